@@ -1,0 +1,20 @@
+/** What a remote transport needs to know about who we are to a server; how that is found out is behind it. */
+
+/** What the server answered when it wanted somebody else, or more rights. */
+export interface Challenge {
+  readonly status: 401 | 403;
+  /** The `WWW-Authenticate` header as it came. */
+  readonly wwwAuthenticate: string | undefined;
+  /** The `Authorization` value that was refused; tells a late challenge from a new one. */
+  readonly refused: string | undefined;
+}
+
+export interface Credentials {
+  /** Headers for the next request to the server's own origin. Synchronous while nothing has to be fetched. */
+  headers(signal?: AbortSignal): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+  /**
+   * Called after a challenge. Resolves when a repeat with fresh `headers()` makes sense; rejects with
+   * NEEDS_AUTH, NEEDS_CLIENT_REGISTRATION or AUTH_FAILED when it does not.
+   */
+  challenged(challenge: Challenge, signal?: AbortSignal): Promise<void>;
+}

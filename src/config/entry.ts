@@ -1,0 +1,123 @@
+/** The shapes of a server's entry and of a configuration, after parsing and before expansion. */
+
+export type Scope = 'code' | 'local' | 'project' | 'user' | 'plugin' | 'managed';
+
+export type Approval = 'approve' | 'auto' | 'writes' | 'prompt';
+
+/** Limits that can stand in an entry and, for all servers, under `defaults`. */
+export interface Limits {
+  readonly startupTimeoutMs?: number;
+  readonly toolTimeoutMs?: number;
+  readonly maxTotalMs?: number;
+  readonly maxOutputTokens?: number;
+}
+
+export interface ToolSettings {
+  readonly approval?: Approval;
+  readonly maxOutputTokens?: number;
+}
+
+export interface EntryBase extends Limits {
+  readonly enabled?: boolean;
+  readonly required?: boolean;
+  readonly enabledTools?: readonly string[];
+  readonly disabledTools?: readonly string[];
+  readonly approval?: Approval;
+  readonly trusted?: boolean;
+  readonly tools?: Readonly<Record<string, ToolSettings>>;
+  readonly alwaysLoad?: boolean;
+  readonly lifecycle?: 'lazy' | 'eager' | 'keep-alive';
+  readonly shared?: boolean;
+  readonly sandbox?: unknown;
+  readonly pins?: 'hold' | 'warn' | 'off';
+}
+
+export interface StdioEntry extends EntryBase {
+  readonly type?: 'stdio';
+  readonly command: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Names of variables to pass through from our own environment. */
+  readonly envVars?: readonly string[];
+  readonly inheritEnv?: boolean;
+  readonly cwd?: string;
+}
+
+export interface OAuthDetails {
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  readonly scopes?: readonly string[];
+  readonly callbackPort?: number;
+  readonly authorizationUrl?: string;
+  readonly tokenUrl?: string;
+  readonly grant?: unknown;
+}
+
+export interface RemoteEntry extends EntryBase {
+  readonly type?: 'http' | 'sse';
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Header name → name of the environment variable that holds its value. */
+  readonly headersFromEnv?: Readonly<Record<string, string>>;
+  /** A command that prints a JSON object of headers. */
+  readonly headersHelper?: string;
+  readonly bearerTokenEnvVar?: string;
+  readonly oauth?: boolean | OAuthDetails;
+}
+
+/** What a person writes under `mcpServers`. Strings may still hold `${VAR}`. */
+export type ServerEntry = StdioEntry | RemoteEntry;
+
+export function isStdio(entry: ServerEntry): entry is StdioEntry {
+  return 'command' in entry;
+}
+
+/** One server as configured: its entry and where that came from. */
+export interface ServerSpec {
+  readonly name: string;
+  readonly scope: Scope;
+  /** The file it stands in; absent for entries given in code. */
+  readonly file?: string;
+  readonly entry: ServerEntry;
+  /** The entry exactly as parsed from the file, unknown keys included: what consent is bound to. */
+  readonly raw: Readonly<Record<string, unknown>>;
+  /** Default working folder and base of relative paths. */
+  readonly baseDir: string;
+}
+
+/** Something wrong in a configuration that a person has to mend; everything else goes on. */
+export interface Problem {
+  readonly file: string;
+  readonly line?: number;
+  readonly column?: number;
+  readonly server?: string;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+export interface Permissions {
+  readonly allow?: readonly string[];
+  readonly ask?: readonly string[];
+  readonly deny?: readonly string[];
+}
+
+/** What `config.json` says beside its servers. */
+export interface Settings {
+  readonly defaults?: Limits & { readonly approval?: Approval };
+  readonly permissions?: Permissions;
+  readonly toolSearch?: boolean | 'auto' | `auto:${number}`;
+  readonly naming?: 'mcp__' | 'short';
+  readonly client?: { readonly name?: string; readonly version?: string };
+  readonly plugins?: unknown;
+  readonly telemetry?: unknown;
+}
+
+/** Everything that was asked for, merged: one spec per name, the strongest scope's. */
+export interface Config {
+  readonly servers: readonly ServerSpec[];
+  readonly settings: Settings;
+  readonly problems: readonly Problem[];
+  /** The files that were looked for, present or not: what a watcher watches. */
+  readonly files: readonly string[];
+  readonly projectRoot: string;
+}

@@ -1,0 +1,47 @@
+/** Where Plugboard keeps its own files, and where a project begins. */
+
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+
+/** Paths under the home folder. A file in a project can never move it: only the environment and code can. */
+export interface Home {
+  readonly dir: string;
+  readonly config: string;
+  readonly credentials: string;
+  readonly trust: string;
+  readonly pins: string;
+  readonly cache: string;
+  readonly outputs: string;
+  readonly audit: string;
+  readonly run: string;
+}
+
+export function homeAt(dir: string): Home {
+  return {
+    dir,
+    config: join(dir, 'config.json'),
+    credentials: join(dir, 'credentials.json'),
+    trust: join(dir, 'trust.json'),
+    pins: join(dir, 'pins.json'),
+    cache: join(dir, 'cache'),
+    outputs: join(dir, 'outputs'),
+    audit: join(dir, 'audit.jsonl'),
+    run: join(dir, 'run'),
+  };
+}
+
+export function findHome(env: NodeJS.ProcessEnv): Home {
+  if (env['PLUGBOARD_HOME']) return homeAt(resolve(env['PLUGBOARD_HOME']));
+  const base = env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config');
+  return homeAt(join(base, 'plugboard'));
+}
+
+/** The nearest folder upward with a `.git`, else the folder itself. */
+export function findProjectRoot(cwd: string): string {
+  const start = resolve(cwd);
+  for (let dir = start; ; dir = dirname(dir)) {
+    if (existsSync(join(dir, '.git'))) return dir;
+    if (dirname(dir) === dir) return start;
+  }
+}
