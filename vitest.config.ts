@@ -1,11 +1,15 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
-export default defineConfig({
+const config: ViteUserConfig = defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // Real processes and sockets: a generous ceiling, no test waits for it when things go well.
     testTimeout: 30_000,
     hookTimeout: 30_000,
     retry: 0,
+    // A forgotten `.only` would hide every other test.
+    allowOnly: false,
   },
 });
+
+export default config;

@@ -1,0 +1,121 @@
+/**
+ * Bundles the command into dist/bin/: few files are read at start instead of a hundred, and none that the command
+ * at hand does not need. Figures: `node bench/startup.mjs`, with dist/cli/main.js as second argument to compare.
+ *
+ * CommonJS, because Node's loader for ES modules alone costs 0.2 × `node -e 0`, and because in it what is
+ * required lazily is also loaded lazily. The files:
+ *
+ *   plugboard.cjs   answers --version, else requires the next
+ *   commands.cjs    the command line and the configuration; commands that connect load the next
+ *   host.cjs        the host and everything below it
+ *   errors.cjs      shared by both, so that an error is an instance of one class
+ */
+
+import { chmod, mkdir, readFile, rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const EXECUTABLE = 0o755;
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const src = join(root, 'src');
+const out = join(root, 'dist', 'bin');
+
+/** Native, or large and rarely needed, or not to be copied because somebody else may hold the same instance. */
+const external = [
+  '@clack/prompts',
+  '@modelcontextprotocol/*',
+  '@napi-rs/keyring',
+  'fs-native-extensions',
+  'undici',
+];
+
+const files = [
+  { name: 'errors', entry: 'errors.ts', apart: {} },
+  { name: 'host', entry: 'host.ts', apart: { 'errors.ts': './errors.cjs' } },
+  {
+    name: 'commands',
+    entry: 'cli/commands.ts',
+    apart: { 'errors.ts': './errors.cjs', 'host.ts': './host.cjs' },
+  },
+  // Here import() becomes require(), which does not wake the loader for ES modules.
+  {
+    name: 'plugboard',
+    entry: 'cli/main.ts',
+    apart: { 'cli/commands.ts': './commands.cjs' },
+    supported: { 'dynamic-import': false },
+  },
+];
+
+/** Modules of ours that are in a file of their own. */
+function keepApart(apart) {
+  return {
+    name: 'keep-apart',
+    setup({ onResolve }) {
+      onResolve({ filter: /^\..*\.ts$/ }, ({ path, resolveDir, kind }) => {
+        if (kind === 'entry-point') return undefined;
+        const target = apart[relative(src, join(resolveDir, path))];
+        return target === undefined ? undefined : { path: target, external: true };
+      });
+    },
+  };
+}
+
+/** `import.meta.url` stays what it is in the unbundled build, so that files beside a module are still found. */
+const moduleUrls = {
+  name: 'module-urls',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      if (!text.includes('import.meta.url')) return undefined;
+      const built = relative(src, path).replace(/\.ts$/, '.js');
+      return {
+        loader: 'ts',
+        contents: text.replaceAll('import.meta.url', `__moduleUrl(${JSON.stringify(built)})`),
+      };
+    });
+  },
+};
+
+const MODULE_URL =
+  "const __moduleUrl = (path) => require('node:url').pathToFileURL(require('node:path').join(__dirname, '..', path)).href;";
+
+/** Commander loads it for subcommands that are programs of their own; we have none, and it costs a millisecond. */
+const noChildProcess = {
+  name: 'no-child-process-in-commander',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>
+      importer.includes('/commander/') ? { path: 'child_process', namespace: 'nothing' } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: 'nothing' }, () => ({ contents: '' }));
+  },
+};
+
+await rm(out, { recursive: true, force: true });
+await mkdir(out, { recursive: true });
+await Promise.all(
+  files.map(({ name, entry, apart, supported = {} }) =>
+    build({
+      absWorkingDir: root,
+      entryPoints: [join(src, entry)],
+      outfile: join(out, `${name}.cjs`),
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      // jsonc-parser's other build hides its requires from bundlers.
+      mainFields: ['module', 'main'],
+      target: 'node20.19',
+      // Names are kept: stack traces of --verbose are for people.
+      minifyWhitespace: true,
+      minifySyntax: true,
+      legalComments: 'linked',
+      banner: { js: MODULE_URL },
+      external,
+      supported,
+      plugins: [keepApart(apart), moduleUrls, noChildProcess],
+      logLevel: 'warning',
+    }),
+  ),
+);
+await chmod(join(out, 'plugboard.cjs'), EXECUTABLE);
