@@ -1,0 +1,242 @@
+/** Files that several processes change: an operating-system lock around read, change and atomic replace. */
+
+import { isUtf8 } from 'node:buffer';
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  stat,
+  unlink,
+} from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { errorCode } from './error-code.ts';
+
+/** How long to wait for another process before giving up. */
+export const LOCK_WAIT_MS = 30_000;
+/** The longest pause between two tries for a lock. */
+const LOCK_POLL_MS = 20;
+/** How often a file may change under our hands (an editor that saves) before we give up. */
+const MAX_RACES = 5;
+/** A temporary file of a dead process is taken away when it is at least this old. */
+const STALE_TEMPORARY_MS = 5_000;
+const MAX_LINKS = 8;
+
+/** Why a file could not be locked, read or replaced, beside the system's own codes. */
+export type LockedFileCode = 'ELOCKTIMEOUT' | 'ENOTUTF8' | 'ECHANGED';
+
+export interface LockOptions {
+  readonly waitMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ReplaceOptions {
+  /** Mode of a file that is new; one that exists keeps its own. */
+  readonly mode?: number | undefined;
+  /** Runs when the new content is safely on disk under its temporary name, and not yet in place. */
+  readonly beforeRename?: ((temporary: string) => void | Promise<void>) | undefined;
+}
+
+export interface UpdateOptions extends LockOptions, ReplaceOptions {
+  /** Where lock files live; never beside the file, so that projects stay clean. */
+  readonly lockDir: string;
+}
+
+/** The lock file for a file: named by a hash, so that any path fits. */
+export function lockFileFor(lockDir: string, file: string): string {
+  return join(lockDir, `${createHash('sha256').update(file).digest('hex').slice(0, 32)}.lock`);
+}
+
+/**
+ * Runs `work` while holding an exclusive lock, which the system frees when the holder dies.
+ * The lock file itself stays: deleting it would let two processes hold two different ones.
+ */
+export async function withFileLock<T>(
+  lockFile: string,
+  work: () => Promise<T>,
+  options: LockOptions = {},
+): Promise<T> {
+  const { tryLock, unlock } = await import('fs-native-extensions');
+  await mkdir(dirname(lockFile), { recursive: true, mode: 0o700 });
+  const handle = await open(lockFile, 'a+', 0o600);
+  try {
+    const deadline = performance.now() + (options.waitMs ?? LOCK_WAIT_MS);
+    // Polled, not awaited in the thread pool: four waiters there would starve the holder's own file work.
+    for (let tries = 0; !tryLock(handle.fd); tries++) {
+      if (performance.now() >= deadline) throw fault('ELOCKTIMEOUT', 'another process holds the lock');
+      await delay(Math.min(2 ** Math.min(tries, 5), LOCK_POLL_MS) * (0.5 + Math.random()), undefined, {
+        signal: options.signal,
+      });
+    }
+    try {
+      return await work();
+    } finally {
+      unlock(handle.fd);
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Puts new content in a file's place in one step: readers see the old or the new text, never half of one.
+ * Links are followed, so the real file is replaced; mode and owner stay.
+ */
+export async function replaceFile(
+  file: string,
+  content: string,
+  options: ReplaceOptions = {},
+): Promise<void> {
+  const target = await realTarget(file);
+  const folder = dirname(target);
+  const before = await stat(target).catch(() => undefined);
+  await sweepTemporaries(target);
+  const temporary = join(
+    folder,
+    `${temporaryPrefix(target)}${process.pid}-${randomBytes(4).toString('hex')}.tmp`,
+  );
+  try {
+    const handle = await open(temporary, 'wx', before?.mode ?? options.mode ?? 0o666);
+    try {
+      // FileHandle.writeFile goes on after a short write; a single write on a full disk would cut the text.
+      await handle.writeFile(content, 'utf8');
+      if (before) {
+        await handle.chown(before.uid, before.gid).catch(ignoreForeignOwner);
+        await handle.chmod(before.mode & 0o7777);
+      }
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await options.beforeRename?.(temporary);
+    await rename(temporary, target);
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+  await syncFolder(folder);
+}
+
+/**
+ * Reads, changes and replaces a file under its lock. `change` is given the text (undefined: no such file)
+ * and returns the new text, or undefined to leave everything as it is. It may run again when the file was
+ * changed meanwhile by somebody who does not take the lock.
+ */
+export async function updateFile(
+  file: string,
+  change: (text: string | undefined) => string | undefined | Promise<string | undefined>,
+  options: UpdateOptions,
+): Promise<void> {
+  const target = await realTarget(file);
+  const work = async (): Promise<void> => {
+    for (let race = 0; race < MAX_RACES; race++) {
+      const before = await readText(target);
+      const after = await change(before);
+      if (after === undefined || after === before) return;
+      if (await replacedUnlessChanged(target, before, after, options)) return;
+    }
+    throw fault('ECHANGED', 'the file kept changing while it was edited');
+  };
+  await withFileLock(lockFileFor(options.lockDir, target), work, options);
+}
+
+/** False when somebody else changed the file between our reading and the rename. */
+async function replacedUnlessChanged(
+  target: string,
+  before: string | undefined,
+  after: string,
+  options: ReplaceOptions,
+): Promise<boolean> {
+  const raced = fault('ECHANGED', 'the file was changed meanwhile');
+  const beforeRename = async (temporary: string): Promise<void> => {
+    await options.beforeRename?.(temporary);
+    if ((await readText(target)) !== before) throw raced;
+  };
+  try {
+    await replaceFile(target, after, { mode: options.mode, beforeRename });
+    return true;
+  } catch (error) {
+    if (error === raced) return false;
+    throw error;
+  }
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  try {
+    const bytes = await readFile(file);
+    // Decoding would replace what is not UTF-8, and writing it back would lose it.
+    if (!isUtf8(bytes)) throw fault('ENOTUTF8', 'the file is not UTF-8 text');
+    return bytes.toString('utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** The path behind symbolic links, also when the last link points at a file that is not there yet. */
+async function realTarget(file: string): Promise<string> {
+  let path = resolve(file);
+  for (let links = 0; links < MAX_LINKS; links++) {
+    try {
+      return await realpath(path);
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw error;
+    }
+    const info = await lstat(path).catch(() => undefined);
+    if (!info?.isSymbolicLink()) break;
+    path = resolve(dirname(path), await readlink(path));
+  }
+  const folder = await realpath(dirname(path)).catch(() => dirname(path));
+  return join(folder, basename(path));
+}
+
+function temporaryPrefix(target: string): string {
+  return `.${basename(target)}.`;
+}
+
+/** Takes away what killed processes left beside the file. */
+async function sweepTemporaries(target: string): Promise<void> {
+  const folder = dirname(target);
+  const prefix = temporaryPrefix(target);
+  for (const name of await readdir(folder).catch(() => [])) {
+    const owner = name.startsWith(prefix)
+      ? /^(\d+)-[0-9a-f]{8}\.tmp$/.exec(name.slice(prefix.length))?.[1]
+      : undefined;
+    if (owner === undefined || isAlive(Number(owner))) continue;
+    const left = join(folder, name);
+    const info = await stat(left).catch(() => undefined);
+    if (info && Date.now() - info.mtimeMs >= STALE_TEMPORARY_MS) await unlink(left).catch(() => undefined);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errorCode(error) !== 'ESRCH';
+  }
+}
+
+/** Makes the rename itself durable; not every system lets a folder be opened for that. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r').catch(() => undefined);
+  if (!handle) return;
+  await handle.sync().catch(() => undefined);
+  await handle.close();
+}
+
+/** Only root can give a file away; everybody else is its owner already or cannot help it. */
+function ignoreForeignOwner(error: unknown): void {
+  if (!['EPERM', 'EINVAL', 'ENOSYS'].includes(errorCode(error) ?? '')) throw error;
+}
+
+function fault(code: LockedFileCode, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}

@@ -1,0 +1,83 @@
+/** Reads from /proc who runs, who is whose child and what marks they carry. Linux only: elsewhere nobody is found. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+
+export interface ProcessRow {
+  readonly pid: number;
+  readonly group: number;
+  readonly parent: number;
+  /** Ticks since boot; with the pid it names one process for ever, since pids come again. */
+  readonly startedAt: number;
+  /** Dead, and only not yet reaped by its parent. */
+  readonly zombie: boolean;
+}
+
+/** Whether this system can list processes this way. */
+export const hasProcessTable: boolean = process.platform === 'linux';
+
+export function processIds(): number[] {
+  if (!hasProcessTable) return [];
+  return listOrNothing('/proc').map(Number).filter(Number.isInteger);
+}
+
+/** One process, or undefined when it is gone. */
+export function processRow(pid: number): ProcessRow | undefined {
+  const stat = readOrUndefined(`/proc/${pid}/stat`)?.toString('latin1');
+  if (stat === undefined) return undefined;
+  // The name in parentheses may hold anything, parentheses too: fields are counted from the last one.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state, parent, group] = fields;
+  return {
+    pid,
+    group: Number(group),
+    parent: Number(parent),
+    startedAt: Number(fields[19]),
+    zombie: state === 'Z' || state === 'X',
+  };
+}
+
+/** Children, their children and so on, found without a look at anybody else. */
+export function descendants(ancestor: number): ProcessRow[] {
+  const found: ProcessRow[] = [];
+  const pending = [ancestor];
+  for (let pid = pending.pop(); pid !== undefined; pid = pending.pop()) {
+    // The kernel keeps children by the thread that made them.
+    for (const thread of listOrNothing(`/proc/${pid}/task`)) {
+      const children = readOrUndefined(`/proc/${pid}/task/${thread}/children`)?.toString('latin1') ?? '';
+      for (const child of children.split(' ').filter(Boolean).map(Number)) {
+        const row = processRow(child);
+        if (row) found.push(row);
+        pending.push(child);
+      }
+    }
+  }
+  return found;
+}
+
+/**
+ * Whether a process was started with exactly this assignment in its environment. Undefined when that cannot be
+ * told: it is just being made, or it is a thread of the kernel.
+ */
+export function startedWith(pid: number, name: string, value: string): boolean | undefined {
+  const environ = readOrUndefined(`/proc/${pid}/environ`);
+  if (environ === undefined) return false; // gone, or another user's
+  if (environ.length === 0) return undefined;
+  const at = environ.indexOf(`${name}=${value}\0`);
+  return at === 0 || (at > 0 && environ[at - 1] === 0);
+}
+
+function listOrNothing(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+function readOrUndefined(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch {
+    return undefined;
+  }
+}
