@@ -1,0 +1,98 @@
+/** An entry as it may be shown: secret values replaced by where they come from, references left visible. */
+
+import { basename } from 'node:path';
+import { isRecord } from '../lib/json-rpc.ts';
+import { isStdio, type ServerEntry, type ServerSpec } from './entry.ts';
+import { ENTRY_KEYS } from './keys.ts';
+import { partsOf } from './reference.ts';
+import {
+  hideSecretsInArgs,
+  hideSecretsInText,
+  hideSecretsInUrl,
+  isSecretName,
+  looksLikeToken,
+} from './secret-shapes.ts';
+
+/** What one hides behind: says where the value stands. */
+type Mask = string;
+
+/**
+ * What `get` and `list` print. Every value of env and headers is hidden, and everything else that looks like
+ * a secret; keys without effect in this scope are left out.
+ *
+ * @example
+ * describeEntry(spec); // { url: 'https://…', headers: { 'X-Key': '${DOCS_KEY}', 'X-Org': '(set in config.json)' } }
+ */
+export function describeEntry(spec: Pick<ServerSpec, 'entry' | 'raw' | 'file'>): Record<string, unknown> {
+  const mask = spec.file === undefined ? '(set in code)' : `(set in ${basename(spec.file)})`;
+  const shown: [string, unknown][] = [];
+  for (const [key, value] of Object.entries(spec.raw)) {
+    if (!ENTRY_KEYS.has(key)) shown.push([key, hideUnknown(key, value, mask)]);
+    else if (Object.hasOwn(spec.entry, key)) shown.push([key, hide(key, value, mask)]);
+  }
+  return Object.fromEntries(shown);
+}
+
+/** How a server is reached. */
+export function transportOf(entry: ServerEntry): 'stdio' | 'http' | 'sse' {
+  if (isStdio(entry)) return 'stdio';
+  return entry.type === 'sse' ? 'sse' : 'http';
+}
+
+function hide(key: string, value: unknown, mask: Mask): unknown {
+  switch (key) {
+    case 'env':
+    case 'headers':
+      return mapMembers(value, (_, member) => hideValue(member, mask));
+    case 'args':
+      return Array.isArray(value) ? hideSecretsInArgs(value.map(String), mask) : value;
+    case 'url':
+      return typeof value === 'string' ? hideSecretsInUrl(value, mask) : value;
+    case 'command':
+    case 'headersHelper':
+      return typeof value === 'string' ? hideSecretsInText(value, mask) : value;
+    case 'oauth':
+    case 'sandbox':
+      return hideUnknown(key === 'oauth' ? '' : key, value, mask);
+    default:
+      return value;
+  }
+}
+
+/** A value that is secret whatever it looks like; only its references and the word for its scheme are shown. */
+export function hideValue(value: unknown, mask: Mask): unknown {
+  if (typeof value !== 'string') return mask;
+  const parts = partsOf(value);
+  if (!parts.some((part) => part.kind === 'variable' || part.kind === 'foreign')) return mask;
+  return parts
+    .map((part) => {
+      switch (part.kind) {
+        case 'variable':
+          return part.fallback === undefined ? `\${${part.name}}` : `\${${part.name}:-…}`;
+        case 'foreign':
+          return `\${${part.scheme}:${part.id}}`;
+        case 'literal':
+          return /^\s*((bearer|basic|token)\s+)?$/i.test(part.text) ? part.text : '…';
+        case 'escape':
+          return '…';
+        default:
+          return part satisfies never;
+      }
+    })
+    .join('');
+}
+
+/** Keys that are not ours, or whose shape is open: hidden by their names and by how their values look. */
+function hideUnknown(key: string, value: unknown, mask: Mask): unknown {
+  if (typeof value === 'string') {
+    if (isSecretName(key) || looksLikeToken(value)) return hideValue(value, mask);
+    return hideSecretsInText(value, mask);
+  }
+  if (Array.isArray(value)) return value.map((item) => hideUnknown(key, item, mask));
+  return mapMembers(value, (name, member) => hideUnknown(name, member, mask));
+}
+
+function mapMembers(value: unknown, change: (key: string, member: unknown) => unknown): unknown {
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, change(key, member)]));
+}

@@ -1,0 +1,184 @@
+/** One configuration file as it was read: its value, or what is wrong with it as a problem that names the place. */
+
+import { isUtf8 } from 'node:buffer';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { errorCode } from '../lib/error-code.ts';
+import type { Problem } from './entry.ts';
+import { type Fault, MAX_CONFIG_DEPTH } from './fault.ts';
+import type { EntryFault } from './parse.ts';
+
+/** Nobody writes a configuration of this size by hand; reading it would stall every start. */
+export const MAX_CONFIG_BYTES: number = 8 * 1024 * 1024;
+
+/** Where the system has it: opening a named pipe must not wait for a writer. */
+const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+export interface Document {
+  readonly file: string;
+  /** Without a byte order mark; empty when there is no such file. */
+  readonly text: string;
+  /** Undefined when the file is not there, is empty or is broken. */
+  readonly value: unknown;
+  readonly problems: readonly Problem[];
+}
+
+/** Reads a file; a file that is not there is an empty document. Never rejects. */
+export async function readDocument(file: string): Promise<Document> {
+  try {
+    const text = await readText(file);
+    return text === undefined
+      ? { file, text: '', value: undefined, problems: [] }
+      : await parseDocument(file, text);
+  } catch (error) {
+    return broken(file, { file, ...explainReading(error) });
+  }
+}
+
+/** Reads a text as JSON with comments. JSON.parse goes first: it is by far the cheapest and nearly always enough. */
+export async function parseDocument(file: string, source: string): Promise<Document> {
+  const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
+  if (text.trim() === '') return { file, text, value: undefined, problems: [] };
+  const plain = tryJson(text);
+  if (plain !== undefined && keysIn(plain.value) === countKeys(text)) {
+    return { file, text, value: plain.value, problems: [] };
+  }
+
+  const { parseJsonc, jsonOf, findDuplicates } = await import('./jsonc.ts');
+  const { tree, fault } = parseJsonc(text);
+  if (fault) {
+    const { line, column, message } = fault;
+    return broken(file, {
+      file,
+      line,
+      column,
+      message: `The file is not valid JSON: ${message}.`,
+      hint: 'Nothing in it counts until it is mended.',
+    });
+  }
+  if (!tree) return { file, text, value: undefined, problems: [] };
+  const value = jsonOf(tree);
+  const problems = findDuplicates(text, tree).map(({ path, firstLine, line, column }): Problem => {
+    const key = JSON.stringify(path.at(-1));
+    const server = serverIn(path);
+    return {
+      file,
+      line,
+      column,
+      ...(server === undefined ? {} : { server }),
+      message: `The key ${key} stands twice, on lines ${firstLine} and ${line}; the last one counts.`,
+      hint: 'Take one of them out.',
+    };
+  });
+  return { file, text, value, problems };
+}
+
+/** Faults as problems, with the place each one has in the file. */
+export async function locateFaults(document: Document, faults: readonly EntryFault[]): Promise<Problem[]> {
+  if (faults.length === 0) return [];
+  const { parseJsonc, locate } = await import('./jsonc.ts');
+  const { tree } = parseJsonc(document.text);
+  return faults.map((fault) => {
+    const place = tree ? locate(document.text, tree, fault.path, fault.at) : {};
+    return { file: document.file, ...place, ...asProblem(fault) };
+  });
+}
+
+/** What a fault says, without its place. */
+export function asProblem(fault: Fault & { readonly server?: string }): Omit<Problem, 'file'> {
+  const { server, message, hint } = fault;
+  return { ...(server === undefined ? {} : { server }), message, ...(hint === undefined ? {} : { hint }) };
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  let handle: Awaited<ReturnType<typeof open>>;
+  try {
+    handle = await open(file, OPEN_FLAGS);
+  } catch (error) {
+    // ENOTDIR: a file stands where a folder on the way would be, so this one is not there either.
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
+  try {
+    const info = await handle.stat();
+    if (info.isDirectory()) throw new Unreadable('A folder stands where this file should be.');
+    if (!info.isFile()) throw new Unreadable('This is not a regular file.');
+    if (info.size > MAX_CONFIG_BYTES) {
+      throw new Unreadable(`The file is larger than ${MAX_CONFIG_BYTES / 1024 / 1024} MiB.`);
+    }
+    const bytes = await handle.readFile();
+    if (!isUtf8(bytes)) throw new Unreadable('The file is not UTF-8 text.', 'Save it again as UTF-8.');
+    return bytes.toString('utf8');
+  } finally {
+    await handle.close();
+  }
+}
+
+class Unreadable extends Error {
+  readonly hint: string | undefined;
+
+  constructor(message: string, hint?: string) {
+    super(message);
+    this.hint = hint;
+  }
+}
+
+function explainReading(error: unknown): { message: string; hint?: string } {
+  if (error instanceof Unreadable) {
+    return { message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) };
+  }
+  const code = errorCode(error);
+  if (code === 'EACCES' || code === 'EPERM') {
+    return { message: 'The file cannot be read: permission denied.', hint: 'Check its owner and mode.' };
+  }
+  return { message: `The file cannot be read${code === undefined ? '' : ` (${code})`}.` };
+}
+
+function broken(file: string, problem: Problem): Document {
+  return { file, text: '', value: undefined, problems: [problem] };
+}
+
+function tryJson(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Counts the keys of all objects in a value; NaN when it is nested deeper than any configuration. */
+function keysIn(value: unknown, depth = 1): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (depth > MAX_CONFIG_DEPTH) return Number.NaN;
+  let keys = Array.isArray(value) ? 0 : Object.keys(value).length;
+  for (const member of Object.values(value)) keys += keysIn(member, depth + 1);
+  return keys;
+}
+
+/** Counts the keys written in a valid JSON text: more than the value has means that one stands twice. */
+function countKeys(text: string): number {
+  let keys = 0;
+  for (let quote = text.indexOf('"'); quote !== -1; ) {
+    let end = text.indexOf('"', quote + 1);
+    while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+    if (end === -1) return keys;
+    let after = end + 1;
+    while (/\s/.test(text[after] ?? '')) after++;
+    if (text[after] === ':') keys++;
+    quote = text.indexOf('"', end + 1);
+  }
+  return keys;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0;
+  while (text[at - 1 - backslashes] === '\\') backslashes++;
+  return backslashes % 2 === 1;
+}
+
+/** The server a path lies in: below `mcpServers`, at the top or in a project. */
+function serverIn(path: readonly (string | number)[]): string | undefined {
+  const below = path[0] === 'projects' ? 2 : 0;
+  const name = path[below] === 'mcpServers' ? path[below + 1] : undefined;
+  return typeof name === 'string' ? name : undefined;
+}

@@ -1,0 +1,226 @@
+/** Changes to configuration files: one key at a time, under an operating-system lock, in one atomic step. */
+
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { PlugboardError } from '../errors.ts';
+import { errorCode } from '../lib/error-code.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { type UpdateOptions, updateFile } from '../lib/locked-file.ts';
+import { parseDocument } from './document.ts';
+import type { ServerSpec } from './entry.ts';
+import type { JsonPath } from './fault.ts';
+import type { Home } from './home.ts';
+import { PROJECT_FILE, projectKey } from './load.ts';
+import { checkServerName } from './parse.ts';
+
+/** Scopes that commands write to. */
+export type EditableScope = 'local' | 'project' | 'user';
+
+/** The object of servers that an edit is about: its file and its place in it. */
+export interface EditTarget {
+  readonly scope: EditableScope;
+  readonly file: string;
+  readonly path: readonly string[];
+}
+
+export interface EditOptions {
+  /** Whose lock folder is used; files below it are private. */
+  readonly home: Home;
+  /** See `ReplaceOptions`: for what has to happen at the most delicate moment. */
+  readonly beforeRename?: UpdateOptions['beforeRename'];
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Where a scope keeps its servers. */
+export function editTarget(scope: EditableScope, where: { home: Home; projectRoot: string }): EditTarget {
+  switch (scope) {
+    case 'local':
+      return { scope, file: where.home.config, path: ['projects', where.projectRoot, 'mcpServers'] };
+    case 'project':
+      return { scope, file: join(where.projectRoot, PROJECT_FILE), path: ['mcpServers'] };
+    case 'user':
+      return { scope, file: where.home.config, path: ['mcpServers'] };
+    default:
+      return scope satisfies never;
+  }
+}
+
+/** Where a server that was loaded stands: for project scope its own file, which may be below the root. */
+export function targetOf(spec: ServerSpec, where: { home: Home; projectRoot: string }): EditTarget {
+  if (spec.scope !== 'local' && spec.scope !== 'project' && spec.scope !== 'user') {
+    throw new PlugboardError(
+      'USAGE',
+      `Server "${spec.name}" is in ${spec.scope} scope, which commands do not write.`,
+      {
+        server: spec.name,
+      },
+    );
+  }
+  const target = editTarget(spec.scope, where);
+  return spec.file === undefined ? target : { ...target, file: spec.file };
+}
+
+/**
+ * Writes one server's entry as it stands. With `replace`, comments inside an entry that is there are kept.
+ *
+ * @example
+ * await setServer(editTarget('user', where), 'files', { command: 'npx' }, { home });
+ * @throws PlugboardError USAGE when the name exists or cannot be one, CONFIG_UNWRITABLE when the file does not parse.
+ */
+export async function setServer(
+  target: EditTarget,
+  name: string,
+  raw: Readonly<Record<string, unknown>>,
+  options: EditOptions & { readonly replace?: boolean | undefined },
+): Promise<void> {
+  const badName = checkServerName(name);
+  if (badName !== undefined) throw new PlugboardError('USAGE', badName, { hint: 'Choose another name.' });
+  await change(target.file, options, (root) => {
+    const path = serversPath(target, root);
+    if (valueAt(root, [...path, name]) !== undefined && !options.replace) {
+      throw new PlugboardError(
+        'USAGE',
+        `Server "${name}" exists already in ${target.scope} scope (${target.file}).`,
+        {
+          server: name,
+          hint: 'Use --force to replace it, or choose another name.',
+        },
+      );
+    }
+    return { path: [...path, name], value: raw };
+  });
+}
+
+/** Takes a server out; false when it was not there, and then nothing is written. */
+export async function removeServer(target: EditTarget, name: string, options: EditOptions): Promise<boolean> {
+  let found = false;
+  await change(target.file, options, (root) => {
+    const path = [...serversPath(target, root), name];
+    found = valueAt(root, path) !== undefined;
+    return found ? { path, value: undefined } : undefined;
+  });
+  return found;
+}
+
+/** Sets `enabled` of a server; false when the server was not there, and then nothing is written. */
+export async function setEnabled(
+  target: EditTarget,
+  name: string,
+  enabled: boolean,
+  options: EditOptions,
+): Promise<boolean> {
+  let found = false;
+  await change(target.file, options, (root) => {
+    const path = [...serversPath(target, root), name];
+    const entry = valueAt(root, path);
+    found = entry !== undefined;
+    if (!found) return undefined;
+    // Enabled is the default: an entry that never said otherwise is left as it is.
+    const isAsked = isRecord(entry) && (entry['enabled'] ?? true) === enabled;
+    return isAsked ? undefined : { path: [...path, 'enabled'], value: enabled };
+  });
+  return found;
+}
+
+/** Sets one value of a JSON file, or removes it when it is undefined. */
+export async function setValue(
+  file: string,
+  path: JsonPath,
+  value: unknown,
+  options: EditOptions,
+): Promise<void> {
+  await change(file, options, () => ({ path, value }));
+}
+
+/** One edit, decided on what the file says while it is locked. */
+interface Change {
+  readonly path: JsonPath;
+  readonly value: unknown;
+}
+
+/** Reads, decides and writes under the lock; `decide` may run again and says undefined for no change. */
+export async function change(
+  file: string,
+  options: EditOptions,
+  decide: (root: unknown) => Change | readonly Change[] | undefined,
+): Promise<void> {
+  // Ours are private from the beginning: they may hold keys.
+  const isOurs = dirname(file) === options.home.dir;
+  try {
+    if (isOurs) await mkdir(options.home.dir, { recursive: true, mode: 0o700 });
+    await updateFile(file, (text) => edited(file, text ?? '', decide), {
+      lockDir: join(options.home.run, 'locks'),
+      mode: isOurs ? 0o600 : undefined,
+      beforeRename: options.beforeRename,
+      signal: options.signal,
+    });
+  } catch (error) {
+    throw error instanceof PlugboardError || options.signal?.aborted ? error : unwritable(file, error);
+  }
+}
+
+async function edited(
+  file: string,
+  text: string,
+  decide: (root: unknown) => Change | readonly Change[] | undefined,
+): Promise<string | undefined> {
+  const { value: root, problems } = await parseDocument(file, text);
+  const broken = root === undefined ? problems[0] : undefined;
+  if (broken) {
+    const place = broken.line === undefined ? file : `${file}:${broken.line}:${broken.column ?? 1}`;
+    throw new PlugboardError('CONFIG_UNWRITABLE', `${place}: ${broken.message}`, {
+      hint: 'Mend the file by hand first; nothing was changed.',
+    });
+  }
+  const changes = [decide(root) ?? []].flat();
+  if (changes.length === 0) return undefined;
+  const { editJson, EditError } = await import('./json-edit.ts');
+  try {
+    return changes.reduce((changed, { path, value }) => editJson(changed, path, value), text);
+  } catch (error) {
+    if (!(error instanceof EditError)) throw error;
+    throw new PlugboardError('CONFIG_UNWRITABLE', `${file} cannot be changed: ${error.message}.`, {
+      hint: 'Mend the file by hand first; nothing was changed.',
+    });
+  }
+}
+
+/** The local scope keeps the spelling of the project's folder that the file has already. */
+function serversPath(target: EditTarget, root: unknown): readonly string[] {
+  const [first, folder, ...rest] = target.path;
+  if (target.scope !== 'local' || first === undefined || folder === undefined) return target.path;
+  const projects = valueAt(root, [first]);
+  return [first, (isRecord(projects) && projectKey(projects, [folder])) || folder, ...rest];
+}
+
+/** The value at a path of keys; undefined when there is none. */
+export function valueAt(root: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) => (isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined),
+    root,
+  );
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'permission denied'],
+  ['EROFS', 'the file system is read-only'],
+  ['ENOSPC', 'the disk is full'],
+  ['EDQUOT', 'the disk quota is used up'],
+  ['EFBIG', 'it would be larger than the system allows'],
+  ['EISDIR', 'a folder stands in its place'],
+  ['ENOENT', 'its folder does not exist'],
+  ['ENOTDIR', 'its folder does not exist'],
+  ['ENOTUTF8', 'it is not UTF-8 text'],
+  ['ELOCKTIMEOUT', 'another process holds its lock'],
+  ['ECHANGED', 'another program keeps changing it'],
+]);
+
+function unwritable(file: string, error: unknown): PlugboardError {
+  const code = errorCode(error);
+  const reason = (code !== undefined && REASONS.get(code)) || code || 'unknown reason';
+  return new PlugboardError('CONFIG_UNWRITABLE', `${file} cannot be written: ${reason}.`, {
+    hint: 'Nothing was changed; try again when that is mended.',
+    cause: error,
+  });
+}

@@ -1,0 +1,147 @@
+/** Replaces references to environment variables in an entry: at use, and never written back. */
+
+import { resolve } from 'node:path';
+import { PlugboardError } from '../errors.ts';
+import {
+  isStdio,
+  type OAuthDetails,
+  type RemoteEntry,
+  type ServerEntry,
+  type ServerSpec,
+  type StdioEntry,
+} from './entry.ts';
+import { partsOf } from './reference.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The entry with every `${VAR}` and `${VAR:-default}` replaced in command, args, env, cwd, url, headers and
+ * oauth. As in a shell, a default also stands in for a variable that is set and empty. `$${` gives a plain `${`.
+ * What a variable holds is not looked at again. `cwd` comes back absolute.
+ *
+ * @example
+ * expandEntry(spec, { PORT: '80' }); // 'http://127.0.0.1:${PORT}/mcp' → 'http://127.0.0.1:80/mcp'
+ * @throws PlugboardError CONFIG_INVALID with the server's and the variable's name.
+ */
+export function expandEntry(spec: ServerSpec, env: Environment): ServerEntry {
+  const at = (key: string) => (text: string) => expandText(text, env, { server: spec.name, key });
+  return isStdio(spec.entry)
+    ? expandStdio(spec.entry, spec.baseDir, at)
+    : expandRemote(spec.entry, spec.name, at);
+}
+
+type Expander = (key: string) => (text: string) => string;
+
+function expandStdio(entry: StdioEntry, baseDir: string, at: Expander): StdioEntry {
+  return {
+    ...entry,
+    command: at('command')(entry.command),
+    ...(entry.args ? { args: entry.args.map(at('args')) } : {}),
+    ...(entry.env ? { env: mapValues(entry.env, at, 'env') } : {}),
+    ...(entry.cwd === undefined ? {} : { cwd: resolve(baseDir, at('cwd')(entry.cwd)) }),
+  };
+}
+
+function expandRemote(entry: RemoteEntry, server: string, at: Expander): RemoteEntry {
+  const url = at('url')(entry.url);
+  // The address itself is not told: it may hold a key.
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new PlugboardError(
+      'CONFIG_INVALID',
+      `The "url" of server "${server}" is not an http or https address.`,
+      {
+        server,
+        hint: 'Check the variables that it refers to.',
+      },
+    );
+  }
+  const headers = entry.headers && mapValues(entry.headers, at, 'headers');
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    if (!/[\0\r\n]/.test(value)) continue;
+    throw new PlugboardError(
+      'CONFIG_INVALID',
+      `The header "${name}" of server "${server}" has a line break in it.`,
+      {
+        server,
+        hint: 'Check the variables that it refers to.',
+      },
+    );
+  }
+  return {
+    ...entry,
+    url,
+    ...(headers ? { headers } : {}),
+    ...(typeof entry.oauth === 'object' ? { oauth: expandOAuth(entry.oauth, at) } : {}),
+  };
+}
+
+function expandOAuth(oauth: OAuthDetails, at: Expander): OAuthDetails {
+  const expanded: Record<string, unknown> = { ...oauth };
+  for (const key of ['clientId', 'clientSecret', 'authorizationUrl', 'tokenUrl'] as const) {
+    const text = oauth[key];
+    if (text !== undefined) expanded[key] = at(`oauth.${key}`)(text);
+  }
+  return expanded;
+}
+
+function mapValues(
+  record: Readonly<Record<string, string>>,
+  at: Expander,
+  key: string,
+): Record<string, string> {
+  const mapped: Record<string, string> = Object.create(null);
+  for (const [name, text] of Object.entries(record)) mapped[name] = at(`${key}.${name}`)(text);
+  return mapped;
+}
+
+/** Where a text stands, for the message when it cannot be expanded. */
+export interface Place {
+  readonly server: string;
+  readonly key: string;
+}
+
+export function expandText(text: string, env: Environment, place: Place): string {
+  return partsOf(text)
+    .map((part) => {
+      switch (part.kind) {
+        case 'literal':
+          return part.text;
+        case 'escape':
+          return '${';
+        case 'variable': {
+          const value = Object.hasOwn(env, part.name) ? env[part.name] : undefined;
+          if (part.fallback !== undefined) return value || part.fallback;
+          if (value === undefined) throw unset(part.name, place);
+          return value;
+        }
+        case 'foreign':
+          throw notAVariable(part.scheme, part.id, place);
+        default:
+          return part satisfies never;
+      }
+    })
+    .join('');
+}
+
+function unset(variable: string, { server, key }: Place): PlugboardError {
+  return new PlugboardError(
+    'CONFIG_INVALID',
+    `Server "${server}" needs the environment variable ${variable} (in "${key}"), and it is not set.`,
+    { server, hint: `Set ${variable}, or write a default: \${${variable}:-value}.` },
+  );
+}
+
+function notAVariable(scheme: 'input' | 'env', id: string, { server, key }: Place): PlugboardError {
+  const written = `\${${scheme}:${id}}`;
+  return new PlugboardError(
+    'CONFIG_INVALID',
+    `Server "${server}" uses ${written} (in "${key}"), which cannot be filled in.`,
+    {
+      server,
+      hint:
+        scheme === 'env'
+          ? `Environment variables are written \${${id || 'NAME'}}.`
+          : 'Questions for secrets are not supported here; use an environment variable.',
+    },
+  );
+}

@@ -1,0 +1,203 @@
+/**
+ * Changes one value in a JSON text and nothing else: comments, order, indentation and unknown keys stay.
+ *
+ * jsonc-parser's own `modify` is not used for this: removing a key takes the comments before the next key
+ * with it, adding one moves the comment of the last key's line to the new key, and replacing an object
+ * loses every comment inside it.
+ */
+
+import { createScanner, type Node } from 'jsonc-parser';
+import { isRecord } from '../lib/json-rpc.ts';
+import { type JsonPath, showPath } from './fault.ts';
+import { formatInline, formatJson, styleOf } from './json-format.ts';
+import { parseJsonc, propertyOf } from './jsonc.ts';
+
+/** The text cannot be changed as asked, and is not. */
+export class EditError extends Error {}
+
+/**
+ * The text with the value at a path set, or removed when it is undefined. Missing objects on the way are made.
+ *
+ * @example
+ * editJson('{ "a": 1 } // note', ['b'], true); // '{ "a": 1, "b": true } // note'
+ * @throws EditError when the text is not JSON or something on the way is not an object.
+ */
+export function editJson(text: string, path: JsonPath, value: unknown): string {
+  const mark = text.startsWith('\uFEFF') ? '\uFEFF' : '';
+  return mark + setAt(text.slice(mark.length), path, value);
+}
+
+/** One change at a time, each on a fresh tree: no edit has to know what another one moved. */
+function setAt(text: string, path: JsonPath, value: unknown): string {
+  const { tree, fault } = parseJsonc(text);
+  if (fault) throw new EditError(fault.message);
+  if (!tree) return value === undefined ? text : newDocument(text, nested(path, value));
+  let node = tree;
+  for (const [depth, key] of path.entries()) {
+    const member = typeof key === 'number' ? node.children?.[key] : propertyOf(node, key)?.children?.[1];
+    if (!member) {
+      if (node.type !== 'object' || typeof key === 'number') throw notAnObject(path.slice(0, depth));
+      return value === undefined ? text : addKey(text, node, key, nested(path.slice(depth + 1), value));
+    }
+    if (value === undefined && depth === path.length - 1) {
+      if (typeof key === 'number') throw notAnObject(path.slice(0, depth));
+      return setAt(removeKey(text, node, key), path, undefined); // until no duplicate of it is left
+    }
+    node = member;
+  }
+  return replaceValue(text, node, path, value);
+}
+
+/** Objects are changed key by key, so that comments inside survive; anything else is written anew if it differs. */
+function replaceValue(text: string, node: Node, path: JsonPath, value: unknown): string {
+  const children = node.children ?? [];
+  if (node.type === 'object' && isRecord(value)) {
+    const present = children.map((property) => property.children?.[0]?.value as string);
+    const gone = present.filter((key) => !Object.hasOwn(value, key));
+    const changes = [...Object.entries(value), ...gone.map((key) => [key, undefined] as const)];
+    return changes.reduce((changed, [key, member]) => setAt(changed, [...path, key], member), text);
+  }
+  if (node.type === 'array' && Array.isArray(value) && children.length === value.length) {
+    return value.reduce<string>(
+      (changed, item, index) => setAt(changed, [...path, index], item ?? null),
+      text,
+    );
+  }
+  if (children.length === 0 && node.type === typeOf(value) && Object.is(node.value, value)) return text;
+  const content = text.includes('\n')
+    ? formatJson(value, styleOf(text), indentAt(text, node.offset))
+    : formatInline(value);
+  return splice(text, node.offset, node.offset + node.length, content);
+}
+
+function addKey(text: string, object: Node, key: string, value: unknown): string {
+  const style = styleOf(text);
+  const closing = object.offset + object.length - 1;
+  const last = object.children?.at(-1);
+  if (!last) {
+    const inside = text.slice(object.offset + 1, closing).trimEnd();
+    // A file on one line stays on one line, unless it says nothing yet.
+    if (!text.includes('\n') && inside === '' && object.parent) {
+      return splice(text, object.offset + 1, closing, ` ${JSON.stringify(key)}: ${formatInline(value)} `);
+    }
+    const outer = indentAt(text, object.offset);
+    const indent = outer + style.unit;
+    const member = `${JSON.stringify(key)}: ${formatJson(value, style, indent)}`;
+    return splice(text, object.offset + 1, closing, inside + style.eol + indent + member + style.eol + outer);
+  }
+
+  const end = last.offset + last.length;
+  const { comma, lineEnd } = scanAfter(text, end, closing);
+  const first = object.children?.[0] ?? last;
+  if (!text.slice(object.offset, first.offset).includes('\n')) {
+    const member = ` ${JSON.stringify(key)}: ${formatInline(value)}`;
+    return comma === undefined
+      ? splice(text, end, end, `,${member}`)
+      : splice(text, comma + 1, comma + 1, `${member},`);
+  }
+  const indent = indentAt(text, last.offset);
+  const member = `${style.eol}${indent}${JSON.stringify(key)}: ${formatJson(value, style, indent)}`;
+  // After the comments of the last key's line, which are about that key. A trailing comma is somebody's style.
+  if (comma !== undefined) return splice(text, lineEnd, lineEnd, `${member},`);
+  return splice(splice(text, lineEnd, lineEnd, member), end, end, ',');
+}
+
+/** Takes the last property of that name out, with one comma, and its line when nothing else is left on it. */
+function removeKey(text: string, object: Node, key: string): string {
+  const properties = object.children ?? [];
+  const index = properties.findLastIndex((property) => property.children?.[0]?.value === key);
+  const property = properties[index];
+  if (!property) return text;
+  const closing = object.offset + object.length - 1;
+  const end = property.offset + property.length;
+  const following = scanAfter(text, end, properties[index + 1]?.offset ?? closing).comma;
+  const previous = properties[index - 1];
+  const preceding =
+    following === undefined && previous
+      ? scanAfter(text, previous.offset + previous.length, property.offset).comma
+      : undefined;
+
+  // From the back, so that the offsets before stay true.
+  let changed = text;
+  if (following !== undefined && text.slice(end, following).trim() !== '') {
+    changed = splice(cutLine(changed, following, following + 1), property.offset, end, '');
+    changed = cutLine(changed, property.offset, property.offset);
+  } else changed = cutLine(changed, property.offset, following === undefined ? end : following + 1);
+  if (preceding !== undefined) changed = cutLine(changed, preceding, preceding + 1);
+  return closedUp(changed, object.offset);
+}
+
+/** Deletes a range; when only blanks are left on its line, the line too, and blanks after it otherwise. */
+function cutLine(text: string, from: number, to: number): string {
+  const lineStart = text.lastIndexOf('\n', from - 1) + 1;
+  const lineEnd = text.indexOf('\n', to);
+  const before = text.slice(lineStart, from);
+  const after = text.slice(to, lineEnd === -1 ? text.length : lineEnd);
+  if (before.trim() === '' && after.trim() === '' && lineEnd !== -1)
+    return splice(text, lineStart, lineEnd + 1, '');
+  const blanks = /^[ \t]*/.exec(after)?.[0].length ?? 0;
+  return splice(text, from, before.trim() === '' || /\s$/.test(before) ? to + blanks : to, '');
+}
+
+/** `{ }` and a brace on its own line become `{}`. */
+function closedUp(text: string, offset: number): string {
+  const blanks = /^\{\s*\}/.exec(text.slice(offset));
+  return blanks ? splice(text, offset, offset + blanks[0].length, '{}') : text;
+}
+
+/** The comma after an offset, and where the comments on the line of it (or of the offset) end. */
+function scanAfter(
+  text: string,
+  offset: number,
+  limit: number,
+): { comma: number | undefined; lineEnd: number } {
+  const scanner = createScanner(text, false);
+  scanner.setPosition(offset);
+  let comma: number | undefined;
+  let lineEnd = offset;
+  let onLine = true;
+  while (scanner.getPosition() < limit) {
+    const token: number = scanner.scan();
+    const end = scanner.getPosition();
+    if (end > limit || token === TOKEN.end) break;
+    if (token === TOKEN.comma) {
+      comma = scanner.getTokenOffset();
+      lineEnd = end;
+      onLine = true;
+    } else if (token === TOKEN.lineBreak) onLine = false;
+    else if (onLine && (token === TOKEN.lineComment || token === TOKEN.blockComment)) lineEnd = end;
+  }
+  return { comma, lineEnd };
+}
+
+/** jsonc-parser's kinds of tokens; its enum is const and cannot be imported. */
+const TOKEN = { comma: 5, lineComment: 12, blockComment: 13, lineBreak: 14, end: 17 };
+
+function newDocument(text: string, value: unknown): string {
+  const style = styleOf(text);
+  const comments = text.trim() === '' ? '' : text.trimEnd() + style.eol;
+  return comments + formatJson(value, style) + style.eol;
+}
+
+function nested(path: JsonPath, value: unknown): unknown {
+  return path.reduceRight<unknown>((inner, key) => Object.fromEntries([[String(key), inner]]), value);
+}
+
+function indentAt(text: string, offset: number): string {
+  return /^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset))?.[0] ?? '';
+}
+
+function splice(text: string, from: number, to: number, content: string): string {
+  return text.slice(0, from) + content + text.slice(to);
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+function notAnObject(path: JsonPath): EditError {
+  return new EditError(
+    path.length === 0 ? 'it does not hold a JSON object' : `${showPath(path)} is not an object`,
+  );
+}

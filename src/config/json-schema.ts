@@ -1,0 +1,57 @@
+/** The JSON Schemas that ship with the package, made from the table of keys. */
+
+import { ENTRY_KEYS, SETTINGS_KEYS } from './keys.ts';
+import { type JsonSchema, type Keys, object } from './kind.ts';
+
+const DIALECT = 'http://json-schema.org/draft-07/schema#';
+
+/** For `.mcp.json`. */
+export function mcpFileSchema(): JsonSchema {
+  return {
+    $schema: DIALECT,
+    title: 'MCP servers of a project (.mcp.json)',
+    type: 'object',
+    properties: { $schema: { type: 'string' }, mcpServers: SERVERS },
+    definitions: { server: serverSchema() },
+  };
+}
+
+/** For `config.json` in Plugboard's home folder. */
+export function configFileSchema(): JsonSchema {
+  return {
+    $schema: DIALECT,
+    title: "A person's Plugboard configuration (config.json)",
+    type: 'object',
+    properties: {
+      $schema: { type: 'string' },
+      mcpServers: SERVERS,
+      projects: {
+        description: 'Local scope: servers of one person in one project, by the absolute path of its root.',
+        type: 'object',
+        additionalProperties: { type: 'object', properties: { mcpServers: SERVERS } },
+      },
+      ...propertiesOf(SETTINGS_KEYS),
+    },
+    definitions: { server: serverSchema() },
+  };
+}
+
+const SERVERS: JsonSchema = {
+  description: 'Servers by name.',
+  type: 'object',
+  propertyNames: { minLength: 1, maxLength: 128, pattern: '^[^-]' },
+  additionalProperties: { $ref: '#/definitions/server' },
+};
+
+/** Unknown keys stay allowed: other agents read the same file and have keys of their own. */
+function serverSchema(): JsonSchema {
+  return {
+    type: 'object',
+    oneOf: [{ required: ['command'] }, { required: ['url'] }],
+    properties: propertiesOf(ENTRY_KEYS),
+  };
+}
+
+function propertiesOf(table: Keys): Readonly<Record<string, unknown>> {
+  return object(table).schema['properties'] as Readonly<Record<string, unknown>>;
+}

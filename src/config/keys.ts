@@ -1,0 +1,185 @@
+/** Every key a configuration may hold, once: validation, typo suggestions and the JSON Schemas are read from here. */
+
+import {
+  anything,
+  either,
+  flag,
+  type Keys,
+  keys,
+  list,
+  object,
+  oneOf,
+  pattern,
+  positive,
+  record,
+  text,
+  word,
+} from './kind.ts';
+
+/** The longest time a timer can be set to. */
+const MAX_TIME_MS = 2 ** 31 - 1;
+const MAX_OUTPUT_TOKENS = 100_000_000;
+const MAX_PORT = 65_535;
+
+const variable = pattern('the name of an environment variable', '^[^=\\0]+$');
+const headerName = pattern("a header's name", "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$");
+const headerValue = pattern('a string without line breaks', '^[^\\0\\r\\n]*$');
+const approval = oneOf('approve', 'auto', 'writes', 'prompt');
+const globs = list(word, 'tool names or globs');
+const time = positive(MAX_TIME_MS);
+
+/** The names of the transports, with the spellings that other agents' files use for Streamable HTTP. */
+export const HTTP_SPELLINGS: ReadonlySet<string> = new Set(['http', 'streamable-http', 'streamableHttp']);
+const transport = {
+  ...oneOf('stdio', 'http', 'sse', 'streamable-http', 'streamableHttp'),
+  expected: '"stdio", "http" or "sse"',
+};
+
+const LIMIT_KEYS = {
+  startupTimeoutMs: {
+    kind: time,
+    description: 'How long starting and connecting may take, in milliseconds (30000).',
+  },
+  toolTimeoutMs: {
+    kind: time,
+    description: 'How long a call may go without an answer or progress, in milliseconds (300000).',
+  },
+  maxTotalMs: {
+    kind: time,
+    description: 'How long a call may take in all, progress or not, in milliseconds (3600000).',
+  },
+  maxOutputTokens: {
+    kind: positive(MAX_OUTPUT_TOKENS),
+    description: 'Results above this many tokens are cut where a model reads them (25000).',
+  },
+};
+
+const APPROVAL_DESCRIPTION =
+  'Which calls are asked about: "approve" none, "prompt" all, "auto" what may destroy, "writes" what may write.';
+
+const TOOL_KEYS = keys({
+  approval: { kind: approval, description: APPROVAL_DESCRIPTION },
+  maxOutputTokens: LIMIT_KEYS.maxOutputTokens,
+});
+
+export const OAUTH_KEYS: Keys = keys({
+  clientId: { kind: word, description: 'Id of a client that was registered beforehand.' },
+  clientSecret: { kind: text, description: 'Its secret; better a reference to a variable.' },
+  scopes: { kind: list(word, 'scopes'), description: 'Scopes to ask for.' },
+  callbackPort: { kind: positive(MAX_PORT), description: 'Fixed port of the login redirect on 127.0.0.1.' },
+  authorizationUrl: { kind: word, description: 'Authorization endpoint, where the server does not tell it.' },
+  tokenUrl: { kind: word, description: 'Token endpoint, where the server does not tell it.' },
+  grant: { kind: anything, description: 'Another way to get a token than a login in the browser.' },
+});
+
+/** Keys that mean something to a local process only. */
+export const STDIO_KEYS: Keys = keys({
+  command: { kind: word, description: 'The program to start.' },
+  args: { kind: list(text, 'strings'), description: 'Its arguments.' },
+  env: {
+    kind: record(text, 'an object of strings', variable),
+    description: 'Environment variables to set; values may refer to variables.',
+  },
+  envVars: {
+    kind: list(variable, 'names of environment variables'),
+    description: 'Names of variables to pass through from your own environment.',
+  },
+  inheritEnv: { kind: flag, description: 'Pass the whole environment on; has no effect in a project file.' },
+  cwd: { kind: word, description: 'Working folder; relative to the project root.' },
+});
+
+/** Keys that mean something to a remote server only. */
+export const REMOTE_KEYS: Keys = keys({
+  url: { kind: word, description: "The server's address, http or https." },
+  headers: {
+    kind: record(headerValue, 'an object of strings', headerName),
+    description: 'Headers for every request; values may refer to variables.',
+  },
+  headersFromEnv: {
+    kind: record(variable, 'an object of names of environment variables', headerName),
+    description: 'Header name to the name of the variable that holds its value.',
+  },
+  headersHelper: { kind: word, description: 'A command that prints a JSON object of headers.' },
+  bearerTokenEnvVar: { kind: variable, description: 'Name of the variable that holds a bearer token.' },
+  oauth: {
+    kind: either(flag, object(OAUTH_KEYS)),
+    description: 'How to log in: details, or false to never try.',
+  },
+});
+
+const SHARED_KEYS = keys({
+  type: {
+    kind: transport,
+    description:
+      'Transport; may be left out: a command means stdio, a url means Streamable HTTP with SSE as fallback.',
+  },
+  enabled: { kind: flag, description: 'False keeps the entry and does not use it.' },
+  required: { kind: flag, description: 'Fail when this server cannot be reached.' },
+  ...LIMIT_KEYS,
+  enabledTools: { kind: globs, description: 'Only these tools are offered.' },
+  disabledTools: { kind: globs, description: 'These tools are never offered; wins over enabledTools.' },
+  approval: { kind: approval, description: APPROVAL_DESCRIPTION },
+  trusted: {
+    kind: flag,
+    description: 'Believe what the server says about its tools; has no effect in a project file.',
+  },
+  tools: {
+    kind: record(object(TOOL_KEYS), 'an object of settings by tool'),
+    description: 'Settings of single tools.',
+  },
+  alwaysLoad: { kind: flag, description: 'Hand the tools to the model without a search.' },
+  lifecycle: {
+    kind: oneOf('lazy', 'eager', 'keep-alive'),
+    description: 'When to connect, and whether to stay connected.',
+  },
+  shared: { kind: flag, description: 'May be shared between hosts by the daemon.' },
+  sandbox: { kind: anything, description: 'Limits of files and network for the process.' },
+  pins: {
+    kind: oneOf('hold', 'warn', 'off'),
+    description: 'What happens when a tool changes after it was approved.',
+  },
+});
+
+export const ENTRY_KEYS: Keys = new Map([...STDIO_KEYS, ...REMOTE_KEYS, ...SHARED_KEYS]);
+
+/** What `config.json` may say beside its servers. */
+export const SETTINGS_KEYS: Keys = keys({
+  defaults: {
+    kind: object(keys({ ...LIMIT_KEYS, approval: { kind: approval, description: APPROVAL_DESCRIPTION } })),
+    description: 'Limits of every server that does not set its own.',
+  },
+  permissions: {
+    kind: object(
+      keys({
+        allow: { kind: globs, description: 'Calls that are never asked about.' },
+        ask: { kind: globs, description: 'Calls that are always asked about; wins over allow.' },
+        deny: { kind: globs, description: 'Calls that are refused; wins over everything.' },
+      }),
+    ),
+    description: 'Rules for calls, as globs of mcp__server__tool.',
+  },
+  toolSearch: {
+    kind: either(flag, pattern('"auto" or "auto:<percent>"', '^auto(:\\d{1,3})?$')),
+    description: 'Whether tools are found by search instead of being listed.',
+  },
+  naming: { kind: oneOf('mcp__', 'short'), description: 'How tools are named for models.' },
+  client: {
+    kind: object(
+      keys({
+        name: { kind: word, description: 'Name told to servers.' },
+        version: { kind: word, description: 'Version told to servers.' },
+      }),
+    ),
+    description: 'Who we say we are.',
+  },
+  plugins: { kind: anything, description: 'Plugins and whether they are enabled.' },
+  telemetry: { kind: anything, description: 'Where traces and metrics go.' },
+});
+
+/** What else may stand at the top of `config.json`; typos are measured against these too. */
+export const CONFIG_FILE_KEYS: readonly string[] = [
+  '$schema',
+  'mcpServers',
+  'projects',
+  ...SETTINGS_KEYS.keys(),
+];

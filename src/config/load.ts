@@ -1,0 +1,168 @@
+/** Finds the configuration files of a folder and makes one configuration of them. */
+
+import { realpath } from 'node:fs/promises';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { isRecord } from '../lib/json-rpc.ts';
+import { asProblem, type Document, locateFaults, readDocument } from './document.ts';
+import type { Config, Problem, ServerEntry, ServerSpec, Settings } from './entry.ts';
+import type { Fault } from './fault.ts';
+import { noEffect, reportTypo } from './fault.ts';
+import { findProjectRoot, type Home } from './home.ts';
+import { mergeSpecs } from './merge.ts';
+import { type EntryFault, parseServers, parseSettings, type Source } from './parse.ts';
+
+/** The file of a project, in the shape that other agents read. */
+export const PROJECT_FILE = '.mcp.json';
+/** Stands in a problem where a file's name would. */
+const CODE = '(code)';
+
+export interface LoadOptions {
+  readonly cwd: string;
+  readonly home: Home;
+  /** Entries given in code: the strongest scope. */
+  readonly code?: Readonly<Record<string, unknown>> | undefined;
+  /** More of them, for this run only; stronger still. */
+  readonly extra?: Readonly<Record<string, ServerEntry>> | undefined;
+}
+
+export interface LoadedConfig extends Config {
+  /** Entries that a stronger one of the same name hides, strongest first. */
+  readonly shadowed: readonly ServerSpec[];
+}
+
+/** What one source gave. */
+interface Part {
+  readonly servers: readonly ServerSpec[];
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Reads everything that was asked for. Never rejects for what a file holds: a broken file or entry is a
+ * problem in the result, and everything else counts.
+ *
+ * @example
+ * const { servers, problems } = await loadConfig({ cwd: process.cwd(), home: findHome(process.env) });
+ */
+export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
+  const cwd = resolve(options.cwd);
+  // The real path, so that a project has one name however it was reached.
+  const realCwd = await realpath(cwd).catch(() => cwd);
+  const projectRoot = findProjectRoot(realCwd);
+  const projectFiles = foldersUpward(realCwd, projectRoot).map((folder) => join(folder, PROJECT_FILE));
+  const [own, ...shared] = await Promise.all([options.home.config, ...projectFiles].map(readDocument));
+
+  const person = own
+    ? await readOwn(own, { cwd: realCwd, projectRoot, aliases: [findProjectRoot(cwd)] })
+    : undefined;
+  const parts: Part[] = [
+    fromCode(options.extra, projectRoot),
+    fromCode(options.code, projectRoot),
+    ...(person ? [person] : []),
+    ...(await Promise.all(shared.map((document) => readProject(document, projectRoot)))),
+  ];
+  return {
+    ...mergeSpecs(parts.flatMap((part) => part.servers)),
+    settings: person?.settings ?? {},
+    problems: parts.flatMap((part) => part.problems),
+    files: [options.home.config, ...projectFiles],
+    projectRoot,
+  };
+}
+
+/** From a folder up to the root, nearest first. */
+function foldersUpward(from: string, root: string): string[] {
+  const folders = [from];
+  for (let folder = from; folder !== root && dirname(folder) !== folder; ) {
+    folder = dirname(folder);
+    folders.push(folder);
+  }
+  return folders;
+}
+
+function fromCode(entries: Readonly<Record<string, unknown>> | undefined, baseDir: string): Part {
+  const { servers, faults } = parseServers(entries, { scope: 'code', baseDir }, ['servers']);
+  return { servers, problems: faults.map((fault) => ({ file: CODE, ...asProblem(fault) })) };
+}
+
+/** `.mcp.json`: servers and nothing else; whatever other agents keep there is theirs. */
+async function readProject(document: Document, projectRoot: string): Promise<Part> {
+  const { faults, value } = topLevel(document);
+  const source: Source = { scope: 'project', file: document.file, baseDir: projectRoot };
+  const { servers, faults: inside } = parseServers(value['mcpServers'], source, ['mcpServers']);
+  if (!Object.hasOwn(value, 'mcpServers')) {
+    for (const name of Object.keys(value))
+      reportTypo(name, [], ['mcpServers'], (fault) => faults.push(fault));
+  }
+  if (Object.hasOwn(value, 'permissions')) {
+    faults.push(noEffect(['permissions'], 'in a project file', 'Set it in your own config.json.'));
+  }
+  return {
+    servers,
+    problems: [...document.problems, ...(await locateFaults(document, [...faults, ...inside]))],
+  };
+}
+
+interface Folders {
+  readonly cwd: string;
+  readonly projectRoot: string;
+  /** Other spellings of the root, through links. */
+  readonly aliases: readonly string[];
+}
+
+/** `config.json`: user scope, the local scope of this project, and settings. */
+async function readOwn(
+  document: Document,
+  folders: Folders,
+): Promise<Part & { readonly settings: Settings }> {
+  const { file } = document;
+  const { faults, value } = topLevel(document);
+  const user = parseServers(value['mcpServers'], { scope: 'user', file, baseDir: folders.cwd }, [
+    'mcpServers',
+  ]);
+  const { settings, faults: inSettings } = parseSettings(value);
+  const local = parseLocal(
+    value['projects'],
+    { scope: 'local', file, baseDir: folders.projectRoot },
+    folders,
+  );
+  const all = [...faults, ...inSettings, ...local.faults, ...user.faults];
+  return {
+    servers: [...local.servers, ...user.servers],
+    problems: [...document.problems, ...(await locateFaults(document, all))],
+    settings,
+  };
+}
+
+function parseLocal(projects: unknown, source: Source, folders: Folders): ReturnType<typeof parseServers> {
+  if (projects === undefined) return { servers: [], faults: [] };
+  if (!isRecord(projects))
+    return { servers: [], faults: [wrong(['projects'], '"projects" must be an object by folder.')] };
+  const key = projectKey(projects, [folders.projectRoot, ...folders.aliases]);
+  const project = key === undefined ? undefined : projects[key];
+  if (key === undefined || project === undefined) return { servers: [], faults: [] };
+  const path = ['projects', key];
+  if (!isRecord(project))
+    return { servers: [], faults: [wrong(path, 'A project must be an object with "mcpServers".')] };
+  return parseServers(project['mcpServers'], source, [...path, 'mcpServers']);
+}
+
+/** The key under which a project stands: its root, however that was spelt by hand. */
+export function projectKey(
+  projects: Readonly<Record<string, unknown>>,
+  roots: readonly string[],
+): string | undefined {
+  for (const root of roots) {
+    if (Object.hasOwn(projects, root)) return root;
+  }
+  return Object.keys(projects).find((key) => isAbsolute(key) && roots.includes(resolve(key)));
+}
+
+function topLevel(document: Document): { value: Readonly<Record<string, unknown>>; faults: EntryFault[] } {
+  if (document.value === undefined) return { value: {}, faults: [] };
+  if (isRecord(document.value)) return { value: document.value, faults: [] };
+  return { value: {}, faults: [wrong([], 'The file must hold a JSON object.')] };
+}
+
+function wrong(path: readonly string[], message: string): Fault {
+  return { path, at: 'value', message, fatal: true };
+}

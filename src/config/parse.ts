@@ -1,0 +1,208 @@
+/** The one place where `unknown` becomes a server's entry or a setting; what does not fit becomes a fault. */
+
+import { isRecord } from '../lib/json-rpc.ts';
+import type { Scope, ServerEntry, ServerSpec, Settings } from './entry.ts';
+import { type Fault, type JsonPath, noEffect, type Report, reportTypo, showPath } from './fault.ts';
+import {
+  CONFIG_FILE_KEYS,
+  ENTRY_KEYS,
+  HTTP_SPELLINGS,
+  REMOTE_KEYS,
+  SETTINGS_KEYS,
+  STDIO_KEYS,
+} from './keys.ts';
+import { object } from './kind.ts';
+import { dropPrivileges } from './privileges.ts';
+
+export const MAX_NAME_CHARS = 128;
+
+const ENTRY = object(ENTRY_KEYS);
+
+/** Scopes whose files come with a project or plugin: they may not lower anybody's guard. */
+const FOREIGN_SCOPES: ReadonlySet<Scope> = new Set(['project', 'plugin']);
+
+/** A fault inside one server's entry. */
+export interface EntryFault extends Fault {
+  readonly server?: string;
+}
+
+export interface Source {
+  readonly scope: Scope;
+  readonly file?: string;
+  readonly baseDir: string;
+}
+
+export interface ParsedServers {
+  readonly servers: readonly ServerSpec[];
+  readonly faults: readonly EntryFault[];
+}
+
+/**
+ * Reads an object of servers, as it stands under `mcpServers`. A broken entry is left out and told about;
+ * the others count. Paths of faults begin at `path`, the place of the object in its document.
+ */
+export function parseServers(value: unknown, source: Source, path: JsonPath = []): ParsedServers {
+  if (value === undefined) return { servers: [], faults: [] };
+  if (!isRecord(value)) {
+    const message = `${showPath(path)} must be an object of servers by name.`;
+    return { servers: [], faults: [{ path, at: 'value', message, fatal: true }] };
+  }
+  const servers: ServerSpec[] = [];
+  const faults: EntryFault[] = [];
+  for (const [name, raw] of Object.entries(value)) {
+    const parsed = parseEntry(name, raw, source.scope);
+    for (const fault of parsed.faults)
+      faults.push({ ...fault, path: [...path, name, ...fault.path], server: name });
+    if (parsed.entry) servers.push({ name, ...source, entry: parsed.entry, raw: parsed.raw });
+  }
+  return { servers, faults };
+}
+
+export interface ParsedEntry {
+  /** Absent when something fatal is wrong. */
+  readonly entry?: ServerEntry;
+  readonly raw: Readonly<Record<string, unknown>>;
+  /** Paths begin inside the entry. */
+  readonly faults: readonly Fault[];
+}
+
+/**
+ * Reads one entry.
+ *
+ * @example
+ * parseEntry('files', { command: 'npx' }, 'user').entry; // { command: 'npx' }
+ */
+export function parseEntry(name: string, value: unknown, scope: Scope): ParsedEntry {
+  const faults: Fault[] = [];
+  const report: Report = (fault) => faults.push(fault);
+  const badName = checkServerName(name);
+  if (badName !== undefined) report({ path: [], at: 'key', message: badName, fatal: true });
+  if (!isRecord(value)) {
+    report({
+      path: [],
+      at: 'value',
+      message: 'A server must be an object with a "command" or a "url".',
+      fatal: true,
+    });
+    return { raw: {}, faults };
+  }
+  ENTRY.check(value, [], report);
+  const kind = kindOf(value, faults, report);
+  if (faults.some((fault) => fault.fatal) || kind === undefined) return { raw: value, faults };
+
+  const foreign = kind === 'stdio' ? REMOTE_KEYS : STDIO_KEYS;
+  const picked: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(value)) {
+    if (!ENTRY_KEYS.has(key)) continue;
+    if (!foreign.has(key)) picked[key] = withoutPrototype(member);
+    else if (!isEmpty(member))
+      report(noEffect([key], kind === 'stdio' ? 'with a command' : 'with a url', 'Take it out.'));
+  }
+  if (typeof picked['type'] === 'string' && HTTP_SPELLINGS.has(picked['type'])) picked['type'] = 'http';
+  if (FOREIGN_SCOPES.has(scope)) dropPrivileges(picked, report);
+  // The table has checked every key of this kind and `kindOf` that its one required key is there.
+  return { entry: picked as unknown as ServerEntry, raw: value, faults };
+}
+
+/** One sentence on what is wrong with a server's name; undefined when nothing is. */
+export function checkServerName(name: string): string | undefined {
+  const shown = JSON.stringify(name.slice(0, MAX_NAME_CHARS));
+  if (name.trim() === '') return "A server's name must not be empty.";
+  if ([...name].length > MAX_NAME_CHARS) return `A server's name has at most ${MAX_NAME_CHARS} characters.`;
+  if (name.startsWith('-')) return `The server name ${shown} must not begin with a dash.`;
+  // Controls, lone surrogates, line separators and invisible formatting; the joiners are part of words and emoji.
+  if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/u.test(name)) {
+    return `The server name ${escapeInvisible(shown)} has characters that cannot be printed.`;
+  }
+  return undefined;
+}
+
+function escapeInvisible(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) => {
+    return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+  });
+}
+
+export interface ParsedSettings {
+  readonly settings: Settings;
+  readonly faults: readonly Fault[];
+}
+
+/** Reads what `config.json` says beside its servers; a setting that does not fit is left out. */
+export function parseSettings(value: Readonly<Record<string, unknown>>): ParsedSettings {
+  const faults: Fault[] = [];
+  const settings: Record<string, unknown> = {};
+  const unused = CONFIG_FILE_KEYS.filter((name) => !Object.hasOwn(value, name));
+  for (const [name, member] of Object.entries(value)) {
+    const key = SETTINGS_KEYS.get(name);
+    if (!key) {
+      if (!CONFIG_FILE_KEYS.includes(name)) reportTypo(name, [], unused, (fault) => faults.push(fault));
+      continue;
+    }
+    const found: Fault[] = [];
+    key.kind.check(member, [name], (fault) => found.push(fault));
+    faults.push(...found);
+    if (!found.some((fault) => fault.fatal)) settings[name] = member;
+  }
+  return { settings, faults };
+}
+
+/** Which kind of server an entry describes; reports when it is none or both. */
+function kindOf(
+  value: Readonly<Record<string, unknown>>,
+  soFar: readonly Fault[],
+  report: Report,
+): 'stdio' | 'remote' | undefined {
+  const { type } = value;
+  const hasCommand = Object.hasOwn(value, 'command');
+  const hasUrl = Object.hasOwn(value, 'url');
+  const whole = (message: string, hint?: string): undefined => {
+    report({ path: [], at: 'key', message, ...(hint === undefined ? {} : { hint }), fatal: true });
+  };
+  if (hasCommand && hasUrl)
+    return whole('It has both a "command" and a "url".', 'Keep the one that is meant.');
+  if (!hasCommand && !hasUrl) {
+    const typo = soFar.find(
+      (fault) => fault.hint === 'Did you mean "command"?' || fault.hint === 'Did you mean "url"?',
+    );
+    return whole(
+      'It has neither a "command" nor a "url".',
+      typo?.hint ?? 'Give the program to start, or an address.',
+    );
+  }
+  if (hasCommand && type !== undefined && type !== 'stdio') {
+    return whole(
+      'Its "type" wants a "url", and it has a "command".',
+      'Leave "type" out, or set it to "stdio".',
+    );
+  }
+  if (hasUrl && type === 'stdio') {
+    return whole(
+      'Its "type" wants a "command", and it has a "url".',
+      'Leave "type" out, or set it to "http" or "sse".',
+    );
+  }
+  if (hasUrl && !isHttpUrl(value['url'])) {
+    report({ path: ['url'], at: 'value', message: '"url" must be an http or https address.', fatal: true });
+  }
+  return hasCommand ? 'stdio' : 'remote';
+}
+
+/** A url with references in it is looked at again when they are replaced. */
+function isHttpUrl(url: unknown): boolean {
+  if (typeof url !== 'string') return true; // the table has said so already
+  return url.includes('${') || /^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : '');
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}
+
+/** A copy whose objects have no prototype, so that a tool called `constructor` is looked up as what it is. */
+function withoutPrototype(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutPrototype);
+  if (!isRecord(value)) return value;
+  const copy: Record<string, unknown> = Object.create(null);
+  for (const [key, member] of Object.entries(value)) copy[key] = withoutPrototype(member);
+  return copy;
+}

@@ -1,0 +1,34 @@
+/** References to environment variables inside a string: how they are written and what each part of a text is. */
+
+export type Part =
+  | { readonly kind: 'literal'; readonly text: string }
+  /** `$${`: a dollar and a brace that are meant as they stand. */
+  | { readonly kind: 'escape' }
+  /** `${NAME}` or `${NAME:-fallback}`. */
+  | { readonly kind: 'variable'; readonly name: string; readonly fallback?: string }
+  /** `${input:id}` and other agents' `${env:NAME}`: not a variable, and never silently taken for one. */
+  | { readonly kind: 'foreign'; readonly scheme: 'input' | 'env'; readonly id: string };
+
+/**
+ * `$${` first, so that an escape is never half of a reference. Everything else with a dollar (a shell's
+ * `${NAME%.*}` in an argument of `sh -c`, a lone `$`) is text and stays.
+ */
+const REFERENCE =
+  /(?<escaped>\$\$\{)|\$\{(?:(?<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?<fallback>[^}]*))?|(?<scheme>input|env):(?<id>[^}]*))\}/g;
+
+export function partsOf(text: string): Part[] {
+  if (!text.includes('${')) return text === '' ? [] : [{ kind: 'literal', text }];
+  const parts: Part[] = [];
+  let end = 0;
+  for (const match of text.matchAll(REFERENCE)) {
+    if (match.index > end) parts.push({ kind: 'literal', text: text.slice(end, match.index) });
+    end = match.index + match[0].length;
+    const { escaped, name, fallback, scheme, id } = match.groups ?? {};
+    if (escaped !== undefined) parts.push({ kind: 'escape' });
+    else if (name !== undefined)
+      parts.push({ kind: 'variable', name, ...(fallback === undefined ? {} : { fallback }) });
+    else parts.push({ kind: 'foreign', scheme: scheme === 'input' ? 'input' : 'env', id: id ?? '' });
+  }
+  if (end < text.length) parts.push({ kind: 'literal', text: text.slice(end) });
+  return parts;
+}

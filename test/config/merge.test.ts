@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ServerSpec } from '../../src/config/entry.ts';
+import { mergeSpecs, PRECEDENCE } from '../../src/config/merge.ts';
+
+/** Each spec with a file of its own, so that every one can be told from every other. */
+const specs: fc.Arbitrary<ServerSpec[]> = fc
+  .array(
+    fc.record({
+      name: fc.constantFrom('a', 'b', 'c', '__proto__', 'constructor'),
+      scope: fc.constantFrom(...PRECEDENCE),
+    }),
+    {
+      maxLength: 20,
+    },
+  )
+  .map((list) =>
+    list.map(({ name, scope }, index) => ({
+      name,
+      scope,
+      file: `/f${index}`,
+      entry: { command: name },
+      raw: {},
+      baseDir: '/',
+    })),
+  );
+
+describe('mergeSpecs: CFG-3, the whole entry of the stronger scope wins', () => {
+  it('local > project > user, and the nearer file first', () => {
+    const spec = (scope: ServerSpec['scope'], file: string): ServerSpec => ({
+      ...{ name: 's', scope, file, baseDir: '/' },
+      ...{ entry: { command: file }, raw: {} },
+    });
+    const user = spec('user', 'config.json');
+    const near = spec('project', 'near/.mcp.json');
+    const far = spec('project', '.mcp.json');
+    const local = spec('local', 'config.json');
+    expect(mergeSpecs([user, near, far, local])).toEqual({ servers: [local], shadowed: [near, far, user] });
+  });
+
+  it('loses nothing, keeps every spec as it was, and one per name', () => {
+    fc.assert(
+      fc.property(specs, (list) => {
+        const { servers, shadowed } = mergeSpecs(list);
+        expect(new Set([...servers, ...shadowed])).toEqual(new Set(list));
+        expect(servers.length + shadowed.length).toBe(list.length);
+        expect(new Set(servers.map(({ name }) => name)).size).toBe(servers.length);
+      }),
+    );
+  });
+
+  it('the winner is at least as strong as everything it hides', () => {
+    fc.assert(
+      fc.property(specs, (list) => {
+        const { servers, shadowed } = mergeSpecs(list);
+        const strength = (spec: ServerSpec | undefined): number =>
+          PRECEDENCE.indexOf(spec?.scope ?? 'plugin');
+        for (const hidden of shadowed) {
+          const winner = servers.find(({ name }) => name === hidden.name);
+          expect(strength(winner)).toBeLessThanOrEqual(strength(hidden));
+        }
+        expect(servers.map(strength)).toEqual(servers.map(strength).sort((a, b) => a - b));
+      }),
+    );
+  });
+
+  it('does not depend on the order in which scopes are given', () => {
+    fc.assert(
+      fc.property(specs, (list) => {
+        const byScope = PRECEDENCE.toReversed().flatMap((scope) =>
+          list.filter((spec) => spec.scope === scope),
+        );
+        expect(mergeSpecs(byScope)).toEqual(mergeSpecs(list));
+        expect(mergeSpecs(mergeSpecs(list).servers)).toEqual({
+          servers: mergeSpecs(list).servers,
+          shadowed: [],
+        });
+      }),
+    );
+  });
+});

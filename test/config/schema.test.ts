@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { formatJson } from '../../src/config/json-format.ts';
+import { configFileSchema, mcpFileSchema } from '../../src/config/json-schema.ts';
+
+const STYLE = { unit: '  ', eol: '\n' } as const;
+
+// `npx vitest run test/config/schema.test.ts -u` writes the files again after the table of keys changed.
+describe('the JSON Schemas that ship', () => {
+  it('CFG-1: .mcp.json has the schema that the table of keys generates', async () => {
+    await expect(`${formatJson(mcpFileSchema(), STYLE)}\n`).toMatchFileSnapshot(
+      '../../schemas/mcp.schema.json',
+    );
+  });
+
+  it('CFG-2: config.json has the schema that the table of keys generates', async () => {
+    await expect(`${formatJson(configFileSchema(), STYLE)}\n`).toMatchFileSnapshot(
+      '../../schemas/config.schema.json',
+    );
+  });
+
+  it('every key of the contract is described', () => {
+    const schema = JSON.parse(JSON.stringify(mcpFileSchema()));
+    expect(Object.keys(schema.definitions.server.properties).sort()).toEqual(
+      [
+        ...[
+          'type',
+          'command',
+          'args',
+          'env',
+          'envVars',
+          'inheritEnv',
+          'cwd',
+          'url',
+          'headers',
+          'headersFromEnv',
+        ],
+        ...[
+          'headersHelper',
+          'bearerTokenEnvVar',
+          'oauth',
+          'enabled',
+          'required',
+          'startupTimeoutMs',
+          'toolTimeoutMs',
+        ],
+        ...['maxTotalMs', 'enabledTools', 'disabledTools', 'approval', 'trusted', 'tools', 'maxOutputTokens'],
+        ...['alwaysLoad', 'lifecycle', 'shared', 'sandbox', 'pins'],
+      ].sort(),
+    );
+  });
+});
