@@ -1,0 +1,109 @@
+/** Which addresses that a server named may be contacted: pure decisions, taken before a connection is made. */
+
+import ipaddr from 'ipaddr.js';
+import { PlugboardError } from '../errors.ts';
+
+/** Where an address lies, as far as egress cares. `forbidden` is link-local, multicast, tunnels and the like. */
+export type AddressClass = 'public' | 'loopback' | 'private' | 'forbidden';
+
+/** Cloud metadata services that sit in ranges which are otherwise merely private. */
+const METADATA_ADDRESSES = new Set(['fd00:ec2::254', '100.100.100.200']);
+
+export interface EgressRules {
+  /** Throws EGRESS_REFUSED for a url that may not be contacted, whatever its name resolves to. */
+  check(url: string | URL): URL;
+  /** Throws EGRESS_REFUSED when the name of a checked url resolved to an address that may not be contacted. */
+  checkAddress(url: URL, address: string): void;
+}
+
+export interface EgressOptions {
+  /** The server's url as the person configured it: what is there, that person has chosen. */
+  readonly server: string | URL;
+  /** More urls out of the person's own configuration (endpoints given by hand, an identity provider). */
+  readonly trusted?: readonly (string | URL)[] | undefined;
+}
+
+export function classify(address: string): AddressClass {
+  if (!ipaddr.isValid(address)) return 'forbidden';
+  // `process` turns IPv4 mapped into IPv6 back into the IPv4 address that would be contacted.
+  const parsed = ipaddr.process(address);
+  if (METADATA_ADDRESSES.has(parsed.toString())) return 'forbidden';
+  switch (parsed.range()) {
+    case 'unicast':
+      return 'public';
+    case 'loopback':
+      return 'loopback';
+    case 'private':
+    case 'uniqueLocal':
+    case 'carrierGradeNat':
+      return 'private';
+    default:
+      return 'forbidden';
+  }
+}
+
+export function egressRules(options: EgressOptions): EgressRules {
+  const server = new URL(options.server);
+  const own = [server, ...(options.trusted ?? []).map((url) => new URL(url))];
+  const ownHosts = new Set(own.map((url) => url.hostname));
+  const ownOrigins = new Set(own.map((url) => url.origin));
+  // The name of a server says nothing about where it is: its owner could make it resolve to loopback to be
+  // let through. Only an address that the person typed opens the range that it lies in.
+  const serverClass = literalClass(server.hostname) ?? 'public';
+
+  const mayReach = (where: AddressClass): boolean =>
+    where === 'public' || (where !== 'forbidden' && where === serverClass);
+
+  return {
+    check(value) {
+      const url = parse(value);
+      const where = literalClass(url.hostname);
+      if (url.username !== '' || url.password !== '')
+        throw refused(url, 'it carries a user name or password');
+      if (ownOrigins.has(url.origin)) return url;
+      const plain = url.protocol === 'http:' && where === 'loopback' && serverClass === 'loopback';
+      if (url.protocol !== 'https:' && !plain) throw refused(url, 'it is not an https address');
+      if (where !== undefined && !ownHosts.has(url.hostname) && !mayReach(where)) {
+        throw refused(url, `it lies in a ${where === 'forbidden' ? 'reserved' : where} address range`);
+      }
+      return url;
+    },
+    checkAddress(url, address) {
+      if (ownHosts.has(url.hostname)) return;
+      const where = classify(address);
+      if (mayReach(where)) return;
+      throw refused(url, `its name resolves to a ${where === 'forbidden' ? 'reserved' : where} address`);
+    },
+  };
+}
+
+/** True for `localhost`, names under it and loopback addresses. */
+export function isLoopbackHost(hostname: string): boolean {
+  return literalClass(hostname) === 'loopback';
+}
+
+/** The class of a host that is an address, or a name that always means one; undefined for other names. */
+function literalClass(hostname: string): AddressClass | undefined {
+  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  if (host === 'localhost' || host.endsWith('.localhost')) return 'loopback';
+  return ipaddr.isValid(host) ? classify(host) : undefined;
+}
+
+function parse(value: string | URL): URL {
+  try {
+    return new URL(value);
+  } catch {
+    throw new PlugboardError('EGRESS_REFUSED', 'The server named an address that is not a url.');
+  }
+}
+
+function refused(url: URL, why: string): PlugboardError {
+  return new PlugboardError(
+    'EGRESS_REFUSED',
+    `The server sent us to ${url.origin === 'null' ? url.protocol : url.origin}, which was not contacted: ${why}.`,
+    {
+      hint: "If you trust that address, name it yourself: oauth.authorizationUrl and oauth.tokenUrl in the server's entry.",
+      detail: { permanent: true },
+    },
+  );
+}

@@ -1,0 +1,161 @@
+/** Consent to what comes with a project: bound to the whole entry and to the scripts it names, by their hashes. */
+
+import { createHash } from 'node:crypto';
+import { readDocument } from '../config/document.ts';
+import { change, valueAt } from '../config/edit.ts';
+import type { Problem, ServerSpec } from '../config/entry.ts';
+import type { Home } from '../config/home.ts';
+import { PlugboardError } from '../errors.ts';
+import { canonicalJson } from '../lib/canonical-json.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { MAX_SCRIPTS, namedScripts } from './named-scripts.ts';
+
+export type TrustState = 'trusted' | 'changed' | 'unknown';
+
+/** One thing that is not as it was consented to. */
+export interface TrustChange {
+  /** A place in the entry (`args[1]`), or a script (`script run.sh`; its values are hashes). */
+  readonly path: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+export interface TrustVerdict {
+  readonly state: TrustState;
+  /** What differs, when the state is `changed`. */
+  readonly changes: readonly TrustChange[];
+  /** Why nothing could be looked up: without the store nothing of a project is trusted. */
+  readonly problem?: Problem;
+}
+
+export interface Trust {
+  /** By server name. Servers of other scopes than project and plugin are the person's own: trusted. */
+  verdicts(specs: readonly ServerSpec[]): Promise<ReadonlyMap<string, TrustVerdict>>;
+  /** Remembers that a person consented to these servers as they are now. */
+  grant(specs: readonly ServerSpec[]): Promise<void>;
+  /** Takes consent back; tells which of the names had it. */
+  revoke(projectRoot: string, names: readonly string[]): Promise<readonly string[]>;
+}
+
+/** What was consented to. The entry is kept as it was, so that a later change can be shown. */
+interface Consent {
+  readonly hash: string;
+  readonly entry: unknown;
+  readonly scripts: Readonly<Record<string, unknown>>;
+}
+
+/** Whether somebody has to be asked before this server is started or contacted. */
+export function needsTrust(spec: ServerSpec): boolean {
+  return spec.scope === 'project' || spec.scope === 'plugin';
+}
+
+/**
+ * The store of consents, in `trust.json`: project root → server name → consent.
+ *
+ * @example
+ * const trust = openTrust({ home, env: process.env });
+ * const verdict = (await trust.verdicts([spec])).get(spec.name); // { state: 'unknown', changes: [] }
+ */
+export function openTrust({ home, env }: { home: Home; env: NodeJS.ProcessEnv }): Trust {
+  return {
+    async verdicts(specs) {
+      const foreign = specs.filter(needsTrust);
+      const store = foreign.length === 0 ? undefined : await readDocument(home.trust);
+      const verdicts = new Map<string, TrustVerdict>();
+      for (const spec of specs) {
+        verdicts.set(spec.name, needsTrust(spec) ? await judge(spec) : { state: 'trusted', changes: [] });
+      }
+      return verdicts;
+
+      async function judge(spec: ServerSpec): Promise<TrustVerdict> {
+        const problem = store?.problems[0];
+        // Fails closed: a store that is in doubt has nothing to say for anybody.
+        if (problem) return { state: 'unknown', changes: [], problem };
+        const consent = asConsent(valueAt(store?.value, ['projects', spec.baseDir, spec.name]));
+        if (!consent) return { state: 'unknown', changes: [] };
+        const now = await consentTo(spec, env);
+        if (!now) return { state: 'unknown', changes: [], problem: tooManyScripts(spec) };
+        if (now.hash === consent.hash) return { state: 'trusted', changes: [] };
+        return { state: 'changed', changes: differences(consent, now) };
+      }
+    },
+
+    async grant(specs) {
+      const foreign = specs.filter(needsTrust);
+      const consents = await Promise.all(
+        foreign.map(async (spec) => ({ spec, consent: await consentTo(spec, env) })),
+      );
+      const hopeless = consents.find(({ consent }) => !consent);
+      if (hopeless)
+        throw new PlugboardError('UNTRUSTED', tooManyScripts(hopeless.spec).message, {
+          server: hopeless.spec.name,
+        });
+      if (consents.length === 0) return;
+      await change(home.trust, { home }, () =>
+        consents.map(({ spec, consent }) => ({
+          path: ['projects', spec.baseDir, spec.name],
+          value: consent,
+        })),
+      );
+    },
+
+    async revoke(projectRoot, names) {
+      let revoked: readonly string[] = [];
+      await change(home.trust, { home }, (root) => {
+        revoked = names.filter((name) => valueAt(root, ['projects', projectRoot, name]) !== undefined);
+        return revoked.map((name) => ({ path: ['projects', projectRoot, name], value: undefined }));
+      });
+      return revoked;
+    },
+  };
+}
+
+/** Undefined when there is more than anybody could have looked at. */
+async function consentTo(spec: ServerSpec, env: NodeJS.ProcessEnv): Promise<Consent | undefined> {
+  const scripts = await namedScripts(spec, env);
+  if (!scripts) return undefined;
+  const hash = createHash('sha256')
+    .update(canonicalJson({ entry: spec.raw, scripts }))
+    .digest('hex');
+  return { hash, entry: spec.raw, scripts };
+}
+
+function tooManyScripts(spec: ServerSpec): Problem {
+  const message = `Server "${spec.name}" names more than ${MAX_SCRIPTS} files of its project and cannot be consented to.`;
+  return { file: spec.file ?? spec.baseDir, server: spec.name, message };
+}
+
+function asConsent(value: unknown): Consent | undefined {
+  if (!isRecord(value) || typeof value['hash'] !== 'string') return undefined;
+  const scripts = isRecord(value['scripts']) ? value['scripts'] : {};
+  return { hash: value['hash'], entry: value['entry'], scripts };
+}
+
+function differences(before: Consent, after: Consent): TrustChange[] {
+  const inEntry = compare('', before.entry, after.entry);
+  const inScripts: TrustChange[] = [];
+  for (const script of new Set([...Object.keys(before.scripts), ...Object.keys(after.scripts)])) {
+    inScripts.push(...compare(`script ${script}`, own(before.scripts, script), own(after.scripts, script)));
+  }
+  return [...inEntry, ...inScripts];
+}
+
+function compare(path: string, before: unknown, after: unknown): TrustChange[] {
+  if (canonicalJson(before) === canonicalJson(after) && (before === undefined) === (after === undefined))
+    return [];
+  if (isRecord(before) && isRecord(after)) {
+    const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+    return [...keys].flatMap((key) =>
+      compare(path === '' ? key : `${path}.${key}`, own(before, key), own(after, key)),
+    );
+  }
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const indices = Array.from({ length: Math.max(before.length, after.length) }, (_, index) => index);
+    return indices.flatMap((index) => compare(`${path}[${index}]`, before[index], after[index]));
+  }
+  return [{ path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }];
+}
+
+function own(record: Readonly<Record<string, unknown>>, key: string): unknown {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}
