@@ -1,0 +1,164 @@
+/**
+ * What a server's process may see of our environment (CON-3, A21): what a program needs to find its files, the
+ * network and the language of its user. Tokens and keys live in variables of every name, so nothing is passed
+ * for looking harmless: a name stands here, or the entry names it.
+ */
+
+import type { StdioEntry } from '../config/entry.ts';
+
+const POSIX = [
+  'PATH',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'SHELL',
+  'TERM',
+  'COLORTERM',
+  'LANG',
+  'LANGUAGE',
+  'TZ',
+  'TMPDIR',
+  'TEMP',
+  'TMP',
+];
+
+const PROXY = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'NODE_USE_ENV_PROXY'];
+const LOWER_CASE_PROXY = PROXY.slice(0, 4).map((name) => name.toLowerCase());
+
+const CERTIFICATES = [
+  'NODE_EXTRA_CA_CERTS',
+  'NODE_USE_SYSTEM_CA',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'NIX_SSL_CERT_FILE',
+  'REQUESTS_CA_BUNDLE',
+  'CURL_CA_BUNDLE',
+  'PIP_CERT',
+  'UV_NATIVE_TLS',
+  'GIT_SSL_CAINFO',
+  'AWS_CA_BUNDLE',
+  'DENO_CERT',
+];
+
+/** Where launchers (npx, uvx, version managers) find their programs and caches: folders, never credentials. */
+const LAUNCHERS = [
+  'XDG_CACHE_HOME',
+  'XDG_CONFIG_HOME',
+  'XDG_CONFIG_DIRS',
+  'XDG_DATA_HOME',
+  'XDG_DATA_DIRS',
+  'XDG_STATE_HOME',
+  'XDG_RUNTIME_DIR',
+  'npm_config_cache',
+  'npm_config_prefix',
+  'npm_config_userconfig',
+  'NPM_CONFIG_CACHE',
+  'NPM_CONFIG_PREFIX',
+  'NPM_CONFIG_USERCONFIG',
+  'NVM_DIR',
+  'NVM_BIN',
+  'FNM_DIR',
+  'FNM_MULTISHELL_PATH',
+  'VOLTA_HOME',
+  'ASDF_DIR',
+  'ASDF_DATA_DIR',
+  'MISE_DATA_DIR',
+  'PNPM_HOME',
+  'BUN_INSTALL',
+  'DENO_DIR',
+  'PYENV_ROOT',
+  'VIRTUAL_ENV',
+  'CONDA_PREFIX',
+  'UV_CACHE_DIR',
+  'UV_TOOL_DIR',
+  'UV_PYTHON_INSTALL_DIR',
+  'CARGO_HOME',
+  'GOPATH',
+  'JAVA_HOME',
+  'PLAYWRIGHT_BROWSERS_PATH',
+  '__CF_USER_TEXT_ENCODING',
+];
+
+/** A registry's address often is all that makes `npx` work inside a company; with a password in it, it stays here. */
+const REGISTRIES = [
+  'npm_config_registry',
+  'NPM_CONFIG_REGISTRY',
+  'UV_INDEX_URL',
+  'UV_DEFAULT_INDEX',
+  'PIP_INDEX_URL',
+];
+
+/** So that a browser or a dialog of the server can appear on the user's screen. */
+const DISPLAY = ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY'];
+
+const WINDOWS = [
+  'ALLUSERSPROFILE',
+  'APPDATA',
+  'COMPUTERNAME',
+  'COMSPEC',
+  'HOMEDRIVE',
+  'HOMEPATH',
+  'LOCALAPPDATA',
+  'NUMBER_OF_PROCESSORS',
+  'OS',
+  'PATHEXT',
+  'PROCESSOR_ARCHITECTURE',
+  'PROGRAMDATA',
+  'PROGRAMFILES',
+  'PROGRAMFILES(X86)',
+  'PROGRAMW6432',
+  'PUBLIC',
+  'SYSTEMDRIVE',
+  'SYSTEMROOT',
+  'USERDOMAIN',
+  'USERNAME',
+  'USERPROFILE',
+  'WINDIR',
+];
+
+const COMMON = [
+  ...POSIX,
+  ...PROXY,
+  ...LOWER_CASE_PROXY,
+  ...CERTIFICATES,
+  ...LAUNCHERS,
+  ...REGISTRIES,
+  ...DISPLAY,
+];
+
+/**
+ * The whole environment of a server's process. Strongest first: the entry's `env`, then what it names in
+ * `envVars`, then the minimum above, or with `inheritEnv` all of ours.
+ *
+ * @example
+ * childEnvironment({ command: 'npx', env: { LEVEL: 'debug' }, envVars: ['GITHUB_TOKEN'] }, process.env);
+ */
+export function childEnvironment(
+  entry: Pick<StdioEntry, 'env' | 'envVars' | 'inheritEnv'>,
+  env: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform = process.platform,
+): Record<string, string> {
+  const windows = platform === 'win32';
+  // Windows does not tell names by case, and a copy of its environment no longer knows that.
+  const same = (name: string): string => (windows ? name.toUpperCase() : name);
+  const passed = new Set((windows ? [...COMMON, ...WINDOWS] : COMMON).map(same));
+  const named = new Set((entry.envVars ?? []).map(same));
+  const child: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined) continue;
+    const byDefault = passed.has(same(name)) || name.startsWith('LC_');
+    if (entry.inheritEnv || named.has(same(name)) || (byDefault && isPlain(name, value))) child[name] = value;
+  }
+  for (const [name, value] of Object.entries(entry.env ?? {})) {
+    if (windows) {
+      for (const other of Object.keys(child)) if (same(other) === same(name)) delete child[other];
+    }
+    child[name] = value;
+  }
+  return child;
+}
+
+function isPlain(name: string, value: string): boolean {
+  if (value.startsWith('()')) return false; // a function exported by an old bash: code, not a value
+  return !REGISTRIES.includes(name) || !/\/\/[^/]*@/.test(value);
+}

@@ -1,0 +1,69 @@
+/** Reads one line of a server's stdout: a frame, a batch of frames, or something that has to be told apart from them. */
+
+import { PlugboardError } from '../errors.ts';
+import { isRecord, type JsonRpcMessage, type RequestId } from '../lib/json-rpc.ts';
+import type { FrameSink } from './framing.ts';
+import { nestsDeeperThan, RESCUE_CHARS, recoverId } from './framing-rescue.ts';
+
+/** JSON.stringify and structuredClone overflow the stack between 2,000 and 5,000 levels on Node 20. */
+const MAX_JSON_DEPTH = 1000;
+
+const BYTE_ORDER_MARK = '\ufeff';
+
+type LineSink = Pick<FrameSink, 'message' | 'lost' | 'noise'>;
+
+export function readLine(line: string, sink: LineSink): void {
+  // So deep a line has at least so many brackets: short ones, which is nearly all, need no look.
+  if (line.length > 2 * MAX_JSON_DEPTH && nestsDeeperThan(line, MAX_JSON_DEPTH)) {
+    const message = `The server sent JSON that is nested more than ${MAX_JSON_DEPTH} levels deep.`;
+    sink.lost(idOf(line), new PlugboardError('PROTOCOL_ERROR', message));
+    return;
+  }
+  const frame = line.length < 2 ? undefined : parse(line);
+  if (frame === undefined) readOddLine(line, sink);
+  else deliver(frame, line, sink);
+}
+
+/** What is not worth a test on the hot path: blanks, a byte order mark, text before a frame, broken JSON. */
+function readOddLine(line: string, sink: LineSink): void {
+  const text = line.replaceAll(BYTE_ORDER_MARK, '').trim();
+  if (text === '') return;
+  // A prompt or a progress dot without a newline stands before the frame on the same line.
+  const at = Math.max(text.indexOf('{"jsonrpc"'), 0);
+  const frame = parse(text.slice(at));
+  if (frame !== undefined) {
+    if (at > 0) sink.noise(text.slice(0, at));
+    deliver(frame, text, sink);
+    return;
+  }
+  const id = text.startsWith('{') ? idOf(text) : undefined;
+  if (id === undefined) sink.noise(text);
+  else
+    sink.lost(
+      id,
+      new PlugboardError('PROTOCOL_ERROR', 'The server answered with a line that is not valid JSON.'),
+    );
+}
+
+function deliver(frame: unknown, line: string, sink: LineSink): void {
+  // The receiver is promised an object and nothing about its inside; the casts say the same.
+  if (isRecord(frame)) {
+    sink.message(frame as unknown as JsonRpcMessage);
+    return;
+  }
+  const batch = Array.isArray(frame) ? frame.filter(isRecord) : [];
+  for (const item of batch) sink.message(item as unknown as JsonRpcMessage);
+  if (batch.length === 0) sink.noise(line);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function idOf(line: string): RequestId | undefined {
+  return recoverId(line.slice(0, RESCUE_CHARS), line.slice(-RESCUE_CHARS));
+}

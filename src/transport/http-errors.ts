@@ -1,0 +1,240 @@
+/** Translates what goes wrong over HTTP into PlugboardErrors, once, where it enters. */
+
+import { type ErrorDetail, PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { MAX_ASKED_DELAY_MS } from './http-limits.ts';
+
+/** Codes by which a modern server says that it is one: no reason to look for an older transport. */
+const MODERN_RPC_CODES = new Set([-32020, -32021, -32022]);
+
+/** A 4xx with one of these does not mean that the transport is the wrong one. */
+const NOT_A_TRANSPORT_STATUS = new Set([401, 403, 407, 408, 425, 429]);
+
+/** How far a request had come when its connection failed. */
+export type Progress = 'not sent' | 'sent' | 'answering';
+
+const UNREACHABLE: ReadonlyMap<string, readonly [sentence: string, hint: string]> = new Map([
+  [
+    'ECONNREFUSED',
+    ['Nothing is listening there', 'Check that the server is running and that the port is right.'],
+  ],
+  [
+    'ENOTFOUND',
+    ['Its name could not be found', 'Check the spelling of the host in the url, and your network.'],
+  ],
+  ['EAI_AGAIN', ['Its name could not be looked up just now', 'Check your network or DNS and try again.']],
+  ['ETIMEDOUT', ['It did not answer in time', 'Check your network, a VPN or a firewall in between.']],
+  [
+    'UND_ERR_CONNECT_TIMEOUT',
+    ['It did not answer in time', 'Check your network, a VPN or a firewall in between.'],
+  ],
+  ['EHOSTUNREACH', ['There is no route to it', 'Check your network or VPN.']],
+  ['ENETUNREACH', ['There is no route to it', 'Check your network or VPN.']],
+  ['EACCES', ['The system does not allow it', 'Check a firewall or sandbox on this machine.']],
+  ['EPERM', ['The system does not allow it', 'Check a firewall or sandbox on this machine.']],
+  ['CERT_HAS_EXPIRED', ['Its certificate has expired', 'The server needs a new certificate.']],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', ['Its certificate is for another host', 'Check the host in the url.']],
+  ['EPROTO', ['It does not speak TLS', 'Try the url with http:// if the server has no TLS.']],
+  [
+    'ERR_SSL_WRONG_VERSION_NUMBER',
+    ['It does not speak TLS', 'Try the url with http:// if the server has no TLS.'],
+  ],
+]);
+
+const UNTRUSTED_CERTIFICATE = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+/** What broke below HTTP: the name, the socket, TLS, or our own arguments. */
+export function socketError(thrown: unknown, host: string, progress: Progress): PlugboardError {
+  const known = findPlugboardError(thrown);
+  if (known) return known;
+  const code = codeOf(thrown);
+  if (code === 'UND_ERR_INVALID_ARG') {
+    return new PlugboardError(
+      'CONFIG_INVALID',
+      'A header for this server has a name or value that HTTP does not allow.',
+      {
+        hint: 'Look for line breaks or letters outside ASCII in its headers and tokens.',
+        detail: { notSent: true, permanent: true },
+      },
+    );
+  }
+  if (progress === 'sent' && thrown instanceof Error && thrown.name === 'HTTPParserError')
+    return notMcp(host, 'it does not speak HTTP', undefined);
+  if (progress !== 'not sent') {
+    const when = progress === 'sent' ? 'before it answered' : 'in the middle of its answer';
+    return new PlugboardError('CONNECTION_LOST', `The connection to ${host} broke ${when}.`, {
+      cause: thrown,
+    });
+  }
+  const [sentence, hint] = UNTRUSTED_CERTIFICATE.has(code)
+    ? [
+        'Its certificate is not trusted',
+        'For a private authority, set NODE_EXTRA_CA_CERTS to its certificate file.',
+      ]
+    : (UNREACHABLE.get(code) ?? ['The connection could not be made', 'Check the url and your network.']);
+  return new PlugboardError(
+    'CONNECT_FAILED',
+    `Cannot reach ${host}. ${sentence}${code ? ` (${code})` : ''}.`,
+    {
+      hint,
+      cause: thrown,
+      detail: { notSent: true },
+    },
+  );
+}
+
+/** A response that is no answer, with what its body said. */
+export interface FailedResponse {
+  readonly status: number;
+  readonly contentType: string;
+  readonly retryAfter: string | undefined;
+  readonly body: string;
+}
+
+/** What the connection knows that decides how a status is to be read. */
+export interface StatusContext {
+  readonly host: string;
+  /** The request carried a session id. */
+  readonly session: boolean;
+  /** That session had answered before. */
+  readonly sessionWorked: boolean;
+  readonly now: number;
+}
+
+/** A status outside 200–299 whose body is not the answer to the request. */
+export function statusError(response: FailedResponse, context: StatusContext): PlugboardError {
+  const { status } = response;
+  const { host } = context;
+  const rpc = rpcErrorOf(response);
+  const detail: ErrorDetail = {
+    httpStatus: status,
+    ...(rpc === undefined ? {} : { rpcCode: rpc.code }),
+    ...(rpc?.data === undefined ? {} : { rpcData: rpc.data }),
+  };
+  if (sessionExpired(response, context)) {
+    return new PlugboardError('CONNECTION_LOST', `${host} no longer knows this session (HTTP ${status}).`, {
+      hint: 'A new session has to be opened.',
+      detail: { ...detail, sessionExpired: true, notSent: true },
+    });
+  }
+  if (status === 401 || status === 403) return accessError(status, host);
+  if (status === 429 || status >= 500) {
+    const retryAfterMs = parseRetryAfter(response.retryAfter, context.now);
+    const what = status === 429 ? 'asks for fewer requests' : 'has a fault of its own';
+    return new PlugboardError('CONNECT_FAILED', `${host} ${what} (HTTP ${status})${said(rpc)}.`, {
+      hint:
+        retryAfterMs === undefined
+          ? 'Try again later.'
+          : `Try again in ${Math.ceil(retryAfterMs / 1000)} s, as the server asked.`,
+      detail: retryAfterMs === undefined ? detail : { ...detail, retryAfterMs },
+    });
+  }
+  if (
+    rpc === undefined &&
+    (status === 404 || status === 405 || status === 410 || response.contentType === 'text/html')
+  ) {
+    return notMcp(host, `it answered HTTP ${status}`, status);
+  }
+  return new PlugboardError('CONNECT_FAILED', `${host} refused the request (HTTP ${status})${said(rpc)}.`, {
+    hint: 'Check the url and the headers of this server.',
+    detail,
+  });
+}
+
+/** The one message for an address where something else lives. */
+export function notMcp(host: string, because: string, httpStatus: number | undefined): PlugboardError {
+  return new PlugboardError('NOT_MCP', `This url does not speak MCP: ${because} (${host}).`, {
+    hint: 'Check the path of the url, often /mcp or /sse; a sign-in page or proxy may be in between.',
+    detail: httpStatus === undefined ? {} : { httpStatus },
+  });
+}
+
+export function accessError(status: 401 | 403, host: string): PlugboardError {
+  const message =
+    status === 401 ? `${host} wants a sign-in (HTTP 401).` : `${host} does not allow this (HTTP 403).`;
+  return new PlugboardError('NEEDS_AUTH', message, {
+    hint: 'Sign in to this server, or check its token or headers.',
+    detail: { httpStatus: status },
+  });
+}
+
+/**
+ * Whether an `initialize` that failed so, as the first POST after any probe, means that the server may
+ * speak the older HTTP+SSE transport. Errors of access never do.
+ */
+export function opensLegacySse(error: PlugboardError): boolean {
+  const { httpStatus, rpcCode, sessionExpired: expired } = error.detail;
+  if (error.code !== 'NOT_MCP' && error.code !== 'CONNECT_FAILED') return false;
+  if (httpStatus === undefined || httpStatus < 400 || httpStatus > 499 || expired) return false;
+  if (rpcCode !== undefined && MODERN_RPC_CODES.has(rpcCode)) return false;
+  return !NOT_A_TRANSPORT_STATUS.has(httpStatus);
+}
+
+/** Whether a JSON-RPC error with a 4xx speaks of the session and not of the request. */
+export function sessionExpired(response: FailedResponse, context: StatusContext): boolean {
+  if (!context.session) return false;
+  const rpc = rpcErrorOf(response);
+  // A method or a thing that was not found is an answer, also where it comes with a 404.
+  if (response.status === 404) return rpc?.code !== -32601 && rpc?.code !== -32602;
+  if (response.status !== 400) return false;
+  if (rpc !== undefined && rpc.id !== null && rpc.id !== undefined) return /session/i.test(rpc.message);
+  return context.sessionWorked || /session/i.test(response.body);
+}
+
+/** Retry-After as milliseconds from now: seconds or a date. */
+export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined;
+  const text = value.trim();
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  if (Number.isNaN(ms)) return undefined;
+  return Math.min(Math.max(ms, 0), MAX_ASKED_DELAY_MS);
+}
+
+interface RpcError {
+  readonly id: unknown;
+  readonly code: number;
+  readonly message: string;
+  readonly data: unknown;
+}
+
+function rpcErrorOf(response: FailedResponse): RpcError | undefined {
+  if (!response.contentType.endsWith('json')) return undefined;
+  try {
+    const value: unknown = JSON.parse(response.body);
+    if (!isRecord(value) || !isRecord(value['error'])) return undefined;
+    const { code, message, data } = value['error'];
+    if (typeof code !== 'number') return undefined;
+    return { id: value['id'], code, message: typeof message === 'string' ? message : '', data };
+  } catch {
+    return undefined;
+  }
+}
+
+const MAX_SAID_CHARS = 200;
+
+/** What the server gave as its reason, short and on one line. */
+function said(rpc: RpcError | undefined): string {
+  if (!rpc?.message) return '';
+  const line = rpc.message.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+  const short =
+    line.length > MAX_SAID_CHARS ? `${line.slice(0, MAX_SAID_CHARS)}…` : line.replace(/[.:]+$/, '');
+  return short === '' ? '' : `: ${short}`;
+}
+
+function findPlugboardError(thrown: unknown): PlugboardError | undefined {
+  if (thrown instanceof PlugboardError) return thrown;
+  return thrown instanceof Error && thrown.cause instanceof PlugboardError ? thrown.cause : undefined;
+}
+
+function codeOf(thrown: unknown): string {
+  if (!isRecord(thrown)) return '';
+  if (typeof thrown['code'] === 'string') return thrown['code'];
+  const inner = Array.isArray(thrown['errors']) ? thrown['errors'][0] : thrown['cause'];
+  return inner === undefined ? '' : codeOf(inner);
+}

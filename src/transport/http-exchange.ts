@@ -1,0 +1,276 @@
+/** One HTTP request and its response: deadlines, decompression, caps, and one way to end. */
+
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Dispatcher } from 'undici';
+import { PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type Progress, socketError } from './http-errors.ts';
+import { headerValue, type ResponseHeaders } from './http-headers.ts';
+import type { HttpLimits } from './http-limits.ts';
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  /** Names and values in turn. */
+  readonly headers: string[];
+  readonly body?: string | undefined;
+  /** Bounds the wait for the headers from the sending on; without it the signal does. */
+  readonly answerMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Who reads a body. Either `end` or `failed` comes last, once. */
+export interface BodyReader {
+  /** Decompressed bytes. */
+  chunk(bytes: Buffer): void;
+  end(): void;
+  failed(error: PlugboardError): void;
+}
+
+export interface Head {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+}
+
+interface ExchangeContext {
+  readonly url: URL;
+  readonly clock: Clock;
+  readonly limits: HttpLimits;
+}
+
+type Decompressor = ReturnType<typeof createGunzip | typeof createInflate | typeof createBrotliDecompress>;
+
+/** Handler of one dispatch. What arrives after its end is ignored. */
+export class Exchange implements Dispatcher.DispatchHandler {
+  /** Resolves when the headers are there. */
+  readonly head: Promise<Head>;
+  readonly #context: ExchangeContext;
+  readonly #request: HttpRequest;
+  readonly #released: (exchange: Exchange) => void;
+  #resolveHead: (head: Head) => void = () => {};
+  #rejectHead: (error: PlugboardError) => void = () => {};
+  #controller: Dispatcher.DispatchController | undefined;
+  #progress: Progress = 'not sent';
+  #complete = false;
+  #over = false;
+  #error: PlugboardError | undefined;
+  #cancelDeadline: (() => void) | undefined;
+  #decompressor: Decompressor | undefined;
+  #reader: BodyReader | undefined;
+  /** Bytes that came before somebody read. */
+  #waiting: Buffer[] = [];
+  #windowBytes = 0;
+  #received = 0;
+  #maxBytes = Number.POSITIVE_INFINITY;
+
+  constructor(context: ExchangeContext, request: HttpRequest, released: (exchange: Exchange) => void) {
+    this.#context = context;
+    this.#request = request;
+    this.#released = released;
+    this.head = new Promise((resolve, reject) => {
+      this.#resolveHead = resolve;
+      this.#rejectHead = reject;
+    });
+    const { signal, answerMs } = request;
+    if (answerMs !== undefined) this.#deadline(answerMs, 'did not answer');
+    if (signal?.aborted) this.handleEvent();
+    else signal?.addEventListener('abort', this);
+  }
+
+  /** Whether anything can still come. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** Hands the body to its reader, with a cap, and for bodies that should come at once a least speed. */
+  read(reader: BodyReader, options: { readonly maxBytes: number; readonly steady: boolean }): void {
+    if (this.#error) {
+      reader.failed(this.#error);
+      return;
+    }
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#maxBytes = options.maxBytes;
+    this.#reader = reader;
+    for (const bytes of waiting) this.#deliver(bytes);
+    if (this.#complete) this.#finish();
+    else if (options.steady && !this.#over) this.#watchSpeed();
+  }
+
+  /** The caller's signal no longer counts: what it waited for has come. */
+  keep(): void {
+    this.#request.signal?.removeEventListener('abort', this);
+  }
+
+  /** Takes the socket back after a while, if the server has not ended the response by then. */
+  endWithin(ms: number): void {
+    if (!this.#over) this.#deadline(ms, 'kept its answer open');
+  }
+
+  /** Ends the exchange and its socket at once. */
+  abort(error: PlugboardError): void {
+    if (this.#over) return;
+    this.#finish(error);
+    this.#controller?.abort(error);
+  }
+
+  /** The caller's signal. */
+  handleEvent(): void {
+    this.abort(cancelled(this.#request.signal));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#over) controller.abort(this.#error ?? new Error('ended'));
+    else this.#progress = 'sent';
+  }
+
+  onResponseStarted(): void {
+    if (!this.#over && this.#request.answerMs === undefined) {
+      this.#deadline(this.#context.limits.headersMs, 'did not finish the headers of its answer');
+    }
+  }
+
+  onResponseStart(_controller: unknown, status: number, headers: ResponseHeaders): void {
+    if (this.#over || status < 200) return;
+    this.#clearDeadline();
+    this.#progress = 'answering';
+    const encoding = headerValue(headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity';
+    if (encoding !== 'identity' && !this.#decompress(encoding)) return;
+    this.#resolveHead({ status, headers });
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#over) return;
+    this.#windowBytes += chunk.length;
+    if (!this.#decompressor) this.#deliver(chunk);
+    else if (!this.#decompressor.write(chunk)) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    if (this.#over) return;
+    if (this.#decompressor) this.#decompressor.end();
+    else this.#bodyEnd();
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.#finish(socketError(error, this.#context.url.host, this.#progress));
+  }
+
+  /** A body that nobody has asked for yet waits for its reader. */
+  #bodyEnd(): void {
+    if (this.#reader) this.#finish();
+    else this.#complete = true;
+  }
+
+  #deliver(bytes: Buffer): void {
+    if (this.#over) return;
+    if (!this.#reader) {
+      this.#waiting.push(bytes);
+      return;
+    }
+    this.#received += bytes.length;
+    if (this.#received > this.#maxBytes) this.abort(overLimit(this.#maxBytes));
+    else this.#reader.chunk(bytes);
+  }
+
+  #decompress(encoding: string): boolean {
+    const stream = decompressorFor(encoding);
+    if (!stream) {
+      this.abort(
+        new PlugboardError(
+          'PROTOCOL_ERROR',
+          'The server compressed its answer in a way that was not offered.',
+          {
+            hint: 'Switch off compression for this path on the server.',
+          },
+        ),
+      );
+      return false;
+    }
+    this.#decompressor = stream;
+    stream.on('data', (bytes: Buffer) => this.#deliver(bytes));
+    stream.on('drain', () => this.#controller?.resume());
+    stream.on('end', () => this.#bodyEnd());
+    stream.on('error', (cause) =>
+      this.abort(
+        new PlugboardError('PROTOCOL_ERROR', "The server's answer could not be decompressed.", { cause }),
+      ),
+    );
+    return true;
+  }
+
+  /** A window that brings too little ends the exchange: neither silence nor a trickle holds it open. */
+  #watchSpeed(): void {
+    const { clock, limits } = this.#context;
+    this.#windowBytes = 0;
+    this.#clearDeadline();
+    this.#cancelDeadline = clock.after(limits.bodyWindowMs, () => {
+      if (this.#windowBytes < limits.bodyWindowBytes) this.#abortLate('stopped in the middle of its answer');
+      else this.#watchSpeed();
+    });
+  }
+
+  #deadline(ms: number, what: string): void {
+    this.#clearDeadline();
+    this.#cancelDeadline = this.#context.clock.after(ms, () => this.#abortLate(what));
+  }
+
+  #abortLate(what: string): void {
+    this.abort(
+      new PlugboardError('TIMEOUT', `${this.#context.url.host} ${what} in time.`, {
+        hint: 'The server may hang or be overloaded; try again or restart it.',
+      }),
+    );
+  }
+
+  #clearDeadline(): void {
+    this.#cancelDeadline?.();
+    this.#cancelDeadline = undefined;
+  }
+
+  #finish(error?: PlugboardError): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#error = error;
+    this.#clearDeadline();
+    this.#request.signal?.removeEventListener('abort', this);
+    this.#released(this);
+    if (error) {
+      this.#waiting = [];
+      this.#decompressor?.destroy();
+      this.#rejectHead(error);
+      this.#reader?.failed(error);
+    } else {
+      this.#reader?.end();
+    }
+  }
+}
+
+/** What a request ends with when its signal did: the reason, where that is an error of ours. */
+export function cancelled(signal: AbortSignal | undefined): PlugboardError {
+  const reason: unknown = signal?.reason;
+  return reason instanceof PlugboardError
+    ? reason
+    : new PlugboardError('CANCELLED', 'The request was cancelled.');
+}
+
+export function overLimit(maxBytes: number): PlugboardError {
+  return new PlugboardError('LIMIT_EXCEEDED', `The server's answer is over the limit of ${maxBytes} bytes.`, {
+    hint: 'Ask the tool for less at a time.',
+  });
+}
+
+function decompressorFor(encoding: string): Decompressor | undefined {
+  switch (encoding) {
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip();
+    case 'deflate':
+      return createInflate();
+    case 'br':
+      return createBrotliDecompress();
+    default:
+      return undefined;
+  }
+}

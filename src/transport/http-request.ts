@@ -1,0 +1,129 @@
+/** One request as the server wants it: signed, redirected within its origin, and repeated once after a challenge. */
+
+import type { Credentials } from '../auth/credentials.ts';
+import { PlugboardError } from '../errors.ts';
+import { readText } from './http-body.ts';
+import { accessError } from './http-errors.ts';
+import { cancelled, type Exchange, type Head, type HttpRequest } from './http-exchange.ts';
+import { appendForeign, headerOf, headerValue } from './http-headers.ts';
+import { MAX_REDIRECTS } from './http-limits.ts';
+import type { Wire } from './http-wire.ts';
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const INSUFFICIENT_SCOPE = /\berror\s*=\s*"?insufficient_scope"?/i;
+
+/** A response whose status is not a redirect and not a challenge that could still be answered. */
+export interface Response {
+  readonly head: Head;
+  readonly exchange: Exchange;
+}
+
+/**
+ * Sends a request and returns its final response, body unread. Each kind of challenge is answered once;
+ * after that 401 is NEEDS_AUTH, and 403 is left to the caller.
+ */
+export async function request(
+  wire: Wire,
+  wanted: HttpRequest,
+  credentials: Credentials | undefined,
+): Promise<Response> {
+  const answered = new Set<number>();
+  for (;;) {
+    const own = credentials?.headers(wanted.signal);
+    const foreign = own instanceof Promise ? await unlessAborted(own, wanted.signal) : own;
+    const headers = foreign === undefined ? wanted.headers : [...wanted.headers];
+    if (foreign !== undefined) appendForeign(headers, foreign);
+    const response = await follow(wire, { ...wanted, headers });
+    const { status, headers: got } = response.head;
+    if (status !== 401 && status !== 403) return response;
+    const wwwAuthenticate = headerValue(got, 'www-authenticate');
+    const meant = status === 401 || INSUFFICIENT_SCOPE.test(wwwAuthenticate ?? '');
+    if (!meant) return response;
+    // Read to its end, so that the socket can carry the repeat.
+    await readText(response.exchange);
+    if (!credentials || answered.has(status)) throw accessError(status, wire.url.host);
+    answered.add(status);
+    const challenge = { status, wwwAuthenticate, refused: headerOf(headers, 'authorization') } as const;
+    await unlessAborted(credentials.challenged(challenge, wanted.signal), wanted.signal);
+  }
+}
+
+async function follow(wire: Wire, wanted: HttpRequest): Promise<Response> {
+  let path = wanted.path;
+  for (let followed = 0; ; followed++) {
+    const exchange = wire.start(path === wanted.path ? wanted : { ...wanted, path });
+    const head = await exchange.head;
+    if (!REDIRECTS.has(head.status)) return { head, exchange };
+    const target = redirectTarget(headerValue(head.headers, 'location'), new URL(path, wire.url));
+    // Nothing of the next request has left yet: a refusal here keeps headers, body and token at home.
+    const refusal = refuse(wire.url, head.status, wanted.method, target, followed);
+    if (refusal) {
+      exchange.abort(refusal);
+      throw refusal;
+    }
+    await readText(exchange);
+    if (target) path = `${target.pathname}${target.search}`;
+  }
+}
+
+function refuse(
+  from: URL,
+  httpStatus: number,
+  method: string,
+  target: URL | undefined,
+  followed: number,
+): PlugboardError | undefined {
+  if (target === undefined) {
+    return new PlugboardError(
+      'CONNECT_FAILED',
+      `${from.host} redirects without saying where to (HTTP ${httpStatus}).`,
+      {
+        hint: 'Check the url of this server.',
+        detail: { httpStatus },
+      },
+    );
+  }
+  if (target.origin !== from.origin || target.username || target.password) {
+    return new PlugboardError(
+      'EGRESS_REFUSED',
+      `${from.host} redirects to another origin, ${target.origin}.`,
+      {
+        hint: `If you trust it, set the url of this server to ${target.origin}${target.pathname}.`,
+        detail: { httpStatus, permanent: true },
+      },
+    );
+  }
+  if (followed >= MAX_REDIRECTS) {
+    return new PlugboardError('CONNECT_FAILED', `${from.host} redirects in a circle.`, {
+      hint: 'Check the url of this server.',
+      detail: { httpStatus },
+    });
+  }
+  if (method !== 'GET' && httpStatus !== 307 && httpStatus !== 308) {
+    // Such a redirect would turn the message into a GET without its body.
+    return new PlugboardError(
+      'CONNECT_FAILED',
+      `${from.host} redirects to ${target.pathname} (HTTP ${httpStatus}).`,
+      {
+        hint: `Set the url of this server to ${target.origin}${target.pathname}.`,
+        detail: { httpStatus },
+      },
+    );
+  }
+  return undefined;
+}
+
+function redirectTarget(location: string | undefined, from: URL): URL | undefined {
+  return location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+}
+
+/** Credentials may have to be fetched; a request that is cancelled meanwhile does not wait for them. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work;
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(cancelled(signal));
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

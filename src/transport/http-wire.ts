@@ -1,0 +1,140 @@
+/** The sockets of one HTTP transport: its pool, what travels on it right now, and their common end. */
+
+import type { Dispatcher } from 'undici';
+import { type ErrorDetail, PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import { Exchange, type HttpRequest } from './http-exchange.ts';
+import { type HttpLimits, MAX_CONNECTIONS, TCP_KEEP_ALIVE_MS } from './http-limits.ts';
+
+/** How often a held process wakes for nothing. */
+const HOLD_MS = 60_000;
+
+export interface WireOptions {
+  readonly url: URL;
+  readonly clock: Clock;
+  readonly limits: HttpLimits;
+  /** Sockets of somebody else (a proxy, a guard on addresses), which the wire uses and does not end. */
+  readonly dispatcher?: Dispatcher | undefined;
+}
+
+export class Wire {
+  readonly url: URL;
+  readonly clock: Clock;
+  readonly limits: HttpLimits;
+  readonly #live = new Set<Exchange>();
+  readonly #pauses = new Set<() => void>();
+  #dispatcher: Dispatcher | undefined;
+  readonly #owned: boolean;
+  #closed = false;
+
+  constructor(options: WireOptions) {
+    this.url = options.url;
+    this.clock = options.clock;
+    this.limits = options.limits;
+    this.#dispatcher = options.dispatcher;
+    this.#owned = options.dispatcher === undefined;
+  }
+
+  /** Loads undici and makes the pool; nothing travels yet. */
+  async open(): Promise<void> {
+    if (!this.#dispatcher) {
+      const Pool = await loadPool();
+      this.#dispatcher = new Pool(this.url.origin, {
+        connections: MAX_CONNECTIONS,
+        pipelining: 1,
+        // Deadlines are ours, on the injected clock; a stream may be silent for as long as its call lasts.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        connect: {
+          timeout: this.limits.connectMs,
+          keepAlive: true,
+          keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
+        },
+      });
+    }
+    if (this.#closed) await this.#destroy();
+  }
+
+  /** Sends one request; the exchange tells of its head and body. */
+  start(request: HttpRequest): Exchange {
+    const exchange = new Exchange(this, request, (ended) => this.#live.delete(ended));
+    if (this.#closed || !this.#dispatcher) exchange.abort(closedError({ notSent: true }));
+    if (exchange.over || !this.#dispatcher) return exchange;
+    this.#live.add(exchange);
+    const { path, method, headers, body = null } = request;
+    const target = {
+      origin: this.url.origin,
+      path,
+      method,
+      headers,
+      body,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    };
+    try {
+      this.#dispatcher.dispatch(target, exchange);
+    } catch (error) {
+      exchange.onResponseError(undefined, asError(error));
+    }
+    return exchange;
+  }
+
+  /**
+   * Waits, but not past the end of the signal or of the wire. With `hold` the process stays: in a pause no
+   * socket keeps it, and a call that somebody waits for must not end because everything was quiet.
+   */
+  pause(
+    ms: number,
+    options: { readonly signal?: AbortSignal | undefined; readonly hold?: boolean } = {},
+  ): Promise<void> {
+    const { signal, hold = false } = options;
+    return new Promise((resolve) => {
+      const held = hold ? setInterval(() => {}, HOLD_MS) : undefined;
+      const end = (): void => {
+        clearInterval(held);
+        cancel();
+        signal?.removeEventListener('abort', end);
+        this.#pauses.delete(end);
+        resolve();
+      };
+      const cancel = this.clock.after(ms, end);
+      this.#pauses.add(end);
+      signal?.addEventListener('abort', end);
+      if (this.#closed || signal?.aborted) end();
+    });
+  }
+
+  /** Ends every exchange and pause that is under way; new ones may still start. */
+  abortAll(): void {
+    for (const exchange of [...this.#live]) exchange.abort(closedError());
+    for (const end of [...this.#pauses]) end();
+  }
+
+  /** Ends every exchange and every socket. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.abortAll();
+    await this.#destroy();
+  }
+
+  async #destroy(): Promise<void> {
+    if (this.#owned) await this.#dispatcher?.destroy().catch(() => {});
+  }
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
+export function closedError(detail: ErrorDetail = {}): PlugboardError {
+  return new PlugboardError('CONNECTION_LOST', 'The connection was closed.', { detail });
+}
+
+async function loadPool(): Promise<typeof import('undici').Pool> {
+  try {
+    return (await import('undici/lib/dispatcher/pool.js')).default;
+  } catch {
+    // The inner module may move in a later release; the package's own door stays.
+    return (await import('undici')).Pool;
+  }
+}

@@ -1,0 +1,77 @@
+/** The programs that the reaper runs as: a shell loop of about 1 MB, and a Node script where there is no shell. */
+
+/**
+ * Reads the mark, then `+ group`, `- group` or `q` a line. The end of its input is the host's death: SIGTERM to
+ * all, two seconds at most, SIGKILL until nothing new was found three times in a row. Only dash's subset is used.
+ */
+export const POSIX_REAPER = `
+trap '' HUP INT QUIT TERM PIPE
+groups=' '
+read -r mark || exit 0
+while read -r what group; do
+  case $what in
+    +) groups="$groups$group " ;;
+    -) case $groups in *" $group "*) groups="\${groups%%" $group "*} \${groups#*" $group "}" ;; esac ;;
+    q) exit 0 ;;
+  esac
+done
+marked() {
+  if [ -r /proc/self/environ ]; then
+    grep -l -s -F -e "$mark" /proc/[0-9]*/environ | while IFS=/ read -r _ _ pid _; do echo "$pid"; done
+  else
+    ps -A -E -ww -o pid=,command= | while read -r pid rest; do
+      case $rest in *"$mark"*) echo "$pid" ;; esac
+    done
+  fi
+}
+signal() {
+  left=' '
+  for group in $groups; do kill -s "$1" -- "-$group" && left="$left$group "; done
+  groups=$left
+  pids=$(marked)
+  for pid in $pids; do kill -s "$1" -- "-$pid"; kill -s "$1" "$pid"; done
+} 2>/dev/null
+pause() { sleep 0.1 2>/dev/null || sleep 1; }
+signal TERM
+signal CONT
+tries=0
+while [ $tries -lt 20 ] && [ "$groups$pids" != ' ' ]; do
+  pause
+  signal 0
+  tries=$((tries + 1))
+done
+tries=0
+quiet=0
+while [ $tries -lt 100 ] && [ $quiet -lt 3 ]; do
+  signal KILL
+  if [ -z "$pids" ]; then quiet=$((quiet + 1)); else quiet=0; fi
+  tries=$((tries + 1))
+  pause
+done
+`;
+
+/** The same with what Windows has: process trees by their parents, ended by force. */
+export const WINDOWS_REAPER = `
+const { spawnSync } = require('node:child_process');
+const pids = new Set();
+let text = '';
+let quit = false;
+process.stdin.setEncoding('utf8');
+process.stdin.on('data', (chunk) => {
+  text += chunk;
+  const lines = text.split('\\n');
+  text = lines.pop();
+  for (const line of lines) {
+    const [what, pid] = line.split(' ');
+    if (what === '+') pids.add(pid);
+    if (what === '-') pids.delete(pid);
+    if (what === 'q') quit = true;
+  }
+});
+const finish = () => {
+  if (!quit) for (const pid of pids) spawnSync('taskkill', ['/PID', pid, '/T', '/F'], { stdio: 'ignore' });
+  process.exit(0);
+};
+process.stdin.on('end', finish);
+process.stdin.on('error', finish);
+`;

@@ -1,0 +1,135 @@
+/**
+ * Sees to it that nothing outlives the host, however the host ends (CON-2, F2 to F4).
+ *
+ * One small helper per host holds the far end of a pipe. The host's death, SIGKILL included, closes the pipe,
+ * and the helper ends every registered process group and, on Linux, every process that carries the host's mark.
+ * There is no gap: our descriptors close on exec, so while a child stands between fork and exec it holds the
+ * pipe open itself, and once the pipe is closed every child has its marked environment.
+ *
+ * Not covered: a process that left its group *and* cleared its environment. macOS finds marks through `ps -E`,
+ * which shows the environment of the user's own unprotected programs only. Windows has no groups and no
+ * environment to read: its helper is a second Node that runs `taskkill /T` on each registered server.
+ */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { POSIX_REAPER, WINDOWS_REAPER } from './reaper-script.ts';
+
+/** The mark: `<host>.<number of the server>`. */
+export const OWNER_VARIABLE = 'PLUGBOARD_OWNER';
+
+/** A helper that somebody ended is started again so often, then no more. */
+const MAX_HELPER_STARTS = 5;
+
+export interface Reaper {
+  /** Starts the helper if it does not run yet and returns the mark for the next server's environment. */
+  mark(): string;
+  /** A server's process, which leads its own group, has started. */
+  add(pid: number): void;
+  /** It is gone with everything it started. */
+  remove(pid: number): void;
+  /** Ends the helper, and with it whatever is still registered. May be called twice; never rejects. */
+  close(): Promise<void>;
+}
+
+export interface ReaperOptions {
+  /** Our environment; the helper gets its PATH and nothing else. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Hears, once, that the helper could not be started: servers then outlive a host that is killed. */
+  readonly onProblem?: ((message: string) => void) | undefined;
+}
+
+export function createReaper(options: ReaperOptions): Reaper {
+  return new HostReaper(options);
+}
+
+class HostReaper implements Reaper {
+  readonly #options: ReaperOptions;
+  readonly #host = randomUUID();
+  readonly #groups = new Set<number>();
+  #helper: ChildProcess | undefined;
+  #ended: Promise<void> = Promise.resolve();
+  #starts = 0;
+  #servers = 0;
+  #closed = false;
+
+  constructor(options: ReaperOptions) {
+    this.#options = options;
+  }
+
+  mark(): string {
+    this.#start();
+    this.#servers += 1;
+    return `${this.#host}.${this.#servers}`;
+  }
+
+  add(pid: number): void {
+    this.#groups.add(pid);
+    this.#tell(`+ ${pid}`);
+  }
+
+  remove(pid: number): void {
+    if (this.#groups.delete(pid)) this.#tell(`- ${pid}`);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    // With nothing registered there is nothing to look for: a plain end takes no time.
+    if (this.#groups.size === 0) this.#tell('q');
+    this.#helper?.ref();
+    this.#helper?.stdin?.end();
+    await this.#ended;
+  }
+
+  #start(): void {
+    if (this.#helper || this.#closed || this.#starts === MAX_HELPER_STARTS) return;
+    this.#starts += 1;
+    const helper = startHelper(this.#options.env);
+    this.#helper = helper;
+    this.#ended = new Promise((resolve) => {
+      const gone = (): void => {
+        resolve();
+        if (this.#helper !== helper) return;
+        this.#helper = undefined;
+        if (this.#groups.size > 0) this.#start();
+      };
+      helper.once('exit', gone);
+      helper.once('error', (error) => {
+        this.#starts = MAX_HELPER_STARTS; // what cannot be started now cannot be started later
+        this.#options.onProblem?.(`No helper watches over the servers' processes: ${error.message}`);
+        gone();
+      });
+    });
+    helper.stdin?.on('error', () => undefined); // it is gone; its exit is what counts
+    this.#tell(`${OWNER_VARIABLE}=${this.#host}.`);
+    for (const pid of this.#groups) this.#tell(`+ ${pid}`);
+    // The helper waits for us, never we for it.
+    helper.unref();
+    const input = helper.stdin as (NodeJS.WritableStream & { unref?: () => void }) | null;
+    input?.unref?.();
+  }
+
+  #tell(line: string): void {
+    const input = this.#helper?.stdin;
+    if (input?.writable) input.write(`${line}\n`);
+  }
+}
+
+/** In a session of its own: no signal of the terminal reaches it. In `/`: it keeps no folder busy. */
+function startHelper(env: ReaperOptions['env']): ChildProcess {
+  if (process.platform === 'win32') {
+    return spawn(process.execPath, ['-e', WINDOWS_REAPER], {
+      env: { SYSTEMROOT: env['SYSTEMROOT'] ?? 'C:\\Windows', PATH: env['PATH'] ?? env['Path'] ?? '' },
+      stdio: ['pipe', 'ignore', 'ignore'],
+      windowsHide: true,
+      detached: true,
+    });
+  }
+  return spawn('/bin/sh', ['-c', POSIX_REAPER, 'plugboard-reaper'], {
+    // Clean on purpose: a mark inherited from a host around us would make that host's helper end ours first.
+    env: { PATH: env['PATH'] || '/usr/bin:/bin' },
+    stdio: ['pipe', 'ignore', 'ignore'],
+    cwd: '/',
+    detached: true,
+  });
+}

@@ -1,0 +1,91 @@
+/** Keeps the last lines that a server wrote to stderr, bounded and safe to show. */
+
+import { StringDecoder } from 'node:string_decoder';
+import type { Clock } from '../lib/clock.ts';
+import { clean } from '../policy/clean.ts';
+
+const MAX_TAIL_LINES = 40;
+const MAX_TAIL_CHARS = 8 * 1024;
+/** What of one line is kept; the rest of it is dropped, however long it goes on. */
+const MAX_LINE_CHARS = 1024;
+/** Lines that reach the log in each window; all of them pass through the tail. */
+const MAX_LOGGED_LINES = 100;
+const LOG_WINDOW_MS = 10_000;
+
+export interface StderrTailOptions {
+  readonly clock: Clock;
+  /** Takes known secrets out of each line before it is kept or logged. */
+  readonly redact: (text: string) => string;
+  readonly log: (line: string) => void;
+}
+
+export class StderrTail {
+  readonly #decoder = new StringDecoder('utf8');
+  readonly #options: StderrTailOptions;
+  #lines: string[] = [];
+  #chars = 0;
+  #partial = '';
+  /** The line in progress is longer than what is kept of it. */
+  #cut = false;
+
+  #windowFrom = 0;
+  #logged = 0;
+
+  constructor(options: StderrTailOptions) {
+    this.#options = options;
+  }
+
+  push(chunk: Buffer): void {
+    const text = this.#decoder.write(chunk);
+    let from = 0;
+    for (let to = text.indexOf('\n'); to >= 0; to = text.indexOf('\n', from)) {
+      this.#extend(text.slice(from, Math.min(to, from + MAX_LINE_CHARS + 1)));
+      this.#endLine();
+      from = to + 1;
+    }
+    this.#extend(text.slice(from, from + MAX_LINE_CHARS + 1));
+  }
+
+  /** The tail as it is now, the line in progress included. */
+  text(): string {
+    const last = this.#cleaned();
+    return (last === '' ? this.#lines : [...this.#lines, last]).join('\n');
+  }
+
+  #extend(part: string): void {
+    const room = MAX_LINE_CHARS - this.#partial.length;
+    if (part.length > room) this.#cut = true;
+    this.#partial += part.slice(0, room);
+  }
+
+  #endLine(): void {
+    const line = this.#cleaned();
+    this.#partial = '';
+    this.#cut = false;
+    if (line === '') return;
+    this.#lines.push(line);
+    this.#chars += line.length + 1;
+    while (this.#lines.length > MAX_TAIL_LINES || this.#chars > MAX_TAIL_CHARS) {
+      this.#chars -= (this.#lines.shift()?.length ?? 0) + 1;
+    }
+    this.#log(line);
+  }
+
+  #log(line: string): void {
+    const { clock, log } = this.#options;
+    if (clock.now() - this.#windowFrom >= LOG_WINDOW_MS) {
+      this.#windowFrom = clock.now();
+      this.#logged = 0;
+    }
+    this.#logged += 1;
+    if (this.#logged <= MAX_LOGGED_LINES) log(line);
+    else if (this.#logged === MAX_LOGGED_LINES + 1) log('More lines on stderr are not logged for now.');
+  }
+
+  #cleaned(): string {
+    // Progress bars redraw one line with carriage returns: what stood there last is what a person saw.
+    const shown = this.#partial.trimEnd().split('\r').at(-1) ?? '';
+    const line = this.#options.redact(clean(shown, { multiline: false }));
+    return this.#cut && line !== '' ? `${line}…` : line;
+  }
+}

@@ -1,0 +1,221 @@
+/** Says why a server's process did not start or went away, and what a person can do about it. */
+
+import { statSync } from 'node:fs';
+import { delimiter, resolve } from 'node:path';
+import { type ErrorDetail, PlugboardError } from '../errors.ts';
+
+/** How much of one stderr line stands in a message; the whole tail is in the detail. */
+const MAX_QUOTED_CHARS = 200;
+/** Folders of the PATH that a hint lists. */
+const MAX_PATH_SHOWN = 8;
+
+export interface StartAttempt {
+  readonly command: string;
+  readonly cwd?: string | undefined;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** The process could not be made. */
+export function spawnFailed(thrown: unknown, attempt: StartAttempt): PlugboardError {
+  const { command, cwd } = attempt;
+  const code = thrown instanceof Error ? (thrown as NodeJS.ErrnoException).code : undefined;
+  const fail = (message: string, hint: string, permanent = true): PlugboardError =>
+    new PlugboardError('START_FAILED', message, {
+      hint,
+      cause: thrown,
+      detail: permanent ? { permanent } : {},
+    });
+
+  const folder = cwd === undefined ? 'folder' : kindOf(cwd);
+  if (folder === 'missing') {
+    return fail(
+      `The working folder ${cwd} does not exist.`,
+      'Create it, or correct "cwd" in the server\'s entry.',
+    );
+  }
+  if (folder === 'file') {
+    return fail(`The working folder ${cwd} is a file.`, 'Give a folder as "cwd" in the server\'s entry.');
+  }
+  const isPath = /[\\/]/.test(command);
+  const kind = isPath ? kindOf(command, cwd) : 'missing';
+  if (code === 'ENOENT' && isPath && kind === 'file') {
+    return fail(
+      `${command} exists, but the program that its first line names does not.`,
+      'Install the interpreter of its "#!" line, or name the interpreter as the command.',
+    );
+  }
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return isPath
+      ? fail(`There is no program at ${command}.`, 'Check the path in "command" of the server\'s entry.')
+      : fail(`The command "${command}" was not found.`, searched(command, attempt.env));
+  }
+  if (code === 'EACCES' || code === 'EPERM') {
+    return kind === 'folder'
+      ? fail(`${command} is a folder, not a program.`, 'Name the program inside it as "command".')
+      : fail(
+          `${command} may not be executed.`,
+          `Make it executable (chmod +x), or name its interpreter as the command.`,
+        );
+  }
+  if (code === 'E2BIG') {
+    return fail(`The arguments and environment of ${command} are too long.`, 'Shorten "args" and "env".');
+  }
+  if (code === 'ERR_INVALID_ARG_VALUE') {
+    return fail('The command, an argument or a variable holds a zero byte.', 'Correct the entry.');
+  }
+  const reason = code ?? (thrown instanceof Error ? thrown.message : String(thrown));
+  return fail(
+    `${command} could not be started: ${reason}.`,
+    'The system may be out of processes or memory.',
+    false,
+  );
+}
+
+function searched(command: string, env: StartAttempt['env']): string {
+  const path = env['PATH'] ?? env['Path'];
+  if (!path) return `Install ${command}, or give its full path: the server's environment has no PATH.`;
+  const folders = path.split(delimiter).filter((folder) => folder !== '');
+  const shown = folders.slice(0, MAX_PATH_SHOWN).join(', ');
+  const more = folders.length > MAX_PATH_SHOWN ? ` and ${folders.length - MAX_PATH_SHOWN} more` : '';
+  return `Install ${command}, or give its full path. Looked in ${shown}${more}.`;
+}
+
+function kindOf(path: string, base?: string): 'missing' | 'folder' | 'file' {
+  try {
+    return statSync(resolve(base ?? '', path)).isDirectory() ? 'folder' : 'file';
+  } catch {
+    return 'missing';
+  }
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Cleaned tail of stderr. */
+  readonly stderr: string;
+  /** The last line on stdout that was no frame: some programs print their complaint there. */
+  readonly noise: string | undefined;
+  /** Whether it ever sent a frame: before that, it has not started. */
+  readonly spoke: boolean;
+}
+
+/** The process ended by itself. */
+export function exited(exit: Exit): PlugboardError {
+  const how =
+    exit.signal !== null
+      ? `was ended by ${exit.signal}`
+      : exit.code === null
+        ? 'ended'
+        : `exited with code ${exit.code}`;
+  const said = tellingLine(exit.stderr) ?? exit.noise?.slice(0, MAX_QUOTED_CHARS);
+  const when = exit.spoke ? '' : ' before it answered';
+  const message = `The server ${how}${when}${said === undefined ? '.' : `: ${said}`}`;
+  const detail: ErrorDetail = {
+    ...(exit.code === null ? {} : { exitCode: exit.code }),
+    ...(exit.signal === null ? {} : { exitSignal: exit.signal }),
+    ...(exit.stderr === '' ? {} : { stderr: exit.stderr }),
+  };
+  return new PlugboardError(exit.spoke ? 'CONNECTION_LOST' : 'START_FAILED', message, {
+    hint: hintFor(exit),
+    detail,
+  });
+}
+
+/** A stack trace ends with the version of Node; the line that names the error tells more. */
+function tellingLine(stderr: string): string | undefined {
+  const lines = stderr.split('\n').filter((line) => line.trim() !== '');
+  const line = lines.find((text) => /\b[A-Za-z]*(?:Error|Exception)\b|\berror:/i.test(text)) ?? lines.at(-1);
+  return line?.trim().slice(0, MAX_QUOTED_CHARS);
+}
+
+type Complaint = readonly [pattern: RegExp, hint: (match: RegExpExecArray) => string];
+
+/** What programs commonly say on their way out, most telling first. */
+const COMPLAINTS: readonly Complaint[] = [
+  [
+    /(?:EADDRINUSE|address already in use)(?:[^\n]*?[:\s](\d{2,5})\b)?/i,
+    ([, port]) =>
+      `${port ? `Port ${port}` : 'The port'} that the server wants is already taken. End the program that holds it (perhaps an earlier copy of this server), or give the server another port.`,
+  ],
+  [
+    /(?:npm (?:error|ERR!) (?:code )?E?404|is not in (?:this|the npm) registry)(?:[\s\S]*?'([^'\s]+)' is not in)?/,
+    ([, name]) =>
+      `npm does not know the package${name ? ` ${name}` : ''}. Check its name and version in "args".`,
+  ],
+  [
+    /could not determine executable to run/,
+    () =>
+      'The npm package has no command of its own. Name it as in its documentation: "npx -y -p <package> <command>".',
+  ],
+  [
+    /npm (?:error|ERR!)[^\n]*(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENOTCACHED|network)/,
+    () =>
+      'npm could not reach its registry. Check the network and the proxy settings, or install the package beforehand.',
+  ],
+  [
+    /Unsupported engine|EBADENGINE|No such built-in module|ERR_UNKNOWN_BUILTIN_MODULE|node: bad option|requires? (?:at least )?Node(?:\.js)?\b/i,
+    () =>
+      `The server needs another version of Node.js; this is ${process.version}, unless "command" names one.`,
+  ],
+  [
+    /Cannot find (?:module|package) '([^'\n]+)'/,
+    ([, name]) =>
+      name && /^[./]|^[A-Za-z]:/.test(name)
+        ? `There is no file ${name}. Check the path in "args", and "cwd" if it is relative; build the server if that file is built.`
+        : `The module ${name} is not installed. Run "npm install" in the server's folder.`,
+  ],
+  [
+    /ModuleNotFoundError: No module named '([^'\n]+)'/,
+    ([, name]) => `The Python module ${name} is not installed for the interpreter that "command" names.`,
+  ],
+  [
+    /can't open file '([^'\n]+)'|([^\s:]+): No such file or directory/,
+    ([, python, other]) =>
+      `There is no file ${python ?? other}. Check the path in "args", and "cwd" if it is relative.`,
+  ],
+  [
+    /([^\s:]+): (?:command )?not found/,
+    ([, name]) => `The program ${name} is not installed, or not in the PATH that the server gets.`,
+  ],
+  [/Exec format error/, () => 'That program was built for another system. Install the build for this one.'],
+  [
+    /EACCES|permission denied/i,
+    () => 'The server was refused access to something it needs. Look at its stderr for the path.',
+  ],
+];
+
+function hintFor(exit: Exit): string {
+  const text = `${exit.stderr}\n${exit.noise ?? ''}`;
+  for (const [pattern, hint] of COMPLAINTS) {
+    const match = pattern.exec(text);
+    if (match) return hint(match);
+  }
+  if (exit.spoke) return 'Look at its stderr for the cause.';
+  if (exit.code === 127)
+    return 'A program that the command runs was not found. Check the names and the PATH.';
+  if (exit.code === 126) return 'A program that the command runs may not be executed.';
+  if (exit.code === 0)
+    return 'It may not be a server that speaks over stdio, or it needs other arguments to be one.';
+  return 'Run its command by hand to see what it needs; environment variables reach it only when the entry names them.';
+}
+
+/** The process lives, but one of its pipes does not. */
+export function halfClosed(what: 'input' | 'output', stderr: string): PlugboardError {
+  return new PlugboardError('CONNECTION_LOST', `The server closed its ${what} but goes on running.`, {
+    hint: 'It may have failed inside. Reconnect it, and look at its stderr.',
+    detail: stderr === '' ? {} : { stderr },
+  });
+}
+
+/** Nothing can be sent to it any more. */
+export function gone(): PlugboardError {
+  return new PlugboardError('CONNECTION_LOST', "The server's process is gone.", {
+    detail: { notSent: true },
+  });
+}
+
+/** Whoever started it gave up. */
+export function aborted(signal: AbortSignal): PlugboardError {
+  if (signal.reason instanceof PlugboardError) return signal.reason;
+  return new PlugboardError('CANCELLED', 'The start of the server was cancelled.', { cause: signal.reason });
+}

@@ -1,0 +1,272 @@
+/** A server as a process of our own: frames on stdin and stdout, its own group, an end that nothing survives. */
+
+import { type ChildProcessWithoutNullStreams, type SpawnOptions, spawn } from 'node:child_process';
+import { PlugboardError } from '../errors.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import type { JsonRpcMessage } from '../lib/json-rpc.ts';
+import { processRow } from '../lib/process-table.ts';
+import { clean } from '../policy/clean.ts';
+import type { Notice, Receiver, SendOptions, Transport } from './contract.ts';
+import { DEFAULT_MAX_LINE_BYTES, FrameDecoder } from './framing.ts';
+import { OWNER_VARIABLE, type Reaper } from './reaper.ts';
+import { StderrTail } from './stderr-tail.ts';
+import { aborted, exited, gone, halfClosed, spawnFailed } from './stdio-errors.ts';
+import { Outbox } from './stdio-outbox.ts';
+import { endServer } from './supervise.ts';
+
+/** After its exit, what a server wrote last is still read; a child of its that holds the pipe is not waited for. */
+const EXIT_DRAIN_MS = 500;
+/** A server that closed its stdin or stdout is about to exit, and its exit code says more; else it is ended. */
+const HALF_CLOSED_MS = 1000;
+/** Frames that are handed on before timers and other servers get their turn. */
+const MAX_FRAMES_PER_TURN = 2000;
+/** How much of a line on stdout that is no frame is quoted. */
+const MAX_NOISE_CHARS = 200;
+
+export interface StdioOptions {
+  readonly command: string;
+  readonly args?: readonly string[] | undefined;
+  /** The whole environment, see `childEnvironment`. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string | undefined;
+  readonly maxLineBytes?: number | undefined;
+  readonly maxQueuedBytes?: number | undefined;
+  readonly clock?: Clock | undefined;
+  /** The host's; shared by all its servers. */
+  readonly reaper: Reaper;
+  /** Takes known secrets out of what the server wrote before it is kept or shown. */
+  readonly redact?: ((text: string) => string) | undefined;
+}
+
+/**
+ * @example
+ * const reaper = createReaper({ env: process.env });
+ * const transport = createStdioTransport({ command: 'node', args: ['server.mjs'], env: childEnvironment({}, process.env), reaper });
+ * await transport.open(receiver);
+ * await transport.send({ jsonrpc: '2.0', id: 1, method: 'ping' });
+ * await transport.close();
+ * await reaper.close();
+ */
+export function createStdioTransport(options: StdioOptions): Transport {
+  return new StdioTransport(options);
+}
+
+type Child = ChildProcessWithoutNullStreams;
+
+class StdioTransport implements Transport {
+  readonly kind = 'stdio';
+  readonly streamPerRequest = false;
+  readonly #options: StdioOptions;
+  readonly #clock: Clock;
+  readonly #redact: (text: string) => string;
+  readonly #decoder: FrameDecoder;
+  readonly #stderr: StderrTail;
+  #receiver: Receiver | undefined;
+  #starting: Promise<void> | undefined;
+  #owner = '';
+  #startedAt = 0;
+  #child: Child | undefined;
+  #outbox: Outbox | undefined;
+  #hasExited = false;
+  /** Set when the end begins; resolves when nothing of the server is left. */
+  #ending: Promise<void> | undefined;
+  #told = false;
+  #spoke = false;
+  #framesThisTurn = 0;
+  #noiseLines = 0;
+  #lastNoise: string | undefined;
+
+  constructor(options: StdioOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#redact = options.redact ?? ((text) => text);
+    const log = (line: string): void => this.#notice('debug', line);
+    this.#stderr = new StderrTail({ clock: this.#clock, redact: this.#redact, log });
+    this.#decoder = new FrameDecoder(
+      {
+        message: (message) => this.#message(message),
+        lost: (id, error) => {
+          this.#spoke = true;
+          this.#receiver?.lost(id, error);
+        },
+        noise: (line) => this.#noise(line),
+        endless: (error) => this.#end(error),
+      },
+      options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES,
+    );
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  async open(receiver: Receiver, signal?: AbortSignal): Promise<void> {
+    if (this.#receiver) throw new PlugboardError('INTERNAL', 'A stdio transport was opened twice.');
+    if (this.#ending) throw gone();
+    if (signal?.aborted) throw aborted(signal);
+    this.#receiver = receiver;
+    try {
+      this.#starting = this.#start();
+      await this.#starting;
+    } catch (error) {
+      this.#told = true; // the rejection says it all
+      throw spawnFailed(error, this.#options);
+    }
+    if (!signal?.aborted && !this.#ending) return;
+    this.#told = true;
+    await this.close();
+    throw signal?.aborted ? aborted(signal) : gone();
+  }
+
+  send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
+    if (!this.#outbox) return Promise.reject(gone());
+    return this.#outbox.send(`${JSON.stringify(message)}\n`, options?.signal);
+  }
+
+  negotiated(): void {
+    // Frames over pipes look the same in every protocol version.
+  }
+
+  async close(): Promise<void> {
+    this.#decoder.stop();
+    await this.#end(undefined);
+  }
+
+  async #start(): Promise<void> {
+    // The helper first: from here on, nothing that we start can be left behind.
+    this.#owner = this.#options.reaper.mark();
+    const child = await spawnServer(this.#options, this.#owner);
+    this.#child = child;
+    // Without a pid the spawn failed, and the error comes as an event.
+    if (child.pid !== undefined) {
+      this.#options.reaper.add(child.pid);
+      this.#startedAt = processRow(child.pid)?.startedAt ?? 0;
+    }
+    child.once('exit', () => this.#exit());
+    child.stdin.on('error', () => this.#halfClosed('input'));
+    child.stdout.on('error', () => undefined); // its end follows, and that counts
+    child.stderr.on('error', () => undefined);
+    child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
+    child.stdout.once('end', () => {
+      this.#decoder.end();
+      this.#halfClosed('output');
+    });
+    child.stderr.on('data', (chunk: Buffer) => this.#stderr.push(chunk));
+    this.#outbox = new Outbox(child.stdin, this.#options.maxQueuedBytes);
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', reject);
+    });
+    child.on('error', () => undefined); // a signal that could not be sent: the ladder goes on without it
+  }
+
+  #read(chunk: Buffer): void {
+    this.#decoder.push(chunk);
+    if (this.#framesThisTurn < MAX_FRAMES_PER_TURN) return;
+    this.#framesThisTurn = 0;
+    const stdout = this.#child?.stdout;
+    stdout?.pause();
+    setImmediate(() => stdout?.resume());
+  }
+
+  #message(message: JsonRpcMessage): void {
+    if (this.#ending) return;
+    this.#spoke = true;
+    this.#framesThisTurn += 1;
+    this.#receiver?.message(message);
+  }
+
+  #noise(line: string): void {
+    this.#noiseLines += 1;
+    const quoted = this.#redact(clean(line.slice(0, MAX_NOISE_CHARS), { multiline: false }));
+    this.#lastNoise = quoted;
+    if (this.#noiseLines > 1) return;
+    this.#notice(
+      'warning',
+      `The server writes to stdout what is not JSON-RPC; such lines are skipped: ${quoted}`,
+    );
+  }
+
+  #notice(level: Notice['level'], message: string): void {
+    if (!this.#told) this.#receiver?.notice({ level, message });
+  }
+
+  /** The process is gone; what it wrote last may still be on its way. */
+  #exit(): void {
+    this.#hasExited = true;
+    this.#outbox?.fail(gone());
+    const child = this.#child;
+    if (this.#ending || !child) return;
+    const drained = (): void => {
+      cancel();
+      child.off('close', drained);
+      this.#decoder.end();
+      const { exitCode: code, signalCode } = child;
+      const stderr = this.#stderr.text();
+      this.#end(exited({ code, signal: signalCode, stderr, noise: this.#lastNoise, spoke: this.#spoke }));
+    };
+    const cancel = this.#clock.after(EXIT_DRAIN_MS, drained);
+    child.once('close', drained);
+  }
+
+  #halfClosed(what: 'input' | 'output'): void {
+    if (what === 'input') this.#outbox?.fail(gone());
+    if (this.#hasExited || this.#ending) return;
+    this.#clock.after(HALF_CLOSED_MS, () => {
+      if (this.#hasExited) return; // its exit tells the story
+      this.#end(halfClosed(what, this.#stderr.text()));
+    });
+  }
+
+  /** With an error the receiver hears of it at once; the rest of the server is ended behind its back. */
+  #end(error: PlugboardError | undefined): Promise<void> {
+    if (error) this.#tell(error);
+    this.#ending ??= this.#finish();
+    return this.#ending;
+  }
+
+  async #finish(): Promise<void> {
+    // Closed in the middle of the start: there may be a process before we know of it.
+    await this.#starting?.catch(() => undefined);
+    this.#outbox?.fail(gone());
+    const child = this.#child;
+    if (child?.pid !== undefined) {
+      await endServer({
+        pid: child.pid,
+        owner: this.#owner,
+        startedAt: this.#startedAt,
+        exited: () => this.#hasExited,
+        closeInput: () => child.stdin.end(),
+        clock: this.#clock,
+      });
+      this.#options.reaper.remove(child.pid);
+      // A process that nothing could end must not keep ours.
+      for (const stream of child.stdio) stream?.destroy();
+      child.unref();
+    }
+    this.#tell(undefined);
+  }
+
+  #tell(error: PlugboardError | undefined): void {
+    if (this.#told) return;
+    this.#decoder.stop();
+    if (this.#noiseLines > 1) this.#notice('debug', `${this.#noiseLines} lines on stdout were not JSON-RPC.`);
+    this.#told = true;
+    this.#receiver?.closed(error);
+  }
+}
+
+async function spawnServer(options: StdioOptions, owner: string): Promise<Child> {
+  const args = [...(options.args ?? [])];
+  const settings = {
+    cwd: options.cwd,
+    env: { ...options.env, [OWNER_VARIABLE]: owner },
+    stdio: 'pipe',
+    shell: false,
+    windowsHide: true,
+  } satisfies SpawnOptions;
+  if (process.platform !== 'win32') return spawn(options.command, args, { ...settings, detached: true });
+  // Only Windows needs its shims (.cmd) resolved; elsewhere loading this costs more than the spawn.
+  const crossSpawn = await import('cross-spawn');
+  return crossSpawn.default.spawn(options.command, args, settings) as Child;
+}

@@ -1,0 +1,108 @@
+/**
+ * Ends a server's process and everything that it started (CON-1, F1 to F3).
+ *
+ * Covered: its process group; on Linux also what left the group, by the mark in its environment, and what left
+ * the group with a clean environment, if it still was a descendant when the end began. On macOS the group only;
+ * on Windows, which has no groups, the tree that `taskkill /T` sees.
+ */
+
+import { spawn } from 'node:child_process';
+import type { Clock } from '../lib/clock.ts';
+import { hasProcessTable } from '../lib/process-table.ts';
+import { type Ancestor, onlyZombiesIn, Strays } from './supervise-strays.ts';
+
+/** A well-behaved server ends when its input does; those that do not are only held up for this long. */
+const INPUT_GRACE_MS = 500;
+/** From SIGTERM to SIGKILL. */
+const CLOSE_GRACE_MS = 2000;
+/** SIGKILL cannot be refused, but a process in the kernel's hands goes late; then the wait ends, not the process. */
+const KILL_WAIT_MS = 1500;
+const FIRST_POLL_MS = 2;
+const MAX_POLL_MS = 50;
+
+export interface RunningServer extends Ancestor {
+  /** Whether our own child has been reaped. */
+  readonly exited: () => boolean;
+  readonly closeInput: () => void;
+  readonly clock: Clock;
+}
+
+/** Resolves when nothing of the server is left, or nothing more can be done about it. Never rejects. */
+export async function endServer(server: RunningServer): Promise<void> {
+  if (process.platform === 'win32') return endTree(server);
+  const strays = new Strays(server);
+  const allGone = async (): Promise<boolean> => groupGone(server) && (await strays.look()).length === 0;
+
+  server.closeInput();
+  // The first, long look is taken while the server is busy with its end.
+  const [ended] = await Promise.all([
+    within(server.clock, INPUT_GRACE_MS, () => groupGone(server)),
+    strays.look(),
+  ]);
+  if (ended && (await allGone())) return;
+
+  const left = await strays.look();
+  signalAll('SIGTERM', server, left);
+  signalAll('SIGCONT', server, left); // one that was stopped could not obey
+  if (await within(server.clock, CLOSE_GRACE_MS, allGone)) return;
+
+  // Each poll signals anew: a process that forks while it is being ended leaves a child that was not yet listed.
+  await within(server.clock, KILL_WAIT_MS, async () => {
+    signalAll('SIGKILL', server, await strays.look());
+    return allGone();
+  });
+}
+
+function groupGone(server: RunningServer): boolean {
+  if (!server.exited()) return false;
+  if (!signal(-server.pid, 0)) return true;
+  return hasProcessTable && onlyZombiesIn(server.pid);
+}
+
+function signalAll(name: NodeJS.Signals, server: RunningServer, strays: readonly number[]): void {
+  signal(-server.pid, name);
+  for (const pid of strays) {
+    // A stray that leads a group of its own has it filled with its own children only.
+    signal(-pid, name);
+    signal(pid, name);
+  }
+}
+
+/** False when there is no such process or group. */
+function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function endTree(server: RunningServer): Promise<void> {
+  const exited = (): boolean => server.exited();
+  server.closeInput();
+  if (await within(server.clock, INPUT_GRACE_MS, exited)) return;
+  const killer = spawn('taskkill', ['/PID', String(server.pid), '/T', '/F'], {
+    stdio: 'ignore',
+    windowsHide: true,
+  });
+  killer.on('error', () => undefined); // no taskkill: the wait below ends it
+  await within(server.clock, CLOSE_GRACE_MS, exited);
+}
+
+/** Polls until `done` holds, at most for `ms`; true when it held. */
+async function within(clock: Clock, ms: number, done: () => boolean | Promise<boolean>): Promise<boolean> {
+  let expired = false;
+  const cancel = clock.after(ms, () => {
+    expired = true;
+  });
+  try {
+    for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, MAX_POLL_MS)) {
+      if (await done()) return true;
+      if (expired) return false;
+      // A timer of its own, not the clock's: it keeps our process alive until the server's is gone.
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  } finally {
+    cancel();
+  }
+}

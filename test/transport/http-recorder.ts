@@ -1,0 +1,87 @@
+/** What a transport told its owner, and waiting for it without sleeping blindly. */
+
+import { PlugboardError } from '../../src/errors.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import type { JsonRpcMessage, RequestId } from '../../src/lib/json-rpc.ts';
+import type { Notice, Receiver } from '../../src/transport/contract.ts';
+
+const POLL_MS = 5;
+const MAX_WAIT_MS = 10_000;
+
+export class Recorder implements Receiver {
+  readonly messages: JsonRpcMessage[] = [];
+  readonly losses: { readonly id: RequestId | undefined; readonly error: PlugboardError }[] = [];
+  readonly notices: Notice[] = [];
+  readonly closes: (PlugboardError | undefined)[] = [];
+
+  message(message: JsonRpcMessage): void {
+    this.messages.push(message);
+  }
+
+  lost(id: RequestId | undefined, error: PlugboardError): void {
+    this.losses.push({ id, error });
+  }
+
+  closed(error?: PlugboardError): void {
+    this.closes.push(error);
+  }
+
+  notice(notice: Notice): void {
+    this.notices.push(notice);
+  }
+}
+
+/** Polls a condition within a bound. */
+export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let waited = 0; waited < MAX_WAIT_MS; waited += POLL_MS) {
+    if (await condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  throw new Error(`did not happen: ${what}`);
+}
+
+/** The PlugboardError that a promise rejects with. */
+export async function failure(promise: Promise<unknown>): Promise<PlugboardError> {
+  const settled = await promise.then(
+    () => 'it resolved',
+    (error: unknown) => error,
+  );
+  if (settled instanceof PlugboardError) return settled;
+  throw new Error(`expected a PlugboardError, but ${String(settled)}`);
+}
+
+/** A clock on which time passes only by hand. */
+export class ManualClock implements Clock {
+  #now = 0;
+  #started = 0;
+  readonly #timers = new Map<object, { readonly at: number; readonly fn: () => void }>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, fn: () => void): () => void {
+    const key = {};
+    this.#started++;
+    this.#timers.set(key, { at: this.#now + ms, fn });
+    return () => this.#timers.delete(key);
+  }
+
+  /** How many timers are set. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
+  /** How many were ever set: tells one pending timer from the one after it. */
+  get started(): number {
+    return this.#started;
+  }
+
+  advance(ms: number): void {
+    this.#now += ms;
+    for (const [key, timer] of [...this.#timers]) {
+      if (timer.at > this.#now || !this.#timers.delete(key)) continue;
+      timer.fn();
+    }
+  }
+}

@@ -1,0 +1,191 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { PlugboardError } from '../../src/errors.ts';
+import { createReaper } from '../../src/transport/reaper.ts';
+import { createStdioTransport } from '../../src/transport/stdio.ts';
+import { onFixture, Recorder } from './stdio-recorder.ts';
+
+const reaper = createReaper({ env: process.env });
+const dir = mkdtempSync(join(tmpdir(), 'plugboard-start-'));
+afterAll(async () => {
+  rmSync(dir, { recursive: true });
+  await reaper.close();
+});
+
+const env = { PATH: '/usr/bin:/bin' };
+
+/** What a person sees of a start that fails, and that the receiver heard nothing. */
+async function failure(options: { command: string; args?: string[]; cwd?: string }): Promise<unknown> {
+  const recorder = new Recorder();
+  const transport = createStdioTransport({ env, reaper, ...options });
+  const error: PlugboardError = await transport.open(recorder).then(
+    () => Promise.reject(new Error('it started')),
+    (thrown: PlugboardError) => thrown,
+  );
+  await transport.close();
+  expect(recorder.all).toEqual([]);
+  return [error.code, error.message, error.hint, error.detail];
+}
+
+function file(name: string, text: string, mode: number): string {
+  const path = join(dir, name);
+  writeFileSync(path, text);
+  chmodSync(path, mode);
+  return path;
+}
+
+describe('F18: a program that cannot be started is a precise error, and final', () => {
+  const final = { permanent: true };
+
+  it('no such command: says where it looked', async () => {
+    expect(await failure({ command: 'no-such-command' })).toEqual([
+      'START_FAILED',
+      'The command "no-such-command" was not found.',
+      'Install no-such-command, or give its full path. Looked in /usr/bin, /bin.',
+      final,
+    ]);
+  });
+
+  it('no such path', async () => {
+    expect(await failure({ command: join(dir, 'nothing') })).toEqual([
+      'START_FAILED',
+      `There is no program at ${join(dir, 'nothing')}.`,
+      'Check the path in "command" of the server\'s entry.',
+      final,
+    ]);
+  });
+
+  it('not executable', async () => {
+    const path = file('plain.sh', '#!/bin/sh\n', 0o644);
+    expect(await failure({ command: path })).toEqual([
+      'START_FAILED',
+      `${path} may not be executed.`,
+      'Make it executable (chmod +x), or name its interpreter as the command.',
+      final,
+    ]);
+  });
+
+  it('a folder instead of a program', async () => {
+    expect(await failure({ command: dir })).toEqual([
+      'START_FAILED',
+      `${dir} is a folder, not a program.`,
+      'Name the program inside it as "command".',
+      final,
+    ]);
+  });
+
+  it('a script whose interpreter is missing', async () => {
+    const path = file('odd.sh', '#!/no/such/interpreter\n', 0o755);
+    expect(await failure({ command: path })).toEqual([
+      'START_FAILED',
+      `${path} exists, but the program that its first line names does not.`,
+      'Install the interpreter of its "#!" line, or name the interpreter as the command.',
+      final,
+    ]);
+  });
+
+  it('no such working folder', async () => {
+    expect(await failure({ command: 'sh', cwd: join(dir, 'gone') })).toEqual([
+      'START_FAILED',
+      `The working folder ${join(dir, 'gone')} does not exist.`,
+      'Create it, or correct "cwd" in the server\'s entry.',
+      final,
+    ]);
+  });
+
+  it('a working folder that is a file', async () => {
+    const path = file('file.txt', '', 0o644);
+    expect(await failure({ command: 'sh', cwd: path })).toEqual([
+      'START_FAILED',
+      `The working folder ${path} is a file.`,
+      'Give a folder as "cwd" in the server\'s entry.',
+      final,
+    ]);
+  });
+
+  it('a zero byte in an argument', async () => {
+    expect(await failure({ command: 'sh', args: ['a\0b'] })).toEqual([
+      'START_FAILED',
+      'The command, an argument or a variable holds a zero byte.',
+      'Correct the entry.',
+      final,
+    ]);
+  });
+});
+
+describe('a server that exits before it answered', () => {
+  async function exit(code: number, stderr: string): Promise<PlugboardError> {
+    const { transport, recorder } = onFixture(reaper, ['stdio-exit.mjs', String(code), stderr]);
+    await transport.open(recorder);
+    const { error } = await recorder.next('closed');
+    await transport.close();
+    if (!error) throw new Error('it closed without an error');
+    return error;
+  }
+
+  it('F19: its exit code and stderr tail are in the error, which may be tried again', async () => {
+    const error = await exit(3, 'starting\nError: API_KEY is not set\n    at main.js:1\nNode.js v20');
+    expect([error.code, error.message, error.detail]).toEqual([
+      'START_FAILED',
+      'The server exited with code 3 before it answered: Error: API_KEY is not set',
+      { exitCode: 3, stderr: 'starting\nError: API_KEY is not set\nat main.js:1\nNode.js v20' },
+    ]);
+  });
+
+  it('F19: silent and content, it may be no server at all', async () => {
+    const error = await exit(0, '');
+    expect([error.code, error.message, error.hint, error.detail]).toEqual([
+      'START_FAILED',
+      'The server exited with code 0 before it answered.',
+      'It may not be a server that speaks over stdio, or it needs other arguments to be one.',
+      { exitCode: 0 },
+    ]);
+  });
+
+  it.each([
+    [
+      'F60: a port that is taken',
+      'Error: listen EADDRINUSE: address already in use :::3000',
+      'Port 3000 that the server wants is already taken. End the program that holds it (perhaps an earlier copy of this server), or give the server another port.',
+    ],
+    [
+      'F60: a port that is taken, as Python says it',
+      'OSError: [Errno 98] Address already in use',
+      'The port that the server wants is already taken. End the program that holds it (perhaps an earlier copy of this server), or give the server another port.',
+    ],
+    [
+      'an npm package that does not exist',
+      "npm error code E404\nnpm error 404 Not Found - GET /no-such-package\nnpm error 404  'no-such-package@*' is not in this registry.",
+      'npm does not know the package no-such-package@*. Check its name and version in "args".',
+    ],
+    [
+      'a file that is not there',
+      "Error: Cannot find module '/srv/dist/index.js'",
+      'There is no file /srv/dist/index.js. Check the path in "args", and "cwd" if it is relative; build the server if that file is built.',
+    ],
+    [
+      'a module that is not installed',
+      "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from /srv/index.js",
+      'The module zod is not installed. Run "npm install" in the server\'s folder.',
+    ],
+    [
+      'a Python module that is not installed',
+      "ModuleNotFoundError: No module named 'mcp'",
+      'The Python module mcp is not installed for the interpreter that "command" names.',
+    ],
+    [
+      'Node too old',
+      'Error [ERR_UNKNOWN_BUILTIN_MODULE]: No such built-in module: node:sqlite',
+      `The server needs another version of Node.js; this is ${process.version}, unless "command" names one.`,
+    ],
+    [
+      'a program missing inside a shell command',
+      'sh: 1: uvx: not found',
+      'The program uvx is not installed, or not in the PATH that the server gets.',
+    ],
+  ])('%s is what the hint says', async (_what, stderr, hint) => {
+    expect((await exit(1, stderr)).hint).toBe(hint);
+  });
+});
