@@ -7,11 +7,25 @@ export interface Challenge {
   readonly wwwAuthenticate: string | undefined;
   /** The `Authorization` value that was refused; tells a late challenge from a new one. */
   readonly refused: string | undefined;
+  /** The `DPoP-Nonce` header, where the answer had one: the next proof has to carry it. */
+  readonly dpopNonce?: string | undefined;
+}
+
+/** The request that headers are wanted for; only tokens bound to a key (DPoP) look at it. */
+export interface RequestLine {
+  readonly method: string;
+  readonly url: string;
 }
 
 export interface Credentials {
-  /** Headers for the next request to the server's own origin. Synchronous while nothing has to be fetched. */
-  headers(signal?: AbortSignal): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+  /**
+   * Headers for the next request to the server's own origin. Synchronous while nothing has to be fetched.
+   * Without a `line` a POST to the server's url is meant. Ask again for each request: a proof is used once.
+   */
+  headers(
+    signal?: AbortSignal,
+    line?: RequestLine,
+  ): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
   /**
    * Called after a challenge. Resolves when a repeat with fresh `headers()` makes sense; rejects with
    * NEEDS_AUTH, NEEDS_CLIENT_REGISTRATION or AUTH_FAILED when it does not.

@@ -1,0 +1,67 @@
+/** Opens a login in the person's browser: no shell, the url as one argument, and only urls that a browser may get. */
+
+import { spawn } from 'node:child_process';
+import { PlugboardError } from '../errors.ts';
+import { isLoopbackHost } from '../policy/egress.ts';
+
+/** How long an opener may take to fail before it counts as started. */
+const OPENER_GRACE_MS = 1_000;
+
+/** The url in its one safe spelling; throws EGRESS_REFUSED for anything but https, or http on this machine (A1). */
+export function openableUrl(value: string | URL): string {
+  let url: URL | undefined;
+  try {
+    url = new URL(value);
+  } catch {
+    url = undefined;
+  }
+  const allowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname));
+  if (url === undefined || !allowed || url.username !== '' || url.password !== '') {
+    throw new PlugboardError(
+      'EGRESS_REFUSED',
+      'The server sent an address for the login that no browser should open.',
+      {
+        hint: 'Only https addresses are opened. Ask the owner of the server about it.',
+        detail: { permanent: true },
+      },
+    );
+  }
+  return url.href;
+}
+
+/** Resolves to whether a browser was started; never rejects for want of one. */
+export function openBrowser(value: string, env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
+  const url = openableUrl(value);
+  const opener = openerFor(process.platform, env);
+  if (opener === undefined) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const child = spawn(opener.command, [...opener.args, url], {
+      shell: false,
+      detached: true,
+      stdio: 'ignore',
+      env,
+      windowsHide: true,
+    });
+    const timer = setTimeout(() => resolve(true), OPENER_GRACE_MS);
+    child.once('error', () => {
+      clearTimeout(timer);
+      resolve(false);
+    });
+    child.once('exit', (code) => {
+      clearTimeout(timer);
+      resolve(code === 0);
+    });
+    child.unref();
+  });
+}
+
+/** The system's own opener; undefined where nobody sits in front of a screen. */
+export function openerFor(
+  platform: NodeJS.Platform,
+  env: NodeJS.ProcessEnv,
+): { readonly command: string; readonly args: readonly string[] } | undefined {
+  if (platform === 'darwin') return { command: 'open', args: [] };
+  if (platform === 'win32') return { command: 'rundll32', args: ['url.dll,FileProtocolHandler'] };
+  if (env['WSL_DISTRO_NAME']) return { command: 'wslview', args: [] };
+  return env['DISPLAY'] || env['WAYLAND_DISPLAY'] ? { command: 'xdg-open', args: [] } : undefined;
+}

@@ -1,0 +1,137 @@
+/** The loopback listener that a browser is sent back to: one login, bound to its state, then gone. */
+
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PlugboardError } from '../errors.ts';
+import { errorCode } from '../lib/error-code.ts';
+
+export const CALLBACK_PATH = '/oauth/callback';
+const MAX_CONNECTIONS = 16;
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/** What the browser brought, and how it is told what became of it. */
+export interface CallbackAnswer {
+  readonly params: URLSearchParams;
+  finish(succeeded: boolean): void;
+}
+
+export interface CallbackListener {
+  readonly redirectUri: string;
+  /** False when the wanted port was taken and another one is used. */
+  readonly onWantedPort: boolean;
+  /** Waits for the answer with this state; answers with another one are turned away and change nothing. */
+  answer(state: string): Promise<CallbackAnswer>;
+  close(): void;
+}
+
+/** Listens on the wanted port, or on one that the system picks when there is none or it is taken (F54). */
+export async function listenForCallback(server: string, wantedPort = 0): Promise<CallbackListener> {
+  const waiting = new Map<string, (answer: CallbackAnswer) => void>();
+  const http = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS });
+  http.maxConnections = MAX_CONNECTIONS;
+  const onWantedPort = await listen(http, wantedPort);
+  const { port } = http.address() as AddressInfo;
+  const redirectUri = `http://127.0.0.1:${port}${CALLBACK_PATH}`;
+
+  http.on('request', (request, response) => {
+    const params = callbackParams(request, port);
+    const state = params?.get('state');
+    const resolve = typeof state === 'string' ? waiting.get(state) : undefined;
+    if (params === undefined || typeof state !== 'string' || resolve === undefined) {
+      show(
+        response,
+        400,
+        'This is not the login that is waited for',
+        'Close this window and start the login again.',
+      );
+      return;
+    }
+    waiting.delete(state);
+    resolve({
+      params,
+      finish: (succeeded) => {
+        if (succeeded) show(response, 200, `Logged in to ${server}`, 'You may close this window.');
+        else
+          show(
+            response,
+            400,
+            `The login to ${server} failed`,
+            'The program that asked for it says why. You may close this window.',
+          );
+      },
+    });
+  });
+
+  return {
+    redirectUri,
+    onWantedPort,
+    answer: (state) => new Promise((resolve) => waiting.set(state, resolve)),
+    close: () => {
+      waiting.clear();
+      // Answers under way are finished; idle connections of the browser are not waited for.
+      http.close();
+      http.closeIdleConnections();
+    },
+  };
+}
+
+async function listen(http: Server, wantedPort: number): Promise<boolean> {
+  const on = (port: number): Promise<void> =>
+    new Promise((resolve, reject) => {
+      http.once('error', reject);
+      http.listen({ host: '127.0.0.1', port, exclusive: true }, () => {
+        http.off('error', reject);
+        resolve();
+      });
+    });
+  try {
+    await on(wantedPort);
+    return true;
+  } catch (error) {
+    if (wantedPort === 0 || !['EADDRINUSE', 'EACCES'].includes(errorCode(error) ?? '')) {
+      throw new PlugboardError('AUTH_FAILED', 'No port of this machine could be opened for the login.', {
+        hint: 'Use --no-browser and paste the address that the browser ends on.',
+        cause: error,
+      });
+    }
+  }
+  await on(0);
+  return false;
+}
+
+/** The parameters of a request that can be an answer at all: right path, right host, nothing said twice. */
+function callbackParams(request: IncomingMessage, port: number): URLSearchParams | undefined {
+  const host = request.headers.host;
+  // A page elsewhere whose name resolves to loopback does not get to speak here.
+  if (host !== `127.0.0.1:${port}` && host !== `localhost:${port}`) return undefined;
+  if (request.method !== 'GET') return undefined;
+  const url = new URL(request.url ?? '/', 'http://127.0.0.1');
+  if (url.pathname !== CALLBACK_PATH) return undefined;
+  const twice = ['code', 'state', 'iss', 'error'].some((name) => url.searchParams.getAll(name).length > 1);
+  return twice ? undefined : url.searchParams;
+}
+
+const STYLE = 'body{font:1rem system-ui,sans-serif;margin:4rem auto;max-width:32rem;padding:0 1rem}';
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+const PAGE_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+  connection: 'close',
+};
+
+function show(response: ServerResponse, status: number, title: string, text: string): void {
+  if (response.writableEnded) return;
+  response.writeHead(status, PAGE_HEADERS);
+  response.end(
+    `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapeHtml(title)}</title><style>${STYLE}</style><h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p></html>\n`,
+  );
+}
+
+/** Nothing that a browser brought is ever shown; a server's name is, and may hold any printable character (A2). */
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

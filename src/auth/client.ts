@@ -1,0 +1,100 @@
+/** Who we are to an authorization server: pre-registered, remembered, by document, or registered on the spot. */
+
+import { PlugboardError } from '../errors.ts';
+import type { EgressFetch } from '../policy/egress-fetch.ts';
+import type { AuthorizationServer } from './discover.ts';
+import { needsClientRegistration } from './messages.ts';
+import { loadSdk } from './sdk.ts';
+import type { StoredClient, StoredLogin } from './stored-login.ts';
+
+export interface ClientOptions {
+  readonly server: string;
+  readonly authorizationServer: AuthorizationServer;
+  /** Out of the entry; an https url with a path is a client id metadata document. */
+  readonly clientId: string | undefined;
+  readonly clientSecret: string | undefined;
+  /** Our own client id metadata document, where the host has one. */
+  readonly metadataUrl: string | undefined;
+  readonly clientName: string;
+  readonly redirectUri: string;
+  readonly scope: string | undefined;
+  readonly stored: StoredLogin | undefined;
+  readonly fetch: EgressFetch;
+}
+
+export async function chooseClient(options: ClientOptions): Promise<StoredClient> {
+  const { authorizationServer, clientId, clientSecret, stored } = options;
+  if (clientId !== undefined && !isDocument(clientId)) {
+    return {
+      id: clientId,
+      from: 'configured',
+      ...(clientSecret === undefined ? {} : { secret: clientSecret }),
+    };
+  }
+  if (
+    stored?.issuer === authorizationServer.issuer &&
+    stored.client?.from === 'registered' &&
+    stored.client.redirectUri === options.redirectUri
+  ) {
+    return stored.client;
+  }
+  const document = clientId ?? options.metadataUrl;
+  if (
+    document !== undefined &&
+    authorizationServer.metadata?.client_id_metadata_document_supported === true
+  ) {
+    return { id: document, from: 'document' };
+  }
+  return register(options);
+}
+
+export function isDocument(clientId: string): boolean {
+  try {
+    const url = new URL(clientId);
+    return url.protocol === 'https:' && url.pathname !== '/';
+  } catch {
+    return false;
+  }
+}
+
+async function register(options: ClientOptions): Promise<StoredClient> {
+  const { server, authorizationServer, redirectUri, scope } = options;
+  const { metadata, issuer } = authorizationServer;
+  if (metadata !== undefined && metadata.registration_endpoint === undefined)
+    throw needsClientRegistration(server);
+  const sdk = await loadSdk();
+  try {
+    const client = await sdk.registerClient(issuer, {
+      clientMetadata: {
+        client_name: options.clientName,
+        redirect_uris: [redirectUri],
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+        token_endpoint_auth_method: authMethod(metadata?.token_endpoint_auth_methods_supported),
+        application_type: 'native',
+      },
+      fetchFn: options.fetch,
+      ...(metadata === undefined ? {} : { metadata }),
+      ...(scope === undefined ? {} : { scope }),
+    });
+    return {
+      id: client.client_id,
+      from: 'registered',
+      redirectUri,
+      ...(client.client_secret === undefined ? {} : { secret: client.client_secret }),
+      ...(client.token_endpoint_auth_method === undefined
+        ? {}
+        : { authMethod: client.token_endpoint_auth_method }),
+    };
+  } catch (error) {
+    if (error instanceof PlugboardError) throw error;
+    // Whatever the reason, what helps is the same: an application that a person registers.
+    throw needsClientRegistration(server);
+  }
+}
+
+/** A program on a person's machine can keep no secret, so it asks for none where that is allowed. */
+function authMethod(supported: readonly string[] | undefined): string {
+  const wanted = ['none', 'client_secret_basic', 'client_secret_post'];
+  return wanted.find((method) => supported === undefined || supported.includes(method)) ?? 'none';
+}

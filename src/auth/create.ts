@@ -1,0 +1,295 @@
+/** Who we are to one remote server: puts configured headers, tokens and logins behind the transport's contract. */
+
+import type { OAuthDetails, RemoteEntry } from '../config/entry.ts';
+import { asPlugboardError, forServer, type PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type EgressFetch, egressFetch, type Resolver } from '../policy/egress-fetch.ts';
+import type { SecretPlace } from '../secrets/store.ts';
+import { openableUrl, openBrowser } from './browser.ts';
+import { readChallenge } from './challenge.ts';
+import { type Configured, ConfiguredHeaders } from './configured-headers.ts';
+import type { Challenge, Credentials, RequestLine } from './credentials.ts';
+import { DpopProver } from './dpop.ts';
+import type { AuthEvent } from './events.ts';
+import { parseGrant, trustedByGrant } from './grant.ts';
+import { interactiveLogin, type LoginOptions } from './interactive.ts';
+import { type BegunLogin, beginLogin, finishLogin, type LoginAnswer, type LoginContext } from './login.ts';
+import { LoginTokens } from './login-tokens.ts';
+import type { Logins } from './logins.ts';
+import { logout } from './logout.ts';
+import { MachineTokens } from './machine-tokens.ts';
+import { needsLogin, refusedCredential } from './messages.ts';
+import { type Headers, hasAuthorization } from './static-headers.ts';
+import type { StoredTokens } from './stored-login.ts';
+import type { TokenSource } from './token-source.ts';
+
+const CLIENT_NAME = 'Plugboard';
+
+export interface ServerAuthOptions {
+  readonly server: string;
+  /** After expansion. */
+  readonly entry: RemoteEntry;
+  readonly env: NodeJS.ProcessEnv;
+  /** Where a headersHelper runs. */
+  readonly cwd?: string | undefined;
+  readonly logins: Logins;
+  readonly clock: Clock;
+  /** How a login reaches the person's browser; the system's own way unless given. */
+  readonly openUrl?: ((url: string) => void | Promise<void>) | undefined;
+  readonly client?:
+    | { readonly name?: string | undefined; readonly metadataUrl?: string | undefined }
+    | undefined;
+  readonly onEvent?: ((event: AuthEvent) => void) | undefined;
+  /** How names become addresses; the system's resolver unless a test says otherwise. */
+  readonly resolve?: Resolver | undefined;
+}
+
+export interface ServerAuth extends Credentials {
+  /** Where the credentials of the next request come from, as `get` shows it. */
+  credentialPlace(): Promise<SecretPlace | 'env' | 'none'>;
+  login(options?: LoginOptions): Promise<void>;
+  /** The first half of a login; any process can finish it within five minutes. */
+  beginLogin(options: {
+    readonly redirectUri: string;
+    readonly signal?: AbortSignal | undefined;
+  }): Promise<BegunLogin>;
+  finishLogin(answer: LoginAnswer, signal?: AbortSignal): Promise<void>;
+  /** False when there was no login. */
+  logout(signal?: AbortSignal): Promise<boolean>;
+  /** Calls back after a login or logout of this server, by any process. */
+  onChange(changed: () => void): () => void;
+  close(): void;
+}
+
+export function createServerAuth(options: ServerAuthOptions): ServerAuth {
+  return new RemoteAuth(options);
+}
+
+class RemoteAuth implements ServerAuth {
+  readonly #options: ServerAuthOptions;
+  readonly #context: LoginContext;
+  readonly #configured: ConfiguredHeaders;
+  readonly #login: LoginTokens | undefined;
+  readonly #machine: MachineTokens | undefined;
+  readonly #unwatch: (() => void)[] = [];
+  /** The headers of the last token, made once: a call with a valid token costs no more than a configured header. */
+  #dressed: { readonly base: Headers; readonly access: string; readonly headers: Headers } | undefined;
+  #prover: { readonly access: string; readonly prover: DpopProver } | undefined;
+
+  constructor(options: ServerAuthOptions) {
+    this.#options = options;
+    const { server, entry, logins, clock, env } = options;
+    this.#configured = new ConfiguredHeaders(options);
+    const oauth: OAuthDetails = typeof entry.oauth === 'object' ? entry.oauth : {};
+    const grant = entry.oauth === false ? undefined : parseGrant(server, oauth);
+    const given = [oauth.authorizationUrl, oauth.tokenUrl].filter((url) => url !== undefined);
+    const trusted = [...given, ...trustedByGrant(grant)];
+    const fetch = (signal: AbortSignal | undefined): EgressFetch =>
+      egressFetch({ server: entry.url, trusted, signal, resolve: options.resolve });
+    this.#context = {
+      server,
+      url: entry.url,
+      oauth,
+      logins,
+      clock,
+      trusted,
+      fetch,
+      clientName: options.client?.name ?? CLIENT_NAME,
+      clientMetadataUrl: options.client?.metadataUrl,
+    };
+    if (grant !== undefined) this.#machine = new MachineTokens({ ...this.#context, grant, env });
+    else if (entry.oauth !== false) {
+      this.#login = new LoginTokens({
+        server,
+        url: entry.url,
+        clientId: oauth.clientId,
+        logins,
+        clock,
+        fetch: fetch(undefined),
+        warn: (message) => options.onEvent?.({ type: 'notice', server, level: 'error', message }),
+      });
+    }
+  }
+
+  headers(signal?: AbortSignal, line?: RequestLine): Headers | Promise<Headers> {
+    const configured = this.#configured.get(signal);
+    if (configured instanceof Promise)
+      return configured.then((ready) => this.#authorized(ready, signal, line));
+    return this.#authorized(configured, signal, line);
+  }
+
+  async challenged(challenge: Challenge, signal?: AbortSignal): Promise<void> {
+    const { server, entry } = this.#options;
+    try {
+      const { source } = await this.#configured.get(signal);
+      if (challenge.status === 401 && (await this.#configured.again(signal))) return;
+      if (source !== undefined) throw refusedCredential(server, source, challenge.status);
+      const tokens = this.#machine ?? this.#login;
+      if (tokens === undefined) {
+        throw needsLogin(
+          server,
+          new URL(entry.url),
+          'It wants credentials, and its entry has "oauth": false.',
+        );
+      }
+      await this.#tokensRefused(tokens, challenge, signal);
+    } catch (error) {
+      throw this.#reported(error);
+    }
+  }
+
+  async credentialPlace(): Promise<SecretPlace | 'env' | 'none'> {
+    const { entry, logins } = this.#options;
+    if (this.#configured.usesEnvironment) return 'env';
+    if (hasAuthorization(entry.headers ?? {}) || this.#login === undefined) return 'none';
+    const stored = await logins.read(entry.url);
+    return stored?.tokens === undefined ? 'none' : ((await logins.place(entry.url)) ?? 'none');
+  }
+
+  async login(options: LoginOptions = {}): Promise<void> {
+    const { server } = this.#options;
+    try {
+      await interactiveLogin(this.#context, {
+        ...options,
+        open: (url) => this.#open(url),
+        notice: (message) => this.#tell({ type: 'notice', server, level: 'info', message }),
+        onUrl: (url, opened) => {
+          this.#tell({ type: 'login', server, state: 'waiting', url, opened });
+          options.onUrl?.(url, opened);
+        },
+      });
+    } catch (error) {
+      const failure = forServer(asPlugboardError(error, 'AUTH_FAILED'), server);
+      this.#tell({ type: 'login', server, state: 'failed', message: failure.message, ...hinted(failure) });
+      throw failure;
+    }
+    this.#tell({ type: 'login', server, state: 'done' });
+  }
+
+  async beginLogin(options: {
+    readonly redirectUri: string;
+    readonly signal?: AbortSignal | undefined;
+  }): Promise<BegunLogin> {
+    const { server } = this.#options;
+    try {
+      const begun = await beginLogin(this.#context, options.redirectUri, options.signal);
+      this.#tell({ type: 'login', server, state: 'waiting', url: begun.authorizationUrl, opened: false });
+      return begun;
+    } catch (error) {
+      throw forServer(asPlugboardError(error, 'AUTH_FAILED'), server);
+    }
+  }
+
+  async finishLogin(answer: LoginAnswer, signal?: AbortSignal): Promise<void> {
+    const { server } = this.#options;
+    try {
+      await finishLogin(this.#context, answer, signal);
+    } catch (error) {
+      throw forServer(asPlugboardError(error, 'AUTH_FAILED'), server);
+    }
+    this.#tell({ type: 'login', server, state: 'done' });
+  }
+
+  async logout(signal?: AbortSignal): Promise<boolean> {
+    const removed = await logout(this.#context, signal);
+    if (removed) this.#tell({ type: 'login', server: this.#options.server, state: 'removed' });
+    return removed;
+  }
+
+  onChange(changed: () => void): () => void {
+    const stop = this.#options.logins.watch(this.#options.entry.url, changed);
+    this.#unwatch.push(stop);
+    return stop;
+  }
+
+  close(): void {
+    this.#configured.close();
+    this.#login?.close();
+    for (const stop of this.#unwatch.splice(0)) stop();
+  }
+
+  #authorized(
+    configured: Configured,
+    signal: AbortSignal | undefined,
+    line: RequestLine | undefined,
+  ): Headers | Promise<Headers> {
+    const { headers, source } = configured;
+    if (source !== undefined) return headers;
+    const tokens = (this.#machine ?? this.#login)?.token(signal);
+    if (!(tokens instanceof Promise)) return this.#signed(headers, tokens, line);
+    return tokens.then(
+      (ready) => this.#signed(headers, ready, line),
+      (error: unknown) => {
+        throw this.#reported(error);
+      },
+    );
+  }
+
+  #signed(base: Headers, tokens: StoredTokens | undefined, line: RequestLine | undefined): Headers {
+    if (tokens === undefined) return base;
+    const key = this.#login?.login?.dpopKey;
+    if (tokens.type !== 'DPoP' || key === undefined) return this.#bearer(base, tokens.access);
+    if (this.#prover?.access !== tokens.access) {
+      this.#prover = { access: tokens.access, prover: new DpopProver(key, this.#options.clock) };
+    }
+    const proof = this.#prover.prover.prove(
+      line ?? { method: 'POST', url: this.#options.entry.url },
+      tokens.access,
+    );
+    return { ...base, authorization: `DPoP ${tokens.access}`, dpop: proof };
+  }
+
+  #bearer(base: Headers, access: string): Headers {
+    if (this.#dressed?.base !== base || this.#dressed.access !== access) {
+      this.#dressed = { base, access, headers: { ...base, authorization: `Bearer ${access}` } };
+    }
+    return this.#dressed.headers;
+  }
+
+  async #tokensRefused(
+    tokens: TokenSource,
+    challenge: Challenge,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const wanted = readChallenge(challenge.wwwAuthenticate);
+    const access = challenge.refused?.replace(/^\S+\s+/, '');
+    if (
+      wanted.error === 'use_dpop_nonce' &&
+      challenge.dpopNonce !== undefined &&
+      this.#prover !== undefined
+    ) {
+      this.#prover.prover.remember(challenge.dpopNonce);
+      return;
+    }
+    if (challenge.status === 403) await tokens.widen(access, wanted, signal);
+    else await tokens.refused(access, wanted, signal);
+  }
+
+  async #open(url: string): Promise<boolean> {
+    const { openUrl, env } = this.#options;
+    if (openUrl === undefined) return openBrowser(url, env);
+    try {
+      await openUrl(openableUrl(url));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #reported(error: unknown): PlugboardError {
+    const { server } = this.#options;
+    const failure = forServer(asPlugboardError(error, 'AUTH_FAILED'), server);
+    if (failure.code === 'NEEDS_AUTH' || failure.code === 'NEEDS_CLIENT_REGISTRATION') {
+      this.#tell({ type: 'login', server, state: 'needed', message: failure.message, ...hinted(failure) });
+    }
+    return failure;
+  }
+
+  #tell(event: AuthEvent): void {
+    this.#options.onEvent?.(event);
+  }
+}
+
+function hinted(error: PlugboardError): { hint?: string } {
+  return error.hint === undefined ? {} : { hint: error.hint };
+}

@@ -1,0 +1,143 @@
+/** A login from the command to the stored token: listener, browser or paste, five minutes, and a page that says so. */
+
+import { PlugboardError } from '../errors.ts';
+import { type CallbackAnswer, type CallbackListener, listenForCallback } from './callback.ts';
+import { beginLogin, ClientForgotten, finishLogin, type LoginAnswer, type LoginContext } from './login.ts';
+import { authFailed } from './messages.ts';
+import { dropPending, LOGIN_LIMIT_MS } from './pending.ts';
+
+/** How often a person may paste something that is not the answer. */
+const MAX_PASTES = 5;
+
+export interface LoginOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Do not open a browser; the address is only told. */
+  readonly noBrowser?: boolean | undefined;
+  /** Told the address for the browser, and whether one was opened. */
+  readonly onUrl?: ((url: string, opened: boolean) => void) | undefined;
+  /** Asks the person for the address that the browser ended on; for machines that a browser cannot reach. */
+  readonly readPastedRedirect?: ((signal: AbortSignal) => Promise<string>) | undefined;
+}
+
+export interface Interaction extends LoginOptions {
+  open(url: string): Promise<boolean>;
+  notice(message: string): void;
+}
+
+export async function interactiveLogin(context: LoginContext, interaction: Interaction): Promise<void> {
+  try {
+    await attempt(context, interaction);
+  } catch (error) {
+    if (!(error instanceof ClientForgotten)) throw error;
+    await attempt(context, interaction).catch((again: unknown) => {
+      throw again instanceof ClientForgotten
+        ? authFailed(context.server, 'its registration is refused at once.')
+        : again;
+    });
+  }
+}
+
+async function attempt(context: LoginContext, interaction: Interaction): Promise<void> {
+  const limit = new AbortController();
+  const stopClock = context.clock.after(LOGIN_LIMIT_MS, () => limit.abort());
+  const signal = AbortSignal.any([limit.signal, ...(interaction.signal ? [interaction.signal] : [])]);
+  const listener = await listenForCallback(context.server, await wantedPort(context));
+  let state: string | undefined;
+  try {
+    if (!listener.onWantedPort && context.oauth.callbackPort !== undefined) {
+      interaction.notice(
+        `Port ${context.oauth.callbackPort} is taken; the login uses ${listener.redirectUri} instead.`,
+      );
+    }
+    const begun = await beginLogin(context, listener.redirectUri, signal);
+    state = begun.state;
+    const opened = interaction.noBrowser !== true && (await interaction.open(begun.authorizationUrl));
+    interaction.onUrl?.(begun.authorizationUrl, opened);
+    await finishWith(context, await firstAnswer(listener, begun.state, interaction, signal), signal);
+  } catch (error) {
+    if (limit.signal.aborted) throw authFailed(context.server, 'nobody finished it within five minutes.');
+    if (signal.aborted)
+      throw new PlugboardError('CANCELLED', 'The login was cancelled.', { server: context.server });
+    throw error;
+  } finally {
+    stopClock();
+    listener.close();
+    if (state !== undefined) await dropPending(context.logins.folder, state);
+  }
+}
+
+/** The port of the registration, where there is one: not every server lets a program come back on another. */
+async function wantedPort({ oauth, logins, url }: LoginContext): Promise<number> {
+  if (oauth.callbackPort !== undefined) return oauth.callbackPort;
+  const registered = (await logins.read(url))?.client?.redirectUri;
+  return registered === undefined ? 0 : Number(new URL(registered).port);
+}
+
+async function firstAnswer(
+  listener: CallbackListener,
+  state: string,
+  interaction: Interaction,
+  signal: AbortSignal,
+): Promise<CallbackAnswer> {
+  // Whichever way the answer comes, the other one stops being asked.
+  const done = new AbortController();
+  const either = AbortSignal.any([signal, done.signal]);
+  const ways = [listener.answer(state), rejectOnAbort(signal)];
+  if (interaction.readPastedRedirect)
+    ways.push(pasted(interaction.readPastedRedirect, state, either, interaction));
+  try {
+    return await Promise.race(ways);
+  } finally {
+    done.abort();
+  }
+}
+
+async function finishWith(context: LoginContext, answer: CallbackAnswer, signal: AbortSignal): Promise<void> {
+  try {
+    await finishLogin(context, toAnswer(answer.params), signal);
+  } catch (error) {
+    answer.finish(false);
+    throw error;
+  }
+  answer.finish(true);
+}
+
+async function pasted(
+  read: (signal: AbortSignal) => Promise<string>,
+  state: string,
+  signal: AbortSignal,
+  interaction: Interaction,
+): Promise<CallbackAnswer> {
+  for (let tries = 0; tries < MAX_PASTES; tries++) {
+    const text = await read(signal);
+    const params = pastedParams(text);
+    if (params?.get('state') === state) return { params, finish: () => {} };
+    interaction.notice(
+      'That is not the answer to this login. Paste the whole address that the browser ended on.',
+    );
+  }
+  throw new PlugboardError('AUTH_FAILED', 'What was pasted was not the answer to this login.', {
+    hint: 'Start the login again and paste the whole address that the browser ended on.',
+  });
+}
+
+/** Reads a whole address, or what comes after its question mark. */
+export function pastedParams(text: string): URLSearchParams | undefined {
+  const trimmed = text.trim();
+  const query = trimmed.includes('?') ? trimmed.slice(trimmed.indexOf('?') + 1) : trimmed;
+  const params = new URLSearchParams(query.split('#')[0] ?? '');
+  return params.has('state') ? params : undefined;
+}
+
+function toAnswer(params: URLSearchParams): LoginAnswer {
+  const get = (name: string): string | undefined => params.get(name) ?? undefined;
+  return { state: params.get('state') ?? '', code: get('code'), iss: get('iss'), error: get('error') };
+}
+
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+}

@@ -1,0 +1,230 @@
+/** The tokens of a person's login: read once, renewed exactly once across all processes of the machine. */
+
+import { asPlugboardError, type PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { EgressFetch } from '../policy/egress-fetch.ts';
+import { scopeCovers, scopeUnion, type Wanted } from './challenge.ts';
+import type { HeldLogin, Logins } from './logins.ts';
+import { needsLogin, needsScope, scopeNotGranted } from './messages.ts';
+import { type StoredLogin, type StoredTokens, without } from './stored-login.ts';
+import { refreshTokens } from './token-request.ts';
+import { isDue, isOver, type TokenSource, waitFor } from './token-source.ts';
+
+/** A token younger than this that is refused is not renewed again: the server refuses whatever we bring. */
+const FRESH_MS = 30_000;
+/** After a renewal that got no answer, the next one waits this long. */
+const RETRY_MS = 5_000;
+/** How often more rights may be asked for before only a person with other rights can help. */
+const MAX_STEP_UPS = 5;
+
+export interface LoginTokensOptions {
+  readonly server: string;
+  readonly url: string;
+  /** The id of the client that the person configured: a login made with another one does not count. */
+  readonly clientId: string | undefined;
+  readonly logins: Logins;
+  readonly clock: Clock;
+  readonly fetch: EgressFetch;
+  /** Something that a person has to know, although the call goes on. */
+  readonly warn: (message: string) => void;
+}
+
+type WithTokens = StoredLogin & { readonly tokens: StoredTokens };
+
+export class LoginTokens implements TokenSource {
+  readonly #options: LoginTokensOptions;
+  readonly #stopWatching: () => void;
+  #login: StoredLogin | undefined;
+  #isRead = false;
+  #reading: Promise<void> | undefined;
+  #renewing: Promise<StoredTokens> | undefined;
+  /** A renewed login that could not be written, and the refresh token that the store still holds. */
+  #unsaved: { readonly login: WithTokens; readonly replaced: string } | undefined;
+  #failure: { readonly error: PlugboardError; readonly at: number } | undefined;
+
+  constructor(options: LoginTokensOptions) {
+    this.#options = options;
+    this.#stopWatching = options.logins.watch(options.url, () => {
+      this.#isRead = false;
+    });
+    this.#isRead = !options.logins.mayHave(options.url);
+  }
+
+  /** The login as it was last seen, for what beside its tokens matters. */
+  get login(): StoredLogin | undefined {
+    return this.#login;
+  }
+
+  token(signal?: AbortSignal): StoredTokens | undefined | Promise<StoredTokens | undefined> {
+    if (!this.#isRead) return this.#load(signal).then(() => this.#current(signal));
+    return this.#current(signal);
+  }
+
+  async refused(access: string | undefined, wanted: Wanted, signal?: AbortSignal): Promise<void> {
+    await this.#load(signal, true);
+    const tokens = this.#login?.tokens;
+    if (tokens !== undefined && tokens.access !== access) return;
+    await this.#options.logins.rememberChallenge(this.#options.url, wanted).catch(() => undefined);
+    if (tokens === undefined) throw this.#needsLogin();
+    if (tokens.refresh === undefined) throw this.#needsLogin('Its login is no longer accepted.');
+    // The distance, not the order: a clock that was set back must not make an old token look new.
+    if (Math.abs(this.#options.clock.now() - tokens.obtainedAt) < FRESH_MS) {
+      throw this.#needsLogin('It refuses even a login that has just been renewed.');
+    }
+    await this.#renew(tokens, signal);
+  }
+
+  async widen(access: string | undefined, wanted: Wanted, signal?: AbortSignal): Promise<void> {
+    await this.#load(signal, true);
+    const login = this.#login;
+    if (login?.tokens === undefined) throw this.#needsLogin();
+    if (login.tokens.access !== access) return;
+    const asked = scopeUnion(login.asked, login.tokens.scope);
+    const hopeless = wanted.scope !== undefined && scopeCovers(asked, wanted.scope);
+    if (hopeless || (login.stepUps ?? 0) >= MAX_STEP_UPS)
+      throw scopeNotGranted(this.#options.server, wanted.scope);
+    await this.#options.logins.rememberChallenge(this.#options.url, wanted);
+    throw needsScope(this.#options.server, wanted.scope);
+  }
+
+  close(): void {
+    this.#stopWatching();
+  }
+
+  #current(signal: AbortSignal | undefined): StoredTokens | undefined | Promise<StoredTokens | undefined> {
+    const tokens = this.#login?.tokens;
+    // Without a refresh token an old one is still sent: our clock may be wrong, the server's answer is not.
+    if (tokens?.refresh === undefined || !isDue(tokens, this.#options.clock.now())) return tokens;
+    return this.#renewAhead(tokens, signal);
+  }
+
+  async #renewAhead(tokens: StoredTokens, signal: AbortSignal | undefined): Promise<StoredTokens> {
+    const { clock } = this.#options;
+    if (this.#failure !== undefined && clock.now() - this.#failure.at < RETRY_MS) {
+      if (isOver(tokens, clock.now())) throw this.#failure.error;
+      return tokens;
+    }
+    try {
+      return await this.#renew(tokens, signal);
+    } catch (error) {
+      const failure = asPlugboardError(error);
+      if (failure.code === 'NEEDS_AUTH' || failure.code === 'CANCELLED') throw failure;
+      // No answer is no verdict: what is still valid is used, what is over waits for the next try.
+      if (!isOver(tokens, clock.now())) return tokens;
+      throw failure;
+    }
+  }
+
+  async #load(signal: AbortSignal | undefined, again = false): Promise<void> {
+    if (this.#isRead && !again) return;
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    await waitFor(this.#reading, signal);
+  }
+
+  async #read(): Promise<void> {
+    // Set first: a change that is announced while we read makes us read once more.
+    this.#isRead = true;
+    try {
+      this.#adopt(await this.#options.logins.read(this.#options.url));
+    } catch (error) {
+      this.#isRead = false;
+      throw error;
+    }
+  }
+
+  #adopt(stored: StoredLogin | undefined): void {
+    const { clientId } = this.#options;
+    const foreign =
+      clientId !== undefined && stored?.client?.from === 'configured' && stored.client.id !== clientId;
+    const usable = foreign ? undefined : stored;
+    if (this.#unsaved !== undefined && usable?.tokens?.refresh === this.#unsaved.replaced) {
+      this.#login = this.#unsaved.login;
+      return;
+    }
+    this.#unsaved = undefined;
+    this.#login = usable;
+  }
+
+  #renew(old: StoredTokens, signal: AbortSignal | undefined): Promise<StoredTokens> {
+    // Not tied to the first caller's signal: the others wait for the same answer.
+    this.#renewing ??= this.#options.logins
+      .locked(this.#options.url, (held) => this.#renewHeld(held, old))
+      .then(
+        (tokens) => {
+          this.#failure = undefined;
+          return tokens;
+        },
+        (error: unknown) => {
+          const failure = asPlugboardError(error, 'AUTH_FAILED');
+          this.#failure = { error: failure, at: this.#options.clock.now() };
+          throw failure;
+        },
+      )
+      .finally(() => {
+        this.#renewing = undefined;
+      });
+    return waitFor(this.#renewing, signal);
+  }
+
+  /** Whoever waited for the lock looks first whether the work is done already. */
+  async #renewHeld(held: HeldLogin, old: StoredTokens): Promise<StoredTokens> {
+    const { server, clock, fetch } = this.#options;
+    this.#adopt(await held.read());
+    const login = this.#login;
+    if (login?.tokens === undefined) throw this.#needsLogin();
+    if (login.tokens.access !== old.access && !isDue(login.tokens, clock.now())) return login.tokens;
+    const { tokens, client } = login;
+    if (tokens.refresh === undefined || client === undefined) throw this.#needsLogin('Its login has ended.');
+    const answer = await refreshTokens({ ...login, tokens }, client, { server, now: clock.now(), fetch });
+    if (answer.kind === 'refused') return this.#giveUp(held, tokens, answer.code);
+    const renewed: WithTokens = { ...login, tokens: answer.tokens };
+    await this.#save(held, renewed, this.#unsaved?.replaced ?? tokens.refresh);
+    return renewed.tokens;
+  }
+
+  async #save(held: HeldLogin, renewed: WithTokens, replaced: string): Promise<void> {
+    this.#login = renewed;
+    try {
+      await held.write(renewed);
+      this.#unsaved = undefined;
+    } catch {
+      // The old refresh token is spent: losing the new one would lose the login. The cause may quote a path only,
+      // but nothing of it is needed to act.
+      this.#unsaved = { login: renewed, replaced };
+      this.#options.warn(
+        `The renewed login to "${this.#options.server}" could not be saved. It works until this process ends; make the store writable, or log in again.`,
+      );
+    }
+  }
+
+  /** Compare and delete: only the token that was refused goes, never one that somebody put there meanwhile. */
+  async #giveUp(held: HeldLogin, refused: StoredTokens, code: string): Promise<StoredTokens> {
+    const stored = await held.read();
+    if (
+      stored?.tokens !== undefined &&
+      stored.tokens.refresh !== refused.refresh &&
+      this.#unsaved === undefined
+    ) {
+      this.#login = stored;
+      return stored.tokens;
+    }
+    this.#unsaved = undefined;
+    if (stored !== undefined) {
+      // A registration that the server has forgotten is useless; the next login makes a new one.
+      const clientIsGone = code === 'invalid_client' || code === 'unauthorized_client';
+      const rest =
+        clientIsGone && stored.client?.from !== 'configured'
+          ? without(stored, 'tokens', 'client', 'dpopKey')
+          : without(stored, 'tokens', 'dpopKey');
+      this.#login = rest;
+      await held.write(rest).catch(() => undefined);
+    }
+    throw this.#needsLogin(`Its login has ended (${code}).`);
+  }
+
+  #needsLogin(why?: string): PlugboardError {
+    return needsLogin(this.#options.server, new URL(this.#options.url), why);
+  }
+}

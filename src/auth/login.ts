@@ -1,0 +1,264 @@
+/** One login of a person, in two halves: begin ends with an address for the browser, finish with stored tokens. */
+
+import { randomBytes } from 'node:crypto';
+import type { OAuthDetails } from '../config/entry.ts';
+import { PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import { egressRules } from '../policy/egress.ts';
+import type { EgressFetch } from '../policy/egress-fetch.ts';
+import { openableUrl } from './browser.ts';
+import { NOTHING_WANTED, readChallenge, scopeUnion, type Wanted } from './challenge.ts';
+import { chooseClient, isDocument } from './client.ts';
+import { type AuthorizationServer, discover } from './discover.ts';
+import { DPOP_ALGORITHM, dpopSession, newDpopKey } from './dpop.ts';
+import type { Logins } from './logins.ts';
+import { authFailed, needsGitHubToken, oauthCode } from './messages.ts';
+import { LOGIN_LIMIT_MS, type PendingLogin, savePending, takePending } from './pending.ts';
+import { loadSdk } from './sdk.ts';
+import { canonicalUrl, type StoredLogin } from './stored-login.ts';
+import { asked, clientInformation, metadataFor } from './token-request.ts';
+
+export interface LoginContext {
+  readonly server: string;
+  readonly url: string;
+  readonly oauth: OAuthDetails;
+  readonly logins: Logins;
+  readonly clock: Clock;
+  readonly clientName: string;
+  readonly clientMetadataUrl: string | undefined;
+  /** Urls out of the person's own configuration. */
+  readonly trusted: readonly string[];
+  fetch(signal: AbortSignal | undefined): EgressFetch;
+}
+
+/** What came back through the browser, the paste or the management API. */
+export interface LoginAnswer {
+  readonly state: string;
+  readonly code?: string | undefined;
+  readonly iss?: string | undefined;
+  readonly error?: string | undefined;
+}
+
+export interface BegunLogin {
+  readonly authorizationUrl: string;
+  readonly state: string;
+}
+
+/** The authorization server has forgotten the client that we registered: a new login registers anew. */
+export class ClientForgotten extends Error {}
+
+export async function beginLogin(
+  context: LoginContext,
+  redirectUri: string,
+  signal: AbortSignal | undefined,
+): Promise<BegunLogin> {
+  const { server, url, oauth, logins, clock } = context;
+  const fetch = context.fetch(signal);
+  const stored = await logins.read(url);
+  const wanted = (await logins.recallChallenge(url)) ?? (await probe(url, fetch));
+  const found = await discover({ server, url, oauth, wanted, issuer: stored?.issuer, fetch });
+  checkSupport(context, found);
+  const before = stored?.issuer === found.issuer ? stored : undefined;
+  const clientSecret = oauth.clientSecret ?? (await logins.clientSecret(url));
+  checkIssuerChange(context, stored, found, clientSecret !== undefined);
+  const scope = scopeFor(oauth, wanted, found, before);
+  const client = await chooseClient({
+    server,
+    authorizationServer: found,
+    clientId: oauth.clientId,
+    clientSecret,
+    metadataUrl: context.clientMetadataUrl,
+    clientName: context.clientName,
+    redirectUri,
+    scope,
+    stored: before,
+    fetch,
+  }).catch((error: unknown) => {
+    const gitHub = new URL(url).hostname === 'api.githubcopilot.com';
+    const unregistered = error instanceof PlugboardError && error.code === 'NEEDS_CLIENT_REGISTRATION';
+    throw gitHub && unregistered ? needsGitHubToken(server) : error;
+  });
+  const sdk = await loadSdk();
+  const state = randomBytes(32).toString('base64url');
+  const started = await sdk.startAuthorization(found.issuer, {
+    clientInformation: clientInformation(client),
+    redirectUrl: redirectUri,
+    state,
+    ...(found.metadata === undefined ? {} : { metadata: found.metadata }),
+    ...(scope === undefined ? {} : { scope }),
+    ...(found.resource === undefined ? {} : { resource: found.resource }),
+  });
+  const authorizationUrl = openableUrl(started.authorizationUrl);
+  const stepUp = before?.tokens !== undefined && wanted.error === 'insufficient_scope';
+  await savePending(logins.folder, {
+    version: 1,
+    url: canonicalUrl(url),
+    state,
+    verifier: started.codeVerifier,
+    redirectUri,
+    issuer: found.issuer,
+    issuerIsPublished: found.issuerIsPublished,
+    sendsIssuer: found.metadata?.authorization_response_iss_parameter_supported === true,
+    endpoints: found.endpoints,
+    client,
+    stepUps: stepUp ? (before.stepUps ?? 0) + 1 : 0,
+    expiresAt: clock.now() + LOGIN_LIMIT_MS,
+    ...(found.resource === undefined ? {} : { resource: found.resource }),
+    ...(scope === undefined ? {} : { scope }),
+    ...(speaksDpop(found) ? { dpopKey: await newDpopKey() } : {}),
+  });
+  return { authorizationUrl, state };
+}
+
+export async function finishLogin(
+  context: LoginContext,
+  answer: LoginAnswer,
+  signal: AbortSignal | undefined,
+): Promise<StoredLogin> {
+  const { server, url, logins, clock } = context;
+  const pending = await takePending(logins.folder, answer.state, canonicalUrl(url), clock.now());
+  if (pending === undefined) {
+    throw authFailed(
+      server,
+      'no login waits for this answer; it was finished already, or is older than five minutes.',
+    );
+  }
+  const code = await checkedCode(context, pending, answer);
+  const sdk = await loadSdk();
+  const dpop = pending.dpopKey === undefined ? undefined : await dpopSession(pending.dpopKey);
+  const result = await asked({ server, now: clock.now(), fetch: context.fetch(signal) }, () =>
+    sdk.exchangeAuthorization(pending.issuer, {
+      metadata: metadataFor(pending.issuer, pending.endpoints, pending.sendsIssuer),
+      clientInformation: clientInformation(pending.client),
+      authorizationCode: code,
+      codeVerifier: pending.verifier,
+      redirectUri: pending.redirectUri,
+      fetchFn: context.fetch(signal),
+      ...(answer.iss === undefined || !pending.issuerIsPublished ? {} : { iss: answer.iss }),
+      ...(pending.resource === undefined ? {} : { resource: pending.resource }),
+      ...(dpop === undefined ? {} : { dpop }),
+    }),
+  );
+  if (result.kind === 'refused') return refusedExchange(context, pending, result.code);
+  const login: StoredLogin = {
+    version: 1,
+    url: pending.url,
+    issuer: pending.issuer,
+    endpoints: pending.endpoints,
+    client: pending.client,
+    tokens: result.tokens,
+    stepUps: pending.stepUps,
+    ...(pending.resource === undefined ? {} : { resource: pending.resource }),
+    ...(pending.scope === undefined ? {} : { asked: pending.scope }),
+    ...(pending.dpopKey !== undefined && result.tokens.type === 'DPoP' ? { dpopKey: pending.dpopKey } : {}),
+  };
+  await logins.locked(url, (held) => held.write(login), signal);
+  await logins.forgetChallenge(url);
+  return login;
+}
+
+/** Asks the server without a token what it wants: a person can log in before the first call was refused. */
+async function probe(url: string, fetch: EgressFetch): Promise<Wanted> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    // Answered at once by whoever asks for no login, and opens no session.
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+  });
+  if (response.status !== 401) return NOTHING_WANTED;
+  return readChallenge(response.headers.get('www-authenticate') ?? undefined);
+}
+
+function checkSupport({ server, url, trusted, oauth }: LoginContext, found: AuthorizationServer): void {
+  const { metadata } = found;
+  if (metadata === undefined) return;
+  if (oauth.tokenUrl !== undefined && oauth.authorizationUrl === undefined) {
+    throw new PlugboardError(
+      'CONFIG_INVALID',
+      `The entry of "${server}" gives oauth.tokenUrl without oauth.authorizationUrl.`,
+      {
+        server,
+        hint: 'Give both, or neither.',
+      },
+    );
+  }
+  // The browser is sent there with everything that it knows about the person.
+  egressRules({ server: url, trusted }).check(metadata.authorization_endpoint);
+  if (metadata.code_challenge_methods_supported?.includes('S256') !== true) {
+    throw authFailed(server, 'its authorization server does not protect the code (PKCE with S256).', {
+      hint: 'Ask the owner of the server to turn PKCE on; without it the login could be stolen.',
+    });
+  }
+}
+
+/** A secret that the person got from one authorization server never goes to another one by itself (A4). */
+function checkIssuerChange(
+  { server, oauth }: LoginContext,
+  stored: StoredLogin | undefined,
+  found: AuthorizationServer,
+  hasSecret: boolean,
+): void {
+  if (stored === undefined || stored.issuer === found.issuer) return;
+  if (oauth.clientId === undefined || isDocument(oauth.clientId) || !hasSecret) return;
+  throw authFailed(
+    server,
+    `it now names another authorization server (${new URL(found.issuer).origin}, before: ${new URL(stored.issuer).origin}), which must not see the client secret of the first.`,
+    { hint: `If the change is right, run: plugboard logout ${server}, then log in again.` },
+  );
+}
+
+/** What the challenge asks for and the person configured, on top of what was granted before; else all there is. */
+function scopeFor(
+  oauth: OAuthDetails,
+  wanted: Wanted,
+  found: AuthorizationServer,
+  before: StoredLogin | undefined,
+): string | undefined {
+  const configured = oauth.scopes?.join(' ');
+  const named = scopeUnion(configured, wanted.scope) ?? scopeUnion(found.resourceScopes);
+  const scope = scopeUnion(before?.tokens === undefined ? undefined : before.asked, named);
+  const offline = found.metadata?.scopes_supported?.includes('offline_access') === true;
+  return scope !== undefined && offline ? scopeUnion(scope, 'offline_access') : scope;
+}
+
+function speaksDpop({ wantsDpop, metadata }: AuthorizationServer): boolean {
+  // RFC 9449 adds this member; the SDK keeps it without naming it.
+  const algorithms = (metadata as Record<string, unknown> | undefined)?.['dpop_signing_alg_values_supported'];
+  return wantsDpop && Array.isArray(algorithms) && algorithms.includes(DPOP_ALGORITHM);
+}
+
+/** The code of an answer that comes from the server we asked; an error is believed only after that check. */
+async function checkedCode(
+  { server }: LoginContext,
+  pending: PendingLogin,
+  answer: LoginAnswer,
+): Promise<string> {
+  const sdk = await loadSdk();
+  if (pending.issuerIsPublished) {
+    try {
+      sdk.validateAuthorizationResponseIssuer({
+        iss: answer.iss,
+        expectedIssuer: pending.issuer,
+        issParameterSupported: pending.sendsIssuer,
+      });
+    } catch {
+      throw authFailed(server, 'the answer came from another authorization server than the one we asked.');
+    }
+  }
+  if (answer.error !== undefined)
+    throw authFailed(server, `the authorization server said ${oauthCode(answer.error)}.`);
+  if (answer.code === undefined || answer.code === '') throw authFailed(server, 'the answer held no code.');
+  return answer.code;
+}
+
+async function refusedExchange(context: LoginContext, pending: PendingLogin, code: string): Promise<never> {
+  const { logins, url, server } = context;
+  if (pending.client.from === 'registered' && (code === 'invalid_client' || code === 'unauthorized_client')) {
+    await logins.locked(url, async (held) => {
+      const stored = await held.read();
+      if (stored?.client?.id === pending.client.id) await held.erase();
+    });
+    throw new ClientForgotten(code);
+  }
+  throw authFailed(server, `the authorization server refused the code (${code}).`);
+}

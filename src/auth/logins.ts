@@ -1,0 +1,223 @@
+/** All logins of one home folder: kept in the secret store, changed under a lock, noticed by other processes. */
+
+import { type FSWatcher, mkdirSync, statSync, watch } from 'node:fs';
+import { mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import { errorCode } from '../lib/error-code.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { withFileLock } from '../lib/locked-file.ts';
+import type { SecretHome, SecretPlace, SecretStore } from '../secrets/store.ts';
+import { NOTHING_WANTED, type Wanted } from './challenge.ts';
+import { canonicalUrl, parseLogin, type StoredLogin, serializeLogin, urlKey } from './stored-login.ts';
+
+/** A token request takes at most 30 s and two of them can stand before us. */
+const LOCK_WAIT_MS = 75_000;
+/** How often stamps are looked at where the system cannot tell us about changes. */
+const POLL_MS = 2_000;
+/** A challenge older than this says nothing about what the server wants now. */
+const CHALLENGE_MAX_AGE_MS = 3_600_000;
+const PRIVATE_FILE = 0o600;
+const PRIVATE_FOLDER = 0o700;
+
+/** A login while its lock is held. */
+export interface HeldLogin {
+  read(): Promise<StoredLogin | undefined>;
+  write(login: StoredLogin): Promise<SecretPlace>;
+  erase(): Promise<boolean>;
+}
+
+export interface LoginsOptions {
+  readonly home: SecretHome;
+  readonly secrets: SecretStore;
+  readonly clock: Clock;
+}
+
+export class Logins {
+  /** Locks, stamps and pending logins: private, and nothing in it outlives its use by much. */
+  readonly folder: string;
+  readonly #secrets: SecretStore;
+  readonly #clock: Clock;
+  readonly #watched = new Map<string, Set<() => void>>();
+  readonly #seen = new Map<string, number>();
+  #watcher: FSWatcher | undefined;
+  #stopPolling: (() => void) | undefined;
+  #closed = false;
+
+  constructor(options: LoginsOptions) {
+    this.folder = join(options.home.run, 'logins');
+    this.#secrets = options.secrets;
+    this.#clock = options.clock;
+  }
+
+  async read(url: string): Promise<StoredLogin | undefined> {
+    return parseLogin(await this.#secrets.get(loginKey(url)), url);
+  }
+
+  /**
+   * False when no login of this url was ever kept: spares servers without one the way to the keyring. Where the
+   * folder was cleared it is wrong, and the first refusal makes us look in the store after all.
+   */
+  mayHave(url: string): boolean {
+    return this.#stampTime(urlKey(url)) !== 0;
+  }
+
+  place(url: string): Promise<SecretPlace | undefined> {
+    return this.#secrets.place(loginKey(url));
+  }
+
+  /** Runs `work` while no other process can refresh or replace this login. */
+  async locked<T>(url: string, work: (held: HeldLogin) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const held: HeldLogin = {
+      read: () => this.read(url),
+      write: async (login) => {
+        const place = await this.#secrets.set(loginKey(url), serializeLogin(login));
+        await this.#stamp(url);
+        return place;
+      },
+      erase: async () => {
+        const erased = await this.#secrets.delete(loginKey(url));
+        if (erased) await this.#stamp(url);
+        return erased;
+      },
+    };
+    try {
+      return await withFileLock(this.#path(url, 'lock'), () => work(held), { waitMs: LOCK_WAIT_MS, signal });
+    } catch (error) {
+      if (errorCode(error) !== 'ELOCKTIMEOUT') throw error;
+      throw new PlugboardError('AUTH_FAILED', 'Another process has been renewing this login for too long.', {
+        hint: 'End the other plugboard process, then try again.',
+        cause: error,
+      });
+    }
+  }
+
+  /** The secret of a client that the person registered, asked for once and kept out of every file of ours. */
+  clientSecret(url: string): Promise<string | undefined> {
+    return this.#secrets.get(clientKey(url));
+  }
+
+  async keepClientSecret(url: string, secret: string): Promise<SecretPlace> {
+    return this.#secrets.set(clientKey(url), secret);
+  }
+
+  async forgetClientSecret(url: string): Promise<boolean> {
+    return this.#secrets.delete(clientKey(url));
+  }
+
+  /** Keeps what a server asked for, so that a login in another process asks for the same. No secret is in it. */
+  async rememberChallenge(url: string, wanted: Wanted): Promise<void> {
+    const text = JSON.stringify({ at: this.#clock.now(), url: canonicalUrl(url), ...wanted });
+    await this.#put(this.#path(url, 'challenge'), text);
+  }
+
+  async recallChallenge(url: string): Promise<Wanted | undefined> {
+    const text = await readFile(this.#path(url, 'challenge'), 'utf8').catch(() => undefined);
+    if (text === undefined) return undefined;
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      return undefined;
+    }
+    if (!isRecord(value) || value['url'] !== canonicalUrl(url) || typeof value['at'] !== 'number')
+      return undefined;
+    if (this.#clock.now() - value['at'] > CHALLENGE_MAX_AGE_MS) return undefined;
+    const { scheme, error, scope, resourceMetadata } = value;
+    return {
+      ...NOTHING_WANTED,
+      ...(scheme === 'bearer' || scheme === 'dpop' ? { scheme } : {}),
+      ...(typeof error === 'string' ? { error } : {}),
+      ...(typeof scope === 'string' ? { scope } : {}),
+      ...(typeof resourceMetadata === 'string' ? { resourceMetadata } : {}),
+    };
+  }
+
+  async forgetChallenge(url: string): Promise<void> {
+    await unlink(this.#path(url, 'challenge')).catch(() => undefined);
+  }
+
+  /** Calls back after a login or logout of this server, by this process or any other. */
+  watch(url: string, changed: () => void): () => void {
+    const key = urlKey(url);
+    const set = this.#watched.get(key) ?? new Set();
+    set.add(changed);
+    this.#watched.set(key, set);
+    this.#seen.set(key, this.#stampTime(key));
+    this.#startWatching();
+    return () => {
+      set.delete(changed);
+      if (set.size === 0) this.#watched.delete(key);
+    };
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#watcher?.close();
+    this.#stopPolling?.();
+    this.#watched.clear();
+  }
+
+  async #stamp(url: string): Promise<void> {
+    await this.#put(this.#path(url, 'stamp'), String(this.#clock.now()));
+  }
+
+  async #put(file: string, text: string): Promise<void> {
+    await mkdir(this.folder, { recursive: true, mode: PRIVATE_FOLDER });
+    await writeFile(file, text, { mode: PRIVATE_FILE });
+  }
+
+  #path(url: string, kind: 'lock' | 'stamp' | 'challenge'): string {
+    return join(this.folder, `${urlKey(url)}.${kind}`);
+  }
+
+  #startWatching(): void {
+    if (this.#watcher !== undefined || this.#stopPolling !== undefined || this.#closed) return;
+    try {
+      mkdirSync(this.folder, { recursive: true, mode: PRIVATE_FOLDER });
+      this.#watcher = watch(this.folder, { persistent: false }, (_, name) => {
+        if (name === null) this.#compareAll();
+        else if (name.endsWith('.stamp')) this.#compare(name.slice(0, -'.stamp'.length));
+      });
+      this.#watcher.on('error', () => {
+        this.#watcher?.close();
+        this.#poll();
+      });
+    } catch {
+      this.#poll();
+    }
+  }
+
+  #poll(): void {
+    if (this.#closed) return;
+    this.#stopPolling = this.#clock.after(POLL_MS, () => {
+      this.#compareAll();
+      this.#poll();
+    });
+  }
+
+  #compareAll(): void {
+    for (const key of [...this.#watched.keys()]) this.#compare(key);
+  }
+
+  #compare(key: string): void {
+    const listeners = this.#watched.get(key);
+    const time = this.#stampTime(key);
+    if (listeners === undefined || time === this.#seen.get(key)) return;
+    this.#seen.set(key, time);
+    for (const changed of [...listeners]) changed();
+  }
+
+  #stampTime(key: string): number {
+    return statSync(join(this.folder, `${key}.stamp`), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  }
+}
+
+function loginKey(url: string): string {
+  return `login:${urlKey(url)}`;
+}
+
+function clientKey(url: string): string {
+  return `client:${urlKey(url)}`;
+}

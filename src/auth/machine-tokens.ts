@@ -1,0 +1,220 @@
+/** Tokens that a machine gets by itself: client credentials, workload identity, cross-app access. */
+
+import type { AddClientAuthentication, OAuthClientProvider } from '@modelcontextprotocol/client';
+import { PlugboardError } from '../errors.ts';
+import { NOTHING_WANTED, scopeCovers, scopeUnion, type Wanted } from './challenge.ts';
+import { type AuthorizationServer, discover } from './discover.ts';
+import { type CrossAppGrant, type Grant, readSource } from './grant.ts';
+import type { LoginContext } from './login.ts';
+import { authFailed, scopeNotGranted } from './messages.ts';
+import { loadSdk, type Sdk } from './sdk.ts';
+import { canonicalUrl, type StoredTokens } from './stored-login.ts';
+import { asked } from './token-request.ts';
+import { isDue, type TokenSource, waitFor } from './token-source.ts';
+
+/** A token younger than this that is refused is not fetched again. */
+const FRESH_MS = 30_000;
+/** How often more rights are asked for in the life of a host. */
+const MAX_STEP_UPS = 3;
+const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+
+export interface MachineTokensOptions extends LoginContext {
+  readonly grant: Grant;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+export class MachineTokens implements TokenSource {
+  readonly #options: MachineTokensOptions;
+  #tokens: StoredTokens | undefined;
+  #found: AuthorizationServer | undefined;
+  #scope: string | undefined;
+  #stepUps = 0;
+  #fetching: Promise<StoredTokens> | undefined;
+
+  constructor(options: MachineTokensOptions) {
+    this.#options = options;
+    this.#scope = options.oauth.scopes?.join(' ');
+  }
+
+  token(signal?: AbortSignal): StoredTokens | undefined | Promise<StoredTokens | undefined> {
+    const tokens = this.#tokens;
+    if (tokens === undefined || !isDue(tokens, this.#options.clock.now())) return tokens;
+    return this.#fetch(undefined, signal);
+  }
+
+  async refused(access: string | undefined, wanted: Wanted, signal?: AbortSignal): Promise<void> {
+    const tokens = this.#tokens;
+    if (tokens !== undefined && tokens.access !== access) return;
+    if (tokens !== undefined && Math.abs(this.#options.clock.now() - tokens.obtainedAt) < FRESH_MS) {
+      throw this.#failed('it refuses a token that has just been issued');
+    }
+    // What it says about itself may have changed with its mind about our token.
+    this.#found = undefined;
+    await this.#fetch(wanted, signal);
+  }
+
+  async widen(access: string | undefined, wanted: Wanted, signal?: AbortSignal): Promise<void> {
+    if (this.#tokens !== undefined && this.#tokens.access !== access) return;
+    const had = scopeUnion(this.#scope, this.#tokens?.scope);
+    const hopeless = wanted.scope === undefined || scopeCovers(had, wanted.scope);
+    if (hopeless || this.#stepUps >= MAX_STEP_UPS) throw scopeNotGranted(this.#options.server, wanted.scope);
+    this.#stepUps++;
+    this.#scope = scopeUnion(had, wanted.scope);
+    await this.#fetch(wanted, signal);
+  }
+
+  #fetch(wanted: Wanted | undefined, signal: AbortSignal | undefined): Promise<StoredTokens> {
+    this.#fetching ??= this.#request(wanted).finally(() => {
+      this.#fetching = undefined;
+    });
+    return waitFor(this.#fetching, signal);
+  }
+
+  async #request(wanted: Wanted | undefined): Promise<StoredTokens> {
+    const { server, url, oauth, clock } = this.#options;
+    const fetch = this.#options.fetch(undefined);
+    if (this.#found === undefined) {
+      this.#found = await discover({ server, url, oauth, wanted: wanted ?? NOTHING_WANTED, fetch });
+      await this.#bind(this.#found);
+    }
+    const found = this.#found;
+    const scope = scopeUnion(this.#scope, wanted?.scope) ?? found.resourceScopes;
+    const sdk = await loadSdk();
+    const provider = await this.#provider(sdk, found, scope);
+    const answer = await asked({ server, now: clock.now(), fetch }, () =>
+      sdk.fetchToken(provider, found.issuer, {
+        fetchFn: fetch,
+        ...(found.metadata === undefined ? {} : { metadata: found.metadata }),
+        ...(found.resource === undefined ? {} : { resource: found.resource }),
+        ...(scope === undefined ? {} : { scope }),
+      }),
+    );
+    if (answer.kind === 'refused') throw this.#failed(`the authorization server refused it (${answer.code})`);
+    this.#scope = scope;
+    this.#tokens = answer.tokens;
+    return answer.tokens;
+  }
+
+  /** The first issuer that secrets were used with stays the only one, until the person logs out (A4). */
+  async #bind(found: AuthorizationServer): Promise<void> {
+    const { grant, server, url, logins } = this.#options;
+    if (grant.issuer !== undefined) {
+      if (sameIssuer(grant.issuer, found.issuer)) return;
+      throw this.#failed('the server names another issuer than the entry does');
+    }
+    await logins.locked(url, async (held) => {
+      const stored = await held.read();
+      if (stored !== undefined && !sameIssuer(stored.issuer, found.issuer)) {
+        throw authFailed(
+          server,
+          'it now names another authorization server, which must not see these credentials.',
+          {
+            hint: `If the change is right, run: plugboard logout ${server}`,
+          },
+        );
+      }
+      if (stored === undefined) {
+        await held.write({
+          version: 1,
+          url: canonicalUrl(url),
+          issuer: found.issuer,
+          endpoints: found.endpoints,
+        });
+      }
+    });
+  }
+
+  /** As much of a provider as one token request of the SDK looks at. */
+  async #provider(
+    sdk: Sdk,
+    found: AuthorizationServer,
+    scope: string | undefined,
+  ): Promise<OAuthClientProvider> {
+    const { server, oauth, grant, env, logins, url } = this.#options;
+    const clientId = oauth.clientId ?? '';
+    const secret = oauth.clientSecret ?? (await logins.clientSecret(url));
+    let addClientAuthentication: AddClientAuthentication | undefined;
+    const params = new URLSearchParams({ grant_type: JWT_BEARER });
+    switch (grant.type) {
+      case 'client_credentials':
+        params.set('grant_type', 'client_credentials');
+        if (grant.privateKey !== undefined) {
+          addClientAuthentication = sdk.createPrivateKeyJwtAuth({
+            issuer: clientId,
+            subject: clientId,
+            privateKey: await readSource(server, grant.privateKey, env),
+            alg: grant.algorithm,
+          });
+        }
+        break;
+      case 'jwt_bearer':
+        params.set('assertion', await readSource(server, grant.assertion, env));
+        break;
+      case 'cross_app':
+        params.set('assertion', await this.#crossApp(sdk, grant, found, scope));
+        break;
+      default:
+        grant satisfies never;
+    }
+    if (scope !== undefined) params.set('scope', scope);
+    return {
+      redirectUrl: undefined,
+      clientMetadata: { redirect_uris: [] },
+      clientInformation: () => ({
+        client_id: clientId,
+        issuer: found.issuer,
+        ...(secret === undefined || addClientAuthentication !== undefined ? {} : { client_secret: secret }),
+      }),
+      tokens: () => undefined,
+      saveTokens: () => {},
+      redirectToAuthorization: () => {},
+      saveCodeVerifier: () => {},
+      codeVerifier: () => '',
+      prepareTokenRequest: () => params,
+      ...(addClientAuthentication === undefined ? {} : { addClientAuthentication }),
+    };
+  }
+
+  async #crossApp(
+    sdk: Sdk,
+    grant: CrossAppGrant,
+    found: AuthorizationServer,
+    scope: string | undefined,
+  ): Promise<string> {
+    const { server, url, env } = this.#options;
+    const { idp } = grant;
+    const idToken = await readSource(server, idp.idToken, env);
+    const clientSecret =
+      idp.clientSecret === undefined ? undefined : await readSource(server, idp.clientSecret, env);
+    const common = {
+      audience: found.issuer,
+      resource: found.resource ?? canonicalUrl(url),
+      idToken,
+      clientId: idp.clientId,
+      fetchFn: this.#options.fetch(undefined),
+      ...(clientSecret === undefined ? {} : { clientSecret }),
+      ...(scope === undefined ? {} : { scope }),
+    };
+    try {
+      const granted =
+        idp.tokenUrl === undefined
+          ? await sdk.discoverAndRequestJwtAuthGrant({ ...common, idpUrl: idp.issuer ?? '' })
+          : await sdk.requestJwtAuthorizationGrant({ ...common, tokenEndpoint: idp.tokenUrl });
+      return granted.jwtAuthGrant;
+    } catch (error) {
+      if (error instanceof PlugboardError) throw error;
+      throw this.#failed('the identity provider did not vouch for you; its sign-in may be over');
+    }
+  }
+
+  #failed(why: string): PlugboardError {
+    return authFailed(this.#options.server, `${why}.`, {
+      hint: "Check the oauth part of the server's entry.",
+    });
+  }
+}
+
+/** A url's parser adds the slash that an issuer often leaves out. */
+function sameIssuer(a: string, b: string): boolean {
+  return a.replace(/\/$/, '') === b.replace(/\/$/, '');
+}

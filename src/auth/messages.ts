@@ -1,0 +1,101 @@
+/** The sentences of a login that is missing or went wrong, each with what the person can do. */
+
+import { PlugboardError } from '../errors.ts';
+import { clean } from '../policy/clean.ts';
+
+/** Scopes come from a server; a sentence shows only so much of them. */
+const MAX_SHOWN_CHARS = 200;
+/** GitHub's remote server has no registration and refuses logins of unknown programs. */
+const GITHUB_HOST = 'api.githubcopilot.com';
+
+export function needsLogin(server: string, url: URL, why = 'It wants a login.'): PlugboardError {
+  if (url.hostname === GITHUB_HOST) return needsGitHubToken(server);
+  return new PlugboardError('NEEDS_AUTH', `The server "${server}" cannot be used yet: ${why}`, {
+    server,
+    hint: `plugboard login ${shellWord(server)}`,
+  });
+}
+
+export function needsGitHubToken(server: string): PlugboardError {
+  return new PlugboardError(
+    'NEEDS_AUTH',
+    `The server "${server}" is GitHub's: it wants a personal access token instead of a login.`,
+    {
+      server,
+      hint: `Make a token at https://github.com/settings/personal-access-tokens, put it into a variable, and add the server with --bearer-token-env-var GITHUB_TOKEN.`,
+      detail: { permanent: true },
+    },
+  );
+}
+
+/** `source` is where the refused value was configured, in words: "the variable DOCS_TOKEN". */
+export function refusedCredential(server: string, source: string, status: 401 | 403): PlugboardError {
+  return new PlugboardError(
+    'NEEDS_AUTH',
+    `The server "${server}" refused the credentials from ${source} (${status}).`,
+    { server, hint: `Put a valid value into ${source}.`, detail: { httpStatus: status, permanent: true } },
+  );
+}
+
+export function needsScope(server: string, scope: string | undefined): PlugboardError {
+  return new PlugboardError(
+    'NEEDS_AUTH',
+    `The server "${server}" wants more rights than its login has${named(scope)}.`,
+    {
+      server,
+      hint: `plugboard login ${shellWord(server)}`,
+      detail: { httpStatus: 403 },
+    },
+  );
+}
+
+export function scopeNotGranted(server: string, scope: string | undefined): PlugboardError {
+  return new PlugboardError(
+    'NEEDS_AUTH',
+    `The server "${server}" refuses this although its login was asked for all the rights it named${named(scope)}.`,
+    {
+      server,
+      hint: 'Ask its owner to give your account these rights; another login will not change it.',
+      detail: { httpStatus: 403, permanent: true },
+    },
+  );
+}
+
+export function needsClientRegistration(server: string): PlugboardError {
+  const name = shellWord(server);
+  return new PlugboardError(
+    'NEEDS_CLIENT_REGISTRATION',
+    `The authorization server of "${server}" does not let programs register themselves.`,
+    {
+      server,
+      hint: `Register an application there with the redirect address http://127.0.0.1:<port>/oauth/callback, then add the server again with --client-id ID --callback-port PORT (and --client-secret when it gave you one), and run: plugboard login ${name}`,
+      detail: { permanent: true },
+    },
+  );
+}
+
+export function authFailed(
+  server: string,
+  message: string,
+  options: { hint?: string; cause?: unknown } = {},
+): PlugboardError {
+  return new PlugboardError('AUTH_FAILED', `The login to "${server}" failed: ${message}`, {
+    server,
+    hint: options.hint ?? `Try again: plugboard login ${shellWord(server)}`,
+    cause: options.cause,
+  });
+}
+
+/** An error code of OAuth as it may be shown: a short word, never the description, which can quote a secret. */
+export function oauthCode(code: unknown): string {
+  return typeof code === 'string' && /^[A-Za-z0-9_.-]{1,64}$/.test(code) ? code : 'unknown error';
+}
+
+function named(scope: string | undefined): string {
+  return scope === undefined ? '' : ` (${clean(scope, { multiline: false, max: MAX_SHOWN_CHARS })})`;
+}
+
+/** A name as it can be typed after a command. */
+function shellWord(name: string): string {
+  return /^[\w@%+=:,./-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`;
+}

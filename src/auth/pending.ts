@@ -1,0 +1,84 @@
+/** Logins that wait for the person: kept five minutes in a private file, so that any process can finish them. */
+
+import { createHash, type JsonWebKey } from 'node:crypto';
+import { mkdir, readdir, readFile, stat, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isRecord } from '../lib/json-rpc.ts';
+import type { IssuerEndpoints, StoredClient } from './stored-login.ts';
+
+export const LOGIN_LIMIT_MS = 300_000;
+const SUFFIX = '.pending';
+
+export interface PendingLogin {
+  readonly version: 1;
+  readonly url: string;
+  readonly state: string;
+  readonly verifier: string;
+  readonly redirectUri: string;
+  readonly issuer: string;
+  /** Whether the `iss` of the answer can be compared, and whether it has to be there. */
+  readonly issuerIsPublished: boolean;
+  readonly sendsIssuer: boolean;
+  readonly endpoints: IssuerEndpoints;
+  readonly client: StoredClient;
+  readonly resource?: string;
+  readonly scope?: string;
+  readonly stepUps: number;
+  readonly dpopKey?: JsonWebKey;
+  readonly expiresAt: number;
+}
+
+export async function savePending(folder: string, pending: PendingLogin): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await sweep(folder);
+  await writeFile(fileFor(folder, pending.state), JSON.stringify(pending), { mode: 0o600, flag: 'wx' });
+}
+
+/** Hands a pending login out once: whoever takes its file away has it. */
+export async function takePending(
+  folder: string,
+  state: string,
+  url: string,
+  now: number,
+): Promise<PendingLogin | undefined> {
+  const file = fileFor(folder, state);
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  const value = parse(text);
+  // Another server's login stays where it is: its own answer may still come.
+  if (value === undefined || value.url !== url || value.state !== state) return undefined;
+  const taken = await unlink(file).then(
+    () => true,
+    () => false,
+  );
+  return taken && now < value.expiresAt ? value : undefined;
+}
+
+export async function dropPending(folder: string, state: string): Promise<void> {
+  await unlink(fileFor(folder, state)).catch(() => undefined);
+}
+
+/** The state is a secret until its answer is there, so no file is named after it. */
+function fileFor(folder: string, state: string): string {
+  return join(folder, `${createHash('sha256').update(state).digest('hex').slice(0, 32)}${SUFFIX}`);
+}
+
+async function sweep(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.endsWith(SUFFIX)) continue;
+    const info = await stat(join(folder, name)).catch(() => undefined);
+    if (info !== undefined && Date.now() - info.mtimeMs > LOGIN_LIMIT_MS) {
+      await unlink(join(folder, name)).catch(() => undefined);
+    }
+  }
+}
+
+function parse(text: string): PendingLogin | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    // Written by us alone, into a folder that only its owner can enter: the version stands for the rest.
+    return isRecord(value) && value['version'] === 1 ? (value as unknown as PendingLogin) : undefined;
+  } catch {
+    return undefined;
+  }
+}

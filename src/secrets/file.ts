@@ -1,0 +1,89 @@
+/** Secrets in `credentials.json`: the fallback for machines without a keyring, readable by its owner only. */
+
+import { chmod, mkdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { PlugboardError } from '../errors.ts';
+import { errorCode } from '../lib/error-code.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { updateFile } from '../lib/locked-file.ts';
+import type { SecretBackend, SecretHome } from './store.ts';
+
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+
+export function fileSecrets(home: SecretHome): SecretBackend {
+  const file = home.credentials;
+  const lockDir = join(home.run, 'locks');
+
+  const change = async (edit: (secrets: Map<string, string>) => boolean): Promise<boolean> => {
+    let changed = false;
+    await mkdir(dirname(file), { recursive: true, mode: FOLDER_MODE });
+    await tighten(file);
+    await updateFile(
+      file,
+      (text) => {
+        const secrets = parse(text, file);
+        changed = edit(secrets);
+        return changed ? serialize(secrets) : undefined;
+      },
+      { lockDir, mode: FILE_MODE },
+    );
+    return changed;
+  };
+
+  return {
+    async get(key) {
+      return parse(await readIfThere(file), file).get(key);
+    },
+    async set(key, value) {
+      await change((secrets) => {
+        if (secrets.get(key) === value) return false;
+        secrets.set(key, value);
+        return true;
+      });
+    },
+    async delete(key) {
+      // Nearly always there is nothing: no lock, no folder for a question that reading can answer.
+      if (!parse(await readIfThere(file), file).has(key)) return false;
+      return change((secrets) => secrets.delete(key));
+    },
+  };
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** A file that was restored or copied with a wider mode gets its own back before a secret goes in. */
+async function tighten(file: string): Promise<void> {
+  const info = await stat(file).catch(() => undefined);
+  if (info !== undefined && (info.mode & 0o077) !== 0) await chmod(file, FILE_MODE);
+}
+
+function parse(text: string | undefined, file: string): Map<string, string> {
+  if (text === undefined || text.trim() === '') return new Map();
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the text around the fault, which here is a secret.
+    value = undefined;
+  }
+  if (!isRecord(value) || !isRecord(value['secrets'])) {
+    throw new PlugboardError('CONFIG_UNWRITABLE', `${file} is not a credentials file that can be read.`, {
+      hint: 'Mend it, or move it away and log in again.',
+    });
+  }
+  const entries = Object.entries(value['secrets']);
+  return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+}
+
+function serialize(secrets: Map<string, string>): string {
+  const sorted = [...secrets].sort(([a], [b]) => (a < b ? -1 : 1));
+  return `${JSON.stringify({ version: 1, secrets: Object.fromEntries(sorted) }, null, 2)}\n`;
+}

@@ -1,0 +1,55 @@
+/** Secrets in the operating system's keyring; every operation rejects where there is none. */
+
+import { createHash } from 'node:crypto';
+import type { SecretBackend } from './store.ts';
+
+/** A locked keyring may wait for a person who is not there. */
+const KEYRING_TIMEOUT_MS = 10_000;
+const SERVICE = 'plugboard';
+
+/** `owner` keeps two home folders of one person apart in the one keyring that they share. */
+export function keyringSecrets(owner: string): SecretBackend {
+  const prefix = createHash('sha256').update(owner).digest('hex').slice(0, 12);
+  // Once it was not there or did not answer, it is not asked again: each try could cost the whole timeout.
+  let missing: Error | undefined;
+
+  const use = async <T>(key: string, work: (entry: Entry, signal: AbortSignal) => Promise<T>): Promise<T> => {
+    if (missing !== undefined) throw missing;
+    const signal = AbortSignal.timeout(KEYRING_TIMEOUT_MS);
+    const { AsyncEntry } = await import('@napi-rs/keyring');
+    // Without the pin Linux falls back to the kernel's keyring, which forgets everything at the next boot.
+    const entry = new AsyncEntry(SERVICE, `${prefix}:${key}`, { linux: { store: 'secret-service' } });
+    return Promise.race([work(entry, signal), rejectOn(signal)]);
+  };
+
+  const useOrMiss: typeof use = async (key, work) => {
+    try {
+      return await use(key, work);
+    } catch (error) {
+      missing = new Error('The system keyring cannot be used.', { cause: error });
+      throw missing;
+    }
+  };
+
+  return {
+    get: (key) => useOrMiss(key, async (entry, signal) => (await entry.getPassword(signal)) ?? undefined),
+    set: async (key, value) => {
+      // Read first: a keyring that cannot be read is missing, one that refuses this value (too long) is not.
+      await useOrMiss(key, (entry, signal) => entry.getPassword(signal));
+      await use(key, (entry, signal) => entry.setPassword(value, signal));
+    },
+    delete: (key) => useOrMiss(key, (entry, signal) => entry.deletePassword(signal)),
+  };
+}
+
+interface Entry {
+  getPassword(signal: AbortSignal): Promise<string | null>;
+  setPassword(value: string, signal: AbortSignal): Promise<void>;
+  deletePassword(signal: AbortSignal): Promise<boolean>;
+}
+
+function rejectOn(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+}

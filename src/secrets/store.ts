@@ -1,0 +1,90 @@
+/** The one store for secrets: the system's keyring where there is one, else a file that only its owner can read. */
+
+import { fileSecrets } from './file.ts';
+import { keyringSecrets } from './keyring.ts';
+
+export type SecretPlace = 'keyring' | 'file';
+
+export interface SecretStore {
+  get(key: string): Promise<string | undefined>;
+  /** Says where the value is now. */
+  set(key: string, value: string): Promise<SecretPlace>;
+  delete(key: string): Promise<boolean>;
+  /** Where a value is kept, if there is one. */
+  place(key: string): Promise<SecretPlace | undefined>;
+}
+
+/** One place where secrets can be. Rejects when the place itself is not there. */
+export interface SecretBackend {
+  get(key: string): Promise<string | undefined>;
+  set(key: string, value: string): Promise<void>;
+  delete(key: string): Promise<boolean>;
+}
+
+/** The paths of the home folder that a store needs. */
+export interface SecretHome {
+  readonly dir: string;
+  readonly credentials: string;
+  readonly run: string;
+}
+
+export interface SecretStoreOptions {
+  readonly home: SecretHome;
+  readonly env: NodeJS.ProcessEnv;
+  /** Told once when secrets go to the file because there is no keyring. */
+  readonly notice?: ((message: string) => void) | undefined;
+}
+
+/** Set to `file`, the keyring is left alone: for machines and tests where it must not be touched. */
+export const STORE_VARIABLE = 'PLUGBOARD_CREDENTIALS';
+
+export function openSecrets(options: SecretStoreOptions): SecretStore {
+  const file = fileSecrets(options.home);
+  const keyring = options.env[STORE_VARIABLE] === 'file' ? undefined : keyringSecrets(options.home.dir);
+  let told = false;
+
+  const tellOnce = (): void => {
+    if (told) return;
+    told = true;
+    options.notice?.(
+      `No system keyring can be used here; logins are kept in ${options.home.credentials}, readable by you only.`,
+    );
+  };
+
+  // A value is in the file only while the last write of it could not go to the keyring, so the file is asked first.
+  const find = async (key: string): Promise<{ value: string; place: SecretPlace } | undefined> => {
+    const inFile = await file.get(key);
+    if (inFile !== undefined) return { value: inFile, place: 'file' };
+    const inKeyring = await keyring?.get(key).catch(() => undefined);
+    return inKeyring === undefined ? undefined : { value: inKeyring, place: 'keyring' };
+  };
+
+  return {
+    async get(key) {
+      return (await find(key))?.value;
+    },
+    async place(key) {
+      return (await find(key))?.place;
+    },
+    async set(key, value) {
+      if (keyring !== undefined) {
+        const kept = await keyring.set(key, value).then(
+          () => true,
+          () => false,
+        );
+        if (kept) {
+          await file.delete(key);
+          return 'keyring';
+        }
+        tellOnce();
+      }
+      await file.set(key, value);
+      return 'file';
+    },
+    async delete(key) {
+      const fromFile = await file.delete(key);
+      const fromKeyring = (await keyring?.delete(key).catch(() => false)) ?? false;
+      return fromFile || fromKeyring;
+    },
+  };
+}
