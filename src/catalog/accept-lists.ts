@@ -1,0 +1,182 @@
+/** Tolerant reading of whole lists (tools, resources, templates, prompts): one bad member never hides the others. */
+
+import { isRecord } from '../lib/json-rpc.ts';
+import {
+  type AcceptedTool,
+  type AcceptToolOptions,
+  acceptMeta,
+  acceptText,
+  acceptTool,
+  type JsonObject,
+  kindOf,
+  MAX_DESCRIPTION_CHARS,
+  MAX_NAME_CHARS,
+  MAX_TITLE_CHARS,
+} from './accept.ts';
+
+interface Described {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly _meta?: JsonObject;
+}
+
+interface ResourceFields extends Described {
+  readonly mimeType?: string;
+  readonly annotations?: JsonObject;
+}
+
+export interface Resource extends ResourceFields {
+  readonly uri: string;
+  /** In bytes, where the server knows it. */
+  readonly size?: number;
+}
+
+export interface ResourceTemplate extends ResourceFields {
+  readonly uriTemplate: string;
+}
+
+export interface PromptArgument {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly required?: boolean;
+}
+
+export interface Prompt extends Described {
+  readonly arguments?: readonly PromptArgument[];
+}
+
+/** What became of a list: who is in it, who is not and why, and what was mended on the way. */
+export interface AcceptedList<T> {
+  readonly accepted: readonly T[];
+  readonly rejected: readonly { readonly name: string; readonly reason: string }[];
+  readonly repaired: readonly { readonly name: string; readonly notes: readonly string[] }[];
+}
+
+type Acceptance<T> = { value: T; id: string; notes: readonly string[] } | { reject: string; name?: string };
+
+export function acceptTools(raw: unknown, options: AcceptToolOptions = {}): AcceptedList<AcceptedTool> {
+  return acceptEach(raw, (member) => {
+    const outcome = acceptTool(member, options);
+    return 'reject' in outcome
+      ? outcome
+      : { value: outcome.tool, id: outcome.tool.name, notes: outcome.repaired };
+  });
+}
+
+export function acceptResources(raw: unknown): AcceptedList<Resource> {
+  return acceptEach(raw, (member) =>
+    acceptDescribed(member, 'uri', (uri, fields, from) => {
+      const { size } = from;
+      const known = typeof size === 'number' && Number.isFinite(size) && size >= 0;
+      return { uri, ...fields, ...(known ? { size } : {}) };
+    }),
+  );
+}
+
+export function acceptTemplates(raw: unknown): AcceptedList<ResourceTemplate> {
+  return acceptEach(raw, (member) =>
+    acceptDescribed(member, 'uriTemplate', (uriTemplate, fields) => ({ uriTemplate, ...fields })),
+  );
+}
+
+export function acceptPrompts(raw: unknown): AcceptedList<Prompt> {
+  return acceptEach(raw, (member) =>
+    acceptDescribed(member, 'name', (_name, fields, from, note) => {
+      const list = from['arguments'];
+      if (list !== undefined && !Array.isArray(list)) note(`arguments is ${kindOf(list)}: left out`);
+      const { mimeType: _mimeType, annotations: _annotations, ...prompt } = fields;
+      if (!Array.isArray(list)) return prompt;
+      return { ...prompt, arguments: list.flatMap((argument) => acceptArgument(argument, note)) };
+    }),
+  );
+}
+
+function acceptEach<T>(raw: unknown, accept: (member: unknown) => Acceptance<T>): AcceptedList<T> {
+  const accepted: T[] = [];
+  const rejected: { name: string; reason: string }[] = [];
+  const repaired: { name: string; notes: readonly string[] }[] = [];
+  const seen = new Set<string>();
+  if (!Array.isArray(raw)) {
+    // No list and `null` both mean that there is nothing, which needs no words.
+    if (raw !== undefined && raw !== null) rejected.push({ name: '', reason: `the list is ${kindOf(raw)}` });
+    return { accepted, rejected, repaired };
+  }
+  for (const [index, member] of raw.entries()) {
+    const outcome = accept(member);
+    if ('reject' in outcome) {
+      rejected.push({ name: outcome.name ?? `#${index + 1}`, reason: outcome.reject });
+    } else if (seen.has(outcome.id)) {
+      // The server itself could not tell a call of the one from a call of the other.
+      rejected.push({ name: outcome.id, reason: 'it is listed more than once: the first one counts' });
+    } else {
+      seen.add(outcome.id);
+      accepted.push(outcome.value);
+      if (outcome.notes.length > 0) repaired.push({ name: outcome.id, notes: outcome.notes });
+    }
+  }
+  return { accepted, rejected, repaired };
+}
+
+function acceptDescribed<T>(
+  raw: unknown,
+  idField: 'uri' | 'uriTemplate' | 'name',
+  build: (
+    id: string,
+    fields: ResourceFields,
+    from: Record<string, unknown>,
+    note: (text: string) => void,
+  ) => T,
+): Acceptance<T> {
+  if (!isRecord(raw)) return { reject: 'it is not an object' };
+  const id = raw[idField];
+  if (typeof id !== 'string' || id === '') {
+    const name = raw['name'];
+    return { reject: `it has no ${idField}`, ...(typeof name === 'string' && name !== '' ? { name } : {}) };
+  }
+  if (id.length > MAX_NAME_CHARS)
+    return { reject: `its ${idField} is longer than ${MAX_NAME_CHARS} characters` };
+
+  const notes: string[] = [];
+  const note = (text: string): void => void notes.push(text);
+  const name = acceptText(raw, 'name', MAX_NAME_CHARS, note);
+  if (name === undefined) note(`name is missing: its ${idField} is taken`);
+  const title = acceptText(raw, 'title', MAX_TITLE_CHARS, note);
+  const description = acceptText(raw, 'description', MAX_DESCRIPTION_CHARS, note);
+  const mimeType = acceptText(raw, 'mimeType', MAX_TITLE_CHARS, note);
+  const { annotations } = raw;
+  const meta = acceptMeta(raw, note);
+  const fields: ResourceFields = {
+    name: name ?? id,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(mimeType === undefined ? {} : { mimeType }),
+    ...(isRecord(annotations) ? { annotations } : {}),
+    ...(meta === undefined ? {} : { _meta: meta }),
+  };
+  return { value: build(id, fields, raw, note), id, notes };
+}
+
+function acceptArgument(raw: unknown, note: (text: string) => void): PromptArgument[] {
+  if (typeof raw === 'string' && raw !== '') {
+    note(`argument ${JSON.stringify(raw)} is only a name`);
+    return [{ name: raw }];
+  }
+  const name = isRecord(raw) ? raw['name'] : undefined;
+  if (!isRecord(raw) || typeof name !== 'string' || name === '') {
+    note('an argument without a name is left out');
+    return [];
+  }
+  const title = acceptText(raw, 'title', MAX_TITLE_CHARS, note);
+  const description = acceptText(raw, 'description', MAX_DESCRIPTION_CHARS, note);
+  const required = raw['required'];
+  return [
+    {
+      name,
+      ...(title === undefined ? {} : { title }),
+      ...(description === undefined ? {} : { description }),
+      ...(typeof required === 'boolean' ? { required } : {}),
+    },
+  ];
+}

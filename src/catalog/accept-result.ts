@@ -1,0 +1,221 @@
+/** Tolerant reading of what `tools/call` answered: any JSON becomes a valid result, with a word on what was wrong. */
+
+import { isRecord } from '../lib/json-rpc.ts';
+import { kindOf } from './accept.ts';
+
+interface BlockFields {
+  readonly annotations?: Readonly<Record<string, unknown>>;
+  readonly _meta?: Readonly<Record<string, unknown>>;
+}
+
+/** What a resource holds: text or bytes. */
+export type ResourceContents = {
+  readonly uri: string;
+  readonly mimeType?: string;
+  readonly _meta?: Readonly<Record<string, unknown>>;
+} & ({ readonly text: string } | { readonly blob: string });
+
+export type ContentBlock = BlockFields &
+  (
+    | { readonly type: 'text'; readonly text: string }
+    | { readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string }
+    | { readonly type: 'resource'; readonly resource: ResourceContents }
+    | {
+        readonly type: 'resource_link';
+        readonly uri: string;
+        readonly name: string;
+        readonly title?: string;
+        readonly description?: string;
+        readonly mimeType?: string;
+        readonly size?: number;
+      }
+  );
+
+export interface CallResult {
+  readonly content: readonly ContentBlock[];
+  readonly structuredContent?: unknown;
+  readonly isError: boolean;
+  readonly _meta?: Readonly<Record<string, unknown>>;
+}
+
+type Warn = (text: string) => void;
+
+/** More warnings than this say nothing new, and a server decides how many blocks there are. */
+const MAX_WARNINGS = 20;
+
+const DEFAULT_MIME_TYPE = { image: 'image/png', audio: 'audio/wav' } as const;
+
+/**
+ * @example
+ * acceptCallResult({ content: null, is_error: true });
+ * // { result: { content: [], isError: true },
+ * //   warnings: ['is_error is taken as isError', 'content is null: taken as empty'] }
+ */
+export function acceptCallResult(raw: unknown): { result: CallResult; warnings: string[] } {
+  const warnings: string[] = [];
+  const warn: Warn = (text) => void (warnings.length < MAX_WARNINGS && warnings.push(text));
+  if (!isRecord(raw)) {
+    warn(`the result is ${kindOf(raw)}, not an object`);
+    return { result: { content: looseContent(raw), isError: false }, warnings };
+  }
+  const isError = acceptIsError(raw, warn);
+  const structured = raw['structuredContent'];
+  if (structured === null) warn('structuredContent is null: left out');
+  else if (structured !== undefined && !isRecord(structured))
+    warn(`structuredContent is ${kindOf(structured)}`);
+  const meta = raw['_meta'];
+  if (meta !== undefined && !isRecord(meta)) warn(`_meta is ${kindOf(meta)}: left out`);
+  const result: CallResult = {
+    content: acceptContent(raw, warn),
+    ...(structured === undefined || structured === null ? {} : { structuredContent: structured }),
+    isError,
+    ...(isRecord(meta) ? { _meta: meta } : {}),
+  };
+  return { result, warnings };
+}
+
+/** One block of any source (a result, a prompt's message): always a valid one. */
+export function acceptContentBlock(raw: unknown, warn: Warn): ContentBlock {
+  if (!isRecord(raw)) {
+    warn(`a content block is ${kindOf(raw)}: taken as text`);
+    return asText(raw);
+  }
+  const block = knownBlock(raw, warn);
+  if (block === undefined) {
+    warn(
+      `a content block of type ${JSON.stringify(raw['type'])?.slice(0, 80)} is not understood: kept as JSON text`,
+    );
+    return asText(raw);
+  }
+  const { annotations, _meta: meta } = raw;
+  return {
+    ...block,
+    ...(isRecord(annotations) ? { annotations } : {}),
+    ...(isRecord(meta) ? { _meta: meta } : {}),
+  };
+}
+
+/** The contents that `resources/read` answered with, or a block embeds; undefined when there is nothing in it. */
+export function acceptResourceContents(raw: unknown, warn: Warn): ResourceContents | undefined {
+  if (!isRecord(raw) || typeof raw['uri'] !== 'string') return undefined;
+  const { uri, mimeType, text, blob, _meta: meta } = raw;
+  const fields = {
+    uri,
+    ...(typeof mimeType === 'string' ? { mimeType } : {}),
+    ...(isRecord(meta) ? { _meta: meta } : {}),
+  };
+  if (typeof text === 'string') return { ...fields, text };
+  if (typeof blob !== 'string') return undefined;
+  const data = acceptBase64(blob);
+  if (data !== undefined) return { ...fields, blob: data };
+  warn('the blob of a resource is not base64: left out');
+  return { ...fields, text: '[left out: the server sent data that is not base64]' };
+}
+
+function acceptContent(raw: Record<string, unknown>, warn: Warn): ContentBlock[] {
+  const { content } = raw;
+  if (Array.isArray(content)) return content.map((block) => acceptContentBlock(block, warn));
+  if (isRecord(content) || typeof content === 'string') {
+    warn(`content is ${kindOf(content)}, not a list: taken as its only block`);
+    return [typeof content === 'string' ? asText(content) : acceptContentBlock(content, warn)];
+  }
+  // What servers of 2024-10-07 answered with.
+  if (content === undefined && raw['toolResult'] !== undefined) return looseContent(raw['toolResult']);
+  warn(`content is ${kindOf(content)}: taken as empty`);
+  return looseContent(raw['structuredContent']);
+}
+
+function acceptIsError(raw: Record<string, unknown>, warn: Warn): boolean {
+  let value = raw['isError'];
+  if ((value === undefined || value === null) && raw['is_error'] !== undefined) {
+    warn('is_error is taken as isError');
+    value = raw['is_error'];
+  }
+  if (typeof value === 'boolean' || value === undefined) return value ?? false;
+  const meant = value === 'true' || value === 1;
+  warn(`isError is ${kindOf(value)}: taken as ${meant}`);
+  return meant;
+}
+
+function knownBlock(raw: Record<string, unknown>, warn: Warn): ContentBlock | undefined {
+  const { type } = raw;
+  switch (type) {
+    case 'text': {
+      if (typeof raw['text'] === 'string') return { type, text: raw['text'] };
+      warn(`the text of a block is ${kindOf(raw['text'])}`);
+      return asText(raw['text']);
+    }
+    case 'image':
+    case 'audio':
+      return mediaBlock(raw, type, warn);
+    case 'resource': {
+      const resource = acceptResourceContents(raw['resource'], warn);
+      return resource && { type, resource };
+    }
+    case 'resource_link':
+      return linkBlock(raw, type);
+    default:
+      return undefined;
+  }
+}
+
+function mediaBlock(raw: Record<string, unknown>, type: 'image' | 'audio', warn: Warn): ContentBlock {
+  const data = typeof raw['data'] === 'string' ? acceptBase64(raw['data']) : undefined;
+  if (data === undefined) {
+    warn(`the data of ${type === 'image' ? 'an image' : 'a recording'} is not base64: left out`);
+    return { type: 'text', text: `[${type} left out: the server sent data that is not base64]` };
+  }
+  const mimeType = raw['mimeType'];
+  if (typeof mimeType === 'string' && mimeType !== '') return { type, data, mimeType };
+  warn(`mimeType of an ${type} block is missing: taken as ${DEFAULT_MIME_TYPE[type]}`);
+  return { type, data, mimeType: DEFAULT_MIME_TYPE[type] };
+}
+
+function linkBlock(raw: Record<string, unknown>, type: 'resource_link'): ContentBlock | undefined {
+  const { uri, name, title, description, mimeType, size } = raw;
+  if (typeof uri !== 'string' || uri === '') return undefined;
+  return {
+    type,
+    uri,
+    name: typeof name === 'string' && name !== '' ? name : uri,
+    ...(typeof title === 'string' ? { title } : {}),
+    ...(typeof description === 'string' ? { description } : {}),
+    ...(typeof mimeType === 'string' ? { mimeType } : {}),
+    ...(typeof size === 'number' && Number.isFinite(size) ? { size } : {}),
+  };
+}
+
+const DATA_URL = /^data:[^,]{0,256};base64,/;
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** Canonical base64, also from a data URL, the URL-safe alphabet, wrapped lines or missing padding. */
+function acceptBase64(text: string): string | undefined {
+  if (BASE64.test(text) && text.length % 4 === 0) return text;
+  const bare = text
+    .replace(DATA_URL, '')
+    .replace(/[ \t\r\n]/g, '')
+    .replaceAll('-', '+')
+    .replaceAll('_', '/')
+    .replace(/={1,2}$/, '');
+  // A single left-over digit holds six bits, which is no byte.
+  if (!/^[A-Za-z0-9+/]*$/.test(bare) || bare.length % 4 === 1) return undefined;
+  return bare.padEnd(Math.ceil(bare.length / 4) * 4, '=');
+}
+
+function looseContent(value: unknown): ContentBlock[] {
+  return value === undefined || value === null ? [] : [asText(value)];
+}
+
+function asText(value: unknown): { type: 'text'; text: string } {
+  return { type: 'text', text: typeof value === 'string' ? value : textOf(value) };
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined) return '';
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // Deeper than the serialiser's stack: there is nothing to show, and nothing to fail for.
+    return '[left out: nested too deep]';
+  }
+}

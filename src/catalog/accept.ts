@@ -1,0 +1,233 @@
+/** Tolerant reading of one tool out of `tools/list`: mends what has one meaning, rejects what has none. */
+
+import { isRecord } from '../lib/json-rpc.ts';
+import { readParamHeaders } from './param-headers.ts';
+import type { ToolAnnotations } from './tool.ts';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A tool that everything behind this file can trust: every field is of its type and bounded. */
+export interface AcceptedTool {
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  readonly outputSchema?: JsonObject;
+  readonly annotations?: ToolAnnotations;
+  /** Legacy tasks (2025-11-25): whether a call may, must or must not be a task. */
+  readonly taskSupport?: 'required' | 'optional' | 'forbidden';
+  readonly _meta?: JsonObject;
+}
+
+export type ToolAcceptance =
+  | { readonly tool: AcceptedTool; readonly repaired: string[] }
+  | { readonly reject: string; readonly name?: string };
+
+export interface AcceptToolOptions {
+  /** Over HTTP in the modern era a tool with an invalid `x-mcp-header` must not be offered. */
+  readonly paramHeaders?: boolean;
+}
+
+export const MAX_NAME_CHARS = 16_384;
+export const MAX_TITLE_CHARS = 512;
+export const MAX_DESCRIPTION_CHARS = 8_192;
+export const MAX_SCHEMA_BYTES: number = 512 * 1024;
+/** Objects and arrays inside each other; far beyond real schemas, far below what recursion stands. */
+export const MAX_SCHEMA_NESTING = 1_000;
+export const MAX_META_BYTES: number = 64 * 1024;
+
+const EMPTY_INPUT: JsonObject = { type: 'object', properties: {} };
+const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
+
+/**
+ * @example
+ * acceptTool({ name: 'now', inputSchema: null });
+ * // { tool: { name: 'now', description: '', inputSchema: { type: 'object', properties: {} } },
+ * //   repaired: ['inputSchema is missing: taken as "no parameters"'] }
+ */
+export function acceptTool(raw: unknown, options: AcceptToolOptions = {}): ToolAcceptance {
+  if (!isRecord(raw)) return { reject: 'it is not an object' };
+  const name = raw['name'];
+  if (typeof name !== 'string' || name === '') return { reject: 'it has no name' };
+  if (name.length > MAX_NAME_CHARS) return { reject: `its name is longer than ${MAX_NAME_CHARS} characters` };
+
+  const repaired: string[] = [];
+  const note = (text: string): void => void repaired.push(text);
+
+  const input = acceptInputSchema(raw, note);
+  if ('reject' in input) return { reject: input.reject, name };
+  if (options.paramHeaders) {
+    const headers = readParamHeaders(input.schema);
+    if (!headers.ok) return { reject: headers.reason, name };
+  }
+
+  const title = acceptText(raw, 'title', MAX_TITLE_CHARS, note);
+  const outputSchema = acceptOutputSchema(raw, note);
+  const annotations = acceptAnnotations(raw['annotations'], note);
+  const taskSupport = acceptTaskSupport(raw['execution']);
+  const meta = acceptMeta(raw, note);
+  const tool: AcceptedTool = {
+    name,
+    ...(title === undefined ? {} : { title }),
+    description: acceptText(raw, 'description', MAX_DESCRIPTION_CHARS, note) ?? '',
+    inputSchema: input.schema,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(taskSupport === undefined ? {} : { taskSupport }),
+    ...(meta === undefined ? {} : { _meta: meta }),
+  };
+  return { tool, repaired };
+}
+
+function acceptInputSchema(
+  raw: Record<string, unknown>,
+  note: (text: string) => void,
+): { schema: JsonObject } | { reject: string } {
+  let schema = raw['inputSchema'];
+  if ((schema === undefined || schema === null) && raw['input_schema'] !== undefined) {
+    note('input_schema is taken as inputSchema');
+    schema = raw['input_schema'];
+  }
+  if (schema === undefined || schema === null) {
+    note('inputSchema is missing: taken as "no parameters"');
+    return { schema: EMPTY_INPUT };
+  }
+  // Servers in PHP write an empty object as `[]`.
+  if (typeof schema === 'boolean' || (Array.isArray(schema) && schema.length === 0)) {
+    note(`inputSchema is ${JSON.stringify(schema)}: taken as "no parameters"`);
+    return { schema: EMPTY_INPUT };
+  }
+  if (!isRecord(schema)) return { reject: `its inputSchema is ${kindOf(schema)}, not an object` };
+  const excess = excessOf(schema, MAX_SCHEMA_BYTES);
+  if (excess !== undefined) return { reject: `its inputSchema ${excess}` };
+  return mendRoot(schema, note);
+}
+
+/** Arguments are always an object, so the root has to say so; its keywords have to be of their types. */
+function mendRoot(
+  schema: Record<string, unknown>,
+  note: (text: string) => void,
+): { schema: JsonObject } | { reject: string } {
+  const mended: Record<string, unknown> = { ...schema };
+  const { type, properties, required } = schema;
+  if (type !== 'object') {
+    const objectAllowed =
+      type === undefined ||
+      type === null ||
+      (Array.isArray(type) && type.includes('object')) ||
+      isRecord(properties);
+    if (!objectAllowed)
+      return { reject: `its inputSchema is of type ${JSON.stringify(type)}, but arguments are an object` };
+    note('inputSchema.type is set to "object"');
+    mended['type'] = 'object';
+  }
+  if (properties !== undefined && !isRecord(properties)) {
+    if (properties !== null && !(Array.isArray(properties) && properties.length === 0)) {
+      return { reject: `its inputSchema.properties is ${kindOf(properties)}, not an object` };
+    }
+    note('inputSchema.properties is taken as empty');
+    mended['properties'] = {};
+  }
+  if (required !== undefined && !isStringList(required)) {
+    note('inputSchema.required is not a list of names: its other members are left out');
+    mended['required'] = Array.isArray(required) ? required.filter((key) => typeof key === 'string') : [];
+  }
+  return { schema: mended };
+}
+
+function acceptOutputSchema(
+  raw: Record<string, unknown>,
+  note: (text: string) => void,
+): JsonObject | undefined {
+  const schema = raw['outputSchema'];
+  if (schema === undefined) return undefined;
+  if (!isRecord(schema)) {
+    note(`outputSchema is ${kindOf(schema)}: left out`);
+    return undefined;
+  }
+  const excess = excessOf(schema, MAX_SCHEMA_BYTES);
+  if (excess !== undefined) {
+    note(`outputSchema ${excess}: left out`);
+    return undefined;
+  }
+  return schema;
+}
+
+function acceptAnnotations(raw: unknown, note: (text: string) => void): ToolAnnotations | undefined {
+  if (raw === undefined) return undefined;
+  if (!isRecord(raw)) {
+    note(`annotations is ${kindOf(raw)}: left out`);
+    return undefined;
+  }
+  const accepted: Record<string, unknown> = {};
+  const title = acceptText(raw, 'title', MAX_TITLE_CHARS, note);
+  if (title !== undefined) accepted['title'] = title;
+  for (const hint of HINTS) {
+    const value = raw[hint];
+    if (typeof value === 'boolean') accepted[hint] = value;
+    else if (value !== undefined) note(`annotations.${hint} is ${kindOf(value)}: left out`);
+  }
+  return accepted;
+}
+
+function acceptTaskSupport(execution: unknown): AcceptedTool['taskSupport'] {
+  const support = isRecord(execution) ? execution['taskSupport'] : undefined;
+  return support === 'required' || support === 'optional' || support === 'forbidden' ? support : undefined;
+}
+
+/** A text field of any list: absent, cut at its cap with a note, or dropped with a note. */
+export function acceptText(
+  raw: Readonly<Record<string, unknown>>,
+  field: string,
+  maxChars: number,
+  note: (text: string) => void,
+): string | undefined {
+  const value = raw[field];
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string') {
+    note(`${field} is ${kindOf(value)}: left out`);
+    return undefined;
+  }
+  if (value.length <= maxChars) return value;
+  note(`${field} has ${value.length} characters: cut at ${maxChars}`);
+  // Never half a surrogate pair: providers refuse lone surrogates.
+  return `${value.slice(0, maxChars - 1).replace(/[\uD800-\uDBFF]$/u, '')}…`;
+}
+
+/** `_meta` of any list: dropped with a note where it is not an object or too large. */
+export function acceptMeta(
+  raw: Readonly<Record<string, unknown>>,
+  note: (text: string) => void,
+): JsonObject | undefined {
+  const meta = raw['_meta'];
+  if (meta === undefined) return undefined;
+  const fault = isRecord(meta) ? excessOf(meta, MAX_META_BYTES) : `is ${kindOf(meta)}`;
+  if (fault === undefined) return meta as JsonObject;
+  note(`_meta ${fault}: left out`);
+  return undefined;
+}
+
+/** Why a value is too large to be kept, if it is. Depth first, without recursion: it may be deep enough to break that. */
+function excessOf(value: object, maxBytes: number): string | undefined {
+  const waiting: [value: object, nesting: number][] = [[value, 1]];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [parent, nesting] = next;
+    if (nesting > MAX_SCHEMA_NESTING) return `is nested more than ${MAX_SCHEMA_NESTING} levels deep`;
+    for (const child of Object.values(parent)) {
+      if (typeof child === 'object' && child !== null) waiting.push([child, nesting + 1]);
+    }
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  return bytes > maxBytes ? `has ${bytes} bytes, more than ${maxBytes}` : undefined;
+}
+
+export function kindOf(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+function isStringList(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((member) => typeof member === 'string');
+}

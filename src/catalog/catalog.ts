@@ -1,0 +1,145 @@
+/** What can be called: an immutable snapshot over the newest good list of every server, with a version. */
+
+import type { EntryBase } from '../config/entry.ts';
+import { clean } from '../policy/clean.ts';
+import type { AcceptedTool } from './accept.ts';
+import { acceptTools } from './accept-lists.ts';
+import { toolFilter } from './filter.ts';
+import { assignNames, type Naming } from './names.ts';
+import type { Tool } from './tool.ts';
+
+const MAX_INSTRUCTIONS_CHARS = 4_096;
+
+export interface Quarantined {
+  readonly tool: string;
+  readonly reason: string;
+}
+
+/** What one server offers, as its listing said it. */
+export interface ServerListing {
+  readonly tools: readonly AcceptedTool[];
+  readonly quarantined: readonly Quarantined[];
+  /** What was mended so that it could be used, for the log. */
+  readonly warnings: readonly string[];
+  readonly instructions?: string;
+}
+
+export interface Snapshot {
+  readonly version: number;
+  /** By server, then by tool, in the order of their code units: the same servers always give the same order (CAT-6). */
+  readonly tools: readonly Tool[];
+  find(name: string): Tool | undefined;
+  /** What a server calls it → what a model calls it. */
+  nameOf(server: string, tool: string): string | undefined;
+}
+
+/** Reads a raw list; one hopeless tool is left out with its reason and harms no other (F56). */
+export function readListing(
+  items: readonly unknown[],
+  options: { readonly paramHeaders: boolean; readonly instructions?: string | undefined },
+): ServerListing {
+  const accepted = acceptTools(items, { paramHeaders: options.paramHeaders });
+  const { instructions } = options;
+  return {
+    tools: accepted.accepted,
+    quarantined: accepted.rejected.map(({ name, reason }) => ({ tool: oneLine(name), reason })),
+    warnings: accepted.repaired.map(({ name, notes }) => `${oneLine(name)}: ${notes.join('; ')}`),
+    ...(instructions === undefined
+      ? {}
+      : { instructions: clean(instructions, { max: MAX_INSTRUCTIONS_CHARS }) }),
+  };
+}
+
+interface Member {
+  readonly listing: ServerListing;
+  readonly entry: EntryBase;
+}
+
+export class Catalog {
+  readonly #naming: Naming;
+  readonly #reserved: readonly string[];
+  readonly #servers = new Map<string, Member>();
+  #version = 0;
+  #snapshot: Snapshot | undefined;
+
+  /** @param reserved names of the host's own tools, which no server's may take. */
+  constructor(naming: Naming, reserved: readonly string[] = []) {
+    this.#naming = naming;
+    this.#reserved = reserved;
+  }
+
+  set(server: string, entry: EntryBase, listing: ServerListing): void {
+    this.#servers.set(server, { listing, entry });
+    this.#changed();
+  }
+
+  delete(server: string): void {
+    if (this.#servers.delete(server)) this.#changed();
+  }
+
+  listing(server: string): ServerListing | undefined {
+    return this.#servers.get(server)?.listing;
+  }
+
+  get snapshot(): Snapshot {
+    this.#snapshot ??= this.#build();
+    return this.#snapshot;
+  }
+
+  #changed(): void {
+    this.#version += 1;
+    this.#snapshot = undefined;
+  }
+
+  #build(): Snapshot {
+    const servers = [...this.#servers].sort(([a], [b]) => compare(a, b));
+    const keys = servers.flatMap(([server, { listing }]) =>
+      listing.tools.map((tool) => ({ server, tool: tool.name })),
+    );
+    // Named before anything is filtered, so that hiding a tool renames nobody.
+    const names = assignNames(keys, this.#naming, { reserved: this.#reserved });
+    const tools: Tool[] = [];
+    const byName = new Map<string, Tool>();
+    for (const [server, { listing, entry }] of servers) {
+      const passes = toolFilter(entry);
+      for (const accepted of [...listing.tools].sort((a, b) => compare(a.name, b.name))) {
+        const name = names.nameOf(server, accepted.name);
+        if (name === undefined || byName.has(name) || !passes(accepted.name)) continue;
+        const tool = present(name, server, accepted);
+        tools.push(tool);
+        byName.set(name, tool);
+      }
+    }
+    return {
+      version: this.#version,
+      tools,
+      find: (name) => byName.get(name),
+      nameOf: (server, tool) => names.nameOf(server, tool),
+    };
+  }
+}
+
+/** A tool as a person or a model may see it: cleaned of everything that could hide or mislead. */
+function present(name: string, server: string, accepted: AcceptedTool): Tool {
+  const { title, outputSchema, annotations, _meta } = accepted;
+  return {
+    name,
+    server,
+    tool: accepted.name,
+    ...(title === undefined ? {} : { title: clean(title, { multiline: false }) }),
+    description: clean(accepted.description),
+    inputSchema: accepted.inputSchema,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(_meta === undefined ? {} : { _meta }),
+  };
+}
+
+function oneLine(name: string): string {
+  return clean(name, { multiline: false, max: 200 });
+}
+
+/** By code units: the same on every machine and in every locale. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

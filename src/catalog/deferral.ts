@@ -1,0 +1,143 @@
+/** Decides which definitions a model is given at once and which it has to search for (CAT-7). */
+
+import type { Settings } from '../config/entry.ts';
+import { PlugboardError } from '../errors.ts';
+import type { Snapshot } from './catalog.ts';
+import { estimateTokens } from './tokens.ts';
+import type { Tool } from './tool.ts';
+
+export type ToolSearchMode = NonNullable<Settings['toolSearch']>;
+
+/** Share of the context window that definitions may take before they are deferred. */
+const DEFAULT_SHARE_PERCENT = 10;
+export const DEFAULT_CONTEXT_TOKENS = 200_000;
+export const TOOL_SEARCH = 'tool_search';
+
+/** How much of what exists is named in the search tool's description. */
+const MAX_LISTED_SERVERS = 60;
+const MAX_LISTED_TOOLS_PER_SERVER = 8;
+const MAX_LISTING_CHARS = 4_000;
+
+export interface Deferral {
+  /** Given to the model at once. */
+  readonly direct: readonly Tool[];
+  /** Found through `tool_search`; empty when everything is given at once. */
+  readonly deferred: ReadonlyMap<string, Tool>;
+  readonly searchTool: Tool | undefined;
+  /** What all definitions together would cost. */
+  readonly definitionTokens: number;
+}
+
+export interface DeferralOptions {
+  readonly mode: ToolSearchMode;
+  readonly contextTokens: number;
+  /** Servers whose tools are always given. */
+  readonly alwaysLoad: (server: string) => boolean;
+}
+
+/** Reads `ENABLE_TOOL_SEARCH`; what it cannot mean is an error, not a default. */
+export function parseMode(text: string): ToolSearchMode {
+  const word = text.trim().toLowerCase();
+  if (word === 'true' || word === '1') return true;
+  if (word === 'false' || word === '0') return false;
+  if (word === 'auto') return 'auto';
+  const share = /^auto:(\d{1,3}(?:\.\d+)?)$/.exec(word)?.[1];
+  if (share !== undefined && Number(share) <= 100) return `auto:${Number(share)}`;
+  throw new PlugboardError('CONFIG_INVALID', `ENABLE_TOOL_SEARCH is ${JSON.stringify(text)}`, {
+    hint: 'It takes auto, auto:N (a percentage), true or false.',
+  });
+}
+
+/** The deferral of the newest snapshot, worked out once for each version. */
+export function createDeferral(snapshot: () => Snapshot, options: () => DeferralOptions): () => Deferral {
+  let made: { readonly version: number; readonly deferral: Deferral } | undefined;
+  return () => {
+    const now = snapshot();
+    if (made?.version !== now.version) made = { version: now.version, deferral: defer(now, options()) };
+    return made.deferral;
+  };
+}
+
+/** What the model is given: in stable order, with what it has loaded behind it in the order it was loaded. */
+export function visibleTools(deferral: Deferral, loaded: Iterable<string>): readonly Tool[] {
+  if (deferral.searchTool === undefined) return deferral.direct;
+  const found = [...loaded].flatMap((name) => deferral.deferred.get(name) ?? []);
+  return [...deferral.direct, deferral.searchTool, ...found];
+}
+
+export function defer(snapshot: Snapshot, options: DeferralOptions): Deferral {
+  const { mode, contextTokens, alwaysLoad } = options;
+  const definitionTokens = snapshot.tools.reduce((sum, tool) => sum + definitionCost(tool), 0);
+  const candidates = snapshot.tools.filter((tool) => !alwaysLoad(tool.server));
+  const on = typeof mode === 'boolean' ? mode : definitionTokens > (contextTokens * shareOf(mode)) / 100;
+  if (!on || candidates.length === 0) {
+    return { direct: snapshot.tools, deferred: new Map(), searchTool: undefined, definitionTokens };
+  }
+  return {
+    direct: snapshot.tools.filter((tool) => alwaysLoad(tool.server)),
+    deferred: new Map(candidates.map((tool) => [tool.name, { ...tool, deferred: true }])),
+    searchTool: searchTool(candidates),
+    definitionTokens,
+  };
+}
+
+/** What a definition costs in a request: its name, its description and its parameters. */
+export function definitionCost(tool: Tool): number {
+  return (
+    estimateTokens(tool.name) +
+    estimateTokens(tool.description) +
+    estimateTokens(JSON.stringify(tool.inputSchema))
+  );
+}
+
+function shareOf(mode: 'auto' | `auto:${number}`): number {
+  return mode === 'auto' ? DEFAULT_SHARE_PERCENT : Number(mode.slice('auto:'.length));
+}
+
+/** An ordinary tool, so that it works with every model. Its description says what there is to be found. */
+function searchTool(deferred: readonly Tool[]): Tool {
+  return {
+    name: TOOL_SEARCH,
+    server: '',
+    tool: TOOL_SEARCH,
+    description:
+      'Finds tools that are not loaded yet. Say in a few words what you want to do; the best matches come back ' +
+      'with their complete definitions and can then be called by name. "select:name_a,name_b" loads tools by ' +
+      'their exact names; "+word" makes a word mandatory.\n\n' +
+      `${deferred.length} more tools can be found this way:\n${listing(deferred)}`,
+    inputSchema: {
+      type: 'object',
+      properties: {
+        query: {
+          type: 'string',
+          description: 'What you want to do, "+word" for musts, or "select:" and exact names.',
+        },
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 20,
+          description: 'How many tools to load at most (5).',
+        },
+      },
+      required: ['query'],
+      additionalProperties: false,
+    },
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  };
+}
+
+function listing(deferred: readonly Tool[]): string {
+  const byServer = new Map<string, string[]>();
+  for (const { server, tool } of deferred) byServer.set(server, [...(byServer.get(server) ?? []), tool]);
+  const lines: string[] = [];
+  let chars = 0;
+  for (const [server, tools] of [...byServer].slice(0, MAX_LISTED_SERVERS)) {
+    const more = tools.length - MAX_LISTED_TOOLS_PER_SERVER;
+    const line = `- ${server}: ${tools.slice(0, MAX_LISTED_TOOLS_PER_SERVER).join(', ')}${more > 0 ? `, ${more} more` : ''}`;
+    chars += line.length;
+    if (chars > MAX_LISTING_CHARS) break;
+    lines.push(line);
+  }
+  const left = byServer.size - lines.length;
+  return left > 0 ? `${lines.join('\n')}\n- and ${left} more servers` : lines.join('\n');
+}

@@ -1,0 +1,164 @@
+/** Tool arguments that travel as `Mcp-Param-*` headers too: which ones a schema declares, and their values. */
+
+import { isRecord } from '../lib/json-rpc.ts';
+
+/** One argument that is mirrored: where it stands in the arguments, and under which header. */
+export interface ParamHeader {
+  readonly path: readonly string[];
+  readonly header: string;
+}
+
+export type ParamHeaders =
+  | { readonly ok: true; readonly declared: readonly ParamHeader[] }
+  | { readonly ok: false; readonly reason: string };
+
+const DECLARATION = 'x-mcp-header';
+const HEADER_PREFIX = 'Mcp-Param-';
+const MIRRORED_TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
+
+/** A `token` of RFC 9110: no blanks, no control characters, no delimiters. */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+/** Where a schema holds other schemas; a declaration below any of these has no single argument it could mean. */
+const SINGLE_OR_LIST = [
+  'items',
+  'prefixItems',
+  'contains',
+  'additionalItems',
+  'additionalProperties',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+  'propertyNames',
+  'oneOf',
+  'anyOf',
+  'allOf',
+  'not',
+  'if',
+  'then',
+  'else',
+] as const;
+const BY_NAME = ['patternProperties', 'dependentSchemas', '$defs', 'definitions'] as const;
+
+/** A schema deeper than this is refused; nothing real comes near, and the walk below recurses. */
+const MAX_SCHEMA_DEPTH = 500;
+
+/**
+ * Reads the declarations of an input schema. One bad declaration spoils the tool (2026-07-28, Streamable HTTP):
+ * a gateway could route by a header that means something else than the arguments say.
+ */
+export function readParamHeaders(inputSchema: unknown): ParamHeaders {
+  const declared: ParamHeader[] = [];
+  const taken = new Set<string>();
+
+  const visit = (
+    schema: unknown,
+    path: readonly string[],
+    reachable: boolean,
+    depth: number,
+  ): string | undefined => {
+    if (!isRecord(schema)) return undefined;
+    if (depth > MAX_SCHEMA_DEPTH) return `its schema is nested more than ${MAX_SCHEMA_DEPTH} levels deep`;
+    if (Object.hasOwn(schema, DECLARATION)) {
+      const fault = faultOf(schema, path, reachable, taken);
+      if (fault !== undefined) return `${DECLARATION} at ${JSON.stringify(path.join('.'))} ${fault}`;
+      const name = String(schema[DECLARATION]);
+      taken.add(name.toLowerCase());
+      declared.push({ path, header: HEADER_PREFIX + name });
+    }
+    for (const [key, below] of namedIn(schema, 'properties')) {
+      const fault = visit(below, [...path, key], reachable, depth + 1);
+      if (fault !== undefined) return fault;
+    }
+    for (const [step, below] of elsewhereIn(schema)) {
+      const fault = visit(below, [...path, step], false, depth + 1);
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  };
+
+  const reason = visit(inputSchema, [], true, 0);
+  return reason === undefined ? { ok: true, declared } : { ok: false, reason };
+}
+
+function faultOf(
+  schema: Record<string, unknown>,
+  path: readonly string[],
+  reachable: boolean,
+  taken: ReadonlySet<string>,
+): string | undefined {
+  const name = schema[DECLARATION];
+  if (!reachable || path.length === 0) return 'is not on a property of the arguments';
+  if (typeof name !== 'string' || name === '') return 'is not a non-empty string';
+  if (!TOKEN.test(name)) return 'is not a valid header name';
+  if (!MIRRORED_TYPES.has(schema['type'])) return 'is not on a string, an integer or a boolean';
+  if (taken.has(name.toLowerCase())) return `declares ${name} a second time`;
+  return undefined;
+}
+
+function namedIn(schema: Record<string, unknown>, keyword: string): [string, unknown][] {
+  const named = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
+  return isRecord(named) ? Object.entries(named) : [];
+}
+
+function* elsewhereIn(schema: Record<string, unknown>): Generator<[string, unknown]> {
+  for (const keyword of SINGLE_OR_LIST) {
+    const below = schema[keyword];
+    for (const branch of Array.isArray(below) ? below : [below]) yield [`<${keyword}>`, branch];
+  }
+  for (const keyword of BY_NAME) {
+    for (const [, branch] of namedIn(schema, keyword)) yield [`<${keyword}>`, branch];
+  }
+}
+
+/**
+ * The headers for one call. An argument that is absent, null or not of a mirrored type gets none, and neither
+ * does anything of a tool whose declarations are invalid.
+ *
+ * @example
+ * paramHeaders(tool, { region: 'eu' }); // { 'Mcp-Param-Region': 'eu' }
+ */
+export function paramHeaders(
+  tool: { readonly inputSchema: unknown },
+  args: Readonly<Record<string, unknown>>,
+): Record<string, string> {
+  const read = readParamHeaders(tool.inputSchema);
+  if (!read.ok) return {};
+  const headers: Record<string, string> = {};
+  for (const { path, header } of read.declared) {
+    const text = textOf(valueAt(args, path));
+    // The prefix keeps every key clear of `__proto__` and the like.
+    if (text !== undefined) headers[header] = encodeHeaderValue(text);
+  }
+  return headers;
+}
+
+function valueAt(args: unknown, path: readonly string[]): unknown {
+  let value = args;
+  for (const key of path) {
+    if (!isRecord(value) || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
+  }
+  return value;
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'boolean') return String(value);
+  // Beyond 2^53 the digits printed here need not be the ones the server reads in the body.
+  return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;
+}
+
+const SENTINEL_START = '=?base64?';
+const SENTINEL_END = '?=';
+/** Printable ASCII with tabs and blanks inside only: what a header carries unchanged. */
+const PLAIN_VALUE = /^[!-~](?:[\t -~]*[!-~])?$/;
+
+/**
+ * A value as a header carries it: as it is where that is safe, otherwise base64 of its UTF-8 between the
+ * protocol's markers. A19: a line break can so never start a header of its own.
+ */
+export function encodeHeaderValue(value: string): string {
+  const looksEncoded = value.startsWith(SENTINEL_START) && value.endsWith(SENTINEL_END);
+  if (PLAIN_VALUE.test(value) && !looksEncoded) return value;
+  return `${SENTINEL_START}${Buffer.from(value, 'utf8').toString('base64')}${SENTINEL_END}`;
+}

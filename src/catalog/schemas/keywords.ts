@@ -1,0 +1,142 @@
+/** Reads the keywords of one schema that stand for themselves: types, values, bounds and words. */
+
+import { isRecord } from '../../lib/json-rpc.ts';
+import { JSON_TYPES, type JsonType, matchesTypes, type SchemaNode, typeOfValue } from './node.ts';
+
+type Limits = Map<string, string | number | boolean>;
+
+/** How servers write types that JSON Schema does not have. */
+const TYPE_ALIASES: ReadonlyMap<string, JsonType> = new Map([
+  ...JSON_TYPES.map((type) => [type, type] as const),
+  ...(['str', 'text', 'date', 'datetime', 'uuid', 'email', 'url', 'file'] as const).map(
+    (alias) => [alias, 'string'] as const,
+  ),
+  ...(['float', 'double', 'decimal'] as const).map((alias) => [alias, 'number'] as const),
+  ...(['int', 'int32', 'int64', 'long'] as const).map((alias) => [alias, 'integer'] as const),
+  ['bool', 'boolean'],
+  ...(['dict', 'map', 'record', 'hash', 'json'] as const).map((alias) => [alias, 'object'] as const),
+  ...(['list', 'tuple', 'set'] as const).map((alias) => [alias, 'array'] as const),
+  ...(['none', 'nil'] as const).map((alias) => [alias, 'null'] as const),
+]);
+
+const NUMBER_LIMITS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'] as const;
+const COUNT_LIMITS = [
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+] as const;
+const TEXT_LIMITS = ['pattern', 'format'] as const;
+/** No real pattern is longer, and each reference repeats it. */
+const MAX_PATTERN_CHARS = 1_000;
+
+/** The types a schema names, `undefined` when it names none that exist. */
+export function readTypes(raw: unknown): readonly JsonType[] | undefined {
+  const named = (Array.isArray(raw) ? raw : [raw]).flatMap((name) => {
+    const type = typeof name === 'string' ? TYPE_ALIASES.get(name.toLowerCase()) : undefined;
+    return type === undefined ? [] : [type];
+  });
+  return named.length === 0 ? undefined : [...new Set(named)];
+}
+
+/** What the other keywords of a schema without `type` tell about it (CAT-5, in this order). */
+export function inferTypes(node: SchemaNode): readonly JsonType[] | undefined {
+  if (node.properties.size > 0 || node.required.size > 0 || node.additional !== undefined) return ['object'];
+  if (node.items !== undefined) return ['array'];
+  if (node.enum !== undefined) return [...new Set(node.enum.map(typeOfValue))];
+  if (NUMBER_LIMITS.some((limit) => node.limits.has(limit))) return ['number'];
+  if (node.limits.has('minItems') || node.limits.has('maxItems')) return ['array'];
+  return undefined;
+}
+
+export function readWords(raw: Record<string, unknown>): Partial<SchemaNode> {
+  const { title, description, examples } = raw;
+  return {
+    ...(typeof title === 'string' && title !== '' ? { title } : {}),
+    ...(typeof description === 'string' && description !== '' ? { description } : {}),
+    ...(raw['default'] === undefined ? {} : { default: raw['default'] }),
+    ...(Array.isArray(examples) && examples.length > 0 ? { examples } : {}),
+  };
+}
+
+/** `enum` or `const`, without what the types exclude; types that exclude every value were a mistake. */
+export function readValues(
+  raw: Record<string, unknown>,
+  types: readonly JsonType[],
+): { types: readonly JsonType[]; values: Pick<SchemaNode, 'enum' | 'constant'> } {
+  const constant = Object.hasOwn(raw, 'const');
+  const listed = constant ? [raw['const']] : raw['enum'];
+  if (!Array.isArray(listed) || listed.length === 0) return { types, values: {} };
+  const distinct = [...new Map(listed.map((value) => [JSON.stringify(value), value as unknown])).values()];
+  const fitting = types.length === 0 ? distinct : distinct.filter((value) => matchesTypes(value, types));
+  const kept = fitting.length === 0 ? distinct : fitting;
+  return {
+    types: fitting.length === 0 ? [...new Set(distinct.map(typeOfValue))] : types,
+    values: { enum: kept, ...(constant ? { constant } : {}) },
+  };
+}
+
+export function readLimits(raw: Record<string, unknown>): Limits {
+  const limits: Limits = new Map();
+  for (const key of NUMBER_LIMITS) {
+    const value = raw[key];
+    if (typeof value === 'number' && Number.isFinite(value) && (key !== 'multipleOf' || value > 0))
+      limits.set(key, value);
+  }
+  // Draft 4 wrote `minimum: 0, exclusiveMinimum: true`.
+  for (const [flag, bound] of [
+    ['exclusiveMinimum', 'minimum'],
+    ['exclusiveMaximum', 'maximum'],
+  ] as const) {
+    const value = limits.get(bound);
+    if (raw[flag] === true && value !== undefined) {
+      limits.delete(bound);
+      limits.set(flag, value);
+    }
+  }
+  for (const key of COUNT_LIMITS) {
+    const value = raw[key];
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) limits.set(key, value);
+  }
+  for (const key of TEXT_LIMITS) {
+    const value = raw[key];
+    if (typeof value !== 'string' || value === '' || value.length > MAX_PATTERN_CHARS) continue;
+    if (key !== 'pattern' || compiles(value)) limits.set(key, value);
+  }
+  if (raw['uniqueItems'] === true) limits.set('uniqueItems', true);
+  return limits;
+}
+
+/** Compiled, never run: a pattern that is costly to match costs nothing here (A18). */
+function compiles(pattern: string): boolean {
+  try {
+    new RegExp(pattern, 'u');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const TEXTS = ['title', 'description', 'default', 'examples', 'enum', 'const', 'required'] as const;
+
+/** How many characters a schema says by itself, without the schemas inside it. */
+export function ownChars(raw: Readonly<Record<string, unknown>>): number {
+  const { properties } = raw;
+  const names = isRecord(properties) ? Object.keys(properties) : [];
+  const texts = TEXTS.map((key) => JSON.stringify(raw[key])?.length ?? 0);
+  return [...names.map((name) => name.length), ...texts].reduce((sum, chars) => sum + chars, 0);
+}
+
+/** Names in `required`, and properties that say `required: true` of themselves as draft 3 did. */
+export function readRequired(raw: Record<string, unknown>): Set<string> {
+  const { required, properties } = raw;
+  const names = new Set(Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []);
+  if (isRecord(properties)) {
+    for (const [name, property] of Object.entries(properties)) {
+      if (isRecord(property) && property['required'] === true) names.add(name);
+    }
+  }
+  return names;
+}

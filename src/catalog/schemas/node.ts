@@ -1,0 +1,116 @@
+/** A JSON Schema after reading: references followed, types known, every keyword of its type. */
+
+export const JSON_TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const;
+
+export type JsonType = (typeof JSON_TYPES)[number];
+
+export interface SchemaNode {
+  /** Never empty, except where `anyOf` says it all. */
+  readonly types: readonly JsonType[];
+  readonly title?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly enum?: readonly unknown[];
+  /** The enum was written as `const`. */
+  readonly constant?: boolean;
+  /** Bounds, `pattern` and `format`. */
+  readonly limits: ReadonlyMap<string, string | number | boolean>;
+  readonly properties: ReadonlyMap<string, SchemaNode>;
+  readonly required: ReadonlySet<string>;
+  /** What stands beside `properties`; absent when the schema does not say. */
+  readonly additional?: boolean | SchemaNode;
+  readonly items?: SchemaNode;
+  readonly anyOf?: readonly SchemaNode[];
+  /** The union was written as `oneOf`. */
+  readonly exclusive?: boolean;
+}
+
+const NO_LIMITS: SchemaNode['limits'] = new Map();
+const NO_PROPERTIES: ReadonlyMap<string, SchemaNode> = new Map();
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+/** A node of these types that says nothing else. */
+export function bareNode(...types: JsonType[]): SchemaNode {
+  return { types, limits: NO_LIMITS, properties: NO_PROPERTIES, required: NO_NAMES };
+}
+
+export function isContainer(node: SchemaNode): boolean {
+  return node.types.includes('object') || node.types.includes('array') || node.anyOf !== undefined;
+}
+
+/** The same type and words without what is inside: for levels that are too deep, or would never end. */
+export function shallow(node: SchemaNode): SchemaNode {
+  if (!isContainer(node)) return node;
+  const types = new Set([...node.types, ...(node.anyOf ?? []).flatMap((branch) => branch.types)]);
+  return {
+    ...bareNode(...(types.size === 0 ? (['object'] as const) : types)),
+    ...(types.has('array') ? { items: bareNode('string') } : {}),
+    ...(node.title === undefined ? {} : { title: node.title }),
+    ...(node.description === undefined ? {} : { description: node.description }),
+  };
+}
+
+/** Equal for equal nodes, whatever object they are and in whatever order they were put together. */
+export function fingerprint(node: SchemaNode): string {
+  return JSON.stringify(node, (_key, value: unknown) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    const entries =
+      value instanceof Map || value instanceof Set ? [...value.entries()] : Object.entries(value);
+    return entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  });
+}
+
+/** Bounds in one order, so that equal ones are written equally. */
+export function sortedLimits(limits: SchemaNode['limits']): SchemaNode['limits'] {
+  return new Map([...limits].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Without repetitions, the first of each kept. */
+export function distinctNodes(nodes: readonly SchemaNode[]): SchemaNode[] {
+  // The same object is the same schema: no need to write it out, and whole trees are often shared.
+  const objects = [...new Set(nodes)];
+  if (objects.length < 2) return objects;
+  const seen = new Set<string>();
+  return objects.filter((node) => {
+    const print = fingerprint(node);
+    if (seen.has(print)) return false;
+    seen.add(print);
+    return true;
+  });
+}
+
+/** The type of a JSON value; an integer is one, whatever else it is. */
+export function typeOfValue(value: unknown): JsonType {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return typeof value === 'string' || typeof value === 'boolean' ? (typeof value as JsonType) : 'object';
+}
+
+export function matchesTypes(value: unknown, types: readonly JsonType[]): boolean {
+  const type = typeOfValue(value);
+  return types.includes(type) || (type === 'integer' && types.includes('number'));
+}
+
+/** A description with one more sentence, unless it has that one already. */
+export function withNote(description: string | undefined, note: string): string {
+  if (description === undefined || description.trim() === '') return note;
+  if (description.includes(note)) return description;
+  return `${description.trimEnd()}${/[.!?…)\]]$/.test(description.trimEnd()) ? '' : '.'} ${note}`;
+}
+
+/** The same, and null. */
+export function orNull(node: SchemaNode): SchemaNode {
+  if (node.anyOf !== undefined) {
+    const known = node.anyOf.some((branch) => branch.types.includes('null'));
+    return known ? node : { ...node, anyOf: [...node.anyOf, bareNode('null')] };
+  }
+  if (node.types.includes('null')) return node;
+  const { constant: _constant, ...rest } = node;
+  return {
+    ...rest,
+    types: [...node.types, 'null'],
+    ...(node.enum === undefined ? {} : { enum: [...node.enum, null] }),
+  };
+}

@@ -1,0 +1,24 @@
+/** Follows a `$ref` inside the schema it stands in. Nothing is ever fetched (A18). */
+
+/** The target, or undefined when the reference leads out of the document or to nothing. */
+export function followPointer(root: unknown, ref: string): { readonly target: unknown } | undefined {
+  if (ref === '#' || ref === '') return { target: root };
+  if (!ref.startsWith('#/')) return undefined;
+  let target = root;
+  for (const token of ref.slice('#/'.length).split('/')) {
+    const key = unescapeToken(token);
+    if (key === undefined || typeof target !== 'object' || target === null || !Object.hasOwn(target, key)) {
+      return undefined;
+    }
+    target = (target as Record<string, unknown>)[key];
+  }
+  return { target };
+}
+
+function unescapeToken(token: string): string | undefined {
+  try {
+    return decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return undefined;
+  }
+}

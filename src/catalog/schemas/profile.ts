@@ -1,0 +1,120 @@
+/** What each provider's published rules allow in a tool's schema, as data. */
+
+import type { JsonType } from './node.ts';
+
+export type Provider = 'openai' | 'openai-strict' | 'anthropic' | 'gemini' | 'ai-sdk';
+
+export interface Profile {
+  /** What a property may be called; absent: anything. */
+  readonly propertyName?: { readonly allowed: RegExp; readonly foreign: RegExp };
+  /** Every object lists its properties, requires all of them and allows no other. */
+  readonly closed: boolean;
+  /** An object without listed properties travels as JSON text, because it could not hold anything. */
+  readonly jsonText: boolean;
+  /** How "or null" and "this type or that" are written. */
+  readonly alternatives: 'any-list' | 'scalar-list' | 'nullable';
+  /** Enums of strings only. */
+  readonly stringEnums: boolean;
+  /** `title`, `default`, `examples`, `const`, `oneOf` as they are; otherwise they go into the description. */
+  readonly annotations: boolean;
+  /** Bounds that are understood; absent: all of them. */
+  readonly limits?: ReadonlySet<string>;
+  /** Values of `format` that are understood, by type; absent: all of them. */
+  readonly formats?: Readonly<Partial<Record<JsonType, ReadonlySet<string>>>>;
+  /** Patterns with look-around or back references are refused. */
+  readonly simplePatterns: boolean;
+  /** Levels of schemas inside each other, the root being the first. */
+  readonly maxDepth: number;
+  readonly maxProperties?: number;
+  readonly maxEnumValues?: number;
+  /** Of one enum of strings with more than `longEnum` values. */
+  readonly maxLongEnumChars?: number;
+  readonly longEnum?: number;
+  /** Property names, enum and const values together. */
+  readonly maxNameChars?: number;
+}
+
+const NAME_CHARS = 64;
+
+/** Our own bound where a provider publishes none: below the reader's, so that what we wrote is never cut again. */
+const DEFAULT_MAX_DEPTH = 24;
+
+const LENIENT: Profile = {
+  closed: false,
+  jsonText: false,
+  alternatives: 'any-list',
+  stringEnums: false,
+  annotations: true,
+  simplePatterns: false,
+  maxDepth: DEFAULT_MAX_DEPTH,
+};
+
+export const PROFILES: Readonly<Record<Provider, Profile>> = {
+  openai: LENIENT,
+  'ai-sdk': LENIENT,
+  anthropic: {
+    ...LENIENT,
+    propertyName: { allowed: new RegExp(`^[a-zA-Z0-9_.-]{1,${NAME_CHARS}}$`), foreign: /[^a-zA-Z0-9_.-]/gu },
+  },
+  'openai-strict': {
+    closed: true,
+    jsonText: true,
+    alternatives: 'scalar-list',
+    stringEnums: false,
+    annotations: false,
+    limits: new Set([
+      'pattern',
+      'format',
+      'multipleOf',
+      'minimum',
+      'maximum',
+      'exclusiveMinimum',
+      'exclusiveMaximum',
+      'minItems',
+      'maxItems',
+    ]),
+    formats: {
+      string: new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid']),
+    },
+    simplePatterns: true,
+    maxDepth: 10,
+    maxProperties: 5_000,
+    maxEnumValues: 1_000,
+    longEnum: 250,
+    maxLongEnumChars: 15_000,
+    maxNameChars: 120_000,
+  },
+  gemini: {
+    propertyName: {
+      allowed: new RegExp(`^[a-zA-Z_][a-zA-Z0-9_]{0,${NAME_CHARS - 1}}$`),
+      foreign: /[^a-zA-Z0-9_]/gu,
+    },
+    closed: false,
+    jsonText: true,
+    alternatives: 'nullable',
+    stringEnums: true,
+    annotations: false,
+    limits: new Set([
+      'pattern',
+      'format',
+      'minimum',
+      'maximum',
+      'minItems',
+      'maxItems',
+      'minLength',
+      'maxLength',
+      'minProperties',
+      'maxProperties',
+    ]),
+    formats: {
+      string: new Set(['date-time']),
+      number: new Set(['float', 'double']),
+      integer: new Set(['int32', 'int64']),
+    },
+    simplePatterns: true,
+    maxDepth: DEFAULT_MAX_DEPTH,
+  },
+};
+
+/** The longest name any provider takes, for renaming. */
+export const MAX_PROPERTY_NAME_CHARS: number = NAME_CHARS;

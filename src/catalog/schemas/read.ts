@@ -1,0 +1,371 @@
+/** Reads any JSON into a schema node: follows references, merges `allOf`, supplies what is missing (CAT-5). */
+
+import { isRecord } from '../../lib/json-rpc.ts';
+import type { Changes } from './changes.ts';
+import {
+  inferTypes,
+  ownChars,
+  readLimits,
+  readRequired,
+  readTypes,
+  readValues,
+  readWords,
+} from './keywords.ts';
+import { intersect, uniteObjects } from './merge.ts';
+import {
+  bareNode,
+  distinctNodes,
+  type JsonType,
+  matchesTypes,
+  orNull,
+  type SchemaNode,
+  shallow,
+  sortedLimits,
+  typeOfValue,
+  withNote,
+} from './node.ts';
+import { followPointer } from './pointer.ts';
+
+/** Schemas inside each other. Deeper ones keep their type and lose what is inside. */
+const MAX_DEPTH = 32;
+/** All nodes of one schema after references are put in place: nested references multiply. */
+const MAX_NODES = 6_000;
+/** All words of one schema, likewise. */
+const MAX_CHARS = 1_500_000;
+/** How often a schema may stand inside itself before it is cut. */
+const MAX_RECURSION = 1;
+/** References followed on the way from the root to one node. */
+const MAX_TRAIL = 64;
+const MAX_BRANCHES = 64;
+
+/** Keywords that restrict but that no provider can be relied on to know; dropping them only allows more. */
+const IGNORED = [
+  'not',
+  'if',
+  'then',
+  'else',
+  'dependencies',
+  'dependentRequired',
+  'dependentSchemas',
+  'contains',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+  '$dynamicRef',
+] as const;
+
+interface Place {
+  readonly path: string;
+  readonly depth: number;
+  /** References that were followed to get here. */
+  readonly trail: readonly string[];
+}
+
+/** Reads a whole input schema; its root comes out as an object without a union. */
+export function readSchema(raw: Readonly<Record<string, unknown>>, changes: Changes): SchemaNode | undefined {
+  const reader = new Reader(raw, changes);
+  return reader.root();
+}
+
+class Reader {
+  readonly #document: Readonly<Record<string, unknown>>;
+  readonly #changes: Changes;
+  readonly #sizes = new WeakMap<object, number>();
+  #nodes = 0;
+  #chars = 0;
+
+  constructor(document: Readonly<Record<string, unknown>>, changes: Changes) {
+    this.#document = document;
+    this.#changes = changes;
+  }
+
+  root(): SchemaNode | undefined {
+    const parts = this.#parts(this.#document, { path: '', depth: 0, trail: [] });
+    const { anyOf, enum: values, constant: _constant, ...rest } = parts;
+    const base: SchemaNode = { ...rest, types: ['object'] };
+    if (parts.types.length > 0 && !parts.types.includes('object')) return undefined;
+    if (values !== undefined && !values.some(isRecord)) return undefined;
+    if (values !== undefined) this.#changes.add('', 'enum at the root is left out');
+    if (parts.types.length === 0 && anyOf === undefined)
+      this.#changes.add('', 'type is missing: taken as object');
+    if (anyOf === undefined) return this.#complete(base, '');
+    const objects = anyOf.filter((branch) => branch.types.length === 0 || branch.types.includes('object'));
+    if (objects.length === 0) return undefined;
+    this.#changes.add('', 'the union at the root becomes one object with the arguments of all its forms');
+    return this.#complete(uniteObjects(base, objects.map(flattened)), '');
+  }
+
+  #read(raw: unknown, place: Place): SchemaNode {
+    if (isRecord(raw)) return this.#settle(this.#parts(raw, place), place);
+    const named = typeof raw === 'string' ? readTypes(raw) : undefined;
+    this.#changes.add(place.path, `${named ? 'the bare name of a type' : String(raw)} is taken as a schema`);
+    return this.#settle(bareNode(...(named ?? ['string' as const])), place);
+  }
+
+  /** Everything a schema says, without guessing what it leaves out: parts are still to be merged. */
+  #parts(raw: Readonly<Record<string, unknown>>, place: Place): SchemaNode {
+    if (this.#isSpent(raw)) {
+      this.#changes.add('', 'the schema is too large: what comes late keeps its type only');
+      return shallow(bareNode(...this.#peek(raw).types));
+    }
+    if (place.depth > MAX_DEPTH) {
+      this.#changes.add(place.path, 'what is inside is left out: the schema is too deep');
+      return this.#peek(raw);
+    }
+    let node = this.#own(raw, place);
+    if (typeof raw['$ref'] === 'string') node = intersect(node, this.#referred(raw['$ref'], place));
+    for (const part of listOf(raw['allOf'])) {
+      if (!isRecord(part)) continue;
+      const read = this.#parts(part, { ...place, depth: place.depth + 1 });
+      if (node.anyOf && read.anyOf) this.#changes.add(place.path, 'only the first of several unions is kept');
+      this.#changes.add(place.path, 'allOf is merged');
+      node = intersect(node, read);
+    }
+    if (raw['nullable'] === true) node = orNull(this.#typed(node, place.path));
+    for (const keyword of IGNORED) {
+      if (Object.hasOwn(raw, keyword)) this.#changes.add(place.path, `${keyword} is left out`);
+    }
+    return node;
+  }
+
+  /** Counts what is read. References repeat their target as often as they like, so the input's size bounds nothing. */
+  #isSpent(raw: Readonly<Record<string, unknown>>): boolean {
+    const chars = this.#sizes.get(raw) ?? ownChars(raw);
+    this.#sizes.set(raw, chars);
+    this.#nodes += 1;
+    this.#chars += chars;
+    // The root is always read: its arguments are what must not be lost.
+    return raw !== this.#document && (this.#nodes > MAX_NODES || this.#chars > MAX_CHARS);
+  }
+
+  #own(raw: Readonly<Record<string, unknown>>, place: Place): SchemaNode {
+    const named = readTypes(raw['type']);
+    if (named === undefined && raw['type'] !== undefined) {
+      this.#changes.add(place.path, `type ${JSON.stringify(raw['type'])?.slice(0, 40)} does not exist`);
+    }
+    const { types, values } = readValues(raw, named ?? []);
+    const limits = readLimits(raw);
+    const items = this.#items(raw, limits, place);
+    const additional = this.#additional(raw, place);
+    const node: SchemaNode = {
+      types,
+      ...readWords(raw),
+      ...values,
+      limits: sortedLimits(limits),
+      properties: this.#properties(raw['properties'], place),
+      required: readRequired(raw),
+      ...(additional === undefined ? {} : { additional }),
+      ...(items === undefined ? {} : { items }),
+    };
+    return this.#withUnion(node, raw, place);
+  }
+
+  #properties(raw: unknown, place: Place): Map<string, SchemaNode> {
+    const properties = new Map<string, SchemaNode>();
+    if (!isRecord(raw)) return properties;
+    for (const [name, schema] of Object.entries(raw)) {
+      properties.set(name, this.#read(schema, below(place, name)));
+    }
+    return properties;
+  }
+
+  #additional(raw: Readonly<Record<string, unknown>>, place: Place): boolean | SchemaNode | undefined {
+    const { additionalProperties, patternProperties } = raw;
+    if (isRecord(additionalProperties)) {
+      // An empty schema allows everything, which `true` says without asking for a type.
+      return (
+        Object.keys(additionalProperties).length === 0 || this.#read(additionalProperties, below(place, '*'))
+      );
+    }
+    if (isRecord(patternProperties)) {
+      const schemas = Object.values(patternProperties);
+      this.#changes.add(place.path, 'patternProperties becomes additionalProperties');
+      return schemas.length === 1 ? this.#read(schemas[0], below(place, '*')) : true;
+    }
+    return typeof additionalProperties === 'boolean' ? additionalProperties : undefined;
+  }
+
+  #items(
+    raw: Readonly<Record<string, unknown>>,
+    limits: Map<string, string | number | boolean>,
+    place: Place,
+  ): SchemaNode | undefined {
+    const { items, prefixItems } = raw;
+    const tuple = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : undefined;
+    if (tuple === undefined || tuple.length === 0) {
+      return items === undefined || typeof items === 'boolean' || Array.isArray(items)
+        ? undefined
+        : this.#read(items, below(place, '[]'));
+    }
+    this.#changes.add(place.path, 'a tuple becomes a list of any of its members');
+    const more = Array.isArray(items) ? raw['additionalItems'] : items;
+    if (more === false && !limits.has('maxItems')) limits.set('maxItems', tuple.length);
+    const members = isRecord(more) ? [...tuple, more] : tuple;
+    const nodes = distinctNodes(members.map((member) => this.#read(member, below(place, '[]'))));
+    const [only] = nodes;
+    return nodes.length === 1 ? only : { ...bareNode(), anyOf: nodes };
+  }
+
+  #withUnion(node: SchemaNode, raw: Readonly<Record<string, unknown>>, place: Place): SchemaNode {
+    const keyword = Array.isArray(raw['anyOf']) && raw['anyOf'].length > 0 ? 'anyOf' : 'oneOf';
+    const all = listOf(raw[keyword]);
+    if (all.length > MAX_BRANCHES)
+      this.#changes.add(place.path, `only the first ${MAX_BRANCHES} forms are kept`);
+    const branches = all
+      .slice(0, MAX_BRANCHES)
+      .filter(isRecord)
+      .map((branch) => this.#parts(branch, { ...place, depth: place.depth + 1 }));
+    if (branches.length === 0) return node;
+    // "Give a or b": branches that only require something say it better in words.
+    if (branches.every(onlyRequires)) {
+      const choices = branches.map((branch) => `(${[...branch.required].join(', ')})`).join(', ');
+      this.#changes.add(place.path, `${keyword} of required arguments goes into the description`);
+      const note = `Give ${keyword === 'oneOf' ? 'exactly' : 'at least'} one of: ${choices}.`;
+      return { ...node, description: withNote(node.description, note) };
+    }
+    const [only] = branches;
+    if (branches.length === 1 && only !== undefined) return intersect(node, only);
+    return { ...node, anyOf: branches, ...(keyword === 'oneOf' ? { exclusive: true } : {}) };
+  }
+
+  #referred(ref: string, place: Place): SchemaNode {
+    const found = followPointer(this.#document, ref);
+    if (found === undefined || !isRecord(found.target)) {
+      this.#changes.add(place.path, `$ref ${JSON.stringify(ref.slice(0, 80))} leads nowhere`);
+      return bareNode();
+    }
+    const before = place.trail.filter((step) => step === ref).length;
+    if (before > MAX_RECURSION || place.trail.length >= MAX_TRAIL) {
+      this.#changes.add(place.path, `$ref ${JSON.stringify(ref.slice(0, 80))} is recursive: cut here`);
+      return this.#peek(found.target);
+    }
+    this.#changes.add('', '$ref is replaced by what it refers to');
+    return this.#parts(found.target, { ...place, trail: [...place.trail, ref] });
+  }
+
+  /** Type and words of a schema, without a look inside. */
+  #peek(raw: Readonly<Record<string, unknown>>): SchemaNode {
+    const inside = isRecord(raw['properties']) ? 'object' : raw['items'] === undefined ? undefined : 'array';
+    const types = readTypes(raw['type']) ?? (inside === undefined ? [] : [inside]);
+    const { description } = readWords(raw);
+    const { types: known, values } = readValues(raw, types);
+    return {
+      ...shallow(bareNode(...known)),
+      ...values,
+      ...(description === undefined ? {} : { description }),
+    };
+  }
+
+  /** Makes a node stand for itself: it has a type, or is a union of nodes that have. */
+  #settle(node: SchemaNode, place: Place): SchemaNode {
+    const { anyOf, exclusive, title, description, default: fallback, examples, ...shape } = node;
+    if (anyOf === undefined) return this.#complete(this.#typed(node, place.path), place.path);
+    const words = {
+      ...(title === undefined ? {} : { title }),
+      ...(description === undefined ? {} : { description }),
+      ...(fallback === undefined ? {} : { default: fallback }),
+      ...(examples === undefined ? {} : { examples }),
+    };
+    // Values that are listed say more than any union of them, and objects must not be repeated in each branch.
+    if (shape.enum !== undefined) return this.#settle({ ...shape, ...words }, place);
+    if (isObjectLike(shape)) return this.#united({ ...shape, ...words }, anyOf, place);
+    const bound = shape.types.length > 0 || shape.limits.size > 0;
+    const branches = anyOf.flatMap((branch) => {
+      const settled = this.#settle(bound ? intersect(branch, shape) : branch, place);
+      // A union in a union without words of its own is the same union.
+      return isPlainUnion(settled) ? (settled.anyOf ?? []) : [settled];
+    });
+    const distinct = distinctNodes(branches);
+    const [only] = distinct;
+    if (distinct.length === 1 && only !== undefined) return { ...only, ...words };
+    return { ...bareNode(), ...words, anyOf: distinct, ...(exclusive ? { exclusive } : {}) };
+  }
+
+  #united(base: SchemaNode, branches: readonly SchemaNode[], place: Place): SchemaNode {
+    const objects = branches.filter((branch) => branch.types.length === 0 || branch.types.includes('object'));
+    if (base.items !== undefined || objects.length === 0) return this.#settle(base, place);
+    this.#changes.add(place.path, 'a union beside properties becomes one object with those of all its forms');
+    return this.#complete(uniteObjects({ ...base, types: ['object'] }, objects.map(flattened)), place.path);
+  }
+
+  #typed(node: SchemaNode, path: string): SchemaNode {
+    if (node.types.length > 0 || node.anyOf !== undefined) return node;
+    const types: readonly JsonType[] = inferTypes(node) ?? ['string'];
+    this.#changes.add(path, `type is missing: taken as ${types.join(' or ')}`);
+    return { ...node, types };
+  }
+
+  /** Every required argument has a schema, every list has members. */
+  #complete(given: SchemaNode, path: string): SchemaNode {
+    const node = coherent(given);
+    let complete = node;
+    const unknown = node.types.includes('object')
+      ? [...node.required].filter((name) => !node.properties.has(name))
+      : [];
+    if (unknown.length > 0) {
+      const added = unknown.map((name): [string, SchemaNode] => [name, bareNode('string')]);
+      this.#changes.add(path, `required ${unknown.join(', ').slice(0, 200)}: added as string`);
+      complete = { ...complete, properties: new Map([...node.properties, ...added]) };
+    }
+    if (node.types.includes('array') && node.items === undefined && node.enum === undefined) {
+      this.#changes.add(path, 'items is missing: taken as string');
+      complete = { ...complete, items: bareNode('string') };
+    }
+    return complete;
+  }
+}
+
+function below(place: Place, step: string): Place {
+  return { ...place, path: place.path === '' ? step : `${place.path}.${step}`, depth: place.depth + 1 };
+}
+
+function listOf(raw: unknown): readonly unknown[] {
+  return Array.isArray(raw) ? raw : [];
+}
+
+function onlyRequires(node: SchemaNode): boolean {
+  return (
+    node.required.size > 0 &&
+    node.properties.size === 0 &&
+    node.anyOf === undefined &&
+    node.enum === undefined &&
+    node.types.every((type) => type === 'object')
+  );
+}
+
+/** Keeps what can hold for the node's types; values that are listed say more than a type. */
+function coherent(node: SchemaNode): SchemaNode {
+  const fitting = node.enum?.filter((value) => matchesTypes(value, node.types));
+  const types = fitting?.length === 0 ? [...new Set((node.enum ?? []).map(typeOfValue))] : node.types;
+  const { enum: values, additional, items, ...rest } = node;
+  const isObject = types.includes('object');
+  return {
+    ...rest,
+    types,
+    ...(values === undefined ? {} : { enum: fitting?.length ? fitting : values }),
+    ...(isObject ? {} : { properties: new Map(), required: new Set() }),
+    ...(isObject && additional !== undefined ? { additional } : {}),
+    ...(items !== undefined && types.includes('array') ? { items } : {}),
+  };
+}
+
+function isObjectLike(node: Pick<SchemaNode, 'properties' | 'required' | 'additional' | 'items'>): boolean {
+  return (
+    node.properties.size > 0 ||
+    node.required.size > 0 ||
+    node.additional !== undefined ||
+    node.items !== undefined
+  );
+}
+
+/** Nothing but a union: in a union of the same kind it can be left out. */
+function isPlainUnion(node: SchemaNode): boolean {
+  const { anyOf, title, description, default: fallback, examples } = node;
+  return anyOf !== undefined && [title, description, fallback, examples].every((word) => word === undefined);
+}
+
+/** A union of a union: at the root all branches count as one list. */
+function flattened(node: SchemaNode): SchemaNode {
+  return node.anyOf === undefined
+    ? node
+    : uniteObjects({ ...node, types: ['object'] }, node.anyOf.map(flattened));
+}

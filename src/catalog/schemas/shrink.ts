@@ -1,0 +1,82 @@
+/** Makes a schema smaller, one step at a time, what helps a model least first. Required arguments always stay. */
+
+import { isContainer, type SchemaNode, shallow } from './node.ts';
+
+export interface ShrinkStep {
+  readonly says: string;
+  readonly apply: (root: SchemaNode) => SchemaNode;
+}
+
+const LONG_WORDS_CHARS = 300;
+const SHORT_WORDS_CHARS = 80;
+const LONG_ENUM = 50;
+/** Depths at which the inside of nested values is given up, one after the other. */
+const CUT_DEPTHS = [8, 6, 4, 3, 2, 1] as const;
+
+type Change = (node: SchemaNode, depth: number) => SchemaNode;
+
+export const SHRINK_STEPS: readonly ShrinkStep[] = [
+  { says: 'examples are left out', apply: (root) => everywhere(root, withoutExamples) },
+  { says: 'long descriptions are cut', apply: (root) => everywhere(root, cutWords(LONG_WORDS_CHARS, 0)) },
+  { says: 'nested descriptions are cut', apply: (root) => everywhere(root, cutWords(SHORT_WORDS_CHARS, 2)) },
+  { says: 'nested descriptions are left out', apply: (root) => everywhere(root, cutWords(0, 2)) },
+  { says: 'long lists of values are left out', apply: (root) => everywhere(root, withoutLongEnum) },
+  ...CUT_DEPTHS.map((depth) => ({
+    says: `what is deeper than ${depth} is left out`,
+    apply: (root: SchemaNode) => everywhere(root, (node, at) => (at >= depth ? shallow(node) : node)),
+  })),
+  { says: 'descriptions are cut', apply: (root) => everywhere(root, cutWords(SHORT_WORDS_CHARS, 0)) },
+  { says: 'optional arguments are left out', apply: withoutOptional },
+  { says: 'descriptions are left out', apply: (root) => everywhere(root, cutWords(0, 1)) },
+];
+
+/** Applies a change to every node, from the root (depth 0) inwards. */
+function everywhere(node: SchemaNode, change: Change, depth = 0): SchemaNode {
+  const changed = change(node, depth);
+  if (!isContainer(changed)) return changed;
+  const { additional, items, anyOf } = changed;
+  const properties = [...changed.properties].map(([name, property]): [string, SchemaNode] => [
+    name,
+    everywhere(property, change, depth + 1),
+  ]);
+  return {
+    ...changed,
+    properties: new Map(properties),
+    ...(typeof additional === 'object' ? { additional: everywhere(additional, change, depth + 1) } : {}),
+    ...(items === undefined ? {} : { items: everywhere(items, change, depth + 1) }),
+    ...(anyOf === undefined ? {} : { anyOf: anyOf.map((branch) => everywhere(branch, change, depth)) }),
+  };
+}
+
+function withoutExamples(node: SchemaNode): SchemaNode {
+  const { examples: _examples, ...rest } = node;
+  return rest;
+}
+
+function withoutLongEnum(node: SchemaNode): SchemaNode {
+  if (node.enum === undefined || node.enum.length <= LONG_ENUM) return node;
+  const { enum: _enum, ...rest } = node;
+  return rest;
+}
+
+/** Shortens title, default and description from a depth on; 0 characters: none at all. */
+function cutWords(chars: number, from: number): Change {
+  return (node, depth) => {
+    if (depth < from) return node;
+    const { title: _title, description, default: fallback, ...rest } = node;
+    const keepsDefault = fallback !== undefined && (JSON.stringify(fallback)?.length ?? 0) <= chars;
+    return {
+      ...rest,
+      ...(keepsDefault ? { default: fallback } : {}),
+      ...(description === undefined || chars === 0 ? {} : { description: clip(description, chars) }),
+    };
+  };
+}
+
+function clip(text: string, chars: number): string {
+  return text.length <= chars ? text : `${text.slice(0, chars - 1).replace(/[\uD800-\uDBFF]$/u, '')}…`;
+}
+
+function withoutOptional(root: SchemaNode): SchemaNode {
+  return { ...root, properties: new Map([...root.properties].filter(([name]) => root.required.has(name))) };
+}

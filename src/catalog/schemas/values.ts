@@ -1,0 +1,101 @@
+/** Bounds, defaults and examples: which of them a provider takes, and how the others are put into words. */
+
+import type { JsonType, SchemaNode } from './node.ts';
+import type { Profile } from './profile.ts';
+
+const MAX_VALUE_CHARS = 120;
+const MAX_LISTED_CHARS = 400;
+const MAX_EXAMPLES = 3;
+
+/** The types each bound is about; on other types it has no meaning. */
+const ABOUT: Readonly<Record<string, readonly JsonType[]>> = {
+  minLength: ['string'],
+  maxLength: ['string'],
+  pattern: ['string'],
+  format: ['string', 'number', 'integer'],
+  minimum: ['number', 'integer'],
+  maximum: ['number', 'integer'],
+  exclusiveMinimum: ['number', 'integer'],
+  exclusiveMaximum: ['number', 'integer'],
+  multipleOf: ['number', 'integer'],
+  minItems: ['array'],
+  maxItems: ['array'],
+  uniqueItems: ['array'],
+  minProperties: ['object'],
+  maxProperties: ['object'],
+};
+
+/** Look-around, back references, word boundaries and classes by property: not in every engine. */
+const FANCY_PATTERN = /\(\?[=!<]|\\[1-9bBpPk]/;
+
+/** Bounds as they are written, and those that are left, in words. */
+export function writableLimits(
+  node: SchemaNode,
+  profile: Profile,
+): { limits: Record<string, string | number | boolean>; left: string[] } {
+  if (profile.limits === undefined) return { limits: Object.fromEntries(node.limits), left: [] };
+  const limits: Record<string, string | number | boolean> = {};
+  const left: string[] = [];
+  for (const [key, value] of node.limits) {
+    if (!ABOUT[key]?.some((type) => node.types.includes(type))) continue;
+    const inclusive = inclusiveBound(key, value, node);
+    if (isWritable(key, value, node, profile)) limits[key] = value;
+    else if (inclusive !== undefined && !node.limits.has(inclusive.key))
+      limits[inclusive.key] = inclusive.value;
+    else left.push(`${key} ${clip(String(value))}`);
+  }
+  return { limits, left: left.length === 0 ? [] : [`Limits: ${left.join(', ')}.`] };
+}
+
+function isWritable(
+  key: string,
+  value: string | number | boolean,
+  node: SchemaNode,
+  profile: Profile,
+): boolean {
+  if (!profile.limits?.has(key)) return false;
+  if (key === 'pattern') return !(profile.simplePatterns && FANCY_PATTERN.test(String(value)));
+  if (key !== 'format' || profile.formats === undefined) return true;
+  const { formats } = profile;
+  return node.types.some((type) => formats[type]?.has(String(value)));
+}
+
+/** For whole numbers "more than 0" is "at least 1". */
+function inclusiveBound(
+  key: string,
+  value: string | number | boolean,
+  node: SchemaNode,
+): { key: string; value: number } | undefined {
+  if (typeof value !== 'number' || !node.types.includes('integer') || node.types.includes('number'))
+    return undefined;
+  if (key === 'exclusiveMinimum') return { key: 'minimum', value: Math.floor(value) + 1 };
+  return key === 'exclusiveMaximum' ? { key: 'maximum', value: Math.ceil(value) - 1 } : undefined;
+}
+
+/** Default and examples in words. */
+export function valueNotes(node: SchemaNode): string[] {
+  const examples = (node.examples ?? [])
+    .slice(0, MAX_EXAMPLES)
+    .map((value) => clip(JSON.stringify(value) ?? ''));
+  return [
+    ...(node.default === undefined || node.default === null
+      ? []
+      : [`Default: ${clip(JSON.stringify(node.default) ?? '')}.`]),
+    ...(examples.length === 0 ? [] : [`Examples: ${examples.join(', ')}.`]),
+  ];
+}
+
+/** The values of an enum in words, as many as fit. */
+export function enumNote(values: readonly unknown[]): string {
+  let listed = '';
+  for (const value of values) {
+    const next = `${listed === '' ? '' : ', '}${clip(JSON.stringify(value) ?? '')}`;
+    if (listed.length + next.length > MAX_LISTED_CHARS) return `One of: ${listed}, ….`;
+    listed += next;
+  }
+  return `One of: ${listed}.`;
+}
+
+function clip(text: string): string {
+  return text.length <= MAX_VALUE_CHARS ? text : `${text.slice(0, MAX_VALUE_CHARS - 1)}…`;
+}

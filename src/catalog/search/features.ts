@@ -1,0 +1,218 @@
+/** How well one tool answers one query, as the numbers that the ranker weighs. */
+
+import type { Likeness } from './likeness.ts';
+import {
+  IN_DESCRIPTION,
+  IN_LEAD,
+  IN_NAME,
+  IN_PARAMETER_TEXTS,
+  IN_PARAMETERS,
+  IN_SERVER,
+  type Profile,
+} from './profile.ts';
+import type { Question } from './question.ts';
+import { isReading } from './verbs.ts';
+import { dot } from './word-vectors.ts';
+
+/** The names of the features, in the order of a feature vector. */
+export const FEATURES = [
+  'lexical',
+  'lexicalAbsolute',
+  'lexicalRank',
+  'semantic',
+  'semanticGap',
+  'semanticRank',
+  'nameSemantic',
+  'descriptionSemantic',
+  'coveredByName',
+  'coveredByServer',
+  'coveredByLead',
+  'coveredByDescription',
+  'coveredByParameters',
+  'coveredByParameterTexts',
+  'coveredAnywhere',
+  'nameCovered',
+  'nameCoveredSoftly',
+  'leadCoveredSoftly',
+  'softlyCoveredByName',
+  'softlyCoveredByLead',
+  'siblingContrast',
+  'siblingNameContrast',
+  'pairs',
+  'sameAction',
+  'otherAction',
+  'readsAsked',
+  'changesUnasked',
+  'listForPlural',
+  'listForSingular',
+  'getForPlural',
+  'getForSingular',
+  'headInName',
+  'headInLead',
+  'serverNamed',
+  'nameLength',
+  'descriptionLength',
+] as const;
+
+/** What depends on the query's other candidates, too. */
+export interface Standing {
+  readonly lexical: number;
+  readonly bestLexical: number;
+  readonly lexicalRank: number;
+  readonly semantic: number;
+  readonly bestSemantic: number;
+  readonly semanticRank: number;
+  /** How rare a term is among the tools of the same server. */
+  readonly siblingIdf: (term: number) => number;
+  readonly idf: (term: number) => number;
+  readonly likeness: Likeness;
+}
+
+export function featuresOf(question: Question, profile: Profile, standing: Standing): Float32Array {
+  const exact = exactCoverage(question, profile, standing);
+  const name = softCoverage(question, profile.nameTerms, standing);
+  const lead = softCoverage(question, profile.leadTerms, standing);
+  const list = profile.action === 'list' ? 1 : 0;
+  const get = profile.action === 'get' ? 1 : 0;
+  const both = question.action !== undefined && profile.action !== undefined;
+  const same = both && question.action === profile.action;
+  const readingAsked = question.action === undefined || isReading(question.action);
+  const reads = profile.action === undefined || isReading(profile.action);
+  const [nameTerms = [], , description = []] = profile.fields;
+  return Float32Array.of(
+    ratio(standing.lexical, standing.bestLexical),
+    standing.lexical / ABSOLUTE_LEXICAL,
+    1 / (1 + standing.lexicalRank),
+    standing.semantic,
+    standing.semantic - standing.bestSemantic,
+    1 / (1 + standing.semanticRank),
+    dot(question.vector, profile.nameVector),
+    dot(question.vector, profile.descriptionVector),
+    exact.name,
+    exact.server,
+    exact.lead,
+    exact.description,
+    exact.parameters,
+    exact.parameterTexts,
+    exact.anywhere,
+    name.ownExact,
+    name.own,
+    lead.own,
+    name.asked,
+    lead.asked,
+    exact.contrast,
+    exact.nameContrast,
+    pairShare(question, profile),
+    same ? 1 : 0,
+    both && !same ? 1 : 0,
+    readingAsked && reads ? 1 : 0,
+    readingAsked && !reads ? 1 : 0,
+    question.plural ? list : 0,
+    question.plural ? 0 : list,
+    question.plural ? get : 0,
+    question.plural ? 0 : get,
+    name.head,
+    lead.head,
+    serverNamed(question, profile),
+    Math.log1p(nameTerms.length) / 3,
+    Math.log1p(description.length) / 6,
+  );
+}
+
+/** About what a very good match scores; keeps the feature near 1. */
+const ABSOLUTE_LEXICAL = 40;
+
+/** Which share of the query, by rarity of its words, stands in which part of the tool. */
+function exactCoverage({ terms, weights }: Question, { where }: Profile, { siblingIdf }: Standing) {
+  const covered = {
+    name: 0,
+    server: 0,
+    lead: 0,
+    description: 0,
+    parameters: 0,
+    parameterTexts: 0,
+    anywhere: 0,
+  };
+  let contrast = 0;
+  let nameContrast = 0;
+  let contrastTotal = 0;
+  for (let i = 0; i < terms.length; i++) {
+    const term = terms[i] as number;
+    const weight = weights[i] as number;
+    const places = where.get(term) ?? 0;
+    if (places & IN_NAME) covered.name += weight;
+    if (places & IN_SERVER) covered.server += weight;
+    if (places & IN_LEAD) covered.lead += weight;
+    if (places & IN_DESCRIPTION) covered.description += weight;
+    if (places & IN_PARAMETERS) covered.parameters += weight;
+    if (places & IN_PARAMETER_TEXTS) covered.parameterTexts += weight;
+    if (places) covered.anywhere += weight;
+    const rarity = siblingIdf(term);
+    contrastTotal += rarity;
+    if (places & (IN_NAME | IN_DESCRIPTION)) contrast += rarity;
+    if (places & IN_NAME) nameContrast += rarity;
+  }
+  return {
+    ...covered,
+    contrast: ratio(contrast, contrastTotal),
+    nameContrast: ratio(nameContrast, contrastTotal),
+  };
+}
+
+/**
+ * Both ways, by likeness of words: `asked`, how much of the query the tool's words speak of; `own`, how much of the
+ * tool's words the query speaks of. `ownExact` is the latter by equal words only, `head` the former for the query's object.
+ */
+function softCoverage({ weights, head }: Question, terms: readonly number[], { idf, likeness }: Standing) {
+  const best = new Float32Array(weights.length);
+  let total = 0;
+  let own = 0;
+  let ownExact = 0;
+  for (const term of terms) {
+    const row = likeness.row(term);
+    let most = 0;
+    for (let i = 0; i < row.length; i++) {
+      const alike = row[i] as number;
+      if (alike > most) most = alike;
+      if (alike > (best[i] as number)) best[i] = alike;
+    }
+    const rarity = idf(term);
+    total += rarity;
+    own += rarity * most;
+    if (most === 1) ownExact += rarity;
+  }
+  let asked = 0;
+  for (let i = 0; i < best.length; i++) asked += (weights[i] as number) * (best[i] as number);
+  let headTotal = 0;
+  let headCovered = 0;
+  for (const i of head) {
+    headTotal += weights[i] as number;
+    headCovered += (weights[i] as number) * (best[i] as number);
+  }
+  return {
+    asked,
+    own: ratio(own, total),
+    ownExact: ratio(ownExact, total),
+    head: ratio(headCovered, headTotal),
+  };
+}
+
+/** Past this many pairs of neighbours a query is long, and to share a few of them is enough. */
+const ENOUGH_PAIRS = 4;
+
+function pairShare({ pairs }: Question, profile: Profile): number {
+  let shared = 0;
+  for (const pair of pairs) if (profile.pairs.has(pair)) shared++;
+  return Math.min(1, ratio(shared, Math.min(ENOUGH_PAIRS, pairs.length)));
+}
+
+function serverNamed({ terms }: Question, { fields }: Profile): number {
+  const server = fields[1] ?? [];
+  let hits = 0;
+  for (const term of server) if (terms.includes(term)) hits++;
+  return ratio(hits, server.length);
+}
+
+function ratio(part: number, whole: number): number {
+  return whole > 0 ? part / whole : 0;
+}

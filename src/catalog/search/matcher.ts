@@ -1,0 +1,150 @@
+/** Finds the tools that a query may mean, lexically and by meaning, and measures each of them. */
+
+import type { Tool } from '../tool.ts';
+import { Bm25f, type FieldTerms } from './bm25f.ts';
+import { Embedding, termShares } from './embedding.ts';
+import { featuresOf } from './features.ts';
+import { FIELDS, fieldTexts } from './fields.ts';
+import { Likeness } from './likeness.ts';
+import { type Profile, profileOf } from './profile.ts';
+import { type Question, questionOf } from './question.ts';
+import { termsOf, Vocabulary } from './terms.ts';
+import { dot, type WordVectors } from './word-vectors.ts';
+
+/** How many tools each way of finding brings into the final ranking. */
+const CANDIDATES_EACH_WAY = 40;
+
+export interface Candidate {
+  /** The tool's position in the index. */
+  readonly position: number;
+  readonly features: Float32Array;
+}
+
+export interface CandidateOptions {
+  readonly musts?: readonly string[];
+  readonly also?: Iterable<number>;
+}
+
+export class Matcher {
+  readonly vocabulary: Vocabulary = new Vocabulary();
+  readonly #documents: FieldTerms[];
+  readonly #servers: readonly string[];
+  readonly #bm25f: Bm25f;
+  readonly #embedding: Embedding;
+  readonly #toolVectors: Float32Array;
+  readonly #profiles = new Map<number, Profile>();
+  readonly #siblingIdfs = new Map<string, (term: number) => number>();
+
+  constructor(tools: readonly Tool[], vectors: WordVectors) {
+    this.#servers = tools.map((tool) => tool.server);
+    this.#documents = tools.map((tool) => {
+      const texts = fieldTexts(tool);
+      return FIELDS.map((field) => this.vocabulary.add(texts[field]));
+    });
+    this.#bm25f = new Bm25f(this.#documents, this.vocabulary.size);
+    this.#embedding = new Embedding(vectors, this.vocabulary);
+    const { dimensions } = vectors;
+    this.#toolVectors = new Float32Array(tools.length * dimensions);
+    for (let d = 0; d < tools.length; d++) {
+      const into = this.#toolVectors.subarray(d * dimensions, (d + 1) * dimensions);
+      this.#embedding.embed(termShares(this.#documents[d] ?? []), into);
+    }
+  }
+
+  question(text: string): Question {
+    return questionOf(text, this.vocabulary, this.#bm25f, this.#embedding);
+  }
+
+  /** The tools worth ranking. `musts` have to occur in each of them; `also` names some that others speak for. */
+  candidates(question: Question, { musts = [], also = [] }: CandidateOptions = {}): Candidate[] {
+    const lexical = this.#bm25f.scores(question.terms, question.shares);
+    const semantic = this.#semantic(question);
+    const allowed = this.#holding(musts);
+    const byLexical = top(lexical, CANDIDATES_EACH_WAY, allowed);
+    const bySemantic = top(semantic, CANDIDATES_EACH_WAY, allowed);
+    const lexicalRanks = new Map(byLexical.map((d, rank) => [d, rank]));
+    const semanticRanks = new Map(bySemantic.map((d, rank) => [d, rank]));
+    const likeness = new Likeness(question.terms, this.#embedding);
+    const idf = (term: number): number => this.#bm25f.idf(term);
+    const positions = new Set([...byLexical, ...bySemantic]);
+    for (const position of also) if (allowed === undefined || allowed.has(position)) positions.add(position);
+    return [...positions].map((position) => ({
+      position,
+      features: featuresOf(question, this.profile(position), {
+        lexical: lexical[position] as number,
+        bestLexical: lexical[byLexical[0] ?? 0] as number,
+        lexicalRank: lexicalRanks.get(position) ?? CANDIDATES_EACH_WAY,
+        semantic: semantic[position] as number,
+        bestSemantic: semantic[bySemantic[0] ?? 0] as number,
+        semanticRank: semanticRanks.get(position) ?? CANDIDATES_EACH_WAY,
+        siblingIdf: this.#siblingIdf(this.#servers[position] ?? ''),
+        idf,
+        likeness,
+      }),
+    }));
+  }
+
+  profile(position: number): Profile {
+    let profile = this.#profiles.get(position);
+    if (!profile) {
+      profile = profileOf(this.#documents[position] ?? [], this.vocabulary, this.#embedding);
+      this.#profiles.set(position, profile);
+    }
+    return profile;
+  }
+
+  #semantic(question: Question): Float32Array {
+    const { dimensions } = this.#embedding;
+    const likenesses = new Float32Array(this.#documents.length);
+    for (let d = 0; d < likenesses.length; d++)
+      likenesses[d] = dot(question.vector, this.#toolVectors, d * dimensions);
+    return likenesses;
+  }
+
+  /** The tools that have all of the words, or undefined if there is nothing to have. */
+  #holding(words: readonly string[]): ReadonlySet<number> | undefined {
+    const terms = words.flatMap((word) => termsOf(word));
+    if (terms.length === 0) return undefined;
+    let held: Set<number> | undefined;
+    for (const term of terms) {
+      const having = this.#bm25f.documentsWith(this.vocabulary.idOf(term) ?? -1);
+      held = new Set(held === undefined ? having : having.filter((d) => held?.has(d)));
+    }
+    return held;
+  }
+
+  #siblingIdf(server: string): (term: number) => number {
+    const known = this.#siblingIdfs.get(server);
+    if (known) return known;
+    const counts = new Map<number, number>();
+    let siblings = 0;
+    for (let d = 0; d < this.#documents.length; d++) {
+      if (this.#servers[d] !== server) continue;
+      siblings++;
+      const [name = [], , description = []] = this.#documents[d] ?? [];
+      for (const term of new Set([...name, ...description])) counts.set(term, (counts.get(term) ?? 0) + 1);
+    }
+    const idf = (term: number): number => {
+      const count = counts.get(term);
+      return count === undefined ? 0 : Math.log((siblings + 1) / count);
+    };
+    this.#siblingIdfs.set(server, idf);
+    return idf;
+  }
+}
+
+/** The positions of the largest positive scores, best first; equal scores in the tools' own order. */
+function top(scores: Float32Array, count: number, allowed: ReadonlySet<number> | undefined): number[] {
+  const kept: number[] = [];
+  let least = 0;
+  for (let d = 0; d < scores.length; d++) {
+    const score = scores[d] as number;
+    if (score <= least || (allowed !== undefined && !allowed.has(d))) continue;
+    let at = kept.length;
+    while (at > 0 && (scores[kept[at - 1] as number] as number) < score) at--;
+    kept.splice(at, 0, d);
+    if (kept.length > count) kept.pop();
+    if (kept.length === count) least = scores[kept[count - 1] as number] as number;
+  }
+  return kept;
+}

@@ -1,0 +1,34 @@
+/** The small query language of tool search: `select:a,b` names tools, `+word` must occur, the rest is ranked. */
+
+/** A query is a sentence or two; what comes after is cut, so that no pasted file is ever ranked. */
+export const MAX_QUERY_CHARS = 2000;
+
+export type ParsedQuery =
+  /** Exactly these tools, in this order. */
+  | { readonly kind: 'select'; readonly names: readonly string[] }
+  /** Ranked by `text`, and every word of `musts` has to occur in the tool. */
+  | { readonly kind: 'rank'; readonly text: string; readonly musts: readonly string[] };
+
+const SELECT = /^\s*select:(.*)$/is;
+/** A plus at the start of a word; `c++` and `1+1` have none there. */
+const MUST = /(^|\s)\+(?=[\p{L}\p{N}])(\S+)/gu;
+
+/**
+ * @example parseQuery('select:mcp__git__log') // { kind: 'select', names: ['mcp__git__log'] }
+ * @example parseQuery('+git show history')    // { kind: 'rank', text: 'git show history', musts: ['git'] }
+ */
+export function parseQuery(query: string): ParsedQuery {
+  const bounded = query.slice(0, MAX_QUERY_CHARS);
+  const select = SELECT.exec(bounded);
+  if (select) return { kind: 'select', names: namesOf(select[1] ?? '') };
+  const musts: string[] = [];
+  const text = bounded.replace(MUST, (_all, space: string, word: string) => {
+    musts.push(word);
+    return `${space}${word}`;
+  });
+  return { kind: 'rank', text: text.trim(), musts };
+}
+
+function namesOf(list: string): string[] {
+  return [...new Set(list.split(/[,\s]+/).filter((name) => name !== ''))];
+}

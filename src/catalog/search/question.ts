@@ -1,0 +1,63 @@
+/** A query as the ranker sees it: weighted terms, a vector, and what it asks to be done to which things. */
+
+import type { Bm25f } from './bm25f.ts';
+import type { Embedding } from './embedding.ts';
+import { headOf } from './head.ts';
+import { PAIR } from './profile.ts';
+import { stem } from './stem.ts';
+import { isStopWord, type Vocabulary } from './terms.ts';
+import { type Action, firstAction } from './verbs.ts';
+import { wordsOf } from './words.ts';
+
+/** Past this many different terms a query is a whole task, and more terms only add noise. */
+const MAX_TERMS = 64;
+/** What a word counts that occurs only in a quoted name, a placeholder, a path or a URL: it names a thing, not a tool. */
+const QUOTED_SHARE = 0.4;
+
+export interface Question {
+  readonly terms: readonly number[];
+  /** What each term counts before its rarity is looked at: 1, or less inside quotes. */
+  readonly shares: readonly number[];
+  /** How rare each term is among the tools, times its share, summing to 1. */
+  readonly weights: readonly number[];
+  readonly vector: Float32Array;
+  /** Neighbouring terms, as `first * PAIR + second`. */
+  readonly pairs: readonly number[];
+  readonly action: Action | undefined;
+  /** Positions in `terms` of the words that the action is done to. */
+  readonly head: readonly number[];
+  /** Asks for things (`list my caches`), not for a thing. */
+  readonly plural: boolean;
+}
+
+const QUOTED =
+  /<[^<>]{1,80}>|"[^"]{1,200}"|“[^”]{1,200}”|`[^`]{1,200}`|(?<=^|[\s(,:])'[^'\n]{1,80}'(?=$|[\s).,:;?!])|\bhttps?:\/\/\S+|(?<=^|\s)[~.]?\/[\w./-]+/giu;
+const WHOLE: ReadonlySet<string> = new Set(['all', 'every', 'each', 'everything']);
+
+export function questionOf(
+  text: string,
+  vocabulary: Vocabulary,
+  bm25f: Bm25f,
+  embedding: Embedding,
+): Question {
+  const plain = wordsOf(text.replaceAll(QUOTED, ' , '));
+  const said = new Set(plain.map((word) => stem(word)));
+  const sequence = wordsOf(text)
+    .filter((word) => !isStopWord(word))
+    .map((word) => vocabulary.addTerm(stem(word)));
+  const terms = [...new Set(sequence)].slice(0, MAX_TERMS);
+  const shares = terms.map((term) => (said.has(vocabulary.term(term)) ? 1 : QUOTED_SHARE));
+  const rarities = terms.map((term, i) => bm25f.idf(term) * (shares[i] as number));
+  const total = rarities.reduce((sum, x) => sum + x, 0);
+  const head = headOf(plain);
+  return {
+    terms,
+    shares,
+    weights: rarities.map((x) => x / total),
+    vector: embedding.embed(terms.map((term, i) => [term, shares[i] as number])),
+    pairs: sequence.slice(1).map((term, i) => (sequence[i] as number) * PAIR + term),
+    action: firstAction([...said]),
+    head: head.words.map((word) => terms.indexOf(vocabulary.idOf(stem(word)) ?? -1)).filter((i) => i >= 0),
+    plural: head.plural || plain.some((word) => WHOLE.has(word)),
+  };
+}

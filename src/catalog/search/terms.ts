@@ -1,0 +1,70 @@
+/** Words become terms: stop words go, endings go, and each term of an index has a small number. */
+
+import { stem } from './stem.ts';
+import { wordsOf } from './words.ts';
+
+/** Words that say nothing about which tool is meant. Verbs of asking are among them: `show me`, `can you`. */
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  (
+    'a an the this that these those it its itself i me my mine myself we us our ours you your yours he she his her they them their ' +
+    'is are was were be been being am do does did doing done have has had having will would shall should can could may might must ' +
+    'to of in on at by for from with without within into onto over under between through during as than then so such if else ' +
+    'and or but nor not no yes too very just also only both either neither each every any some all more most other another same own ' +
+    'there here where when while which who whom whose what why how ' +
+    'please want wants wanted need needs needed like let lets help tell give gives given ' +
+    'e g i.e eg ie etc vs via per about out up down off again once ' +
+    's t d ll m re ve don doesn isn aren wasn won cannot im id'
+  ).split(' '),
+);
+
+export function isStopWord(word: string): boolean {
+  return STOP_WORDS.has(word);
+}
+
+/** Gives terms their numbers. One for each index: numbers of two indexes do not compare. */
+export class Vocabulary {
+  readonly #byWord = new Map<string, number>();
+  readonly #byTerm = new Map<string, number>();
+  readonly #terms: string[] = [];
+
+  get size(): number {
+    return this.#terms.length;
+  }
+
+  /** The term that a number stands for. */
+  term(id: number): string {
+    return this.#terms[id] ?? '';
+  }
+
+  /** The numbers of a text's terms in order, adding terms that are new. */
+  add(text: string): number[] {
+    const ids: number[] = [];
+    for (const word of wordsOf(text)) {
+      let id = this.#byWord.get(word);
+      if (id === undefined) {
+        id = isStopWord(word) ? -1 : this.addTerm(stem(word));
+        this.#byWord.set(word, id);
+      }
+      if (id >= 0) ids.push(id);
+    }
+    return ids;
+  }
+
+  addTerm(term: string): number {
+    const known = this.#byTerm.get(term);
+    if (known !== undefined) return known;
+    this.#byTerm.set(term, this.#terms.length);
+    return this.#terms.push(term) - 1;
+  }
+
+  idOf(term: string): number | undefined {
+    return this.#byTerm.get(term);
+  }
+}
+
+/** The terms of a text in order, for whoever has no index. */
+export function termsOf(text: string): string[] {
+  const terms: string[] = [];
+  for (const word of wordsOf(text)) if (!isStopWord(word)) terms.push(stem(word));
+  return terms;
+}

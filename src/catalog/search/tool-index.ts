@@ -1,0 +1,106 @@
+/** The search index over a snapshot's tools: built once for a version, asked many times. */
+
+import type { Tool } from '../tool.ts';
+import { Matcher } from './matcher.ts';
+import { loadModel, type SearchModel } from './model.ts';
+import { type ParsedQuery, parseQuery } from './query.ts';
+import type { Question } from './question.ts';
+import { type UsageCounts, usageScores } from './usage.ts';
+import { type Reason, reasonsFor } from './why.ts';
+
+export interface SearchHit {
+  readonly tool: Tool;
+  /** From 0 to 1, comparable within one search only. */
+  readonly score: number;
+  /** Which of the query's words were found in which part of the tool. */
+  readonly why?: readonly Reason[];
+}
+
+export interface SearchOptions {
+  readonly limit?: number;
+  /** What was called after which words on this machine; left out, nothing is learnt from. */
+  readonly usage?: UsageCounts;
+}
+
+export interface ToolIndex {
+  readonly size: number;
+  search(query: string, options?: SearchOptions): SearchHit[];
+}
+
+const DEFAULT_LIMIT = 5;
+const MAX_LIMIT = 100;
+/** What the strongest habit can add to a tool's score; about what a perfect match of words has over a half one. */
+const USAGE_WEIGHT = 4;
+
+/**
+ * @example
+ * const index = buildIndex(host.tools());
+ * index.search('look at the history of a repository', { limit: 3 })[0]?.tool.name // 'mcp__git__git_log'
+ */
+export function buildIndex(tools: readonly Tool[], model: SearchModel = loadModel()): ToolIndex {
+  const matcher = new Matcher(tools, model.vectors);
+  return {
+    size: tools.length,
+    search(query, { limit = DEFAULT_LIMIT, usage } = {}) {
+      const count = Math.min(MAX_LIMIT, Math.max(0, Math.floor(limit)));
+      const parsed = parseQuery(query);
+      return parsed.kind === 'select'
+        ? select(tools, parsed.names).slice(0, count)
+        : rank({ tools, matcher, model, parsed, usage, count });
+    },
+  };
+}
+
+/** Exactly the tools named, in the order named; by full name, or by the name that their server gave them. */
+function select(tools: readonly Tool[], names: readonly string[]): SearchHit[] {
+  const found = new Set<Tool>();
+  for (const name of names) {
+    const exact = tools.filter((tool) => tool.name === name);
+    for (const tool of exact.length > 0 ? exact : tools.filter((t) => t.tool === name)) found.add(tool);
+  }
+  return [...found].map((tool) => ({ tool, score: 1 }));
+}
+
+interface RankInput {
+  readonly tools: readonly Tool[];
+  readonly matcher: Matcher;
+  readonly model: SearchModel;
+  readonly parsed: ParsedQuery & { readonly kind: 'rank' };
+  readonly usage: UsageCounts | undefined;
+  readonly count: number;
+}
+
+function rank({ tools, matcher, model, parsed, usage, count }: RankInput): SearchHit[] {
+  const question = matcher.question(parsed.text);
+  const habits = usage ? habitsOf(usage, tools, matcher, question) : new Map<number, number>();
+  const candidates = matcher.candidates(question, { musts: parsed.musts, also: habits.keys() });
+  const scored = candidates.map(({ position, features }) => {
+    let score = USAGE_WEIGHT * (habits.get(position) ?? 0);
+    for (let k = 0; k < features.length; k++) score += (features[k] as number) * (model.weights[k] as number);
+    return { position, score };
+  });
+  scored.sort((a, b) => b.score - a.score || a.position - b.position);
+  return scored.slice(0, count).map(({ position, score }) => ({
+    tool: tools[position] as Tool,
+    score: 1 / (1 + Math.exp(-score)),
+    why: reasonsFor(parsed.text, matcher.profile(position), matcher.vocabulary),
+  }));
+}
+
+/** Past use by the tools' positions; what was called once and is gone now counts for nothing. */
+function habitsOf(
+  usage: UsageCounts,
+  tools: readonly Tool[],
+  matcher: Matcher,
+  { terms, weights }: Question,
+): Map<number, number> {
+  const habits = new Map<number, number>();
+  const asked = terms.map((id, i) => ({ term: matcher.vocabulary.term(id), weight: weights[i] as number }));
+  const scores = usageScores(usage, asked);
+  if (scores.size === 0) return habits;
+  for (let position = 0; position < tools.length; position++) {
+    const score = scores.get((tools[position] as Tool).name);
+    if (score !== undefined) habits.set(position, score);
+  }
+  return habits;
+}

@@ -1,0 +1,79 @@
+/** Splits text and identifiers of any language into lower-case words. */
+
+/** A longer run of letters is no word: a token, a hash, base64. */
+const MAX_WORD_LENGTH = 40;
+
+const RUN = /[\p{L}\p{M}\p{N}]+/gu;
+const NOT_ASCII = /[^\p{ASCII}]/u;
+const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
+const CJK_OR_OTHER =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+/gu;
+/** Acronyms with their plural (`URLs`), acronyms, capitalised words, the rest. */
+const HUMPS =
+  /\p{Lu}{2,}s(?!\p{Ll})|\p{Lu}+(?!\p{Ll})\p{N}*|\p{Lu}?[\p{Ll}\p{M}\p{Lo}\p{Lm}\p{N}]+|\p{Lu}+|\p{N}+/gu;
+/** Marks carry meaning in many scripts; on Latin letters people leave them out. */
+const ACCENTS = /(\p{Script=Latin})\p{M}+/gu;
+
+/** Written with a hump, yet one word to everybody who searches for it. */
+const ONE_WORD: ReadonlySet<string> = new Set(
+  (
+    'github gitlab bitbucket mongodb dynamodb cosmosdb mariadb couchdb influxdb documentdb duckdb mysql postgresql nosql ' +
+    'javascript typescript nextjs nodejs openapi openai chatgpt graphql youtube linkedin whatsapp wechat tiktok wordpress ' +
+    'powerpoint powershell powerbi onedrive onenote sharepoint bigquery clickhouse devops devtools opensearch ' +
+    'elasticsearch opentelemetry cloudflare cloudwatch cloudformation circleci buildkite hubspot salesforce quickbooks ' +
+    'paypal airtable websocket webhook leetcode deepwiki deepseek arxiv pubmed coingecko openweather macos ios iphone ' +
+    'icloud fastapi keyvault appconfig appservice autogen langchain hackernews stackoverflow firestore huggingface'
+  ).split(' '),
+);
+
+/**
+ * The words of a text, in order. Identifiers are split at their humps (`listOpenIssues`, `list_open_issues`),
+ * accents are dropped, and writing without spaces gives overlapping pairs of characters.
+ *
+ * @example wordsOf('getGitHubIssue') // ['get', 'github', 'issue']
+ */
+export function wordsOf(text: string): string[] {
+  const words: string[] = [];
+  const plain = NOT_ASCII.test(text) ? text.normalize('NFKC') : text;
+  for (const [run] of plain.matchAll(RUN)) {
+    if (NOT_ASCII.test(run)) pushForeign(run, words);
+    else pushRun(run, words);
+  }
+  return words;
+}
+
+function pushForeign(run: string, words: string[]): void {
+  if (!CJK.test(run)) {
+    pushRun(run.normalize('NFD').replace(ACCENTS, '$1').normalize('NFC'), words);
+    return;
+  }
+  for (const [part] of run.matchAll(CJK_OR_OTHER)) {
+    if (CJK.test(part)) pushPairs(part, words);
+    else pushRun(part, words);
+  }
+}
+
+function pushPairs(part: string, words: string[]): void {
+  const characters = [...part];
+  if (characters.length === 1) words.push(part);
+  for (let i = 0; i + 1 < characters.length; i++) words.push(`${characters[i]}${characters[i + 1]}`);
+}
+
+function pushRun(run: string, words: string[]): void {
+  const lower = run.toLowerCase();
+  const oneWord =
+    lower === run || lower.slice(1) === run.slice(1) || run.toUpperCase() === run || ONE_WORD.has(lower);
+  const parts = oneWord ? [lower] : joined(Array.from(run.matchAll(HUMPS), ([hump]) => hump.toLowerCase()));
+  for (const part of parts) if (part.length <= MAX_WORD_LENGTH) words.push(part);
+}
+
+/** Puts the humps of one word together again: `git`, `hub`. */
+function joined(humps: readonly string[]): string[] {
+  const words: string[] = [];
+  for (const hump of humps) {
+    const pair = `${words.at(-1) ?? ''}${hump}`;
+    if (words.length > 0 && ONE_WORD.has(pair)) words[words.length - 1] = pair;
+    else words.push(hump);
+  }
+  return words;
+}

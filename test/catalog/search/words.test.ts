@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { stem } from '../../../src/catalog/search/stem.ts';
+import { termsOf } from '../../../src/catalog/search/terms.ts';
+import { wordsOf } from '../../../src/catalog/search/words.ts';
+
+describe('words of names and texts', () => {
+  it.each([
+    ['list_open_issues', ['list', 'open', 'issues']],
+    ['listOpenIssues', ['list', 'open', 'issues']],
+    ['list-open.issues/v2', ['list', 'open', 'issues', 'v2']],
+    ['getHTTPResponse', ['get', 'http', 'response']],
+    ['getURLs', ['get', 'urls']],
+    ['HTMLParser listVMs', ['html', 'parser', 'list', 'vms']],
+    ['createGitHubIssue', ['create', 'github', 'issue']],
+    ['GitHub and PostgreSQL', ['github', 'and', 'postgresql']],
+    ['s3 base64 k8s', ['s3', 'base64', 'k8s']],
+    ['Café Zürich', ['cafe', 'zurich']],
+    ['查询天气', ['查询', '询天', '天气']],
+    ['用GitHub登录', ['用', 'github', '登录']],
+    ['создать файл', ['создать', 'файл']],
+    ['🙂 --', []],
+  ])('%s', (text, words) => {
+    expect(wordsOf(text)).toEqual(words);
+  });
+
+  it('every text of any alphabet gives words that give themselves', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (text) => {
+        for (const word of wordsOf(text)) {
+          expect(word).not.toBe('');
+          expect(word).toBe(word.toLowerCase());
+        }
+      }),
+    );
+  });
+});
+
+describe('stems', () => {
+  it.each([
+    ['creating', 'creat'],
+    ['created', 'creat'],
+    ['creates', 'creat'],
+    ['queries', 'queri'],
+    ['query', 'queri'],
+    ['running', 'run'],
+    ['directories', 'directori'],
+    ['authorization', 'author'],
+    ['relational', 'relat'],
+    ['caresses', 'caress'],
+    ['файлы', 'файлы'],
+    ['vm2s', 'vm2s'],
+    ['is', 'is'],
+  ])('%s → %s', (word, expected) => {
+    expect(stem(word)).toBe(expected);
+  });
+
+  it('a text gives its stems without stop words, in order', () => {
+    expect(termsOf('Please show me all the queries of my database')).toEqual(['show', 'queri', 'databas']);
+  });
+});

@@ -1,0 +1,37 @@
+/** Writes what was learnt in the form that `src/catalog/search/model.ts` reads. */
+
+/** Rows of floats as rows of small integers, each with what one step is worth. */
+export function quantise(terms, floats, dimensions) {
+  const values = new Int8Array(terms.length * dimensions);
+  const scales = new Float32Array(terms.length);
+  for (let row = 0; row < terms.length; row++) {
+    let largest = 0;
+    for (let k = 0; k < dimensions; k++) largest = Math.max(largest, Math.abs(floats[row * dimensions + k]));
+    scales[row] = largest / 127 || 1;
+    for (let k = 0; k < dimensions; k++)
+      values[row * dimensions + k] = Math.round(floats[row * dimensions + k] / scales[row]);
+  }
+  return { dimensions, rows: new Map(terms.map((term, row) => [term, row])), values, scales };
+}
+
+export function encodeModel({ vectors, terms, features, weights }) {
+  const termBytes = Buffer.from(terms.join('\n'));
+  const header = Buffer.from(
+    JSON.stringify({
+      dimensions: vectors.dimensions,
+      terms: terms.length,
+      termBytes: termBytes.length,
+      features,
+      weights: weights.map((w) => Number(w.toPrecision(6))),
+    }),
+  );
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(header.length);
+  const before = Buffer.concat([length, header, termBytes]);
+  const padding = Buffer.alloc((4 - (before.length % 4)) % 4);
+  return Buffer.concat([before, padding, bytesOf(vectors.scales), bytesOf(vectors.values)]);
+}
+
+function bytesOf(array) {
+  return Buffer.from(array.buffer, array.byteOffset, array.byteLength);
+}
