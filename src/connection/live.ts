@@ -1,0 +1,147 @@
+/** What exists only while a server is connected: its peer, its newest tool list, and what keeps that list fresh. */
+
+import { asPlugboardError, PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Negotiated } from './eras.ts';
+import { listen, type Subscription } from './listen.ts';
+import type { ListResult } from './listing.ts';
+import type { LogLevel } from './log-gate.ts';
+import type { Opened } from './open.ts';
+import type { Params, Peer } from './peer.ts';
+import { Refresher } from './refresh.ts';
+import { Rest } from './rest.ts';
+import { pushSandboxState } from './sandbox-state.ts';
+
+export type ListEvent = 'tools' | 'resources' | 'prompts';
+
+export interface LiveHooks {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logLevel: LogLevel;
+  /** After how long without work `rest` is called; undefined: never. */
+  readonly restAfterMs: number | undefined;
+  readonly rest: () => void;
+  /** Reads the tool list again, with the patience of whoever owns the connection. */
+  readonly relist: () => Promise<ListResult>;
+  readonly listChanged: (kind: ListEvent) => void;
+  readonly resourceUpdated: (uri: string) => void;
+  readonly log: (level: string, data: unknown) => void;
+}
+
+export class Live {
+  readonly peer: Peer;
+  readonly negotiated: Negotiated;
+  readonly #hooks: LiveHooks;
+  readonly #refresher: Refresher;
+  readonly #subscription: Subscription | undefined;
+  readonly #rest: Rest | undefined;
+  #watching = false;
+  #tools: ListResult;
+  #closed = false;
+
+  constructor(opened: Opened, hooks: LiveHooks) {
+    this.peer = opened.peer;
+    this.negotiated = opened.negotiated;
+    this.#tools = opened.tools;
+    this.#hooks = hooks;
+    this.#refresher = new Refresher({ clock: hooks.clock, run: () => this.#readAgain() });
+    const { restAfterMs } = hooks;
+    this.#rest = restAfterMs === undefined ? undefined : new Rest(hooks.clock, restAfterMs, hooks.rest);
+    const { cut } = opened.tools;
+    if (cut !== undefined) hooks.log('warning', `the tool list was cut short: ${cut}`);
+    this.#subscription =
+      this.negotiated.era === 'modern'
+        ? listen(this.peer, {
+            clock: hooks.clock,
+            random: hooks.random,
+            capabilities: this.negotiated.capabilities,
+            resumed: () => this.refresh(),
+          })
+        : undefined;
+    if (this.negotiated.era === 'legacy' && this.negotiated.capabilities['logging'] !== undefined) {
+      this.peer.request('logging/setLevel', { level: hooks.logLevel }).catch(() => {});
+    }
+  }
+
+  /** The newest good list. */
+  get tools(): ListResult {
+    return this.#tools;
+  }
+
+  /** A request is under way: no time to rest. */
+  begin(): void {
+    this.#rest?.begin();
+  }
+
+  end(): void {
+    this.#rest?.end();
+  }
+
+  /** Reads the tool list again soon; calls in a row become one listing. */
+  refresh(): void {
+    this.#refresher.request();
+  }
+
+  async reread(): Promise<void> {
+    await this.#readAgain();
+  }
+
+  /** The resources whose updates a modern server should tell about. */
+  watchResources(uris: readonly string[]): void {
+    this.#subscription?.watch(uris);
+    const watching = uris.length > 0;
+    if (watching && !this.#watching) this.begin();
+    if (!watching && this.#watching) this.end();
+    this.#watching = watching;
+  }
+
+  async pushSandboxState(state: unknown): Promise<void> {
+    await pushSandboxState(this.peer, this.negotiated, state).catch((error: unknown) => {
+      this.#hooks.log('warning', `the sandbox state was not taken: ${asPlugboardError(error).message}`);
+    });
+  }
+
+  notified(method: string, params: Params): void {
+    switch (method) {
+      case 'notifications/tools/list_changed':
+        this.refresh();
+        break;
+      case 'notifications/resources/list_changed':
+        this.#hooks.listChanged('resources');
+        break;
+      case 'notifications/prompts/list_changed':
+        this.#hooks.listChanged('prompts');
+        break;
+      case 'notifications/resources/updated':
+        if (typeof params['uri'] === 'string') this.#hooks.resourceUpdated(params['uri']);
+        break;
+      case 'notifications/message':
+        this.#hooks.log(typeof params['level'] === 'string' ? params['level'] : 'info', params['data']);
+        break;
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closed = true;
+    this.#refresher.stop();
+    this.#rest?.stop();
+    this.#subscription?.stop();
+    return this.peer.close();
+  }
+
+  /** True when the list changed. A listing that fails or is cut keeps the last good one. */
+  async #readAgain(): Promise<boolean> {
+    try {
+      const next = await this.#hooks.relist();
+      if (this.#closed) return false;
+      if (next.cut !== undefined) throw new PlugboardError('LIMIT_EXCEEDED', next.cut);
+      if (JSON.stringify(next.items) === JSON.stringify(this.#tools.items)) return false;
+      this.#tools = next;
+      this.#hooks.listChanged('tools');
+      return true;
+    } catch (error) {
+      this.#hooks.log('warning', `the tool list could not be read again: ${asPlugboardError(error).message}`);
+      return false;
+    }
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * One successful opening of a server: transport, era, first tool list.
+ *
+ * Servers are not all what their entry says: some die on the probe, some have changed era since last
+ * time, some speak only the older HTTP transport. Each of these is one more plan, tried after the one
+ * before it is closed, and never more than once.
+ */
+
+import { asPlugboardError, type PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Transport } from '../transport/contract.ts';
+import type { Implementation, Negotiated, Verdict } from './eras.ts';
+import { type ListResult, listAll } from './listing.ts';
+import { negotiate } from './negotiate.ts';
+import { Peer, type PeerOwner } from './peer.ts';
+
+export interface Phase {
+  readonly name: 'start' | 'negotiate' | 'list';
+  readonly ms: number;
+  readonly ok: boolean;
+  readonly detail?: string;
+}
+
+export interface Opened {
+  readonly peer: Peer;
+  readonly negotiated: Negotiated;
+  readonly tools: ListResult;
+}
+
+/** `sse`: the older HTTP transport, for servers that have nothing else. */
+export type TransportChoice = 'configured' | 'sse';
+
+export interface OpenOptions {
+  readonly transport: (choice: TransportChoice) => Promise<Transport>;
+  /** Whether this failure of the configured transport means that the older one should be tried. */
+  readonly fallsBackToSse: (error: PlugboardError) => boolean;
+  readonly owner: PeerOwner;
+  readonly clock: Clock;
+  readonly client: Implementation;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly logLevel: string;
+  readonly verdict?: Verdict | undefined;
+  readonly signal: AbortSignal;
+  readonly phases: Phase[];
+  readonly notice: (message: string) => void;
+  /** Told of every transport that is being closed after a failed try, so that nobody leaves before it is gone. */
+  readonly closing: (done: Promise<void>) => void;
+}
+
+interface Plan {
+  readonly choice: TransportChoice;
+  readonly verdict: Verdict | undefined;
+  readonly why: 'first' | 'renegotiate' | 'died-on-probe' | 'sse';
+}
+
+export async function openServer(options: OpenOptions): Promise<Opened> {
+  const tried = new Set<Plan['why']>();
+  let plan: Plan = { choice: 'configured', verdict: options.verdict, why: 'first' };
+  for (;;) {
+    tried.add(plan.why);
+    const attempt = new Attempt(plan, options);
+    try {
+      return await attempt.run();
+    } catch (thrown) {
+      const error = asPlugboardError(thrown);
+      const closed = attempt.close();
+      options.closing(closed);
+      const next = nextPlan(plan, attempt.phase, error, options);
+      if (next === undefined || tried.has(next.why) || options.signal.aborted) throw error;
+      await closed;
+      plan = next;
+    }
+  }
+}
+
+function nextPlan(
+  plan: Plan,
+  phase: Phase['name'],
+  error: PlugboardError,
+  options: OpenOptions,
+): Plan | undefined {
+  if (plan.verdict !== undefined && plan.why === 'first' && contradicts(error)) {
+    return { choice: plan.choice, verdict: undefined, why: 'renegotiate' };
+  }
+  if (plan.choice === 'configured' && options.fallsBackToSse(error)) {
+    return { choice: 'sse', verdict: { era: 'legacy' }, why: 'sse' };
+  }
+  if (phase === 'negotiate' && plan.verdict === undefined && error.code === 'CONNECTION_LOST') {
+    return { choice: plan.choice, verdict: { era: 'legacy' }, why: 'died-on-probe' };
+  }
+  return undefined;
+}
+
+/** An answer that a server of the remembered era would not give. */
+function contradicts(error: PlugboardError): boolean {
+  return error.code === 'PROTOCOL_ERROR' || error.code === 'NOT_MCP' || error.detail.httpStatus === 400;
+}
+
+class Attempt {
+  readonly #plan: Plan;
+  readonly #options: OpenOptions;
+  #transport: Transport | undefined;
+  phase: Phase['name'] = 'start';
+
+  constructor(plan: Plan, options: OpenOptions) {
+    this.#plan = plan;
+    this.#options = options;
+  }
+
+  async run(): Promise<Opened> {
+    const { clock, signal, client, capabilities, logLevel, notice, owner } = this.#options;
+    const peer = await this.#timed('start', async () => {
+      this.#transport = await this.#options.transport(this.#plan.choice);
+      const made = new Peer(this.#transport, owner, clock);
+      await made.open(signal);
+      return made;
+    });
+    const negotiated = await this.#timed('negotiate', () =>
+      negotiate(peer, { client, capabilities, logLevel, verdict: this.#plan.verdict, clock, signal, notice }),
+    );
+    const tools = await this.#timed('list', () => listTools(peer, negotiated, signal));
+    return { peer, negotiated, tools };
+  }
+
+  async close(): Promise<void> {
+    await this.#transport?.close();
+  }
+
+  async #timed<T>(name: Phase['name'], work: () => Promise<T>): Promise<T> {
+    const { clock, phases } = this.#options;
+    this.phase = name;
+    const startedAt = clock.now();
+    try {
+      const done = await work();
+      phases.push({ name, ms: clock.now() - startedAt, ok: true });
+      return done;
+    } catch (thrown) {
+      phases.push({ name, ms: clock.now() - startedAt, ok: false, detail: asPlugboardError(thrown).message });
+      throw thrown;
+    }
+  }
+}
+
+function listTools(peer: Peer, negotiated: Negotiated, signal: AbortSignal): Promise<ListResult> {
+  // Old hand-made servers declare nothing and have tools all the same; asking costs one refused request.
+  const declared = Object.keys(negotiated.capabilities);
+  if (declared.length > 0 && !declared.includes('tools')) return Promise.resolve({ items: [] });
+  return listAll(peer, 'tools', { signal });
+}

@@ -1,0 +1,338 @@
+/**
+ * One JSON-RPC conversation with one server over one transport: ids, answers, clocks, cancellation.
+ *
+ * This is the hot path of every call. It checks the envelope and nothing else; whoever asked looks into
+ * the result. It lives and dies with its transport.
+ */
+
+import { asPlugboardError, PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import {
+  isRecord,
+  type JsonRpcMessage,
+  type RequestId,
+  RPC_INTERNAL_ERROR,
+  RPC_METHOD_NOT_FOUND,
+} from '../lib/json-rpc.ts';
+import type { Notice, Receiver, SendOptions, Transport } from '../transport/contract.ts';
+import { type Deadline, Deadlines } from './deadlines.ts';
+
+/** Server requests that may wait for a person at the same time; more are refused. */
+const MAX_SERVER_REQUESTS = 64;
+
+export interface Progress {
+  readonly progress: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+export interface RequestOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Longest silence; progress restarts it. */
+  readonly idleMs?: number | undefined;
+  /** Longest wait in all, whatever progress says. */
+  readonly totalMs?: number | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+export type Params = Readonly<Record<string, unknown>>;
+
+/** Where a peer takes what the server sends of its own accord. */
+export interface PeerOwner {
+  /** Answers a request of the server; rejects with a PlugboardError whose `detail.rpcCode` is sent back. */
+  request(method: string, params: Params, signal: AbortSignal): Promise<unknown>;
+  notification(method: string, params: Params): void;
+  closed(error?: PlugboardError): void;
+  notice(notice: Notice): void;
+}
+
+interface Pending extends Deadline {
+  readonly method: string;
+  readonly startedAt: number;
+  readonly idleMs: number;
+  readonly totalAt: number;
+  readonly onProgress: ((progress: Progress) => void) | undefined;
+  readonly settle: (error: PlugboardError | undefined, result?: unknown) => void;
+}
+
+export class Peer implements Receiver {
+  readonly #transport: Transport;
+  readonly #owner: PeerOwner;
+  readonly #clock: Clock;
+  readonly #deadlines: Deadlines;
+  readonly #pending = new Map<number, Pending>();
+  readonly #serving = new Map<RequestId, AbortController>();
+  #nextId = 1;
+  #closedBy: PlugboardError | undefined;
+  #closed = false;
+  #paused = 0;
+  #pausedAt = 0;
+  /** What modern servers want in every request's `_meta`; undefined in the legacy era. */
+  #envelope: Params | undefined;
+
+  constructor(transport: Transport, owner: PeerOwner, clock: Clock) {
+    this.#transport = transport;
+    this.#owner = owner;
+    this.#clock = clock;
+    this.#deadlines = new Deadlines(clock);
+  }
+
+  get transport(): Transport {
+    return this.#transport;
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  open(signal?: AbortSignal): Promise<void> {
+    return this.#transport.open(this, signal);
+  }
+
+  /** From here on the conversation is in the modern era: every message carries this in its `_meta`. */
+  useEnvelope(envelope: Params | undefined): void {
+    this.#envelope = envelope;
+  }
+
+  request(method: string, params: Params | undefined, options: RequestOptions = {}): Promise<unknown> {
+    const { signal } = options;
+    if (this.#closed) return Promise.reject(this.#gone());
+    if (signal?.aborted) return Promise.reject(cancelled(method, signal));
+    return new Promise((resolve, reject) => {
+      const id = this.#nextId++;
+      const now = this.#clock.now();
+      const idleMs = options.idleMs ?? Number.POSITIVE_INFINITY;
+      const totalAt = now + (options.totalMs ?? Number.POSITIVE_INFINITY);
+      // Only transports with a stream per request have something to abort; a controller is not free.
+      const stream = this.#transport.streamPerRequest ? new AbortController() : undefined;
+      const onAbort =
+        signal === undefined ? undefined : () => this.#giveUp(id, cancelled(method, signal), stream);
+      const pending: Pending = {
+        method,
+        startedAt: now,
+        idleMs,
+        totalAt,
+        onProgress: options.onProgress,
+        at: Math.min(now + idleMs, totalAt),
+        expire: () => this.#expire(id, pending, stream),
+        settle: (error, result) => {
+          this.#pending.delete(id);
+          this.#deadlines.remove(pending);
+          if (onAbort !== undefined) signal?.removeEventListener('abort', onAbort);
+          if (error === undefined) resolve(result);
+          else reject(error);
+        },
+      };
+      this.#pending.set(id, pending);
+      if (Number.isFinite(pending.at) && this.#paused === 0) this.#deadlines.add(pending);
+      if (onAbort !== undefined) signal?.addEventListener('abort', onAbort, { once: true });
+      const message: JsonRpcMessage = {
+        jsonrpc: '2.0',
+        id,
+        method,
+        params: this.#dress(params, options.onProgress === undefined ? undefined : id),
+      };
+      const sendOptions: SendOptions | undefined =
+        stream === undefined && options.headers === undefined
+          ? undefined
+          : { signal: stream?.signal, headers: options.headers };
+      this.#transport.send(message, sendOptions).catch((error: unknown) => {
+        this.#pending.get(id)?.settle(asPlugboardError(error, 'CONNECTION_LOST'));
+      });
+    });
+  }
+
+  notify(method: string, params?: Params): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    const dressed = params === undefined && this.#envelope === undefined ? undefined : this.#dress(params);
+    return this.#transport.send({
+      jsonrpc: '2.0',
+      method,
+      ...(dressed === undefined ? {} : { params: dressed }),
+    });
+  }
+
+  /** Stops the clocks of all requests under way, because a person is being asked; returns how to go on. */
+  pauseClocks(): () => void {
+    if (this.#paused++ === 0) {
+      this.#pausedAt = this.#clock.now();
+      this.#deadlines.clear();
+    }
+    let resumed = false;
+    return () => {
+      if (resumed) return;
+      resumed = true;
+      if (--this.#paused > 0) return;
+      const now = this.#clock.now();
+      for (const pending of this.#pending.values()) {
+        pending.at += now - Math.max(this.#pausedAt, pending.startedAt);
+        if (Number.isFinite(pending.at)) this.#deadlines.add(pending);
+      }
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  // What the transport delivers.
+
+  message(message: JsonRpcMessage): void {
+    const frame = message as unknown as Record<string, unknown>;
+    if (typeof frame['method'] === 'string') {
+      const params = isRecord(frame['params']) ? frame['params'] : {};
+      const id = frame['id'];
+      if (typeof id === 'string' || typeof id === 'number') void this.#serve(id, frame['method'], params);
+      else this.#notified(frame['method'], params);
+      return;
+    }
+    const pending = this.#pending.get(asOurId(frame['id']));
+    // Unknown, late and repeated answers, and the answers to notifications that some old servers send.
+    if (pending === undefined) return;
+    if ('error' in frame && frame['error'] != null) pending.settle(rpcError(pending.method, frame['error']));
+    else if (isRecord(frame['result'])) pending.settle(undefined, frame['result']);
+    else {
+      const what = 'result' in frame ? 'a result that is not an object' : 'neither a result nor an error';
+      pending.settle(new PlugboardError('PROTOCOL_ERROR', `the answer to ${pending.method} holds ${what}`));
+    }
+  }
+
+  lost(id: RequestId | undefined, error: PlugboardError): void {
+    const known = id === undefined ? undefined : this.#pending.get(asOurId(id));
+    if (known !== undefined) known.settle(error);
+    // Nobody can say whose answer it was: with one request waiting it is that one's, else each must know.
+    else if (id === undefined) for (const pending of [...this.#pending.values()]) pending.settle(error);
+  }
+
+  closed(error?: PlugboardError): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#closedBy = error;
+    for (const pending of [...this.#pending.values()]) pending.settle(this.#gone());
+    for (const controller of this.#serving.values()) controller.abort();
+    this.#deadlines.clear();
+    this.#owner.closed(error);
+  }
+
+  notice(notice: Notice): void {
+    this.#owner.notice(notice);
+  }
+
+  // The inside.
+
+  #dress(params: Params | undefined, progressToken?: number): Params {
+    if (this.#envelope === undefined && progressToken === undefined) return params ?? {};
+    const own = params?.['_meta'];
+    const meta: Record<string, unknown> = { ...this.#envelope, ...(isRecord(own) ? own : undefined) };
+    if (progressToken !== undefined) meta['progressToken'] = progressToken;
+    return { ...params, _meta: meta };
+  }
+
+  #gone(): PlugboardError {
+    const by = this.#closedBy;
+    if (by === undefined) return new PlugboardError('CONNECTION_LOST', 'the connection was closed');
+    return new PlugboardError(by.code, by.message, { hint: by.hint, cause: by, detail: by.detail });
+  }
+
+  #expire(id: number, pending: Pending, stream: AbortController | undefined): void {
+    const now = this.#clock.now();
+    const after = now >= pending.totalAt ? pending.totalAt - pending.startedAt : pending.idleMs;
+    const why = now >= pending.totalAt ? 'in all' : pending.onProgress ? 'without progress' : '';
+    const seconds = after / 1000;
+    this.#giveUp(
+      id,
+      new PlugboardError(
+        'TIMEOUT',
+        `${pending.method} got no answer within ${seconds} s${why ? ` ${why}` : ''}`,
+      ),
+      stream,
+    );
+  }
+
+  /** Stops waiting, and tells the server in the way of its era. */
+  #giveUp(id: number, error: PlugboardError, stream: AbortController | undefined): void {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    pending.settle(error);
+    const byStream = stream !== undefined && this.#envelope !== undefined;
+    // `initialize` may not be cancelled; a modern HTTP server is told by the end of its stream.
+    if (!byStream && pending.method !== 'initialize' && !this.#closed) {
+      this.notify('notifications/cancelled', { requestId: id, reason: error.message }).catch(() => {});
+    }
+    stream?.abort(error);
+  }
+
+  #notified(method: string, params: Params): void {
+    if (method === 'notifications/progress') {
+      const pending = this.#pending.get(asOurId(params['progressToken']));
+      const progress = params['progress'];
+      if (pending === undefined || typeof progress !== 'number') return;
+      // Later deadlines need no new timer: the sweep finds them where they are now.
+      pending.at = Math.min(this.#clock.now() + pending.idleMs, pending.totalAt);
+      pending.onProgress?.({
+        progress,
+        ...(typeof params['total'] === 'number' ? { total: params['total'] } : {}),
+        ...(typeof params['message'] === 'string' ? { message: params['message'] } : {}),
+      });
+      return;
+    }
+    if (method === 'notifications/cancelled') {
+      const id = params['requestId'];
+      if (typeof id === 'string' || typeof id === 'number') this.#serving.get(id)?.abort();
+    }
+    this.#owner.notification(method, params);
+  }
+
+  async #serve(id: RequestId, method: string, params: Params): Promise<void> {
+    let answer: JsonRpcMessage;
+    if (this.#serving.size >= MAX_SERVER_REQUESTS) {
+      const message = `more than ${MAX_SERVER_REQUESTS} requests of this server are waiting`;
+      answer = { jsonrpc: '2.0', id, error: { code: RPC_INTERNAL_ERROR, message } };
+    } else {
+      const controller = new AbortController();
+      this.#serving.set(id, controller);
+      try {
+        const result = method === 'ping' ? {} : await this.#owner.request(method, params, controller.signal);
+        answer = { jsonrpc: '2.0', id, result };
+      } catch (thrown) {
+        const error = asPlugboardError(thrown);
+        const code = error.detail.rpcCode ?? RPC_INTERNAL_ERROR;
+        answer = { jsonrpc: '2.0', id, error: { code, message: error.message } };
+      } finally {
+        this.#serving.delete(id);
+      }
+      // A request that the server itself took back gets no answer.
+      if (controller.signal.aborted) return;
+    }
+    if (!this.#closed) this.#transport.send(answer).catch(() => {});
+  }
+}
+
+/** The error a server gets for a request that we do not serve. */
+export function methodNotFound(method: string): PlugboardError {
+  return new PlugboardError('PROTOCOL_ERROR', `this client does not serve ${method}`, {
+    detail: { rpcCode: RPC_METHOD_NOT_FOUND },
+  });
+}
+
+/** Ours are numbers; some servers send them back as strings. */
+function asOurId(id: unknown): number {
+  if (typeof id === 'number') return id;
+  return typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : -1;
+}
+
+function cancelled(method: string, signal: AbortSignal): PlugboardError {
+  const { reason } = signal;
+  if (reason instanceof PlugboardError) return reason;
+  return new PlugboardError('CANCELLED', `${method} was cancelled`, { cause: reason });
+}
+
+function rpcError(method: string, error: unknown): PlugboardError {
+  const record = isRecord(error) ? error : {};
+  const code = typeof record['code'] === 'number' ? record['code'] : undefined;
+  const message = typeof record['message'] === 'string' ? record['message'] : 'no message';
+  return new PlugboardError('PROTOCOL_ERROR', `${method} was answered with an error: ${message}`, {
+    detail: { ...(code === undefined ? {} : { rpcCode: code }), rpcData: record['data'] },
+  });
+}

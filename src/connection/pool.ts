@@ -1,0 +1,104 @@
+/** All connections of a host, one object per server; a new configuration changes only what differs (CFG-8). */
+
+import type { ServerSpec } from '../config/entry.ts';
+import { canonicalJson } from '../lib/canonical-json.ts';
+import { Connection, type ConnectionContext } from './connection.ts';
+import type { ConnectionState } from './state.ts';
+
+/** A server and what was decided about it before anything runs. */
+export interface Admitted {
+  readonly spec: ServerSpec;
+  readonly initial: ConnectionState;
+}
+
+export interface PoolChange {
+  readonly added: readonly Connection[];
+  readonly removed: readonly string[];
+}
+
+interface Member {
+  readonly connection: Connection;
+  readonly identity: string;
+}
+
+export class Pool {
+  readonly #context: ConnectionContext;
+  #members = new Map<string, Member>();
+  /** Servers that left and are still ending; their successors and `close` wait for them. */
+  readonly #leaving = new Map<string, Promise<void>>();
+
+  constructor(context: ConnectionContext) {
+    this.#context = context;
+  }
+
+  get(name: string): Connection | undefined {
+    return this.#members.get(name)?.connection;
+  }
+
+  all(): readonly Connection[] {
+    return [...this.#members.values()].map((member) => member.connection);
+  }
+
+  /** Makes the pool hold exactly these. Unchanged servers are not touched; changed ones end before they return. */
+  async apply(admitted: readonly Admitted[]): Promise<PoolChange> {
+    const next = new Map<string, Member>();
+    const removed: string[] = [];
+    const fresh: Admitted[] = [];
+    for (const one of admitted) {
+      const member = this.#members.get(one.spec.name);
+      if (member !== undefined && member.identity === identityOf(one)) next.set(one.spec.name, member);
+      else fresh.push(one);
+    }
+    const leaving = [...this.#members].filter(([name]) => !next.has(name));
+    this.#members = next;
+    for (const [name, member] of leaving) {
+      removed.push(name);
+      this.#leave(name, member.connection);
+    }
+    await Promise.all(fresh.map((one) => this.#leaving.get(one.spec.name)));
+    const added = fresh.map((one) => {
+      const connection = new Connection(one.spec, one.initial, this.#context);
+      this.#members.set(one.spec.name, { connection, identity: identityOf(one) });
+      return connection;
+    });
+    return { added, removed };
+  }
+
+  /** Adds or replaces one server. */
+  async put(admitted: Admitted): Promise<Connection> {
+    const { name } = admitted.spec;
+    await this.remove(name);
+    const connection = new Connection(admitted.spec, admitted.initial, this.#context);
+    this.#members.set(name, { connection, identity: identityOf(admitted) });
+    return connection;
+  }
+
+  async remove(name: string): Promise<boolean> {
+    const member = this.#members.get(name);
+    if (member !== undefined) {
+      this.#members.delete(name);
+      this.#leave(name, member.connection);
+    }
+    await this.#leaving.get(name);
+    return member !== undefined;
+  }
+
+  async close(): Promise<void> {
+    for (const [name, member] of this.#members) this.#leave(name, member.connection);
+    this.#members.clear();
+    await Promise.all(this.#leaving.values());
+  }
+
+  #leave(name: string, connection: Connection): void {
+    const before = this.#leaving.get(name);
+    const done = Promise.all([before, connection.close()]).then(() => {
+      if (this.#leaving.get(name) === done) this.#leaving.delete(name);
+    });
+    this.#leaving.set(name, done);
+  }
+}
+
+/** What decides whether a running server may stay: everything it was started from, and what it may do. */
+function identityOf({ spec, initial }: Admitted): string {
+  return canonicalJson([spec.scope, spec.baseDir, spec.raw, spec.entry, initial.status]);
+}

@@ -1,0 +1,75 @@
+/** Multi-round-trip requests of the modern era: the server answers with questions, we ask again with answers. */
+
+import { PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import type { Params, Peer, RequestOptions } from './peer.ts';
+
+/** A server that still asks after this many rounds is going in circles. */
+export const MAX_ROUNDS = 16;
+const MAX_QUESTIONS_PER_ROUND = 32;
+
+/** Answers one question of a server: elicitation, sampling or roots. */
+export type AnswerQuestion = (method: string, params: Params, signal?: AbortSignal) => Promise<unknown>;
+
+export async function requestWithRounds(
+  peer: Peer,
+  method: string,
+  params: Params,
+  options: RequestOptions,
+  answer: AnswerQuestion,
+): Promise<unknown> {
+  let result = await peer.request(method, params, options);
+  for (let round = 0; isInputRequired(result); round += 1) {
+    if (round === MAX_ROUNDS) {
+      throw new PlugboardError(
+        'LIMIT_EXCEEDED',
+        `the server asked for more input ${MAX_ROUNDS} times in one request`,
+      );
+    }
+    const inputResponses = await answerAll(result['inputRequests'], answer, options.signal);
+    const { requestState } = result;
+    result = await peer.request(
+      method,
+      {
+        ...params,
+        ...(inputResponses === undefined ? {} : { inputResponses }),
+        // Opaque and possibly signed: it goes back exactly as it came.
+        ...(typeof requestState === 'string' ? { requestState } : {}),
+      },
+      options,
+    );
+  }
+  return result;
+}
+
+function isInputRequired(result: unknown): result is Record<string, unknown> {
+  return isRecord(result) && result['resultType'] === 'input_required';
+}
+
+async function answerAll(
+  requests: unknown,
+  answer: AnswerQuestion,
+  signal: AbortSignal | undefined,
+): Promise<Record<string, unknown> | undefined> {
+  if (!isRecord(requests)) return undefined;
+  const keys = Object.keys(requests);
+  if (keys.length > MAX_QUESTIONS_PER_ROUND) {
+    throw new PlugboardError('LIMIT_EXCEEDED', `the server asked ${keys.length} questions at once`);
+  }
+  const answers = await Promise.all(
+    keys.map(async (key): Promise<[string, unknown]> => {
+      const request = requests[key];
+      if (!isRecord(request) || typeof request['method'] !== 'string') {
+        throw new PlugboardError(
+          'PROTOCOL_ERROR',
+          `the server's question ${JSON.stringify(key)} has no method`,
+        );
+      }
+      return [
+        key,
+        await answer(request['method'], isRecord(request['params']) ? request['params'] : {}, signal),
+      ];
+    }),
+  );
+  return Object.fromEntries(answers);
+}

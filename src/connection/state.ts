@@ -1,0 +1,125 @@
+/** The states of a connection and the one pure function that moves between them (CON-7, CON-8). */
+
+import { PlugboardError } from '../errors.ts';
+
+export const BACKOFF_FIRST_MS = 250;
+export const BACKOFF_MAX_MS = 30_000;
+/** A connection that lived this long was fine: its end starts the count of failures anew. */
+export const STABLE_MS = 10_000;
+/** So many failures in a row open the breaker. */
+export const BREAKER_FAILURES = 5;
+/** With the breaker open, one try after this long. */
+export const BREAKER_COOL_DOWN_MS = 60_000;
+
+export type ConnectionState =
+  | { readonly status: 'disabled' }
+  | { readonly status: 'blocked'; readonly error: PlugboardError }
+  | { readonly status: 'untrusted'; readonly error: PlugboardError }
+  | { readonly status: 'idle' }
+  | { readonly status: 'connecting'; readonly since: number; readonly failures: number }
+  | {
+      readonly status: 'connected';
+      readonly since: number;
+      readonly failures: number;
+      readonly connectMs: number;
+    }
+  | { readonly status: 'disconnected' }
+  | { readonly status: 'needs_auth'; readonly error: PlugboardError }
+  | { readonly status: 'needs_client_registration'; readonly error: PlugboardError }
+  | {
+      readonly status: 'failed';
+      readonly error: PlugboardError;
+      readonly failures: number;
+      /** When it is tried again by itself; absent: when somebody asks for it. */
+      readonly retryAt?: number;
+      /** Failed so often that it is left alone for a while. */
+      readonly breaker?: true;
+    };
+
+export type Status = ConnectionState['status'];
+
+export type ConnectionEvent =
+  | { readonly type: 'connect'; readonly at: number }
+  | { readonly type: 'opened'; readonly at: number }
+  | {
+      readonly type: 'broke';
+      readonly at: number;
+      readonly error: PlugboardError;
+      /** Whether trying again by itself makes sense for this kind of failure. */
+      readonly retry: boolean;
+      /** 0 to 1: where in the jitter this one falls. */
+      readonly jitter: number;
+    }
+  /** The server forgot our session: the same connection, begun anew. */
+  | { readonly type: 'renew'; readonly at: number }
+  /** Nothing to do for a while: ended until it is needed. */
+  | { readonly type: 'rest' }
+  | { readonly type: 'disconnect' };
+
+/** Half fixed, half random, so that many servers that fell together do not come back together. */
+export function backoffMs(failures: number, jitter: number): number {
+  const full = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** Math.min(failures - 1, 20));
+  return Math.round(full * (0.5 + jitter / 2));
+}
+
+export function transition(state: ConnectionState, event: ConnectionEvent): ConnectionState {
+  // Nothing that happens to a connection lifts what a person or a policy decided.
+  if (state.status === 'disabled' || state.status === 'blocked' || state.status === 'untrusted') return state;
+  switch (event.type) {
+    case 'connect':
+      if (state.status === 'connected' || state.status === 'connecting') return state;
+      return {
+        status: 'connecting',
+        since: event.at,
+        failures: state.status === 'failed' ? state.failures : 0,
+      };
+    case 'opened':
+      if (state.status !== 'connecting') return state;
+      return {
+        status: 'connected',
+        since: event.at,
+        failures: state.failures,
+        connectMs: event.at - state.since,
+      };
+    case 'broke':
+      if (state.status !== 'connecting' && state.status !== 'connected') return state;
+      return broken(state, event);
+    case 'renew':
+      if (state.status !== 'connected') return state;
+      return { status: 'connecting', since: event.at, failures: state.failures };
+    case 'rest':
+      return state.status === 'connected' ? { status: 'idle' } : state;
+    case 'disconnect':
+      return { status: 'disconnected' };
+    default:
+      return event satisfies never;
+  }
+}
+
+function broken(
+  state: Extract<ConnectionState, { status: 'connecting' | 'connected' }>,
+  event: Extract<ConnectionEvent, { type: 'broke' }>,
+): ConnectionState {
+  const { error } = event;
+  if (error.code === 'NEEDS_AUTH' || error.code === 'AUTH_FAILED') return { status: 'needs_auth', error };
+  if (error.code === 'NEEDS_CLIENT_REGISTRATION') return { status: 'needs_client_registration', error };
+  const stable = state.status === 'connected' && event.at - state.since >= STABLE_MS;
+  const failures = stable ? 1 : state.failures + 1;
+  if (!event.retry || error.detail.permanent) return { status: 'failed', error, failures };
+  if (failures < BREAKER_FAILURES) {
+    return { status: 'failed', error, failures, retryAt: event.at + backoffMs(failures, event.jitter) };
+  }
+  const seconds = BREAKER_COOL_DOWN_MS / 1000;
+  return {
+    status: 'failed',
+    error: new PlugboardError(error.code, `${error.message} (failed ${failures} times in a row)`, {
+      server: error.server,
+      hint: error.hint ?? `It is left alone for ${seconds} s; mend the cause, then connect it again.`,
+      cause: error.cause,
+      detail: error.detail,
+    }),
+    failures,
+    retryAt: event.at + BREAKER_COOL_DOWN_MS,
+    breaker: true,
+  };
+}
