@@ -1,0 +1,196 @@
+/**
+ * Checks arguments against a tool's JSON Schema and says what is wrong so that a model can mend it.
+ *
+ * The schema is a stranger's. Nothing in it may cost more than a bounded moment or reach the network;
+ * what cannot be checked safely is left to the server, which checks anyway.
+ */
+
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import { nearest } from '../lib/nearest.ts';
+import { clean } from '../policy/clean.ts';
+
+/** Compiling grows with the schema; above this the server's own check has to do. */
+const MAX_CHECKED_SCHEMA_CHARS = 256 * 1024;
+const MAX_PATTERN_CHARS = 512;
+/** Even a harmless pattern is quadratic on some texts. */
+const MAX_PATTERN_SUBJECT_CHARS = 10_000;
+const MAX_REPORTED = 8;
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Problems with some arguments, one sentence each; empty when there are none. */
+export type ArgumentCheck = (args: JsonObject) => string[];
+
+const unchecked: ArgumentCheck = () => [];
+
+export interface ArgumentChecker {
+  /** The check for a schema, compiled once for as long as the schema object lives. */
+  checkFor(schema: JsonObject): ArgumentCheck;
+}
+
+export async function createArgumentChecker(): Promise<ArgumentChecker> {
+  const [{ Ajv2020 }, { Ajv }] = await Promise.all([import('ajv/dist/2020.js'), import('ajv')]);
+  const compiled = new WeakMap<JsonObject, ArgumentCheck>();
+  const options = {
+    strict: false,
+    validateSchema: false,
+    allErrors: true,
+    validateFormats: false,
+    logger: false,
+    // Ids are a stranger's words: two tools may well use the same one.
+    addUsedSchema: false,
+    code: { regExp: Object.assign(guardedRegExp, { code: 'guardedRegExp' }) },
+  } as const;
+
+  const compile = (schema: JsonObject): ArgumentCheck => {
+    const text = JSON.stringify(schema);
+    if (text.length > MAX_CHECKED_SCHEMA_CHARS) return unchecked;
+    // An engine of its own, so that nothing is kept for tools that are long gone.
+    const classic = /draft-0[4-7]/.test(String(schema['$schema'] ?? ''));
+    const { $schema: _dialect, $id: _id, ...rest } = schema;
+    try {
+      const validate = classic ? new Ajv(options).compile(rest) : new Ajv2020(options).compile(rest);
+      return (args) => (validate(args) ? [] : explain(validate, rest));
+    } catch {
+      return unchecked; // A reference that leads nowhere, or a keyword that is nonsense.
+    }
+  };
+  return {
+    checkFor(schema) {
+      let check = compiled.get(schema);
+      if (check === undefined) {
+        check = compile(schema);
+        compiled.set(schema, check);
+      }
+      return check;
+    },
+  };
+}
+
+/** A pattern that cannot run away: risky ones match everything, long texts are not looked at. */
+function guardedRegExp(pattern: string, flags: string): { test(text: string): boolean } {
+  const risky = pattern.length > MAX_PATTERN_CHARS || mayBacktrack(pattern);
+  const regExp = risky ? undefined : parsePattern(pattern, flags);
+  return {
+    test: (text) => regExp === undefined || text.length > MAX_PATTERN_SUBJECT_CHARS || regExp.test(text),
+  };
+}
+
+function parsePattern(pattern: string, flags: string): RegExp | undefined {
+  try {
+    return new RegExp(pattern, flags);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * True for a repeated group that itself repeats or chooses, for back references and look-arounds, and for
+ * more than a few unbounded repeats: the shapes in which matching can explode.
+ */
+export function mayBacktrack(pattern: string): boolean {
+  const plain = pattern.replace(/\\[^1-9k]/g, '_').replace(/\[[^\]]*\]/g, '_');
+  if (/\\[1-9k]|\(\?<?[=!]/.test(plain)) return true;
+  if ((plain.match(/[*+]|\{\d+,\d*\}/g) ?? []).length > 3) return true;
+  // Innermost groups first; what is left of one is marked as repeating when it did.
+  let rest = plain;
+  for (let groups = 0; groups < MAX_PATTERN_CHARS; groups += 1) {
+    const group = /\((?:\?(?::|<\w+>))?([^()]*)\)(\*|\+|\{\d+(?:,\d*)?\})?/.exec(rest);
+    if (group === null) return false;
+    const [whole, inside = '', repeat] = group;
+    const repeats = /[*+]|\{\d+,\d*\}|\|/.test(inside);
+    if (repeat !== undefined && repeats) return true;
+    rest = rest.slice(0, group.index) + (repeats ? '_+' : '_') + rest.slice(group.index + whole.length);
+  }
+  return true;
+}
+
+function explain(validate: ValidateFunction, schema: JsonObject): string[] {
+  const errors = validate.errors ?? [];
+  const sentences = new Set(
+    errors.map((error) => sentence(error, errors, schema)).filter((text) => text !== ''),
+  );
+  const all = [...sentences];
+  const shown = all.slice(0, MAX_REPORTED);
+  return all.length > shown.length ? [...shown, `and ${all.length - shown.length} more`] : shown;
+}
+
+function sentence(error: ErrorObject, all: readonly ErrorObject[], schema: JsonObject): string {
+  const where = fieldName(error.instancePath);
+  const { params } = error;
+  switch (error.keyword) {
+    case 'required': {
+      const missing = String(params['missingProperty']);
+      const typo = extras(all, error.instancePath).find((extra) => nearest(extra, [missing]).length > 0);
+      const hint = typo === undefined ? '' : ` (you gave ${quote(typo)})`;
+      return `${join(where, missing)} is required${hint}`;
+    }
+    case 'additionalProperties':
+    case 'unevaluatedProperties': {
+      const extra = String(params['additionalProperty'] ?? params['unevaluatedProperty']);
+      const [close] = nearest(extra, propertiesAt(schema, error.instancePath));
+      return `${join(where, extra)} is not known${close === undefined ? '' : `; did you mean ${quote(close)}?`}`;
+    }
+    case 'type':
+      return `${where || 'the arguments'} must be ${words(params['type'])}`;
+    case 'enum':
+      return `${where} must be one of ${list(params['allowedValues'])}`;
+    case 'const':
+      return `${where} must be ${JSON.stringify(params['allowedValue'])}`;
+    case 'if':
+      return ''; // What is wrong inside the branch is said by its own errors.
+    default:
+      return `${where || 'the arguments'} ${error.message ?? 'is not valid'}`;
+  }
+}
+
+/** Names given at this place that the schema does not have. */
+function extras(all: readonly ErrorObject[], instancePath: string): string[] {
+  return all
+    .filter((error) => error.keyword === 'additionalProperties' && error.instancePath === instancePath)
+    .map((error) => String(error.params['additionalProperty']));
+}
+
+function propertiesAt(schema: JsonObject, instancePath: string): string[] {
+  let node: unknown = schema;
+  for (const step of instancePath.split('/').slice(1)) {
+    const record = isObject(node) ? node : {};
+    node =
+      isObject(record['properties']) && step in record['properties']
+        ? record['properties'][step]
+        : record['items'];
+  }
+  return isObject(node) && isObject(node['properties']) ? Object.keys(node['properties']) : [];
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** `/items/0/name` → `items[0].name` */
+function fieldName(instancePath: string): string {
+  return instancePath
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((path, step) => (/^\d+$/.test(step) ? `${path}[${step}]` : join(path, step)), '');
+}
+
+function join(path: string, step: string): string {
+  const shown = clean(step, { multiline: false, max: 100 });
+  return path === '' ? shown : `${path}.${shown}`;
+}
+
+function quote(name: string): string {
+  return JSON.stringify(clean(name, { multiline: false, max: 100 }));
+}
+
+function words(type: unknown): string {
+  const names = [type].flat().map((name) => (/^[aeiou]/.test(String(name)) ? `an ${name}` : `a ${name}`));
+  return names.join(' or ').replace('a null', 'null');
+}
+
+function list(values: unknown): string {
+  const shown = Array.isArray(values) ? values.slice(0, 12).map((value) => JSON.stringify(value)) : [];
+  return Array.isArray(values) && values.length > 12 ? `${shown.join(', ')}, …` : shown.join(', ');
+}

@@ -1,0 +1,26 @@
+/**
+ * Sees to it that the server is there and that the tool is still what the caller saw.
+ *
+ * A tool may be known from the cache alone. Connecting reads the list again, so that arguments are never
+ * checked against a definition that its server has left behind (CAT-3).
+ */
+
+import { PlugboardError } from '../errors.ts';
+import type { Stage } from './call.ts';
+import { settingsOf } from './settings.ts';
+
+export const awaken: Stage = (context, next) => async (call) => {
+  const { tool, connection } = settingsOf(call);
+  if (!connection.isLive) {
+    await connection.ready(call.signal);
+    const now = context.snapshot().find(call.name);
+    if (now === undefined) {
+      throw new PlugboardError('UNKNOWN_TOOL', `${tool.server} no longer has a tool called ${tool.tool}`, {
+        server: tool.server,
+        hint: 'The list was read again: tools() has what it offers now.',
+      });
+    }
+    call.tool = now;
+  }
+  return next(call);
+};

@@ -1,0 +1,74 @@
+/** One call on its way through the pipeline, and the shape of a stage. */
+
+import type { Snapshot } from '../catalog/catalog.ts';
+import type { Deferral } from '../catalog/deferral.ts';
+import type { Search } from '../catalog/search-view.ts';
+import type { Tool } from '../catalog/tool.ts';
+import type { Settings } from '../config/entry.ts';
+import type { Connection } from '../connection/connection.ts';
+import type { Progress } from '../connection/peer.ts';
+import type { PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Emitter } from '../lib/emitter.ts';
+import type { OutputFiles } from './output-files.ts';
+import type { Session } from './session.ts';
+import type { ShapedResult } from './shape.ts';
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Longest silence in this call, instead of the server's `toolTimeoutMs`. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** What the stages fill in as the call goes down. */
+export interface Call extends CallOptions {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly session: Session;
+  /** Set by `resolve`; every stage below it may rely on them. */
+  tool?: Tool;
+  connection?: Connection;
+}
+
+export type Outcome = 'ok' | 'tool-error' | 'error' | 'denied' | 'cancelled' | 'timeout';
+
+export interface CallEvents {
+  readonly 'call.begin': {
+    readonly id: string;
+    readonly server: string;
+    readonly tool: string;
+    readonly session: string;
+  };
+  readonly 'call.progress': { readonly id: string } & Progress;
+  readonly 'call.end': {
+    readonly id: string;
+    readonly outcome: Outcome;
+    readonly ms: number;
+    readonly code?: PlugboardError['code'];
+  };
+}
+
+/** What stages need from the host. */
+export interface CallContext {
+  readonly clock: Clock;
+  readonly snapshot: () => Snapshot;
+  readonly deferral: () => Deferral;
+  readonly search: Search;
+  readonly connection: (server: string) => Connection | undefined;
+  readonly settings: () => Settings;
+  readonly sandboxState: () => unknown;
+  readonly events: Pick<Emitter<CallEvents>, 'emit'>;
+  readonly log: (server: string, level: 'info' | 'warning', message: string) => void;
+  readonly outputs: OutputFiles;
+  /** From the environment; beats the configuration's default. */
+  readonly maxOutputTokens: number | undefined;
+  /** What the model can take; what is not said, it can. */
+  readonly model: { readonly images?: boolean; readonly audio?: boolean };
+  /** Keeps an "always" answer, so that the next host knows it too. */
+  readonly allowAlways: (name: string) => Promise<void>;
+}
+
+export type Handler = (call: Call) => Promise<ShapedResult>;
+export type Stage = (context: CallContext, next: Handler) => Handler;

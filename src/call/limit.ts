@@ -1,0 +1,65 @@
+/** Keeps the number of calls that a server works on at once within bounds; read-only calls do not wait (CAL-7). */
+
+import { asPlugboardError, PlugboardError } from '../errors.ts';
+import type { Call, Handler, Stage } from './call.ts';
+import { settingsOf } from './settings.ts';
+
+export const MAX_CALLS_PER_SERVER = 64;
+export const MAX_WAITING_PER_SERVER = 4_096;
+
+interface Lane {
+  running: number;
+  readonly waiting: (() => void)[];
+}
+
+export const limit: Stage = (_context, next) => {
+  const lanes = new WeakMap<object, Lane>();
+  return (call) => {
+    const { tool, connection, entry } = settingsOf(call);
+    // Only a server that the user trusts is believed when it says that a tool changes nothing.
+    if (entry.trusted === true && tool.annotations?.readOnlyHint === true) return next(call);
+    let lane = lanes.get(connection);
+    if (lane === undefined) {
+      lane = { running: 0, waiting: [] };
+      lanes.set(connection, lane);
+    }
+    return lane.running < MAX_CALLS_PER_SERVER ? run(lane, call, next) : wait(lane, call, next);
+  };
+};
+
+async function run(lane: Lane, call: Call, next: Handler): ReturnType<Handler> {
+  lane.running += 1;
+  try {
+    return await next(call);
+  } finally {
+    lane.running -= 1;
+    lane.waiting.shift()?.();
+  }
+}
+
+async function wait(lane: Lane, call: Call, next: Handler): ReturnType<Handler> {
+  const { tool } = settingsOf(call);
+  if (lane.waiting.length >= MAX_WAITING_PER_SERVER) {
+    throw new PlugboardError(
+      'LIMIT_EXCEEDED',
+      `${MAX_WAITING_PER_SERVER} calls to ${tool.server} are waiting already`,
+      {
+        server: tool.server,
+      },
+    );
+  }
+  await new Promise<void>((resolve, reject) => {
+    const turn = (): void => {
+      call.signal?.removeEventListener('abort', leave);
+      resolve();
+    };
+    const leave = (): void => {
+      lane.waiting.splice(lane.waiting.indexOf(turn), 1);
+      reject(asPlugboardError(call.signal?.reason, 'CANCELLED'));
+    };
+    lane.waiting.push(turn);
+    call.signal?.addEventListener('abort', leave, { once: true });
+    if (call.signal?.aborted) leave();
+  });
+  return run(lane, call, next);
+}

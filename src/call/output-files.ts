@@ -1,0 +1,75 @@
+/** Whole results that were too long to hand over, kept as files for a while and within a total size (CAL-5). */
+
+import { createWriteStream } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Clock } from '../lib/clock.ts';
+
+const MAX_TOTAL_BYTES: number = 1024 * 1024 * 1024;
+const MAX_AGE_MS: number = 7 * 24 * 60 * 60 * 1000;
+/** Written in pieces, so that a long result is never there twice as bytes. */
+const PIECE_CHARS: number = 256 * 1024;
+
+export interface OutputFiles {
+  /** Writes a result and gives its path; rejects when it cannot be written. */
+  save(name: string, content: string | Uint8Array): Promise<string>;
+}
+
+export function createOutputFiles(folder: string, clock: Clock): OutputFiles {
+  let pruning: Promise<void> | undefined;
+  let count = 0;
+  return {
+    async save(name, content) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      count += 1;
+      const stamp = new Date(clock.now()).toISOString().replace(/[:.]/g, '-');
+      const file = join(folder, `${stamp}-${process.pid}-${count}-${name}`);
+      const part = `${file}.part`;
+      await pipeline(Readable.from(pieces(content)), createWriteStream(part, { mode: 0o600 })).catch(
+        async (error) => {
+          await rm(part, { force: true });
+          throw error;
+        },
+      );
+      await rename(part, file);
+      pruning ??= prune(folder, clock.now()).finally(() => {
+        pruning = undefined;
+      });
+      await pruning;
+      return file;
+    },
+  };
+}
+
+function* pieces(content: string | Uint8Array): Generator<Uint8Array> {
+  if (typeof content !== 'string') {
+    yield content;
+    return;
+  }
+  for (let at = 0; at < content.length; ) {
+    let end = Math.min(at + PIECE_CHARS, content.length);
+    // A pair of surrogates is one character: it is not cut in two.
+    if (end < content.length && (content.charCodeAt(end - 1) & 0xfc00) === 0xd800) end -= 1;
+    yield Buffer.from(content.slice(at, end));
+    at = end;
+  }
+}
+
+/** Old ones go, and the oldest ones while all together are too large. */
+async function prune(folder: string, now: number): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const path = join(folder, name);
+      const found = await stat(path).catch(() => undefined);
+      return { path, size: found?.size ?? 0, at: found?.mtimeMs ?? 0 };
+    }),
+  );
+  let total = 0;
+  for (const { path, size, at } of files.sort((a, b) => b.at - a.at)) {
+    total += size;
+    if (total > MAX_TOTAL_BYTES || now - at > MAX_AGE_MS) await rm(path, { force: true });
+  }
+}

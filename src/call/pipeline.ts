@@ -1,0 +1,34 @@
+/**
+ * The order in which a call is worked on. It is the design: the call walks from left to right, its result back;
+ * so `shape`, which works on the result, stands before what brings it.
+ */
+
+import { PlugboardError } from '../errors.ts';
+import { approve } from './approve.ts';
+import { awaken } from './awaken.ts';
+import type { CallContext, Handler, Stage } from './call.ts';
+import { invoke } from './invoke.ts';
+import { limit } from './limit.ts';
+import { observe } from './observe.ts';
+import { resolve } from './resolve.ts';
+import { shape } from './shape.ts';
+import { toolSearch } from './tool-search.ts';
+import { validate } from './validate.ts';
+
+export const stages: readonly Stage[] = [
+  toolSearch,
+  resolve,
+  observe,
+  awaken,
+  validate,
+  approve,
+  shape,
+  limit,
+  invoke,
+];
+
+/** One function out of the stages. */
+export function createPipeline(context: CallContext): Handler {
+  const end: Handler = () => Promise.reject(new PlugboardError('INTERNAL', 'the last stage did not answer'));
+  return stages.reduceRight<Handler>((next, stage) => stage(context, next), end);
+}

@@ -1,0 +1,32 @@
+/** Finds the tool and the connection that a name stands for; a wrong name is answered with the nearest ones. */
+
+import { PlugboardError } from '../errors.ts';
+import { nearest } from '../lib/nearest.ts';
+import type { Stage } from './call.ts';
+
+export const resolve: Stage = (context, next) => (call) => {
+  const snapshot = context.snapshot();
+  const tool = snapshot.find(call.name);
+  if (tool === undefined) {
+    const close = nearest(
+      call.name,
+      snapshot.tools.map((known) => known.name),
+    );
+    const hint =
+      close.length > 0 ? `Did you mean ${close.join(' or ')}?` : 'tools() lists what can be called now.';
+    return Promise.reject(
+      new PlugboardError('UNKNOWN_TOOL', `there is no tool called ${JSON.stringify(call.name)}`, { hint }),
+    );
+  }
+  const connection = context.connection(tool.server);
+  if (connection === undefined) {
+    return Promise.reject(
+      new PlugboardError('UNKNOWN_SERVER', `the server ${tool.server} is not configured any more`, {
+        server: tool.server,
+      }),
+    );
+  }
+  call.tool = tool;
+  call.connection = connection;
+  return next(call);
+};

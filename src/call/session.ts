@@ -1,0 +1,52 @@
+/** What outlives one call and belongs to one caller: what it was allowed, what it has loaded, where its questions go. */
+
+import type { ToolAnnotations } from '../catalog/tool.ts';
+
+export interface ApprovalRequest {
+  readonly server: string;
+  /** What its server calls it. */
+  readonly tool: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly annotations?: ToolAnnotations;
+  /** Why it is asked, in one sentence. */
+  readonly reason: string;
+  readonly session: string;
+}
+
+export type ApprovalAnswer = 'allow' | 'allow-session' | 'allow-always' | 'deny' | 'cancel';
+
+export type Approve = (request: ApprovalRequest) => ApprovalAnswer | Promise<ApprovalAnswer>;
+
+export interface SessionOptions {
+  readonly approve?: Approve | undefined;
+  /**
+   * `enforce`: everything that `approval` asks about is asked here. `client`: whoever calls has asked its
+   * own user already, and only `ask` rules and the mode `prompt` are asked about.
+   */
+  readonly approvals?: 'enforce' | 'client' | undefined;
+  /** Whether a model reads the results (default): they are cleaned and kept within its limits. */
+  readonly forModel?: boolean | undefined;
+}
+
+export interface Session {
+  readonly id: string;
+  readonly approve: Approve | undefined;
+  readonly approvals: 'enforce' | 'client';
+  readonly forModel: boolean;
+  /** Names of tools that a person allowed for as long as this session lasts. */
+  readonly allowed: Set<string>;
+  /** Names of deferred tools that were found, in the order they were: appended, never reordered. */
+  readonly loaded: Set<string>;
+}
+
+export function createSession(id: string, options: SessionOptions): Session {
+  return {
+    id,
+    approve: options.approve,
+    approvals: options.approvals ?? 'enforce',
+    forModel: options.forModel ?? true,
+    allowed: new Set(),
+    loaded: new Set(),
+  };
+}

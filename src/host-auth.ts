@@ -1,0 +1,93 @@
+/** Who a host is to each of its remote servers: one owner for all logins, loaded when the first one is needed. */
+
+import type { ServerAuth } from './auth/create.ts';
+import type { AuthEvent } from './auth/events.ts';
+import type { Logins } from './auth/logins.ts';
+import { isStdio, type RemoteEntry, type ServerEntry, type ServerSpec } from './config/entry.ts';
+import type { Home } from './config/home.ts';
+import { PlugboardError } from './errors.ts';
+import type { Clock } from './lib/clock.ts';
+
+export interface HostAuthOptions {
+  readonly home: Home;
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  readonly openUrl: ((url: string) => void | Promise<void>) | undefined;
+  readonly event: (event: AuthEvent) => void;
+  readonly notice: (message: string) => void;
+  /** A login or logout of this server, by this process or another: its connection has to be made anew. */
+  readonly changed: (server: string) => void;
+}
+
+interface Member {
+  readonly spec: ServerSpec;
+  readonly auth: Promise<ServerAuth>;
+}
+
+export class HostAuth {
+  readonly #options: HostAuthOptions;
+  readonly #members = new Map<string, Member>();
+  #logins: Promise<Logins> | undefined;
+
+  constructor(options: HostAuthOptions) {
+    this.#options = options;
+  }
+
+  /** The credentials of one server; the same object for as long as its spec stays the same. */
+  of(spec: ServerSpec, entry: ServerEntry): Promise<ServerAuth> {
+    if (isStdio(entry)) {
+      return Promise.reject(
+        new PlugboardError('USAGE', `${spec.name} runs on this machine and needs no login`, {
+          server: spec.name,
+        }),
+      );
+    }
+    const known = this.#members.get(spec.name);
+    if (known?.spec === spec) return known.auth;
+    this.drop(spec.name);
+    const auth = this.#create(spec, entry);
+    this.#members.set(spec.name, { spec, auth });
+    return auth;
+  }
+
+  drop(name: string): void {
+    const member = this.#members.get(name);
+    this.#members.delete(name);
+    member?.auth.then(
+      (auth) => auth.close(),
+      () => {},
+    );
+  }
+
+  async close(): Promise<void> {
+    for (const name of [...this.#members.keys()]) this.drop(name);
+    (await this.#logins?.catch(() => undefined))?.close();
+  }
+
+  async #create(spec: ServerSpec, entry: RemoteEntry): Promise<ServerAuth> {
+    const { env, clock, openUrl, event, changed } = this.#options;
+    this.#logins ??= this.#openLogins();
+    const [{ createServerAuth }, logins] = await Promise.all([import('./auth/create.ts'), this.#logins]);
+    const auth = createServerAuth({
+      server: spec.name,
+      entry,
+      env,
+      cwd: spec.baseDir,
+      logins,
+      clock,
+      openUrl,
+      onEvent: event,
+    });
+    auth.onChange(() => changed(spec.name));
+    return auth;
+  }
+
+  async #openLogins(): Promise<Logins> {
+    const { home, env, clock, notice } = this.#options;
+    const [{ Logins }, { openSecrets }] = await Promise.all([
+      import('./auth/logins.ts'),
+      import('./secrets/store.ts'),
+    ]);
+    return new Logins({ home, secrets: openSecrets({ home, env, notice }), clock });
+  }
+}

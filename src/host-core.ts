@@ -1,0 +1,249 @@
+/** The wiring of a host: every layer built once and joined to its neighbours. What a host can do is in `host.ts`. */
+
+import type { CallContext, Handler } from './call/call.ts';
+import { createOutputFiles } from './call/output-files.ts';
+import { createPipeline } from './call/pipeline.ts';
+import { createSession, type Session } from './call/session.ts';
+import { type CatalogCache, openCatalogCache } from './catalog/cache.ts';
+import { Catalog } from './catalog/catalog.ts';
+import {
+  createDeferral,
+  DEFAULT_CONTEXT_TOKENS,
+  type Deferral,
+  parseMode,
+  TOOL_SEARCH,
+} from './catalog/deferral.ts';
+import { Intake } from './catalog/intake.ts';
+import { createSearch, type Search } from './catalog/search-view.ts';
+import { expandEntry } from './config/expand.ts';
+import { findHome, type Home, homeAt } from './config/home.ts';
+import { limitsFor } from './config/limits.ts';
+import { type LoadedConfig, loadConfig } from './config/load.ts';
+import type { Connection, ConnectionContext } from './connection/connection.ts';
+import { Pool } from './connection/pool.ts';
+import { createQuestions, type Questions } from './connection/questions.ts';
+import { openVerdicts, type Verdicts } from './connection/verdicts.ts';
+import { HostAuth } from './host-auth.ts';
+import type { HostEvents, HostOptions } from './host-options.ts';
+import { reportOf, type ServerReport } from './host-report.ts';
+import { type Clock, systemClock } from './lib/clock.ts';
+import { Emitter } from './lib/emitter.ts';
+import { readVersion } from './lib/version.ts';
+import { createTransport, fallsBackToSse } from './transport/create.ts';
+import type { Reaper } from './transport/reaper.ts';
+
+/** A server that nobody has called for this long is ended; its tools stay, and the next call starts it. */
+const REST_AFTER_MS: number = 10 * 60 * 1000;
+
+export class HostCore {
+  readonly options: HostOptions;
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  readonly home: Home;
+  readonly events: Emitter<HostEvents>;
+  readonly auth: HostAuth;
+  readonly session: Session;
+  readonly catalog: Catalog;
+  readonly intake: Intake;
+  readonly search: Search;
+  readonly deferral: () => Deferral;
+  readonly pool: Pool;
+  readonly pipeline: Handler;
+  /** The newest configuration; replaced whole by a reload. */
+  config: LoadedConfig;
+  sandboxState: unknown;
+  readonly #verdicts: Verdicts;
+  readonly #cache: CatalogCache;
+  readonly #questions: Questions;
+  #reaper: Promise<Reaper> | undefined;
+
+  static async build(options: HostOptions): Promise<HostCore> {
+    const env = options.env ?? process.env;
+    const clock = options.clock ?? systemClock;
+    const home = options.home === undefined ? findHome(env) : homeAt(options.home);
+    const cwd = options.cwd ?? process.cwd();
+    const [config, verdicts] = await Promise.all([
+      loadConfig({ cwd, home, code: options.servers }),
+      openVerdicts(home, clock),
+    ]);
+    return new HostCore(options, env, clock, home, config, verdicts);
+  }
+
+  private constructor(
+    options: HostOptions,
+    env: NodeJS.ProcessEnv,
+    clock: Clock,
+    home: Home,
+    config: LoadedConfig,
+    verdicts: Verdicts,
+  ) {
+    this.options = options;
+    this.env = env;
+    this.clock = clock;
+    this.home = home;
+    this.config = config;
+    this.#verdicts = verdicts;
+    this.#cache = openCatalogCache(home, clock);
+    this.sandboxState = options.sandboxState;
+    this.events = new Emitter((error) => this.log(undefined, 'error', `a listener threw: ${String(error)}`));
+    this.auth = this.#createAuth();
+    const { approve, approvals, forModel } = options;
+    this.session = createSession('host', { approve, approvals, forModel });
+    this.#questions = createQuestions(options, this.session.id);
+    this.catalog = new Catalog(options.naming ?? config.settings.naming ?? 'mcp__', [TOOL_SEARCH]);
+    this.intake = this.#createIntake();
+    this.search = createSearch(() => this.catalog.snapshot);
+    this.deferral = this.#createDeferral();
+    this.pool = new Pool(this.#connectionContext());
+    this.pipeline = createPipeline(this.#callContext());
+  }
+
+  report(connection: Connection): ServerReport {
+    return reportOf(connection, this.catalog.listing(connection.name));
+  }
+
+  /** A server is gone, or gone away: so are its tools. */
+  forget(name: string): void {
+    this.catalog.delete(name);
+    this.events.emit('tools', { server: name });
+  }
+
+  log(server: string | undefined, level: HostEvents['log']['level'], message: string): void {
+    this.events.emit('log', { ...(server === undefined ? {} : { server }), level, message });
+  }
+
+  /** Ends every server, then what served them. */
+  async close(): Promise<void> {
+    await this.pool.close();
+    await Promise.all([this.#verdicts.flush(), this.#cache.flush()]);
+    await this.auth.close();
+    const reaper = await this.#reaper?.catch(() => undefined);
+    await reaper?.close();
+  }
+
+  #createAuth(): HostAuth {
+    const { home, env, clock, options } = this;
+    return new HostAuth({
+      home,
+      env,
+      clock,
+      openUrl: options.openUrl,
+      event: (event) => {
+        if (event.type === 'notice') return this.log(event.server, event.level, event.message);
+        const { type: _type, ...login } = event;
+        this.events.emit('login', login);
+      },
+      notice: (message) => this.log(undefined, 'warning', message),
+      changed: (server) => {
+        this.pool
+          .get(server)
+          ?.reconnect()
+          .catch(() => {});
+      },
+    });
+  }
+
+  #createIntake(): Intake {
+    return new Intake({
+      catalog: this.catalog,
+      cache: this.#cache,
+      expand: (spec) => expandEntry(spec, this.env),
+      // What a server offers may depend on who asks and on what we say that we can do.
+      principal: () => JSON.stringify(this.#questions.capabilities),
+      warn: (server, message) => this.log(server, 'warning', message),
+    });
+  }
+
+  #createDeferral(): () => Deferral {
+    const { options, env } = this;
+    const fromEnv = env['ENABLE_TOOL_SEARCH'];
+    const chosen = options.toolSearch ?? (fromEnv ? parseMode(fromEnv) : undefined);
+    return createDeferral(
+      () => this.catalog.snapshot,
+      () => ({
+        mode: chosen ?? this.config.settings.toolSearch ?? 'auto',
+        contextTokens: options.model?.contextTokens ?? DEFAULT_CONTEXT_TOKENS,
+        alwaysLoad: (server) => this.pool.get(server)?.spec.entry.alwaysLoad === true,
+      }),
+    );
+  }
+
+  #connectionContext(): ConnectionContext {
+    const { options, env, clock } = this;
+    const questions = this.#questions;
+    const { client } = this.config.settings;
+    return {
+      clock,
+      random: Math.random,
+      client: { name: client?.name ?? 'plugboard', version: client?.version ?? readVersion() },
+      logLevel: options.logLevel ?? 'info',
+      capabilities: questions.capabilities,
+      verdicts: this.#verdicts,
+      expand: (spec) => expandEntry(spec, env),
+      transport: (spec, entry, choice) =>
+        createTransport({
+          entry,
+          sse: choice === 'sse',
+          env,
+          baseDir: spec.baseDir,
+          clock,
+          reaper: () => this.#startReaper(),
+          credentials: () => this.auth.of(spec, entry),
+        }),
+      fallsBackToSse,
+      restAfterMs: (entry) => ((entry.lifecycle ?? 'lazy') === 'lazy' ? REST_AFTER_MS : undefined),
+      startupTimeoutMs: (entry) => limitsFor(entry, this.config.settings).startupTimeoutMs,
+      answer: (server, method, params) => questions.answer(server, method, params),
+      sandboxState: () => this.sandboxState,
+      changed: (connection) => this.#changed(connection),
+      listChanged: (connection, kind) => {
+        if (kind === 'tools') this.intake.receive(connection);
+        this.events.emit(kind, { server: connection.name });
+      },
+      resourceUpdated: () => {},
+      log: (connection, { level, message }) => this.log(connection.name, level, message),
+    };
+  }
+
+  #changed(connection: Connection): void {
+    if (connection.state.status === 'connected') {
+      this.intake.receive(connection);
+      this.events.emit('tools', { server: connection.name });
+    }
+    if (connection.state.status === 'disconnected') this.forget(connection.name);
+    this.events.emit('server', this.report(connection));
+  }
+
+  #callContext(): CallContext {
+    return {
+      clock: this.clock,
+      snapshot: () => this.catalog.snapshot,
+      deferral: this.deferral,
+      search: this.search,
+      connection: (server) => this.pool.get(server),
+      settings: () => this.config.settings,
+      sandboxState: () => this.sandboxState,
+      events: this.events,
+      log: (server, level, message) => this.log(server, level, message),
+      outputs: createOutputFiles(this.home.outputs, this.clock),
+      maxOutputTokens: positiveInteger(this.env['MAX_MCP_OUTPUT_TOKENS']),
+      model: this.options.model ?? {},
+      allowAlways: async (name) => {
+        const { allowAlways } = await import('./config/allow.ts');
+        await allowAlways(this.home, name);
+      },
+    };
+  }
+
+  /** One helper for all servers of this host, started with the first of them. */
+  #startReaper(): Promise<Reaper> {
+    this.#reaper ??= import('./transport/reaper.ts').then(({ createReaper }) =>
+      createReaper({ env: this.env, onProblem: (message) => this.log(undefined, 'warning', message) }),
+    );
+    return this.#reaper;
+  }
+}
+
+function positiveInteger(text: string | undefined): number | undefined {
+  return text !== undefined && /^[1-9]\d{0,11}$/.test(text.trim()) ? Number(text) : undefined;
+}

@@ -1,0 +1,65 @@
+/** What a host is made from and what it tells: the types of the library's surface. */
+
+import type { CallEvents } from './call/call.ts';
+import type { Approve, SessionOptions } from './call/session.ts';
+import type { ToolSearchMode } from './catalog/deferral.ts';
+import type { Naming } from './catalog/names.ts';
+import type { ServerEntry } from './config/entry.ts';
+import type { LogLevel } from './connection/log-gate.ts';
+import type { Questioned } from './connection/questions.ts';
+import type { ServerReport } from './host-report.ts';
+import type { Clock } from './lib/clock.ts';
+
+export interface HostOptions extends Questioned {
+  /** Where the project is looked for; default: the working folder. */
+  readonly cwd?: string | undefined;
+  /** The folder of Plugboard's own files; default: PLUGBOARD_HOME, else ~/.config/plugboard. */
+  readonly home?: string | undefined;
+  /** Servers given in code: the strongest scope. */
+  readonly servers?: Readonly<Record<string, ServerEntry>> | undefined;
+  /** How the person is asked about a call. Without it, what has to be asked is refused. */
+  readonly approve?: Approve | undefined;
+  /** Who has asked already; see {@link SessionOptions}. */
+  readonly approvals?: SessionOptions['approvals'];
+  /** Whether a model reads results (default): then they are cleaned and kept within its limits. */
+  readonly forModel?: SessionOptions['forModel'];
+  /** How a login reaches the person's browser; default: the system's own way. */
+  readonly openUrl?: ((url: string) => void | Promise<void>) | undefined;
+  readonly naming?: Naming | undefined;
+  /** Whether definitions are deferred behind `tool_search`; beats ENABLE_TOOL_SEARCH and config.json. */
+  readonly toolSearch?: ToolSearchMode | undefined;
+  /** What the model can take. */
+  readonly model?:
+    | { readonly contextTokens?: number; readonly images?: boolean; readonly audio?: boolean }
+    | undefined;
+  /** Given to servers that declare `codex/sandbox-state`. */
+  readonly sandboxState?: unknown;
+  /** Read configuration files again when they change (default), or only at `reload()`. */
+  readonly watch?: boolean | undefined;
+  /** Only these servers take part; the others are as if they were not configured. */
+  readonly only?: readonly string[] | undefined;
+  /** Which servers are started at once: as their `lifecycle` says (default), all of them, or none. */
+  readonly connect?: 'lifecycle' | 'all' | 'none' | undefined;
+  /** The least severe messages wanted from servers. */
+  readonly logLevel?: LogLevel | undefined;
+  readonly env?: NodeJS.ProcessEnv | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+export interface HostEvents extends CallEvents {
+  readonly server: ServerReport;
+  readonly ready: { readonly connected: number; readonly failed: number; readonly cancelled: number };
+  readonly tools: { readonly server: string };
+  readonly resources: { readonly server: string };
+  readonly prompts: { readonly server: string };
+  readonly login: {
+    readonly server: string;
+    readonly state: 'needed' | 'waiting' | 'done' | 'failed' | 'removed';
+    readonly url?: string;
+    /** Whether the browser was opened; when it was not, the address has to be shown. */
+    readonly opened?: boolean;
+    readonly message?: string;
+    readonly hint?: string;
+  };
+  readonly log: { readonly server?: string; readonly level: LogLevel; readonly message: string };
+}

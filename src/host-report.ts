@@ -1,0 +1,53 @@
+/** A server's state as other programs read it. */
+
+import type { ServerListing } from './catalog/catalog.ts';
+import { transportOf } from './config/describe.ts';
+import type { Scope } from './config/entry.ts';
+import type { Connection } from './connection/connection.ts';
+import type { Era } from './connection/eras.ts';
+import type { Status } from './connection/state.ts';
+import type { ErrorCode } from './errors.ts';
+
+/** A server as `list --json` prints it. */
+export interface ServerReport {
+  readonly name: string;
+  readonly scope: Scope;
+  readonly transport: 'stdio' | 'http' | 'sse';
+  readonly status: Status;
+  readonly error?: {
+    readonly code: ErrorCode;
+    readonly message: string;
+    readonly hint?: string;
+    readonly stderr?: string;
+  };
+  readonly tools: number;
+  readonly protocolVersion?: string;
+  readonly era?: Era;
+  readonly connectMs?: number;
+  readonly pid?: number;
+  readonly quarantined?: readonly { readonly tool: string; readonly reason: string }[];
+}
+
+export function reportOf(connection: Connection, listing: ServerListing | undefined): ServerReport {
+  const { spec, state, negotiated, pid, transportKind } = connection;
+  const quarantined = listing?.quarantined ?? [];
+  return {
+    name: spec.name,
+    scope: spec.scope,
+    transport: transportKind === 'sse' ? 'sse' : transportOf(spec.entry),
+    status: state.status,
+    ...('error' in state ? { error: errorOf(state.error) } : {}),
+    tools: listing?.tools.length ?? 0,
+    ...(negotiated === undefined ? {} : { protocolVersion: negotiated.protocolVersion, era: negotiated.era }),
+    ...(state.status === 'connected' ? { connectMs: state.connectMs } : {}),
+    ...(pid === undefined ? {} : { pid }),
+    ...(quarantined.length === 0 ? {} : { quarantined }),
+  };
+}
+
+function errorOf(
+  error: Extract<Connection['state'], { error: unknown }>['error'],
+): NonNullable<ServerReport['error']> {
+  const { server: _server, ...rest } = error.toJSON();
+  return rest;
+}

@@ -1,0 +1,320 @@
+/** What an agent holds in its hands: the user's servers as tools, and the few things one can do with them. */
+
+import { mkdir } from 'node:fs/promises';
+import type { ServerAuth } from './auth/create.ts';
+import type { LoginOptions } from './auth/interactive.ts';
+import type { CallOptions } from './call/call.ts';
+import type { ShapedResult } from './call/shape.ts';
+import { definitionCost, visibleTools } from './catalog/deferral.ts';
+import type { SearchHit } from './catalog/search/tool-index.ts';
+import type { Tool } from './catalog/tool.ts';
+import { specFromCode } from './config/code-spec.ts';
+import { isStdio, type Problem, type ServerEntry, type ServerSpec } from './config/entry.ts';
+import { expandEntry } from './config/expand.ts';
+import { loadConfig } from './config/load.ts';
+import { watchFiles } from './config/watch.ts';
+import type { Connection } from './connection/connection.ts';
+import type { Phase } from './connection/open.ts';
+import type { Admitted } from './connection/pool.ts';
+import { asPlugboardError, PlugboardError } from './errors.ts';
+import { HostCore } from './host-core.ts';
+import type { HostEvents, HostOptions } from './host-options.ts';
+import type { ServerReport } from './host-report.ts';
+import type { Unsubscribe } from './lib/emitter.ts';
+import { nearest } from './lib/nearest.ts';
+import { admit } from './policy/admit.ts';
+import { openTrust } from './policy/trust.ts';
+
+/**
+ * Reads the configuration and begins to start the user's servers. Resolves when the configuration is read
+ * and every tool known from the cache is there; `ready()` waits for the servers.
+ *
+ * @example
+ * await using host = await createHost({ approve: () => 'allow' });
+ * await host.ready();
+ * const result = await host.call('mcp__files__read_file', { path: 'README.md' });
+ */
+export async function createHost(options: HostOptions = {}): Promise<Host> {
+  const host = new Host(await HostCore.build(options));
+  await host.start();
+  return host;
+}
+
+/** A tool that was found, as `search --json` prints it. */
+export interface SearchResult {
+  readonly name: string;
+  readonly server: string;
+  readonly tool: string;
+  readonly description: string;
+  readonly score: number;
+}
+
+export class Host {
+  readonly #core: HostCore;
+  /** Servers that came and went by code, on top of the configuration. */
+  readonly #added = new Map<string, ServerSpec>();
+  readonly #removed = new Set<string>();
+  #settled: Promise<void> = Promise.resolve();
+  #reloading: Promise<void> = Promise.resolve();
+  #closing: Promise<void> | undefined;
+  #unwatch: () => void = () => {};
+  #nextCall = 1;
+
+  /** Use {@link createHost}. */
+  constructor(core: HostCore) {
+    this.#core = core;
+  }
+
+  /** Puts the configured servers in place and begins to start them; `createHost` calls it. */
+  async start(): Promise<void> {
+    const { added } = await this.#core.pool.apply(await this.#admitted());
+    const starting = await this.#toStart(added);
+    this.#settled = startAll(starting).then((counts) => this.#core.events.emit('ready', counts));
+    if (this.#core.options.watch !== false) await this.#watch();
+  }
+
+  // What can be called.
+
+  /** What the model should be given now, in stable order. */
+  tools(): readonly Tool[] {
+    return visibleTools(this.#core.deferral(), this.#core.session.loaded);
+  }
+
+  /** What all definitions would cost a model, and what those that it is given now cost. */
+  definitionTokens(): { readonly all: number; readonly given: number } {
+    const given = this.tools().reduce((sum, tool) => sum + definitionCost(tool), 0);
+    return { all: this.#core.deferral().definitionTokens, given };
+  }
+
+  /** Calls a tool by the name that `tools()` gave it; rejects only with a PlugboardError. */
+  call(
+    name: string,
+    args: Readonly<Record<string, unknown>> = {},
+    options: CallOptions = {},
+  ): Promise<ShapedResult> {
+    const { session, pipeline } = this.#core;
+    return pipeline({ ...options, id: `c${this.#nextCall++}`, name, arguments: args, session });
+  }
+
+  /** The tools that fit a description of what is wanted, best first. */
+  async search(query: string, options: { readonly limit?: number } = {}): Promise<readonly SearchResult[]> {
+    return (await this.#core.search(query, options.limit)).map(searchResult);
+  }
+
+  /** What servers want a model to know about them, for the system prompt. */
+  instructions(): string {
+    const visible = new Set(this.tools().map((tool) => tool.server));
+    return [...visible]
+      .flatMap((server) => {
+        const text = this.#core.catalog.listing(server)?.instructions;
+        return text === undefined ? [] : [`## ${server}\n\n${text}`];
+      })
+      .join('\n\n');
+  }
+
+  // Who is there.
+
+  servers(): readonly ServerReport[] {
+    return this.#core.pool.all().map((connection) => this.#core.report(connection));
+  }
+
+  /** What is wrong in the configuration files, and where. */
+  problems(): readonly Problem[] {
+    return this.#core.config.problems;
+  }
+
+  /** The steps of a server's last start, with their times. */
+  phases(name: string): readonly Phase[] {
+    return this.#connection(name).phases;
+  }
+
+  /** Adds a server for as long as this host lives, or replaces one; resolves when it has settled. */
+  async add(name: string, entry: ServerEntry): Promise<ServerReport> {
+    const spec = specFromCode(name, entry, this.#core.config.projectRoot);
+    this.#added.set(name, spec);
+    this.#removed.delete(name);
+    const connection = await this.#core.pool.put({ spec, initial: admit(spec, undefined) });
+    this.#core.forget(name);
+    if (connection.state.status === 'idle') await connection.connect().catch(() => {});
+    return this.#core.report(connection);
+  }
+
+  /** Starts a server; rejects with the reason when it does not come up. */
+  async connect(name: string): Promise<void> {
+    await this.#connection(name).connect();
+  }
+
+  /** Ends a server; its tools are gone until `connect`. */
+  async disconnect(name: string): Promise<void> {
+    await this.#connection(name).disconnect();
+  }
+
+  /** Logs in to a remote server through the browser; running hosts of this machine notice. */
+  async login(name: string, options: LoginOptions = {}): Promise<void> {
+    const auth = await this.#auth(name);
+    await auth.login(options);
+  }
+
+  /** Forgets the login of a remote server; false when there was none. */
+  async logout(name: string): Promise<boolean> {
+    const auth = await this.#auth(name);
+    return auth.logout();
+  }
+
+  /** Where the credentials of a server come from. */
+  async credentialPlace(name: string): Promise<'keyring' | 'file' | 'env' | 'none'> {
+    const { spec } = this.#connection(name);
+    return isStdio(spec.entry) ? 'none' : (await this.#auth(name)).credentialPlace();
+  }
+
+  /** Takes a server out of this host; files stay as they are. */
+  async remove(name: string): Promise<void> {
+    this.#connection(name);
+    this.#added.delete(name);
+    this.#removed.add(name);
+    await this.#core.pool.remove(name);
+    this.#core.auth.drop(name);
+    this.#core.forget(name);
+  }
+
+  /** Reads the configuration again; only servers that changed are restarted, and waited for. */
+  reload(): Promise<void> {
+    this.#reloading = this.#reloading.catch(() => {}).then(() => this.#reload());
+    return this.#reloading;
+  }
+
+  /** Tells servers that declared an interest what the agent's sandbox allows now. */
+  async setSandboxState(state: unknown): Promise<void> {
+    this.#core.sandboxState = state;
+    await Promise.all(this.#core.pool.all().map((connection) => connection.pushSandboxState()));
+  }
+
+  on<Name extends keyof HostEvents>(event: Name, listener: (event: HostEvents[Name]) => void): Unsubscribe {
+    return this.#core.events.on(event, listener);
+  }
+
+  // Beginning and end.
+
+  /** Waits until every server has settled; rejects when a `required` one did not come up. */
+  async ready(): Promise<void> {
+    await this.#settled;
+    const missing = this.#core.pool.all().find(isMissing);
+    if (missing === undefined) return;
+    const { state, name } = missing;
+    const error = 'error' in state ? state.error : undefined;
+    const why = error?.message ?? `it is ${state.status}`;
+    throw new PlugboardError('REQUIRED_FAILED', `the required server ${name} is not there: ${why}`, {
+      server: name,
+      hint: error?.hint,
+      cause: error,
+    });
+  }
+
+  /** Ends every server and waits until all of them are gone. May be called twice. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  // The inside.
+
+  async #close(): Promise<void> {
+    this.#unwatch();
+    await this.#core.close();
+    await this.#settled;
+    this.#core.events.clear();
+  }
+
+  #connection(name: string): Connection {
+    const { pool } = this.#core;
+    const connection = pool.get(name);
+    if (connection !== undefined) return connection;
+    const close = nearest(
+      name,
+      pool.all().map((other) => other.name),
+    );
+    throw new PlugboardError('UNKNOWN_SERVER', `there is no server called ${JSON.stringify(name)}`, {
+      server: name,
+      hint:
+        close.length > 0 ? `Did you mean ${close.join(' or ')}?` : 'plugboard list shows what is configured.',
+    });
+  }
+
+  #auth(name: string): Promise<ServerAuth> {
+    const { spec, state } = this.#connection(name);
+    // Nobody logs in to what may not be contacted.
+    if (state.status === 'blocked' || state.status === 'untrusted') return Promise.reject(state.error);
+    return this.#core.auth.of(spec, expandEntry(spec, this.#core.env));
+  }
+
+  async #admitted(): Promise<Admitted[]> {
+    const { options, home, env, config } = this.#core;
+    const configured = config.servers.filter(
+      ({ name }) => !this.#removed.has(name) && !this.#added.has(name),
+    );
+    const specs = [...configured, ...this.#added.values()].filter(
+      ({ name }) => options.only === undefined || options.only.includes(name),
+    );
+    const trust = await openTrust({ home, env }).verdicts(specs);
+    return specs.map((spec) => ({ spec, initial: admit(spec, trust.get(spec.name)) }));
+  }
+
+  /** Recalls what is known of new servers, and says which of them have to be started now. */
+  async #toStart(connections: readonly Connection[]): Promise<readonly Connection[]> {
+    const allowed = connections.filter(({ state }) => state.status === 'idle');
+    const fresh = await this.#core.intake.recall(allowed.map(({ spec }) => spec));
+    const which = this.#core.options.connect ?? 'lifecycle';
+    if (which === 'none') return [];
+    if (which === 'all') return allowed;
+    return allowed.filter(
+      ({ spec, name }) => (spec.entry.lifecycle ?? 'lazy') !== 'lazy' || !fresh.has(name),
+    );
+  }
+
+  async #reload(): Promise<void> {
+    const core = this.#core;
+    if (this.#closing !== undefined) return;
+    const { cwd = process.cwd(), servers } = core.options;
+    core.config = await loadConfig({ cwd, home: core.home, code: servers });
+    const { added, removed } = await core.pool.apply(await this.#admitted());
+    for (const name of removed) core.forget(name);
+    for (const connection of added) core.events.emit('server', core.report(connection));
+    await startAll(await this.#toStart(added));
+  }
+
+  async #watch(): Promise<void> {
+    const { home, clock, config } = this.#core;
+    // A folder that does not exist yet cannot be watched, and this one is ours to make.
+    await mkdir(home.dir, { recursive: true, mode: 0o700 }).catch(() => {});
+    this.#unwatch = watchFiles([...config.files, home.trust], clock, () => {
+      this.reload().catch((error: unknown) => {
+        this.#core.log(
+          undefined,
+          'error',
+          `reading the configuration again: ${asPlugboardError(error).message}`,
+        );
+      });
+    });
+  }
+}
+
+function isMissing({ spec, state }: Connection): boolean {
+  return spec.entry.required === true && state.status !== 'connected' && state.status !== 'idle';
+}
+
+async function startAll(connections: readonly Connection[]): Promise<HostEvents['ready']> {
+  await Promise.allSettled(connections.map((connection) => connection.connect()));
+  const count = (...statuses: string[]): number =>
+    connections.filter(({ state }) => statuses.includes(state.status)).length;
+  const connected = count('connected');
+  const cancelled = count('disconnected', 'idle', 'connecting');
+  return { connected, failed: connections.length - connected - cancelled, cancelled };
+}
+
+function searchResult({ tool: { name, server, tool, description }, score }: SearchHit): SearchResult {
+  return { name, server, tool, description, score };
+}

@@ -1,0 +1,15 @@
+/** The library: everything an agent needs to give its model the user's MCP servers. */
+
+export type { CallEvents, CallOptions, Outcome } from './call/call.ts';
+export type { ApprovalAnswer, ApprovalRequest, Approve } from './call/session.ts';
+export type { ShapedResult as CallResult } from './call/shape.ts';
+export type { ContentBlock } from './catalog/accept-result.ts';
+export type { Tool, ToolAnnotations } from './catalog/tool.ts';
+export type { Problem, RemoteEntry, Scope, ServerEntry, StdioEntry } from './config/entry.ts';
+export type { Phase } from './connection/open.ts';
+export type { Progress } from './connection/peer.ts';
+export type { ElicitAnswer, ElicitRequest, Root, SampleRequest } from './connection/questions.ts';
+export { type ErrorCode, PlugboardError } from './errors.ts';
+export { createHost, type Host, type SearchResult } from './host.ts';
+export type { HostEvents, HostOptions } from './host-options.ts';
+export type { ServerReport } from './host-report.ts';
