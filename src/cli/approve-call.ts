@@ -1,0 +1,17 @@
+/** How `call` answers the question about its own call: by `--yes`, or by the person at the terminal. */
+
+import type { Approve } from '../call/session.ts';
+import { reveal } from '../policy/clean.ts';
+import { confirm } from './ask.ts';
+import type { Context } from './verb.ts';
+
+/** Undefined when nobody can answer: then what has to be asked is refused. */
+export function approveCall(context: Context, yes: boolean): Approve | undefined {
+  if (yes) return () => 'allow';
+  if (!context.output.canAsk) return undefined;
+  return async ({ server, tool, arguments: given, reason }) => {
+    const shown = reveal(JSON.stringify(given));
+    context.output.note(`${reveal(server)} ${reveal(tool)} ${shown}\n${reveal(reason)}`);
+    return (await confirm(context, `Call ${reveal(tool)} of ${reveal(server)}?`)) ? 'allow' : 'deny';
+  };
+}

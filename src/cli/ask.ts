@@ -1,0 +1,12 @@
+/** Questions to the person at the terminal. The prompt library is loaded when there is one to ask. */
+
+import { PlugboardError } from '../errors.ts';
+import type { Context } from './verb.ts';
+
+/** Asks yes or no; Ctrl-C and Escape are a no that also ends the command. */
+export async function confirm(context: Context, message: string): Promise<boolean> {
+  const prompts = await import('@clack/prompts');
+  const answer = await prompts.confirm({ message, initialValue: false, signal: context.signal });
+  if (prompts.isCancel(answer)) throw new PlugboardError('CANCELLED', 'The question was cancelled.');
+  return answer;
+}

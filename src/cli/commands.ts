@@ -1,0 +1,120 @@
+/** The table of commands, and one run of one of them: from words to an exit status. */
+
+import { PlugboardError } from '../errors.ts';
+import { readVersion } from '../lib/version.ts';
+import { reportFailure } from './failure.ts';
+import { listenForInterrupts } from './interrupt.ts';
+import { Output } from './output.ts';
+import { runProgram } from './program.ts';
+import type { CommandRow } from './verb.ts';
+
+const SERVERS = 'Servers:';
+const TOOLS = 'Tools:';
+const SAFETY = 'Safety:';
+
+const rows: readonly CommandRow[] = [
+  {
+    name: 'add',
+    group: SERVERS,
+    summary: 'add a server',
+    load: async () => (await import('./verbs/add.ts')).add,
+  },
+  {
+    name: 'add-json',
+    group: SERVERS,
+    summary: 'add a server from its JSON entry',
+    load: async () => (await import('./verbs/add-json.ts')).addJson,
+  },
+  {
+    name: 'remove',
+    group: SERVERS,
+    summary: 'remove a server',
+    load: async () => (await import('./verbs/remove.ts')).remove,
+  },
+  {
+    name: 'get',
+    group: SERVERS,
+    summary: 'show one server and where it is configured',
+    load: async () => (await import('./verbs/get.ts')).get,
+  },
+  {
+    name: 'enable',
+    group: SERVERS,
+    summary: 'switch a server on',
+    load: async () => (await import('./verbs/switch.ts')).enable,
+  },
+  {
+    name: 'disable',
+    group: SERVERS,
+    summary: 'switch a server off without removing it',
+    load: async () => (await import('./verbs/switch.ts')).disable,
+  },
+  {
+    name: 'list',
+    alias: 'status',
+    group: SERVERS,
+    summary: 'connect to all servers and show how each is doing',
+    load: async () => (await import('./verbs/list.ts')).list,
+  },
+  {
+    name: 'test',
+    group: SERVERS,
+    summary: 'connect to one server and time each phase',
+    load: async () => (await import('./verbs/test.ts')).test,
+  },
+  {
+    name: 'tools',
+    group: TOOLS,
+    summary: 'show the tools of all servers, or of one',
+    load: async () => (await import('./verbs/tools.ts')).tools,
+  },
+  {
+    name: 'search',
+    group: TOOLS,
+    summary: 'find tools by what they do',
+    load: async () => (await import('./verbs/search.ts')).search,
+  },
+  {
+    name: 'call',
+    group: TOOLS,
+    summary: 'call a tool',
+    load: async () => (await import('./verbs/call.ts')).call,
+  },
+  {
+    name: 'trust',
+    group: SAFETY,
+    summary: 'allow servers that a project brings along',
+    load: async () => (await import('./verbs/trust.ts')).trust,
+  },
+];
+
+/** Runs what was typed and resolves to the exit status when everything is printed. `exit` is for the impatient. */
+export async function runCommand(argv: readonly string[], exit: (status: number) => void): Promise<number> {
+  const { env } = process;
+  const interrupts = listenForInterrupts(exit);
+  const readerGone = new PlugboardError('CANCELLED', 'Nobody reads the output any more.');
+  const output = new Output({
+    json: hasSwitch(argv, '--json'),
+    env,
+    onReaderGone: () => interrupts.cancel(readerGone),
+  });
+  const verbose = hasSwitch(argv, '--verbose');
+  // A fault of ours that nobody was waiting for: still one sentence, and the documented status.
+  process.once('uncaughtException', (thrown) => exit(reportFailure(thrown, output, verbose)));
+  let status: number;
+  try {
+    const { signal } = interrupts;
+    status = await runProgram({ argv, env, rows, version: readVersion, output, signal });
+  } catch (thrown) {
+    // Whoever closed the pipe has seen enough: that is no failure.
+    status = thrown === readerGone ? 0 : reportFailure(thrown, output, verbose);
+  }
+  await output.drained();
+  return status;
+}
+
+/** Whether a switch was given, known before anything is parsed: usage errors have to be told in the right shape too. */
+function hasSwitch(argv: readonly string[], name: string): boolean {
+  const dashes = argv.indexOf('--');
+  return (dashes === -1 ? argv : argv.slice(0, dashes)).includes(name);
+}

@@ -1,0 +1,50 @@
+/** How servers stand by their configuration alone, with nothing started and nothing contacted. */
+
+import { describeEntry, transportOf } from '../config/describe.ts';
+import type { ServerSpec } from '../config/entry.ts';
+import type { PlugboardError } from '../errors.ts';
+import type { ServerReport } from '../host-report.ts';
+import { admit } from '../policy/admit.ts';
+import type { TrustVerdict } from '../policy/trust.ts';
+import type { Context } from './verb.ts';
+
+type Verdicts = ReadonlyMap<string, TrustVerdict>;
+
+/** Verdicts for those that need one. The store and its hashing are not loaded when nothing of a project is there. */
+export async function trustVerdicts(specs: readonly ServerSpec[], context: Context): Promise<Verdicts> {
+  const asked = specs.filter(needsConsent);
+  if (asked.length === 0) return new Map();
+  const { openTrust } = await import('../policy/trust.ts');
+  return openTrust({ home: context.home, env: context.env }).verdicts(asked);
+}
+
+export function needsConsent(spec: ServerSpec): boolean {
+  return spec.scope === 'project' || spec.scope === 'plugin';
+}
+
+export function configuredReport(spec: ServerSpec, verdicts: Verdicts): ServerReport {
+  const admission = admit(spec, verdicts.get(spec.name));
+  return {
+    name: spec.name,
+    scope: spec.scope,
+    transport: transportOf(spec.entry),
+    status: admission.status,
+    ...('error' in admission ? { error: errorOf(admission.error) } : {}),
+    tools: 0,
+  };
+}
+
+function errorOf({ code, message, hint }: PlugboardError): NonNullable<ServerReport['error']> {
+  return { code, message, ...(hint === undefined ? {} : { hint }) };
+}
+
+/** What `get`, `add` and the like print about one server with `--json`. */
+export function serverDocument(spec: ServerSpec, verdicts: Verdicts): Record<string, unknown> {
+  return {
+    name: spec.name,
+    scope: spec.scope,
+    ...(spec.file === undefined ? {} : { file: spec.file }),
+    entry: describeEntry(spec),
+    status: admit(spec, verdicts.get(spec.name)).status,
+  };
+}

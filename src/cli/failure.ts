@@ -1,0 +1,44 @@
+/** What a person, or a program with `--json`, sees when a command fails, and the exit status it ends with. */
+
+import { asPlugboardError, EXIT_STATUS, type PlugboardError } from '../errors.ts';
+import { clean } from '../policy/clean.ts';
+import type { Output } from './output.ts';
+import { indent } from './table.ts';
+
+/** Tells the failure on the right stream in the right shape; answers with the exit status. */
+export function reportFailure(thrown: unknown, output: Output, verbose: boolean): number {
+  const error = explained(asPlugboardError(thrown));
+  if (output.json) output.answer({ error: error.toJSON() }, () => '');
+  else output.note(describeFailure(error, output));
+  if (verbose) output.note(indent(stackOf(thrown), '  '));
+  return EXIT_STATUS[error.code];
+}
+
+/** One sentence, one hint, and what the server said last on stderr. */
+function describeFailure(error: PlugboardError, output: Output): string {
+  const paint = output.notePaint;
+  const lines = [`${paint.bad('error:')} ${clean(error.message)}`];
+  if (error.hint !== undefined) lines.push(`${paint.faint('hint:')}  ${clean(error.hint)}`);
+  const tail = error.detail.stderr;
+  if (tail) lines.push(paint.faint('its stderr ended with:'), indent(clean(tail).trimEnd(), '  '));
+  return lines.join('\n');
+}
+
+/** A fault of ours says so, and how to tell us more. */
+function explained(error: PlugboardError): PlugboardError {
+  if (error.code !== 'INTERNAL' || error.hint !== undefined) return error;
+  return Object.assign(Object.create(Object.getPrototypeOf(error)), error, {
+    message: `Plugboard ran into a fault of its own: ${error.message}`,
+    hint: 'Run the same command with --verbose and report what it prints.',
+  });
+}
+
+function stackOf(thrown: unknown): string {
+  const parts: string[] = [];
+  for (let at: unknown = thrown; at instanceof Error && parts.length < MAX_CAUSES; at = at.cause) {
+    parts.push(clean(at.stack ?? at.message));
+  }
+  return parts.join('\ncaused by: ') || clean(String(thrown));
+}
+
+const MAX_CAUSES = 5;

@@ -1,0 +1,64 @@
+/** Values of flags turned from text into what they mean, each with its own complaint. */
+
+import { PlugboardError } from '../errors.ts';
+
+/** The longest time that a timer takes: beyond it Node fires at once. */
+const MAX_MS = 2 ** 31 - 1;
+const MAX_PORT = 65_535;
+
+export function milliseconds(flag: string, text: string): number {
+  return wholeNumber(flag, text, { max: MAX_MS, example: `${flag} 30000` });
+}
+
+export function port(flag: string, text: string): number {
+  return wholeNumber(flag, text, { max: MAX_PORT, example: `${flag} 8080` });
+}
+
+export function wholeNumber(
+  flag: string,
+  text: string,
+  { max, example }: { max: number; example: string },
+): number {
+  const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= 1 && value <= max) return value;
+  throw new PlugboardError('USAGE', `${flag} needs a whole number from 1 to ${max}, not "${text}".`, {
+    hint: `For example ${example}.`,
+  });
+}
+
+/** `-e KEY=VALUE`, given any number of times. */
+export function environment(values: readonly string[]): Record<string, string> {
+  const env: Record<string, string> = Object.create(null);
+  for (const value of values) {
+    const at = value.indexOf('=');
+    if (at < 1) {
+      const name = /^\w+$/.test(value) ? value : 'NAME';
+      throw new PlugboardError('USAGE', `--env needs NAME=VALUE, not "${shortened(value)}".`, {
+        hint: `Write -e ${name}=value, or -e '${name}=\${${name}}' to take it from your environment at use.`,
+      });
+    }
+    env[value.slice(0, at)] = value.slice(at + 1);
+  }
+  return env;
+}
+
+/** `-H "Name: value"`, given any number of times. The value is not repeated in the complaint: it may be a secret. */
+export function headers(values: readonly string[]): Record<string, string> {
+  const found: Record<string, string> = Object.create(null);
+  for (const value of values) {
+    const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n\0]*)$/.exec(value);
+    if (match?.[1] === undefined || match[2] === undefined) {
+      throw new PlugboardError('USAGE', '--header needs "Name: value" on one line.', {
+        hint: `For example -H 'X-Key: \${DOCS_KEY}', which takes the value from your environment at use.`,
+      });
+    }
+    found[match[1]] = match[2].trimEnd();
+  }
+  return found;
+}
+
+/** What stands before anything secret can: a mistyped `-e TOKEN abc` must not be echoed whole. */
+function shortened(text: string): string {
+  const MAX = 24;
+  return text.length > MAX ? `${text.slice(0, MAX)}…` : text;
+}

@@ -1,0 +1,143 @@
+/** The entry that `add` writes, made from its words and flags. */
+
+import { PlugboardError } from '../errors.ts';
+import { isUrl } from './extra-server.ts';
+import { environment, headers, milliseconds, port } from './flags.ts';
+import { type Flags, listFlag, textFlag } from './verb.ts';
+
+/** What `add` was given after the name. */
+export interface Target {
+  /** Words before `--`. */
+  readonly words: readonly string[];
+  /** Words after `--`; undefined when there was none. */
+  readonly afterDashes: readonly string[] | undefined;
+}
+
+type Entry = Record<string, unknown>;
+
+const SHAPES = 'plugboard add <name> -- <command> [args…], or plugboard add <name> <url>';
+
+export function newEntry(target: Target, flags: Flags): Entry {
+  const [first] = target.words;
+  if (target.afterDashes !== undefined) {
+    if (first !== undefined) throw twoTargets(first);
+    return stdioEntry(target.afterDashes, flags);
+  }
+  if (first === undefined) {
+    throw new PlugboardError('USAGE', 'The server has neither a command nor a url.', {
+      hint: `Write ${SHAPES}.`,
+    });
+  }
+  const transport = textFlag(flags, 'transport');
+  if (isUrl(first) || transport === 'http' || transport === 'sse') return remoteEntry(target.words, flags);
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(first)) {
+    throw new PlugboardError('USAGE', `"${first}" is not an http or https url.`, {
+      hint: `Write ${SHAPES}.`,
+    });
+  }
+  return stdioEntry(target.words, flags);
+}
+
+function twoTargets(word: string): PlugboardError {
+  return new PlugboardError('USAGE', `"${word}" stands before -- but the server's command comes after it.`, {
+    hint: `Write ${SHAPES}.`,
+  });
+}
+
+function stdioEntry(words: readonly string[], flags: Flags): Entry {
+  refuse(flags, REMOTE_ONLY, 'is for servers with a url');
+  const transport = textFlag(flags, 'transport');
+  if (transport !== undefined && transport !== 'stdio') {
+    throw new PlugboardError('USAGE', `--transport ${transport} needs a url, but a command was given.`, {
+      hint: 'Leave --transport out, or give a url in place of the command.',
+    });
+  }
+  const [command, ...args] = words;
+  if (!command) {
+    throw new PlugboardError('USAGE', 'No command stands after --.', { hint: `Write ${SHAPES}.` });
+  }
+  const env = environment(listFlag(flags, 'env'));
+  const cwd = textFlag(flags, 'serverCwd');
+  return {
+    ...(transport === undefined ? {} : { type: 'stdio' }),
+    command,
+    ...(args.length === 0 ? {} : { args }),
+    ...(Object.keys(env).length === 0 ? {} : { env }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...timeouts(flags),
+  };
+}
+
+function remoteEntry(words: readonly string[], flags: Flags): Entry {
+  refuse(flags, STDIO_ONLY, 'is for servers that are started by a command');
+  const [url = '', excess] = words;
+  const transport = textFlag(flags, 'transport');
+  if (transport === 'stdio') {
+    throw new PlugboardError('USAGE', '--transport stdio needs a command, but a url was given.', {
+      hint: 'Leave --transport out, or put the command after --.',
+    });
+  }
+  if (!isUrl(url) || !URL.canParse(url)) {
+    throw new PlugboardError('USAGE', `"${url}" is not an http or https url.`, {
+      hint: 'Write it whole, for example https://example.com/mcp.',
+    });
+  }
+  if (excess !== undefined) {
+    throw new PlugboardError('USAGE', `A server with a url takes no arguments, but "${excess}" was given.`, {
+      hint: "Flags such as -H 'Name: value' say more about it.",
+    });
+  }
+  const sent = headers(listFlag(flags, 'header'));
+  const bearer = textFlag(flags, 'bearerTokenEnvVar');
+  const oauth = oauthDetails(flags);
+  return {
+    // Other agents that read the same file want it said, although for us a url alone means http.
+    type: transport ?? 'http',
+    url,
+    ...(Object.keys(sent).length === 0 ? {} : { headers: sent }),
+    ...(bearer === undefined ? {} : { bearerTokenEnvVar: bearer }),
+    ...(Object.keys(oauth).length === 0 ? {} : { oauth }),
+    ...timeouts(flags),
+  };
+}
+
+function oauthDetails(flags: Flags): Entry {
+  const clientId = textFlag(flags, 'clientId');
+  const clientSecret = textFlag(flags, 'clientSecret');
+  const callback = textFlag(flags, 'callbackPort');
+  const scopes = listFlag(flags, 'oauthScope').flatMap((value) => value.split(/[\s,]+/).filter(Boolean));
+  return {
+    ...(clientId === undefined ? {} : { clientId }),
+    ...(clientSecret === undefined ? {} : { clientSecret }),
+    ...(scopes.length === 0 ? {} : { scopes }),
+    ...(callback === undefined ? {} : { callbackPort: port('--callback-port', callback) }),
+  };
+}
+
+function timeouts(flags: Flags): Entry {
+  const startup = textFlag(flags, 'startupTimeout');
+  const tool = textFlag(flags, 'toolTimeout');
+  return {
+    ...(startup === undefined ? {} : { startupTimeoutMs: milliseconds('--startup-timeout', startup) }),
+    ...(tool === undefined ? {} : { toolTimeoutMs: milliseconds('--tool-timeout', tool) }),
+  };
+}
+
+const STDIO_ONLY = { env: '--env', serverCwd: '--server-cwd' };
+const REMOTE_ONLY = {
+  header: '--header',
+  bearerTokenEnvVar: '--bearer-token-env-var',
+  clientId: '--client-id',
+  clientSecret: '--client-secret',
+  callbackPort: '--callback-port',
+  oauthScope: '--oauth-scope',
+};
+
+function refuse(flags: Flags, names: Readonly<Record<string, string>>, why: string): void {
+  for (const [name, flag] of Object.entries(names)) {
+    if (flags[name] === undefined) continue;
+    throw new PlugboardError('USAGE', `${flag} ${why}.`, {
+      hint: 'plugboard add --help shows which flag is for which.',
+    });
+  }
+}

@@ -1,0 +1,84 @@
+/** The two streams of the command: results on stdout (one JSON document with `--json`), everything else on stderr. */
+
+import { createPaint, type Paint } from './paint.ts';
+import { isTerminal, Sink } from './sink.ts';
+
+/** Width for tables when the terminal does not say. */
+const DEFAULT_COLUMNS = 80;
+const DEFAULT_ROWS = 24;
+
+const STDIN = 0;
+const STDOUT = 1;
+const STDERR = 2;
+
+export interface OutputOptions {
+  readonly json: boolean;
+  readonly env: NodeJS.ProcessEnv;
+  /** Called once when the reader of stdout went away (`plugboard list | head -1`). */
+  readonly onReaderGone: () => void;
+}
+
+export class Output {
+  readonly json: boolean;
+  /** Colours for stdout. */
+  readonly paint: Paint;
+  /** Colours for stderr. */
+  readonly notePaint: Paint;
+  /** Lines may be redrawn in place. */
+  readonly live: boolean;
+  /** A person is there to be asked. */
+  readonly canAsk: boolean;
+  readonly #stdout: Sink;
+  readonly #stderr: Sink;
+  #readerGone = false;
+
+  constructor({ json, env, onReaderGone }: OutputOptions) {
+    this.#stdout = new Sink(STDOUT, () => {
+      if (this.#readerGone) return;
+      this.#readerGone = true;
+      onReaderGone();
+    });
+    this.#stderr = new Sink(STDERR, () => {});
+    const isFancy = !env['CI'] && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+    this.json = json;
+    this.live = !json && isFancy && this.#stdout.isTerminal;
+    this.canAsk = this.live && isTerminal(STDIN);
+    this.paint = createPaint(this.live);
+    this.notePaint = createPaint(isFancy && this.#stderr.isTerminal);
+  }
+
+  /** Columns that a line may take, or undefined when nothing has to fit. */
+  get columns(): number | undefined {
+    return this.#stdout.isTerminal ? process.stdout.columns || DEFAULT_COLUMNS : undefined;
+  }
+
+  get rows(): number {
+    return process.stdout.rows || DEFAULT_ROWS;
+  }
+
+  /** The answer of the command: a document with `--json`, text for people without. */
+  answer(document: unknown, human: () => string): void {
+    if (this.json) this.write(`${JSON.stringify(document, null, 2)}\n`);
+    else this.line(human());
+  }
+
+  /** One or more lines of a result for people; nothing with `--json`. */
+  line(text: string): void {
+    if (!this.json) this.write(`${text}\n`);
+  }
+
+  /** Bytes to stdout as they are. */
+  write(text: string): void {
+    if (!this.#readerGone) this.#stdout.write(text);
+  }
+
+  /** Diagnostics and progress. */
+  note(text: string): void {
+    this.#stderr.write(`${text}\n`);
+  }
+
+  /** Resolves when everything is handed over: exiting earlier would cut a pipe's last bytes. */
+  async drained(): Promise<void> {
+    await Promise.all([this.#stdout.flushed(), this.#stderr.flushed()]);
+  }
+}

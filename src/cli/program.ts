@@ -1,0 +1,151 @@
+/** From the words that were typed to one verb: global flags, help, and every usage error in our own shape. */
+
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Command, CommanderError } from 'commander';
+import { findHome } from '../config/home.ts';
+import { PlugboardError } from '../errors.ts';
+import { parseExtraServers } from './extra-server.ts';
+import type { Output } from './output.ts';
+import { type CommandRow, type Context, collect, type Flags, listFlag, textFlag } from './verb.ts';
+
+export interface Invocation {
+  readonly argv: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly rows: readonly CommandRow[];
+  /** Asked for only when somebody wants to know. */
+  readonly version: () => string;
+  readonly output: Output;
+  readonly signal: AbortSignal;
+}
+
+/** Global flags that take the next word as their value. */
+const GLOBAL_VALUE_FLAGS: ReadonlySet<string> = new Set(['--cwd', '--server']);
+
+/** Runs the command that was asked for and resolves to its exit status; rejects with a PlugboardError. */
+export async function runProgram(invocation: Invocation): Promise<number> {
+  const { argv, rows, output } = invocation;
+  const dashes = argv.indexOf('--');
+  const words = dashes === -1 ? argv : argv.slice(0, dashes);
+  const wanted = wantedCommand(words);
+  const row = rows.find(({ name, alias }) => wanted !== undefined && (wanted === name || wanted === alias));
+  const verb = await row?.load();
+
+  let printed = '';
+  let chosen: Command | undefined;
+  const program = declareProgram(words.some(isVersionFlag) ? invocation.version() : '', (text) => {
+    printed += text;
+  });
+  for (const each of rows) {
+    const command = program.command(each.name).description(each.summary).helpGroup(each.group);
+    if (each.alias !== undefined) command.alias(each.alias);
+    if (each !== row) continue;
+    verb?.configure(command);
+    command.action(() => {
+      chosen = command;
+    });
+  }
+
+  try {
+    program.parse(argv, { from: 'user' });
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError)) throw thrown;
+    const nothingTyped = thrown.code === 'commander.help' && !output.json;
+    if (thrown.exitCode !== 0 && !nothingTyped) throw usageError(thrown, wanted);
+    const isVersion = thrown.code === 'commander.version';
+    output.answer(isVersion ? { version: printed.trim() } : { help: printed }, () => printed.trimEnd());
+    return 0;
+  }
+  if (chosen === undefined || verb === undefined) throw noCommand();
+  const context: Context = {
+    ...readGlobals(program.opts()),
+    home: findHome(invocation.env),
+    env: invocation.env,
+    output,
+    signal: invocation.signal,
+    afterDashes: dashes === -1 ? undefined : argv.slice(dashes + 1),
+  };
+  return verb.run(context, chosen.args, chosen.opts());
+}
+
+function isVersionFlag(word: string): boolean {
+  return word === '--version' || /^-[^-]*V/.test(word);
+}
+
+/** The first word that is neither a flag nor the value of a global flag; what `help` is asked about. */
+function wantedCommand(words: readonly string[]): string | undefined {
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? '';
+    if (GLOBAL_VALUE_FLAGS.has(word)) at++;
+    else if (!word.startsWith('-') && word !== 'help') return word;
+  }
+  return undefined;
+}
+
+function declareProgram(version: string, print: (text: string) => void): Command {
+  return new Command('plugboard')
+    .description('One place for all your MCP servers: configure them, look at them, call their tools.')
+    .version(version, '-V, --version', 'print the version')
+    .option('--json', 'print one JSON document on stdout')
+    .option('--cwd <dir>', 'work in this folder')
+    .option('--verbose', 'say more on stderr')
+    .option('--server <name=…>', 'one more server for this run: name=url or "name=command args…"', collect)
+    .helpOption('-h, --help', 'show help')
+    .helpCommand('help [command]', 'show help')
+    .addHelpText('after', EXAMPLES)
+    .exitOverride()
+    .configureOutput({ writeOut: print, writeErr: print, outputError: () => {} })
+    .configureHelp({ showGlobalOptions: true });
+}
+
+const EXAMPLES = `
+Examples:
+  plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .
+  plugboard add docs https://example.com/mcp -H 'X-Key: \${DOCS_KEY}'
+  plugboard list
+  plugboard call files read_text_file path=README.md`;
+
+function readGlobals(flags: Flags): Pick<Context, 'cwd' | 'verbose' | 'extra'> {
+  return {
+    cwd: existingFolder(textFlag(flags, 'cwd')),
+    verbose: flags['verbose'] === true,
+    extra: parseExtraServers(listFlag(flags, 'server')),
+  };
+}
+
+function existingFolder(given: string | undefined): string {
+  if (given === undefined) return currentFolder();
+  const dir = resolve(given);
+  if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() === true) return dir;
+  throw new PlugboardError('USAGE', `There is no folder ${dir}.`, {
+    hint: 'Give --cwd a folder that exists.',
+  });
+}
+
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    throw new PlugboardError('USAGE', 'The folder this command was started in no longer exists.', {
+      cause,
+      hint: 'Change to another folder, or name one with --cwd.',
+    });
+  }
+}
+
+function noCommand(): PlugboardError {
+  return new PlugboardError('USAGE', 'No command was given.', {
+    hint: 'plugboard --help shows all commands.',
+  });
+}
+
+/** Commander's complaint as one sentence and one hint. */
+function usageError(error: CommanderError, wanted: string | undefined): PlugboardError {
+  if (error.code === 'commander.help') return noCommand();
+  const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
+  const sentence = `${first.charAt(0).toUpperCase()}${first.slice(1)}${/[.!?]$/.test(first) ? '' : '.'}`;
+  const known = error.code === 'commander.unknownCommand' ? '' : ` ${wanted ?? ''}`.trimEnd();
+  const more = `plugboard${known} --help shows what there is.`;
+  const meant = suggestion?.replace(/^\(|\)$/g, '');
+  return new PlugboardError('USAGE', sentence, { hint: meant === undefined ? more : `${meant} ${more}` });
+}

@@ -1,0 +1,110 @@
+/** One server of `list` as lines: a row of fixed columns, and under it what went wrong. */
+
+import type { ServerReport } from '../host-report.ts';
+import { clean } from '../policy/clean.ts';
+import type { Output } from './output.ts';
+import type { Paint } from './paint.ts';
+import { cut, indent, padEnd, width } from './table.ts';
+
+/** Longest name a row gives room to; the rest of the table stays readable. */
+const MAX_NAME_CELLS = 40;
+/** Lines of a failed server's stderr that are shown. */
+const MAX_STDERR_LINES = 8;
+
+const GLYPHS: Readonly<Record<ServerReport['status'], { glyph: string; paint: keyof Paint }>> = {
+  connected: { glyph: '✔', paint: 'good' },
+  failed: { glyph: '✖', paint: 'bad' },
+  needs_auth: { glyph: '!', paint: 'warn' },
+  needs_client_registration: { glyph: '!', paint: 'warn' },
+  untrusted: { glyph: '!', paint: 'warn' },
+  blocked: { glyph: '✖', paint: 'warn' },
+  disabled: { glyph: '·', paint: 'faint' },
+  idle: { glyph: '·', paint: 'faint' },
+  disconnected: { glyph: '·', paint: 'faint' },
+  connecting: { glyph: '…', paint: 'faint' },
+};
+
+const STATUS_WORDS: Readonly<Record<ServerReport['status'], string>> = {
+  connected: 'connected',
+  failed: 'failed',
+  needs_auth: 'needs a login',
+  needs_client_registration: 'needs a client registration',
+  untrusted: 'not trusted',
+  blocked: 'blocked by policy',
+  disabled: 'disabled',
+  idle: 'idle',
+  disconnected: 'disconnected',
+  connecting: 'connecting…',
+};
+
+export interface RowLayout {
+  readonly output: Output;
+  readonly nameCells: number;
+}
+
+/** Columns that hold for all rows, known before any server has settled: so rows can be printed as they come. */
+export function rowLayout(output: Output, names: readonly string[]): RowLayout {
+  const widest = Math.max(0, ...names.map((name) => width(clean(name, { multiline: false }))));
+  return { output, nameCells: Math.min(widest, MAX_NAME_CELLS) };
+}
+
+/** The row, and under it reason, hint and the end of stderr where there are any. */
+export function reportLines(report: ServerReport, layout: RowLayout, spinner?: string): string[] {
+  return [row(report, layout, spinner), ...details(report, layout.output)];
+}
+
+function row(report: ServerReport, { output, nameCells }: RowLayout, spinner: string | undefined): string {
+  const { paint, columns } = output;
+  const { glyph, paint: colour } = GLYPHS[report.status];
+  const cells = [
+    padEnd(cut(clean(report.name, { multiline: false }), nameCells), nameCells),
+    padEnd(report.transport, 'stdio'.length),
+    padEnd(report.scope, 'project'.length),
+    report.status === 'connected' ? connectedCells(report) : STATUS_WORDS[report.status],
+  ];
+  const text = cells.join('  ').trimEnd();
+  const mark = report.status === 'connecting' ? (spinner ?? glyph) : glyph;
+  const room = columns === undefined ? text : cut(text, columns - 2);
+  return `${paint[colour](mark)} ${colour === 'faint' ? paint.faint(room) : room}`;
+}
+
+function connectedCells(report: ServerReport): string {
+  const tools = `${report.tools} ${report.tools === 1 ? 'tool ' : 'tools'}`;
+  const protocol = [report.protocolVersion, report.era].filter(Boolean).join(' ');
+  const time = report.connectMs === undefined ? '' : `${Math.round(report.connectMs)} ms`;
+  return [
+    tools.padStart('999 tools'.length),
+    padEnd(clean(protocol), '2025-11-25 legacy'.length),
+    time.padStart(8),
+  ]
+    .join('  ')
+    .trimEnd();
+}
+
+function details(report: ServerReport, output: Output): string[] {
+  const { paint, columns } = output;
+  const lines: string[] = [];
+  const fitted = (text: string): string => (columns === undefined ? text : cut(text, columns - 4));
+  if (report.error !== undefined && report.status !== 'disabled') {
+    lines.push(fitted(clean(report.error.message, { multiline: false })));
+    if (report.error.hint) lines.push(fitted(`hint: ${clean(report.error.hint, { multiline: false })}`));
+    const tail = report.error.stderr === undefined ? [] : clean(report.error.stderr).trimEnd().split('\n');
+    for (const line of tail.slice(-MAX_STDERR_LINES)) lines.push(paint.faint(fitted(`│ ${line}`)));
+  }
+  for (const { tool, reason } of report.quarantined ?? []) {
+    lines.push(
+      paint.warn(
+        fitted(`left out ${clean(tool, { multiline: false })}: ${clean(reason, { multiline: false })}`),
+      ),
+    );
+  }
+  return lines.map((line) => indent(line, '    '));
+}
+
+/** "9 connected, 1 failed": what a glance at a long list is for. */
+export function summary(reports: readonly ServerReport[]): string {
+  const counts = new Map<string, number>();
+  for (const { status } of reports)
+    counts.set(STATUS_WORDS[status], (counts.get(STATUS_WORDS[status]) ?? 0) + 1);
+  return [...counts].map(([words, count]) => `${count} ${words}`).join(', ');
+}

@@ -1,0 +1,83 @@
+/** Writing one new entry: checked first, then written, and trusted where a person's own hands put it into a project. */
+
+import { editTarget, setServer } from '../config/edit.ts';
+import type { ServerSpec } from '../config/entry.ts';
+import { loadConfig } from '../config/load.ts';
+import { checkServerName, parseEntry } from '../config/parse.ts';
+import { PlugboardError } from '../errors.ts';
+import { openTrust } from '../policy/trust.ts';
+import { needsConsent, serverDocument, trustVerdicts } from './config-report.ts';
+import { entryPairs, pairLines } from './entry-lines.ts';
+import { SCOPE_MEANING, type WritableScope } from './scope-flag.ts';
+import type { Context } from './verb.ts';
+
+export interface NewServer {
+  readonly name: string;
+  readonly raw: Record<string, unknown>;
+  readonly scope: WritableScope;
+  /** An existing entry of that name in that scope is replaced. */
+  readonly replace: boolean;
+}
+
+export async function saveServer(context: Context, server: NewServer): Promise<number> {
+  const { name, raw, scope, replace } = server;
+  const { home, output } = context;
+  checkNew(server, context);
+  const { projectRoot } = await loadConfig({ cwd: context.cwd, home });
+  const target = editTarget(scope, { home, projectRoot });
+  await setServer(target, name, raw, { home, replace, signal: context.signal });
+
+  const config = await loadConfig({ cwd: context.cwd, home });
+  const all = [...config.servers, ...config.shadowed].filter((spec) => spec.name === name);
+  const added = all.find((spec) => spec.scope === scope && spec.file === target.file);
+  if (added === undefined) throw new Error(`the entry for ${name} was written but is not in ${target.file}`);
+  if (needsConsent(added)) await openTrust({ home, env: context.env }).grant([added]);
+
+  const verdicts = await trustVerdicts([added], context);
+  output.answer(serverDocument(added, verdicts), () =>
+    [
+      `${output.paint.good('Added')} ${name} for ${SCOPE_MEANING[scope]} (${scope} scope) in ${target.file}`,
+      ...pairLines(entryPairs(added)),
+      ...(needsConsent(added) ? ['Trusted on this machine, because you added it yourself.'] : []),
+    ].join('\n'),
+  );
+  noteShadowing(added, all, context);
+  return 0;
+}
+
+function checkNew({ name, raw, scope }: NewServer, context: Context): void {
+  const bad = checkServerName(name);
+  if (bad !== undefined) {
+    throw new PlugboardError('USAGE', bad, { hint: 'Choose a short name such as "files" or "my-server".' });
+  }
+  const { entry, faults: problems } = parseEntry(name, raw, scope);
+  if (entry === undefined) {
+    const worst = problems.find(({ fatal }) => fatal) ?? problems[0];
+    throw new PlugboardError(
+      'CONFIG_INVALID',
+      `Server "${name}" cannot be added: ${worst?.message ?? 'its entry is not valid.'}`,
+      {
+        server: name,
+        hint: worst?.hint ?? 'An entry has either a "command" or a "url".',
+      },
+    );
+  }
+  for (const problem of problems) {
+    const hint = problem.hint === undefined ? '' : ` ${problem.hint}`;
+    context.output.note(`${context.output.notePaint.warn('note:')} ${problem.message}${hint}`);
+  }
+}
+
+/** The strongest scope wins whole, so a new entry may be hidden at once, or hide another. */
+function noteShadowing(added: ServerSpec, all: readonly ServerSpec[], { output }: Context): void {
+  const [strongest] = all;
+  const warn = output.notePaint.warn('note:');
+  if (strongest !== undefined && strongest !== added) {
+    output.note(
+      `${warn} ${added.name} of ${strongest.scope} scope (${strongest.file}) is stronger and stays in use here.`,
+    );
+  } else if (all.length > 1) {
+    const hidden = all.slice(1).map((spec) => `${spec.scope} scope`);
+    output.note(`${warn} it is used here in place of ${added.name} of ${hidden.join(' and ')}.`);
+  }
+}

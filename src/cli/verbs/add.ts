@@ -1,0 +1,53 @@
+/** `plugboard add`: a new server from words and flags. */
+
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { newEntry } from '../new-entry.ts';
+import { saveServer } from '../save-server.ts';
+import { scopeFlag, scopeOption } from '../scope-flag.ts';
+import { type Context, collect, type Flags, type Verb } from '../verb.ts';
+
+export const add: Verb = {
+  configure(command: Command): void {
+    command
+      .usage('<name> [flags] -- <command> [args…]\n       plugboard add <name> <url> [flags]')
+      .argument('<name>', 'what you will call it')
+      .argument('[target...]', 'its url, or its command (after --, so that its flags stay its own)')
+      .addOption(
+        scopeOption('who it is for: local (you, in this project; the default), project (.mcp.json), user'),
+      )
+      .addOption(new Option('-t, --transport <kind>', 'how to talk to it').choices(['stdio', 'http', 'sse']))
+      .option('-e, --env <NAME=VALUE>', 'a variable of its environment; again for more', collect)
+      .option('-H, --header <Name: value>', 'a header sent to its url; again for more', collect)
+      .option('--bearer-token-env-var <name>', 'the variable of your environment that holds its token')
+      .option('--client-id <id>', 'a client id registered for its login')
+      .option('--client-secret <secret>', `that client's secret, best as '\${VAR}'`)
+      .option('--callback-port <port>', 'the port registered for its login')
+      .option('--oauth-scope <scope>', 'a scope to ask for at login; again for more', collect)
+      .option('--startup-timeout <ms>', 'how long it may take to start')
+      .option('--tool-timeout <ms>', 'how long a call may be silent')
+      .option('--server-cwd <dir>', 'the folder it runs in')
+      .option('-f, --force', 'replace an entry of the same name')
+      .addHelpText('after', EXAMPLES);
+  },
+
+  run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+    const [name = '', ...rest] = args;
+    const { afterDashes } = context;
+    const words = rest.slice(0, rest.length - (afterDashes?.length ?? 0));
+    return saveServer(context, {
+      name,
+      raw: newEntry({ words, afterDashes }, flags),
+      scope: scopeFlag(flags) ?? 'local',
+      replace: flags['force'] === true,
+    });
+  },
+};
+
+const EXAMPLES = `
+A command without flags of its own may stand without --: plugboard add time uvx mcp-server-time
+
+Examples:
+  plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .
+  plugboard add github -s user -e 'TOKEN=\${GITHUB_TOKEN}' -- github-mcp-server stdio
+  plugboard add docs https://example.com/mcp -H 'X-Key: \${DOCS_KEY}'`;

@@ -1,0 +1,81 @@
+/** `plugboard call`: one call of one tool, from the words of a shell to its result. */
+
+import type { Command } from 'commander';
+import type { Tool } from '../../catalog/tool.ts';
+import { PlugboardError } from '../../errors.ts';
+import { nearest } from '../../lib/nearest.ts';
+import { approveCall } from '../approve-call.ts';
+import { readInput, toArguments } from '../call-arguments.ts';
+import { milliseconds } from '../flags.ts';
+import { didYouMean } from '../known-server.ts';
+import { resultText } from '../result-text.ts';
+import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
+import { withHost } from '../with-host.ts';
+import { joinWords } from '../words.ts';
+
+/** The tool itself answered with an error. */
+const EXIT_TOOL_ERROR = 1;
+
+export const call: Verb = {
+  configure(command: Command): void {
+    command
+      .argument('<server>', 'the server')
+      .argument('<tool>', "the tool, by its server's own name")
+      .argument('[arguments...]', "key=value, key:=json, one '{json}' object, or - for JSON on stdin")
+      .option('--timeout <ms>', 'how long the call may be silent')
+      .option('-y, --yes', 'answer yes if a question about this call is asked')
+      .option('--limit', 'cut long results as for a model')
+      .addHelpText('after', EXAMPLES);
+  },
+
+  async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+    const [server = '', name = '', ...words] = args;
+    const { output, signal } = context;
+    const timeout = textFlag(flags, 'timeout');
+    const timeoutMs = timeout === undefined ? undefined : milliseconds('--timeout', timeout);
+    const input = await readInput(words, process.stdin);
+    const approve = approveCall(context, flags['yes'] === true);
+    return withHost(context, { servers: [server], approve }, async ({ host }) => {
+      const tool = findTool(host.tools(), server, name);
+      const given = toArguments(input, tool.inputSchema);
+      const result = await host.call(tool.name, given, { signal, timeoutMs }).catch(sayYes);
+      output.answer(result, () => resultText(result));
+      return result.isError ? EXIT_TOOL_ERROR : 0;
+    });
+  },
+};
+
+const EXAMPLES = `
+A value of key=value becomes what the tool wants there: a number, true or false, else text.
+
+Examples:
+  plugboard call demo echo message=hi
+  plugboard call demo get-sum a:=2 b:=3 --json
+  echo '{"path":"."}' | plugboard call files list_directory -`;
+
+/** Here the way to answer is a flag. */
+function sayYes(thrown: unknown): never {
+  if (!(thrown instanceof PlugboardError) || thrown.code !== 'APPROVAL_REQUIRED') throw thrown;
+  const { message, server, detail } = thrown;
+  throw new PlugboardError('APPROVAL_REQUIRED', message, {
+    server,
+    detail,
+    cause: thrown,
+    hint: 'Nobody can be asked here: add --yes to answer yes.',
+  });
+}
+
+function findTool(all: readonly Tool[], server: string, name: string): Tool {
+  const own = all.filter((tool) => tool.server === server);
+  const found = own.find(({ tool }) => tool === name) ?? own.find((tool) => tool.name === name);
+  if (found !== undefined) return found;
+  const near = nearest(
+    name,
+    own.map(({ tool }) => tool),
+  );
+  const show = `${joinWords(['plugboard', 'tools', server])} shows all of them.`;
+  throw new PlugboardError('UNKNOWN_TOOL', `${server} has no tool called "${name}".`, {
+    server,
+    hint: near.length > 0 ? `${didYouMean(near)} ${show}` : show,
+  });
+}

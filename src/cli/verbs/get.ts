@@ -1,0 +1,50 @@
+/** `plugboard get`: one server, where it is configured, and what it is told, without its secrets. */
+
+import type { Command } from 'commander';
+import { transportOf } from '../../config/describe.ts';
+import type { ServerSpec } from '../../config/entry.ts';
+import { loadConfig } from '../../config/load.ts';
+import { admit } from '../../policy/admit.ts';
+import { serverDocument, trustVerdicts } from '../config-report.ts';
+import { entryPairs, pairLines } from '../entry-lines.ts';
+import { findServer } from '../known-server.ts';
+import { noteProblems } from '../problems.ts';
+import { SCOPE_MEANING } from '../scope-flag.ts';
+import type { Context, Verb } from '../verb.ts';
+
+export const get: Verb = {
+  configure(command: Command): void {
+    command.argument('<name>', 'the server');
+  },
+
+  async run(context: Context, args: readonly string[]): Promise<number> {
+    const [name = ''] = args;
+    const { output } = context;
+    const config = await loadConfig({ cwd: context.cwd, home: context.home, extra: context.extra });
+    const spec = findServer(config, name);
+    const verdicts = await trustVerdicts([spec], context);
+    const hidden = config.shadowed.filter((each) => each.name === name);
+    output.answer(serverDocument(spec, verdicts), () =>
+      [
+        output.paint.strong(name),
+        ...pairLines([
+          ['status', admit(spec, verdicts.get(name)).status],
+          ['scope', `${spec.scope} (${SCOPE_MEANING[spec.scope]})`],
+          ...(spec.file === undefined ? [] : [['file', spec.file] as const]),
+          ['transport', transportOf(spec.entry)],
+          ...entryPairs(spec),
+          ...hidden.map((each, at) => [at === 0 ? 'hides' : '', placeOf(each)] as const),
+        ]),
+      ].join('\n'),
+    );
+    noteProblems(
+      config.problems.filter(({ server }) => server === name),
+      output,
+    );
+    return 0;
+  },
+};
+
+function placeOf(spec: ServerSpec): string {
+  return `${spec.name} of ${spec.scope} scope in ${spec.file}`;
+}

@@ -1,0 +1,49 @@
+/** `plugboard list`: every server and how it is doing. */
+
+import type { Command } from 'commander';
+import { loadConfig } from '../../config/load.ts';
+import { configuredReport, trustVerdicts } from '../config-report.ts';
+import { noteProblems } from '../problems.ts';
+import { reportLines, rowLayout } from '../report-lines.ts';
+import type { Context, Flags, Verb } from '../verb.ts';
+
+export const list: Verb = {
+  configure(command: Command): void {
+    command
+      .option('--no-connect', 'say what is configured; start and contact nothing')
+      .addHelpText('after', EXAMPLES);
+  },
+
+  async run(context: Context, _args: readonly string[], flags: Flags): Promise<number> {
+    if (flags['connect'] === false) return listConfigured(context);
+    // The host and all below it are loaded when something is to be connected.
+    const { listConnected } = await import('../list-connected.ts');
+    return listConnected(context);
+  },
+};
+
+const EXAMPLES = `
+Ends with 0 although servers failed, and with 3 when one that is "required" did.
+
+Examples:
+  plugboard list
+  plugboard list --no-connect --json`;
+
+async function listConfigured(context: Context): Promise<number> {
+  const { output } = context;
+  const config = await loadConfig({ cwd: context.cwd, home: context.home, extra: context.extra });
+  const verdicts = await trustVerdicts(config.servers, context);
+  const servers = config.servers.map((spec) => configuredReport(spec, verdicts));
+  noteProblems(config.problems, output);
+  output.answer({ servers, problems: config.problems }, () => {
+    if (servers.length === 0) return NOTHING;
+    const layout = rowLayout(
+      output,
+      servers.map(({ name }) => name),
+    );
+    return servers.flatMap((report) => reportLines(report, layout)).join('\n');
+  });
+  return 0;
+}
+
+export const NOTHING = 'No servers are configured here. Add one: plugboard add <name> -- <command> [args…]';

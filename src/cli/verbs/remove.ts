@@ -1,0 +1,99 @@
+/** `plugboard remove`: takes one entry out of the file it stands in. */
+
+import type { Command } from 'commander';
+import { type EditTarget, editTarget, removeServer, targetOf } from '../../config/edit.ts';
+import type { ServerSpec } from '../../config/entry.ts';
+import { type LoadedConfig, loadConfig } from '../../config/load.ts';
+import { PlugboardError } from '../../errors.ts';
+import { openTrust } from '../../policy/trust.ts';
+import { needsConsent } from '../config-report.ts';
+import { unknownServer } from '../known-server.ts';
+import { isWritable, scopeFlag, scopeOption, type WritableScope } from '../scope-flag.ts';
+import type { Context, Flags, Verb } from '../verb.ts';
+import { joinWords } from '../words.ts';
+
+export const remove: Verb = {
+  configure(command: Command): void {
+    command
+      .argument('<name>', 'the server')
+      .addOption(scopeOption('where to remove it, when several scopes have it'));
+  },
+
+  async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+    const { home, output } = context;
+    const [name = ''] = args;
+    const config = await loadConfig({ cwd: context.cwd, home });
+    const found = [...config.servers, ...config.shadowed].filter((spec) => spec.name === name);
+    const target = await removeFrom(places(config, name, found, scopeFlag(flags), context), name, context);
+    if (target === undefined) throw notThere(config, name, found, scopeFlag(flags));
+
+    const removed = found.find((spec) => spec.scope === target.scope && spec.file === target.file);
+    if (removed !== undefined && needsConsent(removed)) {
+      await openTrust({ home, env: context.env }).revoke(config.projectRoot, [name]);
+    }
+    output.answer({ name, scope: target.scope, file: target.file, removed: true }, () => {
+      return `${output.paint.good('Removed')} ${name} of ${target.scope} scope from ${target.file}`;
+    });
+    const next = found.find((spec) => spec !== removed);
+    if (next !== undefined) {
+      output.note(
+        `${output.notePaint.warn('note:')} ${name} of ${next.scope} scope (${next.file}) is used here now.`,
+      );
+    }
+    return 0;
+  },
+};
+
+/** Where to look for it: one place for a known server, every allowed place for one whose entry is broken. */
+function places(
+  config: LoadedConfig,
+  name: string,
+  found: readonly ServerSpec[],
+  wanted: WritableScope | undefined,
+  context: Context,
+): EditTarget[] {
+  const where = { home: context.home, projectRoot: config.projectRoot };
+  const candidates = found.filter(
+    ({ scope }) => isWritable(scope) && (wanted === undefined || scope === wanted),
+  );
+  const scopes = [...new Set(candidates.map(({ scope }) => scope))];
+  if (scopes.length > 1) throw severalScopes(name, scopes);
+  const [strongest] = candidates;
+  if (strongest !== undefined) return [targetOf(strongest, where)];
+  const scopesToTry: readonly WritableScope[] =
+    wanted === undefined ? ['local', 'project', 'user'] : [wanted];
+  return found.length > 0 && wanted === undefined ? [] : scopesToTry.map((scope) => editTarget(scope, where));
+}
+
+async function removeFrom(
+  targets: readonly EditTarget[],
+  name: string,
+  { home }: Context,
+): Promise<EditTarget | undefined> {
+  for (const target of targets) {
+    if (await removeServer(target, name, { home })) return target;
+  }
+  return undefined;
+}
+
+function severalScopes(name: string, scopes: readonly string[]): PlugboardError {
+  const choices = scopes.map((scope) => joinWords(['plugboard', 'remove', name, '-s', scope]));
+  return new PlugboardError('USAGE', `"${name}" is configured in several scopes: ${scopes.join(', ')}.`, {
+    server: name,
+    hint: `Say which: ${choices.join(', or ')}.`,
+  });
+}
+
+function notThere(
+  config: LoadedConfig,
+  name: string,
+  found: readonly ServerSpec[],
+  wanted: WritableScope | undefined,
+): PlugboardError {
+  const [elsewhere] = found;
+  if (elsewhere === undefined || wanted === undefined) return unknownServer(config, name);
+  return new PlugboardError('UNKNOWN_SERVER', `There is no server called "${name}" in ${wanted} scope.`, {
+    server: name,
+    hint: `It is in ${elsewhere.scope} scope: ${joinWords(['plugboard', 'remove', name, '-s', elsewhere.scope])}.`,
+  });
+}

@@ -1,0 +1,44 @@
+/** `plugboard search`: tools by what they do. */
+
+import type { Command } from 'commander';
+import { clean } from '../../policy/clean.ts';
+import { wholeNumber } from '../flags.ts';
+import { wrap } from '../table.ts';
+import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
+import { withHost } from '../with-host.ts';
+
+const DEFAULT_RESULTS = 10;
+const MAX_RESULTS = 1000;
+/** Characters of a description that a result shows. */
+const MAX_DESCRIPTION = 200;
+
+export const search: Verb = {
+  configure(command: Command): void {
+    command
+      .argument('<query...>', 'what the tool should do')
+      .option('-n, --limit <count>', `how many to show (${DEFAULT_RESULTS})`)
+      .addHelpText('after', '\nExample:\n  plugboard search create an issue -n 3');
+  },
+
+  run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+    const { output } = context;
+    const given = textFlag(flags, 'limit');
+    const limit =
+      given === undefined ? DEFAULT_RESULTS : wholeNumber('-n', given, { max: MAX_RESULTS, example: '-n 5' });
+    return withHost(context, { servers: 'all' }, async ({ host }) => {
+      const results = await host.search(args.join(' '), { limit });
+      output.answer({ results }, () => {
+        if (results.length === 0) return 'No tool fits.';
+        const width = output.columns === undefined ? undefined : output.columns - 2;
+        return results
+          .map(({ server, tool, description }) => {
+            const name = `${output.paint.strong(clean(tool, { multiline: false }))} of ${clean(server, { multiline: false })}`;
+            const text = clean(description, { multiline: false, max: MAX_DESCRIPTION });
+            return [name, ...(text === '' ? [] : wrap(text, width).map((line) => `  ${line}`))].join('\n');
+          })
+          .join('\n');
+      });
+      return 0;
+    });
+  },
+};

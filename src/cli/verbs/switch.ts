@@ -1,0 +1,59 @@
+/** `plugboard enable` and `plugboard disable`: the `enabled` key of a server's entry. */
+
+import type { Command } from 'commander';
+import { setEnabled, targetOf } from '../../config/edit.ts';
+import type { ServerSpec } from '../../config/entry.ts';
+import { loadConfig } from '../../config/load.ts';
+import { PlugboardError } from '../../errors.ts';
+import { canonicalJson } from '../../lib/canonical-json.ts';
+import { openTrust } from '../../policy/trust.ts';
+import { needsConsent, serverDocument, trustVerdicts } from '../config-report.ts';
+import { findServer, unknownServer } from '../known-server.ts';
+import { isWritable } from '../scope-flag.ts';
+import type { Context, Verb } from '../verb.ts';
+
+export const enable: Verb = switching(true);
+export const disable: Verb = switching(false);
+
+function switching(enabled: boolean): Verb {
+  return {
+    configure(command: Command): void {
+      command.argument('<name>', 'the server');
+    },
+    run: (context, args) => setSwitch(context, args[0] ?? '', enabled),
+  };
+}
+
+async function setSwitch(context: Context, name: string, enabled: boolean): Promise<number> {
+  const { home, output, cwd } = context;
+  const before = await loadConfig({ cwd, home });
+  const spec = findServer(before, name);
+  if (!isWritable(spec.scope)) {
+    throw new PlugboardError('USAGE', `"${name}" is of ${spec.scope} scope and cannot be switched here.`, {
+      server: name,
+      hint: 'Only servers of local, project and user scope can be.',
+    });
+  }
+  const trusted = (await trustVerdicts([spec], context)).get(name)?.state === 'trusted';
+  if (
+    !(await setEnabled(targetOf(spec, { home, projectRoot: before.projectRoot }), name, enabled, { home }))
+  ) {
+    throw unknownServer({ ...before, servers: before.servers.filter((each) => each !== spec) }, name);
+  }
+  const after = findServer(await loadConfig({ cwd, home }), name);
+  // The hash of consent covers the whole entry; switching by hand what was trusted is not a change to ask about,
+  // unless somebody else changed more of it meanwhile.
+  if (trusted && needsConsent(after) && sameButSwitch(spec, after))
+    await openTrust({ home, env: context.env }).grant([after]);
+  const verdicts = await trustVerdicts([after], context);
+  output.answer(serverDocument(after, verdicts), () => {
+    const done = enabled ? output.paint.good('Enabled') : 'Disabled';
+    return `${done} ${name} of ${after.scope} scope in ${after.file}`;
+  });
+  return 0;
+}
+
+function sameButSwitch(before: ServerSpec, after: ServerSpec): boolean {
+  const [one, other] = [before, after].map(({ raw }) => canonicalJson({ ...raw, enabled: null }));
+  return one === other;
+}

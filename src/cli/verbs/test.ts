@@ -1,0 +1,106 @@
+/** `plugboard test`: connects to one server and says how long each step took, or which one failed and why. */
+
+import type { Command } from 'commander';
+import { expandEntry } from '../../config/expand.ts';
+import { loadConfig } from '../../config/load.ts';
+import { asPlugboardError, EXIT_STATUS, type PlugboardError } from '../../errors.ts';
+import type { ServerReport } from '../../host-report.ts';
+import { clean } from '../../policy/clean.ts';
+import { findServer } from '../known-server.ts';
+import type { Output } from '../output.ts';
+import { layOut } from '../table.ts';
+import type { Context, Verb } from '../verb.ts';
+import { openHost } from '../with-host.ts';
+
+export const test: Verb = {
+  configure(command: Command): void {
+    command.argument('<name>', 'the server');
+  },
+
+  async run(context: Context, args: readonly string[]): Promise<number> {
+    const [name = ''] = args;
+    const { output } = context;
+    const config = await readConfig(context, name);
+    return openHost(context, { servers: [name] }, async ({ host }) => {
+      const error = await host.connect(name).then(
+        () => undefined,
+        (thrown: unknown) => asPlugboardError(thrown),
+      );
+      const server = host.servers().find((report) => report.name === name);
+      const phases = [config, ...host.phases(name)];
+      const stderr = error?.detail.stderr;
+      const told = {
+        ...(stderr ? { stderr } : {}),
+        ...(error === undefined ? {} : { error: error.toJSON() }),
+      };
+      output.answer({ server, phases, ...told }, () => describe(name, server, phases, output));
+      return error === undefined ? 0 : failed(error, output);
+    });
+  },
+};
+
+interface Step {
+  readonly name: string;
+  readonly ms: number;
+  readonly ok: boolean;
+  readonly detail?: string;
+}
+
+/** Reading the files and filling in the variables is a step like the others: it can be what is wrong. */
+async function readConfig(context: Context, name: string): Promise<Step> {
+  const began = performance.now();
+  const spec = findServer(
+    await loadConfig({ cwd: context.cwd, home: context.home, extra: context.extra }),
+    name,
+  );
+  const step = (): { name: string; ms: number } => ({
+    name: 'config',
+    ms: Math.round(performance.now() - began),
+  });
+  try {
+    expandEntry(spec, context.env);
+    return { ...step(), ok: true };
+  } catch (thrown) {
+    return { ...step(), ok: false, detail: asPlugboardError(thrown).message };
+  }
+}
+
+/** With `--json` the document has said it all; people get the sentence, the hint and the stderr tail. */
+function failed(error: PlugboardError, output: Output): number {
+  if (output.json) return EXIT_STATUS[error.code];
+  throw error;
+}
+
+function describe(
+  name: string,
+  server: ServerReport | undefined,
+  steps: readonly Step[],
+  output: Output,
+): string {
+  const { paint } = output;
+  const rows = steps.map(({ name: step, ms, ok, detail }) => [
+    ok ? '✔' : '✖',
+    step,
+    `${Math.round(ms)} ms`,
+    clean(detail ?? '', { multiline: false }),
+  ]);
+  const lines = layOut(rows, {
+    total: output.columns === undefined ? undefined : output.columns - 2,
+    columns: [
+      { paint: (cell, at) => (steps[at]?.ok ? paint.good(cell) : paint.bad(cell)) },
+      {},
+      { align: 'right' },
+      {},
+    ],
+  });
+  const head = `${paint.strong(name)} ${paint.faint(`(${server?.transport}, ${server?.scope} scope)`)}`;
+  return [head, ...lines.map((line) => `  ${line}`), ...conclusion(server)].join('\n');
+}
+
+function conclusion(server: ServerReport | undefined): string[] {
+  if (server?.status !== 'connected') return [];
+  const { tools, protocolVersion, era, connectMs } = server;
+  return [
+    `Connected in ${Math.round(connectMs ?? 0)} ms: protocol ${clean(protocolVersion ?? '')} (${era}), ${tools} ${tools === 1 ? 'tool' : 'tools'}.`,
+  ];
+}

@@ -1,0 +1,64 @@
+/** `plugboard tools`: what can be called, grouped by server. */
+
+import type { Command } from 'commander';
+import type { Tool } from '../../catalog/tool.ts';
+import { isRecord } from '../../lib/json-rpc.ts';
+import { clean } from '../../policy/clean.ts';
+import type { Output } from '../output.ts';
+import { indent, wrap } from '../table.ts';
+import type { Context, Verb } from '../verb.ts';
+import { withHost } from '../with-host.ts';
+
+/** Characters of a description that a listing shows; `--json` has it whole. */
+const MAX_DESCRIPTION = 300;
+
+export const tools: Verb = {
+  configure(command: Command): void {
+    command
+      .argument('[server]', 'only the tools of this server')
+      .addHelpText('after', '\nExamples:\n  plugboard tools\n  plugboard tools files --json');
+  },
+
+  run(context: Context, args: readonly string[]): Promise<number> {
+    const [server] = args;
+    return withHost(context, { servers: server === undefined ? 'all' : [server] }, async ({ host }) => {
+      const found = host.tools().filter((tool) => server === undefined || tool.server === server);
+      context.output.answer({ tools: found }, () => listing(found, context.output));
+      return 0;
+    });
+  },
+};
+
+function listing(found: readonly Tool[], output: Output): string {
+  if (found.length === 0) return 'No tools.';
+  const byServer = grouped(found);
+  return [...byServer]
+    .map(([server, group]) => {
+      const head = `${output.paint.strong(clean(server, { multiline: false }))} (${group.length})`;
+      return [head, ...group.map((tool) => indent(describe(tool, output), '  '))].join('\n');
+    })
+    .join('\n\n');
+}
+
+function grouped(found: readonly Tool[]): Map<string, Tool[]> {
+  const groups = new Map<string, Tool[]>();
+  for (const tool of found) groups.set(tool.server, [...(groups.get(tool.server) ?? []), tool]);
+  return groups;
+}
+
+function describe(tool: Tool, output: Output): string {
+  const width = output.columns === undefined ? undefined : output.columns - 6;
+  const text = clean(tool.description, { multiline: false, max: MAX_DESCRIPTION });
+  const head = `${output.paint.strong(clean(tool.tool, { multiline: false }))} ${output.paint.faint(parameters(tool))}`;
+  return [head.trimEnd(), ...(text === '' ? [] : wrap(text, width).map((line) => `  ${line}`))].join('\n');
+}
+
+/** `path [limit]`: what it takes, the optional in brackets. */
+function parameters({ inputSchema }: Tool): string {
+  const { properties, required } = inputSchema;
+  if (!isRecord(properties)) return '';
+  const needed = new Set(Array.isArray(required) ? required : []);
+  return Object.keys(properties)
+    .map((name) => clean(needed.has(name) ? name : `[${name}]`, { multiline: false }))
+    .join(' ');
+}

@@ -1,0 +1,106 @@
+/** `plugboard trust`: shows what a project wants to run, and allows it or takes that back. */
+
+import type { Command } from 'commander';
+import type { ServerSpec } from '../../config/entry.ts';
+import { type LoadedConfig, loadConfig } from '../../config/load.ts';
+import { PlugboardError } from '../../errors.ts';
+import { openTrust, type TrustVerdict } from '../../policy/trust.ts';
+import { needsConsent, trustVerdicts } from '../config-report.ts';
+import { askForTrust, describeForConsent } from '../consent.ts';
+import { findServer } from '../known-server.ts';
+import { noteProblems } from '../problems.ts';
+import type { Context, Flags, Verb } from '../verb.ts';
+import { joinWords } from '../words.ts';
+
+export const trust: Verb = {
+  configure(command: Command): void {
+    command
+      .argument('[name...]', 'the servers; without any, shows how all of the project stand')
+      .option('--all', 'all servers of the project')
+      .option('--revoke', 'take the trust back')
+      .option('-y, --yes', 'do not ask')
+      .addHelpText('after', EXAMPLES);
+  },
+
+  async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+    const { output } = context;
+    const config = await loadConfig({ cwd: context.cwd, home: context.home });
+    const named = args.length > 0 || flags['all'] === true;
+    const chosen = choose(config, args);
+    noteProblems(config.problems, output);
+    if (flags['revoke'] === true) {
+      if (!named) throw sayWhich();
+      await openTrust({ home: context.home, env: context.env }).revoke(
+        config.projectRoot,
+        chosen.map(({ name }) => name),
+      );
+    } else if (output.canAsk && flags['yes'] !== true) {
+      await askAbout(context, chosen);
+    } else if (named) {
+      // Nobody to ask: the name that was typed is the answer.
+      await openTrust({ home: context.home, env: context.env }).grant(chosen.filter(needsConsent));
+    }
+    report(context, chosen, await trustVerdicts(chosen, context));
+    return 0;
+  },
+};
+
+const EXAMPLES = `
+On a terminal each server is shown whole and asked about. Without one, naming a server (or --all) is the answer.
+
+Examples:
+  plugboard trust                     how the servers of this project stand
+  plugboard trust db                  allow one
+  plugboard trust db --revoke         take it back`;
+
+function choose(config: LoadedConfig, names: readonly string[]): ServerSpec[] {
+  if (names.length === 0) return config.servers.filter(needsConsent);
+  return [...new Set(names)].map((name) => findServer(config, name));
+}
+
+function sayWhich(): PlugboardError {
+  return new PlugboardError('USAGE', '--revoke needs the names of the servers.', {
+    hint: 'plugboard trust --revoke --all takes the trust of all of them back.',
+  });
+}
+
+async function askAbout(context: Context, specs: readonly ServerSpec[]): Promise<void> {
+  const verdicts = await trustVerdicts(specs, context);
+  for (const spec of specs) {
+    const verdict = verdicts.get(spec.name);
+    if (needsConsent(spec) && verdict?.state !== 'trusted') await askForTrust(context, spec, verdict);
+  }
+}
+
+function report(
+  context: Context,
+  specs: readonly ServerSpec[],
+  verdicts: ReadonlyMap<string, TrustVerdict>,
+): void {
+  const { output } = context;
+  const servers = specs.map((spec) => {
+    // What needs no consent is the person's own configuration.
+    const verdict = verdicts.get(spec.name) ?? OWN;
+    const changes = verdict.changes.length === 0 ? {} : { changes: verdict.changes };
+    return { name: spec.name, state: verdict.state, entry: spec.raw, ...changes };
+  });
+  output.answer({ servers }, () => {
+    if (specs.length === 0) return 'This project brings no servers along.';
+    const blocks = specs.map((spec) => describeState(context, spec, verdicts.get(spec.name)));
+    return blocks.join('\n');
+  });
+}
+
+const OWN: TrustVerdict = { state: 'trusted', changes: [] };
+
+function describeState({ output }: Context, spec: ServerSpec, verdict: TrustVerdict | undefined): string {
+  const { paint } = output;
+  if (!needsConsent(spec)) {
+    return `${paint.good('trusted')}  ${spec.name}: of ${spec.scope} scope, your own configuration needs no consent`;
+  }
+  const state = verdict?.state ?? 'unknown';
+  if (state === 'trusted')
+    return `${paint.good('trusted')}  ${spec.name}\n${describeForConsent(spec, verdict)}`;
+  const allow = joinWords(['plugboard', 'trust', spec.name]);
+  return `${paint.warn(state)}  ${spec.name}   allow it with: ${allow}\n${describeForConsent(spec, verdict)}`;
+}

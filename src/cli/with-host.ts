@@ -1,0 +1,112 @@
+/** A host for the time of one command: made, used, and closed whatever happens, with every child reaped. */
+
+import type { Approve } from '../call/session.ts';
+import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import type { Host } from '../host.ts';
+import { clean } from '../policy/clean.ts';
+import { needsConsent, trustVerdicts } from './config-report.ts';
+import { findServer } from './known-server.ts';
+import { noteProblems } from './problems.ts';
+import type { Context } from './verb.ts';
+
+export interface Need {
+  /** The servers that have to be there, or all that can be. */
+  readonly servers: 'all' | readonly string[];
+  /** How the person is asked about a call. */
+  readonly approve?: Approve | undefined;
+}
+
+export interface Hosted {
+  readonly host: Host;
+  readonly config: LoadedConfig;
+}
+
+/**
+ * Runs `work` with the servers it needs connected. A named server that cannot be had rejects with its reason;
+ * of `all`, those that failed are told about and the others are used.
+ */
+export async function withHost(
+  context: Context,
+  need: Need,
+  work: (hosted: Hosted) => Promise<number>,
+): Promise<number> {
+  return openHost(context, need, async (hosted) => {
+    if (need.servers === 'all') {
+      await hosted.host.ready();
+      noteMissing(context, hosted.host);
+    } else {
+      await Promise.all(need.servers.map((name) => hosted.host.connect(name)));
+    }
+    return work(hosted);
+  });
+}
+
+/** The same without waiting for anything: the work decides what it connects. */
+export async function openHost(
+  context: Context,
+  need: Need,
+  work: (hosted: Hosted) => Promise<number>,
+): Promise<number> {
+  const { cwd, home, extra, env, output, signal } = context;
+  const config = await loadConfig({ cwd, home, extra });
+  noteProblems(config.problems, output);
+  if (need.servers !== 'all') await settleTrust(context, config, need.servers);
+  const { createHost } = await import('../host.ts');
+  signal.throwIfAborted();
+  const host = await createHost({
+    cwd,
+    home: home.dir,
+    servers: extra,
+    env,
+    watch: false,
+    approvals: 'client',
+    approve: need.approve,
+    ...(need.servers === 'all' ? {} : { only: need.servers }),
+  });
+  const stopLog = context.verbose ? logTo(context, host) : undefined;
+  try {
+    return await Promise.race([work({ host, config }), aborted(signal)]);
+  } finally {
+    await host.close();
+    stopLog?.();
+  }
+}
+
+/** A server of the project that nobody agreed to yet: asked about where somebody can be asked. */
+async function settleTrust(context: Context, config: LoadedConfig, names: readonly string[]): Promise<void> {
+  const specs = names.map((name) => findServer(config, name)).filter(needsConsent);
+  if (!context.output.canAsk || specs.length === 0) return;
+  const verdicts = await trustVerdicts(specs, context);
+  const { askForTrust } = await import('./consent.ts');
+  for (const spec of specs) {
+    const verdict = verdicts.get(spec.name);
+    if (verdict?.state !== 'trusted') await askForTrust(context, spec, verdict);
+  }
+}
+
+function noteMissing({ output }: Context, host: Host): void {
+  for (const { name, status, error } of host.servers()) {
+    if (status === 'connected' || status === 'disabled' || error === undefined) continue;
+    const hint = error.hint === undefined ? '' : ` ${clean(error.hint, { multiline: false })}`;
+    output.note(
+      `${output.notePaint.warn('note:')} without ${name}: ${clean(error.message, { multiline: false })}.${hint}`,
+    );
+  }
+}
+
+function logTo({ output }: Context, host: Host): () => void {
+  return host.on('log', ({ server, level, message }) => {
+    const text = clean(`${level}${server === undefined ? '' : ` ${server}`}: ${message}`, {
+      multiline: false,
+    });
+    output.note(output.notePaint.faint(text));
+  });
+}
+
+/** Rejects when the command is interrupted; never resolves. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}

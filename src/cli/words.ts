@@ -1,0 +1,46 @@
+/** Words of a command line, split as a shell would, and joined back so that a shell would split them the same way. */
+
+import { PlugboardError } from '../errors.ts';
+
+/** Splits at spaces outside quotes. Quotes and backslashes group; nothing is expanded and nothing is run. */
+export function splitWords(line: string): string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote: '"' | "'" | undefined;
+  for (let at = 0; at < line.length; at++) {
+    const char = line.charAt(at);
+    if (quote === undefined && (char === ' ' || char === '\t' || char === '\n')) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else if (quote === undefined && (char === '"' || char === "'")) {
+      quote = char;
+      word ??= '';
+    } else if (char === quote) {
+      quote = undefined;
+    } else if (char === '\\' && quote !== "'" && at + 1 < line.length) {
+      const next = line.charAt(at + 1);
+      // Inside double quotes a backslash escapes only what would end or bend them.
+      const escapes = quote === undefined || next === '"' || next === '\\';
+      word = (word ?? '') + (escapes ? next : `\\${next}`);
+      at++;
+    } else {
+      word = (word ?? '') + char;
+    }
+  }
+  if (quote !== undefined) {
+    throw new PlugboardError('USAGE', `A quote (${quote}) is not closed in: ${line}`, {
+      hint: 'Close the quote, or put a backslash before it.',
+    });
+  }
+  if (word !== undefined) words.push(word);
+  return words;
+}
+
+/** A command line that can be pasted into a shell. */
+export function joinWords(words: readonly string[]): string {
+  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word))).join(' ');
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}
