@@ -1,0 +1,71 @@
+/** One request of a client as a script sees it: what was asked, and what can be done besides answering. */
+
+import type { JsonRpcMessage, JsonRpcRequest } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import type { Era } from './era.ts';
+
+/** Returned by a handler that leaves its request without an answer. */
+export const NO_ANSWER: unique symbol = Symbol('no answer');
+
+/** The way to the client; the in-memory pair and the stdio program both are one. */
+export interface Wire {
+  send(message: JsonRpcMessage): void;
+  /** Writes text as it stands: noise, half a frame, an answer that breaks the rules. */
+  line(text: string): void;
+  /** Ends the server as a crash would; nothing is sent after it. */
+  crash(exitCode?: number): void;
+}
+
+export interface Exchange {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly id: JsonRpcRequest['id'];
+  readonly era: Era;
+  /** Aborted when the client cancels this request or the connection ends. */
+  readonly signal: AbortSignal;
+  notify(method: string, params?: Readonly<Record<string, unknown>>): void;
+  /** Progress on this request; does nothing when the client asked for none. */
+  progress(progress: number, total?: number, message?: string): void;
+  /** Asks the client something and waits for its result, as legacy servers do. */
+  request(method: string, params?: Readonly<Record<string, unknown>>): Promise<unknown>;
+  line(text: string): void;
+  crash(exitCode?: number): void;
+}
+
+export type Handler = (exchange: Exchange) => unknown;
+
+export interface ExchangeParts {
+  readonly message: JsonRpcRequest;
+  readonly era: Era;
+  readonly signal: AbortSignal;
+  readonly wire: Wire;
+  readonly request: Exchange['request'];
+}
+
+export function createExchange({ message, era, signal, wire, request }: ExchangeParts): Exchange {
+  const params = message.params ?? {};
+  const meta = params['_meta'];
+  const progressToken = isRecord(meta) ? meta['progressToken'] : undefined;
+  const notify: Exchange['notify'] = (method, body) =>
+    wire.send({ jsonrpc: '2.0', method, ...(body === undefined ? {} : { params: body }) });
+  return {
+    method: message.method,
+    params,
+    id: message.id,
+    era,
+    signal,
+    notify,
+    progress(progress, total, text) {
+      if (progressToken === undefined) return;
+      notify('notifications/progress', {
+        progressToken,
+        progress,
+        ...(total === undefined ? {} : { total }),
+        ...(text === undefined ? {} : { message: text }),
+      });
+    },
+    request,
+    line: (text) => wire.line(text),
+    crash: (exitCode) => wire.crash(exitCode),
+  };
+}

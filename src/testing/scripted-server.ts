@@ -1,0 +1,203 @@
+/** A server that does what a test tells it to, in both eras, in memory or as a stdio program. */
+
+import { PlugboardError } from '../errors.ts';
+import type { JsonRpcMessage } from '../lib/json-rpc.ts';
+import type { Transport } from '../transport/contract.ts';
+import { memoryPair } from '../transport/memory.ts';
+import type { ServerIdentity } from './era.ts';
+import type { Handler, Wire } from './exchange.ts';
+import { ScriptedConnection } from './scripted-connection.ts';
+import {
+  callTool,
+  listTools,
+  type ScriptedTool,
+  type ScriptedTools,
+  type ToolHandler,
+} from './scripted-tool.ts';
+import { serveOnStdio } from './stdio-program.ts';
+
+export interface ScriptedServerOptions {
+  readonly name?: string;
+  readonly version?: string;
+  readonly instructions?: string;
+  /** Default: `tools` with `listChanged`. */
+  readonly capabilities?: Readonly<Record<string, unknown>>;
+  /** Which eras it speaks; the default is both. */
+  readonly eras?: ServerIdentity['eras'];
+  readonly tools?: ScriptedTools;
+}
+
+type Params = Readonly<Record<string, unknown>>;
+
+export interface ScriptedServer {
+  /** A new connection in memory: the client's end, not opened yet. */
+  transport(): Transport;
+  /** Serves this process's stdin and stdout; resolves at the end of input. */
+  stdio(): Promise<void>;
+  /** Answers a method, in place of the built-in answer if there is one. */
+  on(method: string, handler: Handler): ScriptedServer;
+  /** Answers the next request of a method only; several wait in line. */
+  once(method: string, handler: Handler): ScriptedServer;
+  /** Adds or replaces a tool; says nothing to clients, `notify` does. */
+  tool(name: string, tool: ToolHandler | ScriptedTool): ScriptedServer;
+  removeTool(name: string): ScriptedServer;
+  /** Tells every client; modern ones get list changes on the subscriptions that asked for them. */
+  notify(method: string, params?: Params): void;
+  /** Asks the newest client and waits for its answer. */
+  request(method: string, params?: Params): Promise<unknown>;
+  /** Writes text to every client as it stands. */
+  line(text: string): void;
+  /** Every connection ends as if the process had died. */
+  crash(exitCode?: number): void;
+  /** Everything received so far, in order. */
+  readonly received: readonly JsonRpcMessage[];
+  /** Resolves with all messages of this method as soon as there are `count` of them. */
+  seen(method: string, count?: number): Promise<readonly JsonRpcMessage[]>;
+  /** How many connections are open now. */
+  readonly connections: number;
+}
+
+/**
+ * @example
+ * const server = scriptedServer({ tools: { greet: ({ who }) => `Hello ${who}` } });
+ * server.once('tools/list', ({ crash }) => crash()); // the first listing ends the server, the next one is answered
+ * const transport = server.transport();
+ * transport.kind; // → 'memory'
+ * server.connections; // → 1
+ */
+export function scriptedServer(options: ScriptedServerOptions = {}): ScriptedServer {
+  return new Scripted(options);
+}
+
+class Scripted implements ScriptedServer {
+  readonly identity: ServerIdentity;
+  readonly #received: JsonRpcMessage[] = [];
+  readonly #connections = new Set<ScriptedConnection>();
+  readonly #watchers = new Set<() => void>();
+  readonly #handlers = new Map<string, Handler>();
+  readonly #next = new Map<string, Handler[]>();
+  #tools: ScriptedTools;
+
+  constructor(options: ScriptedServerOptions) {
+    this.#tools = options.tools ?? {};
+    this.identity = {
+      name: options.name ?? 'scripted',
+      version: options.version ?? '1.0.0',
+      instructions: options.instructions,
+      capabilities: options.capabilities ?? { tools: { listChanged: true } },
+      eras: options.eras ?? 'both',
+    };
+    this.#handlers.set('tools/list', () => listTools(this.#tools));
+    this.#handlers.set('tools/call', (exchange) => callTool(this.#tools, exchange));
+  }
+
+  transport(): Transport {
+    const [client, server] = memoryPair();
+    const connection = this.#connect({
+      send: (message) => server.line(JSON.stringify(message)),
+      line: (text) => server.line(text),
+      crash: (exitCode = 1) =>
+        server.crash(
+          new PlugboardError('CONNECTION_LOST', `The server ended with exit code ${exitCode}.`, {
+            detail: { exitCode },
+          }),
+        ),
+    });
+    // Opened here and now: an in-memory end cannot fail to open once.
+    void server.open({
+      message: (message) => this.#receive(connection, message),
+      lost: () => undefined,
+      notice: () => undefined,
+      closed: () => this.#disconnect(connection),
+    });
+    return client;
+  }
+
+  async stdio(): Promise<void> {
+    let connection: ScriptedConnection | undefined;
+    await serveOnStdio((wire) => {
+      const opened = this.#connect(wire);
+      connection = opened;
+      return (message) => this.#receive(opened, message);
+    });
+    if (connection) this.#disconnect(connection);
+  }
+
+  on(method: string, handler: Handler): ScriptedServer {
+    this.#handlers.set(method, handler);
+    return this;
+  }
+
+  once(method: string, handler: Handler): ScriptedServer {
+    this.#next.set(method, [...(this.#next.get(method) ?? []), handler]);
+    return this;
+  }
+
+  tool(name: string, tool: ToolHandler | ScriptedTool): ScriptedServer {
+    this.#tools = { ...this.#tools, [name]: tool };
+    return this;
+  }
+
+  removeTool(name: string): ScriptedServer {
+    const { [name]: _, ...rest } = this.#tools;
+    this.#tools = rest;
+    return this;
+  }
+
+  handler(method: string): Handler | undefined {
+    return this.#next.get(method)?.shift() ?? this.#handlers.get(method);
+  }
+
+  notify(method: string, params?: Params): void {
+    for (const connection of this.#connections) connection.notify(method, params);
+  }
+
+  async request(method: string, params?: Params): Promise<unknown> {
+    const newest = [...this.#connections].at(-1);
+    if (!newest) throw new Error(`Nobody is connected who could answer ${method}.`);
+    return newest.request(method, params);
+  }
+
+  line(text: string): void {
+    for (const connection of this.#connections) connection.line(text);
+  }
+
+  crash(exitCode?: number): void {
+    for (const connection of [...this.#connections]) connection.crash(exitCode);
+  }
+
+  get received(): readonly JsonRpcMessage[] {
+    return this.#received;
+  }
+
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  async seen(method: string, count = 1): Promise<readonly JsonRpcMessage[]> {
+    for (;;) {
+      const matching = this.#received.filter((message) => 'method' in message && message.method === method);
+      if (matching.length >= count) return matching;
+      await new Promise<void>((resolve) => this.#watchers.add(resolve));
+    }
+  }
+
+  #connect(wire: Wire): ScriptedConnection {
+    const connection = new ScriptedConnection(wire, this);
+    this.#connections.add(connection);
+    return connection;
+  }
+
+  #disconnect(connection: ScriptedConnection): void {
+    this.#connections.delete(connection);
+    connection.ended();
+  }
+
+  #receive(connection: ScriptedConnection, message: JsonRpcMessage): void {
+    this.#received.push(message);
+    connection.receive(message);
+    const watchers = [...this.#watchers];
+    this.#watchers.clear();
+    for (const wake of watchers) wake();
+  }
+}

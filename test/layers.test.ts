@@ -1,0 +1,93 @@
+/** Holds the import order of ARCHITECTURE.md: a folder imports from folders below it only. */
+
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+/** Lowest first. `index`, the main entry point, stands on `host` and below. */
+const LAYERS: readonly string[] = [
+  'errors',
+  'lib',
+  'secrets',
+  'config',
+  'policy',
+  'auth',
+  'transport',
+  'connection',
+  'catalog',
+  'call',
+  'host',
+  'index',
+  'testing',
+  'adapters',
+  'kit',
+  'workspace',
+  'serve',
+  'manage',
+  'chat',
+  'doctor',
+  'cli',
+];
+
+const IMPORT = /\b(?:from|import)\s*\(?\s*['"](\.[^'"]*)['"]/g;
+
+/** `lib/clock.ts` → `lib`, `errors.ts` → `errors`; the host's own files at the root, `host-options.ts`, → `host`. */
+function layerOf(path: string): string {
+  const first = path.split(sep)[0] ?? '';
+  return first.replace(/^host-[a-z-]+\.ts$/, 'host').replace(/\.[cm]?[jt]s$/, '');
+}
+
+/** Every import that goes up, sideways out of the package, or from a folder that the order does not know. */
+function violations(source: string): string[] {
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /\.ts$/.test(file),
+  );
+  return files.sort().flatMap((file) => {
+    const rank = LAYERS.indexOf(layerOf(file));
+    if (rank < 0) return [`${file} is in no layer`];
+    const text = readFileSync(join(source, file), 'utf8');
+    return [...text.matchAll(IMPORT)].flatMap(([, specifier = '']) => {
+      const target = relative(source, join(source, dirname(file), specifier));
+      const targetRank = LAYERS.indexOf(layerOf(target));
+      return targetRank >= 0 && targetRank <= rank ? [] : [`${file} imports ${target}`];
+    });
+  });
+}
+
+it('every folder of src/ imports from folders below it only', () => {
+  expect(violations(fileURLToPath(new URL('../src', import.meta.url)))).toEqual([]);
+});
+
+it('an import that goes up is found, however it is written', () => {
+  const tree = mkdtempSync(join(tmpdir(), 'layers-'));
+  try {
+    const write = (file: string, text: string) => {
+      mkdirSync(dirname(join(tree, file)), { recursive: true });
+      writeFileSync(join(tree, file), text);
+    };
+    write('errors.ts', `export const code = 1;`);
+    write('lib/clock.ts', `import { code } from '../errors.ts';\nimport { join } from 'node:path';`);
+    write('lib/inner/deep.ts', `import { now } from '../clock.ts';`);
+    write('lib/type.ts', `import type { Host } from '../host.ts';`);
+    write('call/lazy.ts', `const cli = await import('../cli/main.ts');`);
+    write('call/again.ts', `export { now } from "../serve/index.ts";`);
+    write('index.ts', `export { createHost } from './host.ts';\nexport { fake } from './testing/index.ts';`);
+    write('host.ts', `import './lib/clock.ts';\nimport './host-options.ts';`);
+    write('host-options.ts', `import './cli/main.ts';`);
+    write('helpers/string.ts', ``);
+    write('cli/main.ts', `import pkg from '../../package.json';`);
+    expect(violations(tree)).toEqual([
+      'call/again.ts imports serve/index.ts',
+      'call/lazy.ts imports cli/main.ts',
+      'cli/main.ts imports ../package.json',
+      'helpers/string.ts is in no layer',
+      'host-options.ts imports cli/main.ts',
+      'index.ts imports testing/index.ts',
+      'lib/type.ts imports host.ts',
+    ]);
+  } finally {
+    rmSync(tree, { recursive: true });
+  }
+});

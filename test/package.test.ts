@@ -1,0 +1,136 @@
+/** What people get from npm: packed once, checked as a tarball, installed into an empty folder and used there. */
+
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const INSTALL_TIMEOUT_MS = 300_000;
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const exec = promisify(execFile);
+
+/** What each entry point must hold, by the contract; more is fine. */
+const ENTRY_POINTS: Readonly<Record<string, readonly string[]>> = {
+  plugboard: ['createHost'],
+  'plugboard/serve': ['serveHttp', 'serveStdio'],
+  'plugboard/testing': ['fakeClock', 'memoryPair', 'scriptedServer'],
+};
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly exports: Readonly<Record<string, unknown>>;
+}
+
+interface AttwReport {
+  readonly analysis: { readonly entrypoints: Readonly<Record<string, unknown>> };
+  readonly problems: Readonly<Record<string, readonly { readonly resolutionKind?: string }[]>>;
+}
+
+/** Ways to resolve that an ES module package does not serve. */
+const WITHOUT_ES_MODULES: readonly string[] = ['node10', 'node16-cjs'];
+
+interface Packed {
+  readonly filename: string;
+  readonly files: readonly { readonly path: string; readonly mode: number }[];
+}
+
+describe('the packed package', () => {
+  const temp = mkdtempSync(join(tmpdir(), 'plugboard-package-'));
+  const consumer = join(temp, 'consumer');
+  const manifest: Manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  let packed: Packed;
+  let tarball: string;
+
+  async function run(
+    command: string,
+    args: readonly string[],
+    cwd: string,
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<string> {
+    const options = { cwd, maxBuffer: MAX_OUTPUT_BYTES, env: { ...process.env, ...env } };
+    const { stdout } = await exec(command, args, options);
+    return stdout;
+  }
+
+  beforeAll(async () => {
+    const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', temp];
+    const [only]: Packed[] = JSON.parse(await run('npm', pack, root));
+    if (!only) throw new Error('npm pack packed nothing.');
+    packed = only;
+    tarball = join(temp, packed.filename);
+    mkdirSync(consumer);
+    writeFileSync(join(consumer, 'package.json'), '{ "private": true, "type": "module" }');
+    await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', tarball], consumer);
+    console.info(
+      `${manifest.name} ${manifest.version}: ${packed.files.length} files, Node ${process.version}`,
+    );
+  }, INSTALL_TIMEOUT_MS);
+
+  afterAll(() => rmSync(temp, { recursive: true, force: true }));
+
+  it('holds the build, the licence and the documents, and nothing of the workshop', () => {
+    const paths = packed.files.map(({ path }) => path);
+    expect(paths).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'CHANGELOG.md', 'package.json']));
+    expect(
+      paths.filter((path) => !/^((dist|assets|schemas)\/|[A-Z]+(\.md)?$|package\.json$)/.test(path)),
+    ).toEqual([]);
+    expect(
+      paths.filter((path) => /\.test\.|(^|[^d])\.ts$|\.map$/.test(path.replace(/\.d\.ts$/, ''))),
+    ).toEqual([]);
+  });
+
+  it('passes publint without a remark', async () => {
+    const { buffer } = new Uint8Array(readFileSync(tarball));
+    const { messages, pkg } = await publint({ pack: { tarball: buffer }, level: 'suggestion', strict: true });
+    expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
+  });
+
+  it('gives types that resolve wherever ES modules do (attw)', async () => {
+    const attw = join(root, 'node_modules', '@arethetypeswrong', 'cli', 'dist', 'index.js');
+    const args = [attw, tarball, '--profile', 'esm-only', '--format', 'json'];
+    // It ends with an error, and so does this test, when a problem is left that the profile does not ignore.
+    const report: AttwReport = JSON.parse(await run(process.execPath, args, root));
+    const left = Object.values(report.problems).flat();
+    expect(left.filter(({ resolutionKind }) => !WITHOUT_ES_MODULES.includes(resolutionKind ?? ''))).toEqual(
+      [],
+    );
+    expect(Object.keys(report.analysis.entrypoints)).toEqual(Object.keys(manifest.exports));
+  });
+
+  it('declares the entry points that the contract names, and no other', () => {
+    const declared = Object.keys(manifest.exports).filter((key) => key !== './package.json');
+    expect(declared.map((key) => key.replace('.', 'plugboard'))).toEqual(Object.keys(ENTRY_POINTS));
+  });
+
+  it.each(Object.entries(ENTRY_POINTS))(
+    'can be imported as %s from a folder that installed it',
+    async (name, needed) => {
+      const script = `console.log(JSON.stringify(Object.keys(await import(${JSON.stringify(name)}))))`;
+      const names: unknown = JSON.parse(
+        await run(process.execPath, ['--input-type=module', '-e', script], consumer),
+      );
+      expect(names).toEqual(expect.arrayContaining([...needed]));
+    },
+  );
+
+  it('does what the README shows of the library', async () => {
+    const readme = readFileSync(join(root, 'README.md'), 'utf8');
+    const [, program = '', printed] = /```js\n(.*?)```\n\n```text\n(.*?)```/s.exec(readme) ?? [];
+    writeFileSync(join(consumer, 'readme.js'), program);
+    const env = { PLUGBOARD_HOME: join(temp, 'home') };
+    expect(await run(process.execPath, ['readme.js'], consumer, env)).toBe(printed);
+  });
+
+  it('UI-1: brings the command along', async () => {
+    const command = join(consumer, 'node_modules', '.bin', 'plugboard');
+    expect((await run(command, ['--version'], consumer)).trim()).toBe(manifest.version);
+  });
+});
