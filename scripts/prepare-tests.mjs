@@ -14,6 +14,10 @@ const SUPPORTED_MAJORS = [20, 22, 24];
 /** Programs that tests start, the Debian package each comes in, and what for. */
 const PROGRAMS = [
   { program: 'setsid', debian: 'util-linux', reason: 'servers that leave their process group' },
+  { program: 'unshare', debian: 'util-linux', reason: 'a disk that is full' },
+  { program: 'mkfifo', debian: 'coreutils', reason: 'a pipe where a file should be' },
+  { program: 'dbus-run-session', debian: 'dbus-daemon', reason: 'a session with a keyring' },
+  { program: 'gnome-keyring-daemon', debian: 'gnome-keyring', reason: 'a real keyring' },
 ];
 
 const TOOLS = ['typescript', 'vitest', '@biomejs/biome', 'knip', 'publint', '@arethetypeswrong/cli'];

@@ -1,9 +1,12 @@
 /** The wiring of a host: every layer built once and joined to its neighbours. What a host can do is in `host.ts`. */
 
+import { join } from 'node:path';
+import { type AuditLog, createAuditLog } from './call/audit-log.ts';
 import type { CallContext, Handler } from './call/call.ts';
 import { createOutputFiles } from './call/output-files.ts';
 import { createPipeline } from './call/pipeline.ts';
 import { createSession, type Session } from './call/session.ts';
+import type { Telemetry } from './call/telemetry.ts';
 import { type CatalogCache, openCatalogCache } from './catalog/cache.ts';
 import { Catalog } from './catalog/catalog.ts';
 import {
@@ -35,6 +38,16 @@ import type { Reaper } from './transport/reaper.ts';
 /** A server that nobody has called for this long is ended; its tools stay, and the next call starts it. */
 const REST_AFTER_MS: number = 10 * 60 * 1000;
 
+interface Parts {
+  readonly options: HostOptions;
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  readonly home: Home;
+  readonly config: LoadedConfig;
+  readonly verdicts: Verdicts;
+  readonly telemetry: Telemetry | undefined;
+}
+
 export class HostCore {
   readonly options: HostOptions;
   readonly env: NodeJS.ProcessEnv;
@@ -54,6 +67,7 @@ export class HostCore {
   sandboxState: unknown;
   readonly #verdicts: Verdicts;
   readonly #cache: CatalogCache;
+  readonly #audit: AuditLog;
   readonly #questions: Questions;
   #reaper: Promise<Reaper> | undefined;
 
@@ -66,17 +80,14 @@ export class HostCore {
       loadConfig({ cwd, home, code: options.servers }),
       openVerdicts(home, clock),
     ]);
-    return new HostCore(options, env, clock, home, config, verdicts);
+    const wanted = options.telemetry ?? config.settings.telemetry ?? false;
+    const telemetry =
+      wanted === false ? undefined : await (await import('./call/telemetry.ts')).loadTelemetry();
+    return new HostCore({ options, env, clock, home, config, verdicts, telemetry });
   }
 
-  private constructor(
-    options: HostOptions,
-    env: NodeJS.ProcessEnv,
-    clock: Clock,
-    home: Home,
-    config: LoadedConfig,
-    verdicts: Verdicts,
-  ) {
+  private constructor(parts: Parts) {
+    const { options, env, clock, home, config, verdicts } = parts;
     this.options = options;
     this.env = env;
     this.clock = clock;
@@ -95,7 +106,13 @@ export class HostCore {
     this.search = createSearch(() => this.catalog.snapshot);
     this.deferral = this.#createDeferral();
     this.pool = new Pool(this.#connectionContext());
-    this.pipeline = createPipeline(this.#callContext());
+    this.#audit = createAuditLog({
+      file: home.audit,
+      lockDir: join(home.run, 'locks'),
+      clock,
+      failed: (message) => this.log(undefined, 'error', message),
+    });
+    this.pipeline = createPipeline(this.#callContext(parts.telemetry));
   }
 
   report(connection: Connection): ServerReport {
@@ -115,7 +132,7 @@ export class HostCore {
   /** Ends every server, then what served them. */
   async close(): Promise<void> {
     await this.pool.close();
-    await Promise.all([this.#verdicts.flush(), this.#cache.flush()]);
+    await Promise.all([this.#verdicts.flush(), this.#cache.flush(), this.#audit.flush()]);
     await this.auth.close();
     const reaper = await this.#reaper?.catch(() => undefined);
     await reaper?.close();
@@ -180,7 +197,8 @@ export class HostCore {
       capabilities: questions.capabilities,
       verdicts: this.#verdicts,
       expand: (spec) => expandEntry(spec, env),
-      transport: (spec, entry, choice) =>
+      transport: async (spec, entry, choice) =>
+        options.openTransport?.(spec.name) ??
         createTransport({
           entry,
           sse: choice === 'sse',
@@ -214,7 +232,7 @@ export class HostCore {
     this.events.emit('server', this.report(connection));
   }
 
-  #callContext(): CallContext {
+  #callContext(telemetry: Telemetry | undefined): CallContext {
     return {
       clock: this.clock,
       snapshot: () => this.catalog.snapshot,
@@ -225,6 +243,8 @@ export class HostCore {
       sandboxState: () => this.sandboxState,
       events: this.events,
       log: (server, level, message) => this.log(server, level, message),
+      audit: this.#audit,
+      telemetry,
       outputs: createOutputFiles(this.home.outputs, this.clock),
       maxOutputTokens: positiveInteger(this.env['MAX_MCP_OUTPUT_TOKENS']),
       model: this.options.model ?? {},

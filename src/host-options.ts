@@ -9,6 +9,7 @@ import type { LogLevel } from './connection/log-gate.ts';
 import type { Questioned } from './connection/questions.ts';
 import type { ServerReport } from './host-report.ts';
 import type { Clock } from './lib/clock.ts';
+import type { Transport } from './transport/contract.ts';
 
 export interface HostOptions extends Questioned {
   /** Where the project is looked for; default: the working folder. */
@@ -32,6 +33,8 @@ export interface HostOptions extends Questioned {
   readonly model?:
     | { readonly contextTokens?: number; readonly images?: boolean; readonly audio?: boolean }
     | undefined;
+  /** Spans and metrics through OpenTelemetry; the SDK is yours to set up. */
+  readonly telemetry?: boolean | undefined;
   /** Given to servers that declare `codex/sandbox-state`. */
   readonly sandboxState?: unknown;
   /** Read configuration files again when they change (default), or only at `reload()`. */
@@ -42,6 +45,8 @@ export interface HostOptions extends Questioned {
   readonly connect?: 'lifecycle' | 'all' | 'none' | undefined;
   /** The least severe messages wanted from servers. */
   readonly logLevel?: LogLevel | undefined;
+  /** Gives a server's transport in place of what its entry says: for servers inside this process, and for tests. */
+  readonly openTransport?: ((name: string) => Transport | undefined) | undefined;
   readonly env?: NodeJS.ProcessEnv | undefined;
   readonly clock?: Clock | undefined;
 }

@@ -1,6 +1,7 @@
 /** The library: everything an agent needs to give its model the user's MCP servers. */
 
-export type { CallEvents, CallOptions, Outcome } from './call/call.ts';
+export type { CallEvents, CallOptions } from './call/call.ts';
+export type { Outcome } from './call/outcome.ts';
 export type { ApprovalAnswer, ApprovalRequest, Approve } from './call/session.ts';
 export type { ShapedResult as CallResult } from './call/shape.ts';
 export type { ContentBlock } from './catalog/accept-result.ts';

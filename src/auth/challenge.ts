@@ -60,8 +60,13 @@ function parse(header: string): OneChallenge[] {
       continue;
     }
     const scheme = eat(SCHEME);
-    if (scheme === null) break;
-    found.push({ scheme: (scheme[1] ?? '').toLowerCase(), params: new Map() });
+    if (scheme !== null) {
+      found.push({ scheme: (scheme[1] ?? '').toLowerCase(), params: new Map() });
+      continue;
+    }
+    // The opaque word of a scheme that we do not speak: go on after it.
+    const comma = header.indexOf(',', at);
+    at = comma === -1 ? header.length : comma + 1;
   }
   return found;
 }

@@ -74,9 +74,10 @@ function run(options: HelperOptions): Promise<string> {
         end(failed(options, `it printed more than ${MAX_OUTPUT_BYTES / 1024} KiB`));
       else chunks.push(chunk);
     });
-    child.once('error', (cause) => {
+    child.once('error', () => {
       settle();
-      reject(failed(options, 'it could not be started', cause));
+      // The system's error holds the whole command, and that may hold a secret.
+      reject(failed(options, 'it could not be started'));
     });
     child.once('close', (code, signal) => {
       settle();
@@ -98,10 +99,9 @@ function endGroup(pid: number | undefined): void {
 }
 
 /** Neither the command nor what it printed is shown: both may hold the secret. */
-function failed(options: HelperOptions, why: string, cause?: unknown): PlugboardError {
+function failed(options: HelperOptions, why: string): PlugboardError {
   return new PlugboardError('AUTH_FAILED', `The headersHelper of "${options.server}" failed: ${why}.`, {
     server: options.server,
     hint: 'Run the command of its headersHelper by hand to see what is wrong.',
-    cause,
   });
 }

@@ -35,7 +35,10 @@ export class LoginTokens implements TokenSource {
   readonly #options: LoginTokensOptions;
   readonly #stopWatching: () => void;
   #login: StoredLogin | undefined;
-  #isRead = false;
+  /** What is in memory may be behind the store. */
+  #isStale = true;
+  /** Counts what was settled under the lock: a reading that began before it says nothing any more. */
+  #settled = 0;
   #reading: Promise<void> | undefined;
   #renewing: Promise<StoredTokens> | undefined;
   /** A renewed login that could not be written, and the refresh token that the store still holds. */
@@ -45,9 +48,9 @@ export class LoginTokens implements TokenSource {
   constructor(options: LoginTokensOptions) {
     this.#options = options;
     this.#stopWatching = options.logins.watch(options.url, () => {
-      this.#isRead = false;
+      this.#isStale = true;
     });
-    this.#isRead = !options.logins.mayHave(options.url);
+    this.#isStale = options.logins.mayHave(options.url);
   }
 
   /** The login as it was last seen, for what beside its tokens matters. */
@@ -56,12 +59,14 @@ export class LoginTokens implements TokenSource {
   }
 
   token(signal?: AbortSignal): StoredTokens | undefined | Promise<StoredTokens | undefined> {
-    if (!this.#isRead) return this.#load(signal).then(() => this.#current(signal));
+    // Also while a reading is under way: what it replaces may be the very token that was refused.
+    if (this.#isStale || this.#reading !== undefined)
+      return this.#load(signal).then(() => this.#current(signal));
     return this.#current(signal);
   }
 
   async refused(access: string | undefined, wanted: Wanted, signal?: AbortSignal): Promise<void> {
-    await this.#load(signal, true);
+    await this.#load(signal);
     const tokens = this.#login?.tokens;
     if (tokens !== undefined && tokens.access !== access) return;
     await this.#options.logins.rememberChallenge(this.#options.url, wanted).catch(() => undefined);
@@ -75,7 +80,7 @@ export class LoginTokens implements TokenSource {
   }
 
   async widen(access: string | undefined, wanted: Wanted, signal?: AbortSignal): Promise<void> {
-    await this.#load(signal, true);
+    await this.#load(signal);
     const login = this.#login;
     if (login?.tokens === undefined) throw this.#needsLogin();
     if (login.tokens.access !== access) return;
@@ -115,8 +120,7 @@ export class LoginTokens implements TokenSource {
     }
   }
 
-  async #load(signal: AbortSignal | undefined, again = false): Promise<void> {
-    if (this.#isRead && !again) return;
+  async #load(signal: AbortSignal | undefined): Promise<void> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;
     });
@@ -124,14 +128,21 @@ export class LoginTokens implements TokenSource {
   }
 
   async #read(): Promise<void> {
-    // Set first: a change that is announced while we read makes us read once more.
-    this.#isRead = true;
+    // Cleared first: a change that is announced while we read makes us read once more.
+    this.#isStale = false;
+    const before = this.#settled;
     try {
-      this.#adopt(await this.#options.logins.read(this.#options.url));
+      const stored = await this.#options.logins.read(this.#options.url);
+      if (this.#settled === before) this.#adopt(stored);
     } catch (error) {
-      this.#isRead = false;
+      this.#isStale = true;
       throw error;
     }
+  }
+
+  #settle(login: StoredLogin | undefined): void {
+    this.#settled += 1;
+    this.#login = login;
   }
 
   #adopt(stored: StoredLogin | undefined): void {
@@ -172,6 +183,7 @@ export class LoginTokens implements TokenSource {
   async #renewHeld(held: HeldLogin, old: StoredTokens): Promise<StoredTokens> {
     const { server, clock, fetch } = this.#options;
     this.#adopt(await held.read());
+    this.#settled += 1;
     const login = this.#login;
     if (login?.tokens === undefined) throw this.#needsLogin();
     if (login.tokens.access !== old.access && !isDue(login.tokens, clock.now())) return login.tokens;
@@ -185,7 +197,7 @@ export class LoginTokens implements TokenSource {
   }
 
   async #save(held: HeldLogin, renewed: WithTokens, replaced: string): Promise<void> {
-    this.#login = renewed;
+    this.#settle(renewed);
     try {
       await held.write(renewed);
       this.#unsaved = undefined;
@@ -207,7 +219,7 @@ export class LoginTokens implements TokenSource {
       stored.tokens.refresh !== refused.refresh &&
       this.#unsaved === undefined
     ) {
-      this.#login = stored;
+      this.#settle(stored);
       return stored.tokens;
     }
     this.#unsaved = undefined;
@@ -218,7 +230,7 @@ export class LoginTokens implements TokenSource {
         clientIsGone && stored.client?.from !== 'configured'
           ? without(stored, 'tokens', 'client', 'dpopKey')
           : without(stored, 'tokens', 'dpopKey');
-      this.#login = rest;
+      this.#settle(rest);
       await held.write(rest).catch(() => undefined);
     }
     throw this.#needsLogin(`Its login has ended (${code}).`);

@@ -18,11 +18,16 @@ export const approve: Stage = (context, next) => (call) => {
   });
   switch (decision.kind) {
     case 'pass':
+      call.decision = decision.reason;
       return next(call);
     case 'deny':
+      call.decision = decision.reason;
       return Promise.reject(denied(call, decision.reason));
     case 'ask':
-      if (call.session.approvals === 'client' && !decision.explicit) return next(call);
+      if (call.session.approvals === 'client' && !decision.explicit) {
+        call.decision = 'asked by the caller';
+        return next(call);
+      }
       return ask(context, call, decision.reason, next);
     default:
       return decision satisfies never;
@@ -33,6 +38,7 @@ async function ask(context: CallContext, call: Call, reason: string, next: Handl
   const { tool } = settingsOf(call);
   const { session } = call;
   if (session.approve === undefined) {
+    call.decision = 'nobody to ask';
     throw new PlugboardError('APPROVAL_REQUIRED', `${tool.name} has to be approved: ${reason}`, {
       server: tool.server,
       hint: `Nobody can be asked here. To allow it, add ${JSON.stringify(tool.name)} to permissions.allow in config.json.`,
@@ -47,6 +53,7 @@ async function ask(context: CallContext, call: Call, reason: string, next: Handl
     reason,
     session: session.id,
   });
+  call.decision = `asked: ${answer}`;
   switch (answer) {
     case 'allow':
       break;

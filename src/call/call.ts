@@ -10,9 +10,12 @@ import type { Progress } from '../connection/peer.ts';
 import type { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emitter } from '../lib/emitter.ts';
+import type { AuditLog } from './audit-log.ts';
+import type { Outcome } from './outcome.ts';
 import type { OutputFiles } from './output-files.ts';
 import type { Session } from './session.ts';
 import type { ShapedResult } from './shape.ts';
+import type { Telemetry } from './telemetry.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
@@ -30,9 +33,11 @@ export interface Call extends CallOptions {
   /** Set by `resolve`; every stage below it may rely on them. */
   tool?: Tool;
   connection?: Connection;
+  /** Set by `approve`: why the call was let through, or not. */
+  decision?: string;
+  /** Set by `telemetry`: the trace this call is part of. */
+  traceMeta?: Readonly<Record<string, string>>;
 }
-
-export type Outcome = 'ok' | 'tool-error' | 'error' | 'denied' | 'cancelled' | 'timeout';
 
 export interface CallEvents {
   readonly 'call.begin': {
@@ -62,6 +67,9 @@ export interface CallContext {
   readonly events: Pick<Emitter<CallEvents>, 'emit'>;
   readonly log: (server: string, level: 'info' | 'warning', message: string) => void;
   readonly outputs: OutputFiles;
+  readonly audit: AuditLog;
+  /** Undefined unless the user asked for it. */
+  readonly telemetry: Telemetry | undefined;
   /** From the environment; beats the configuration's default. */
   readonly maxOutputTokens: number | undefined;
   /** What the model can take; what is not said, it can. */

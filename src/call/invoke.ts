@@ -34,7 +34,9 @@ function send(context: CallContext, call: Call): Promise<unknown> {
   const tool = context.snapshot().find(called.name) ?? called;
   const limits = limitsFor(entry, context.settings());
   const { negotiated } = connection;
-  const meta = negotiated === undefined ? undefined : sandboxMeta(negotiated, context.sandboxState());
+  const sandbox = negotiated === undefined ? undefined : sandboxMeta(negotiated, context.sandboxState());
+  const meta =
+    sandbox === undefined && call.traceMeta === undefined ? undefined : { ...sandbox, ...call.traceMeta };
   const mirrored = negotiated?.era === 'modern' && connection.transportKind === 'http';
   return connection.request(
     'tools/call',

@@ -1,46 +1,61 @@
-/** The outermost stage: every call that begins ends exactly once, with what came of it (CAL-1, CAL-6). */
+/** Every call that begins ends exactly once, and both are told and written down (CAL-1, CAL-6). */
 
 import { asPlugboardError, type PlugboardError } from '../errors.ts';
-import type { Outcome, Stage } from './call.ts';
+import { shapeOf } from './argument-shape.ts';
+import type { Call, CallContext, Stage } from './call.ts';
+import { type Outcome, outcomeOf } from './outcome.ts';
+import { settingsOf } from './settings.ts';
+import type { ShapedResult } from './shape.ts';
 
 export const observe: Stage = (context, next) => async (call) => {
-  const { id } = call;
   const startedAt = context.clock.now();
-  const end = (outcome: Outcome, code?: PlugboardError['code']): void => {
-    const ms = context.clock.now() - startedAt;
-    context.events.emit('call.end', { id, outcome, ms, ...(code === undefined ? {} : { code }) });
-  };
-  const { tool } = call;
-  context.events.emit('call.begin', {
-    id,
-    server: tool?.server ?? '',
-    tool: tool?.tool ?? call.name,
-    session: call.session.id,
-  });
+  const { id, session } = call;
+  const { tool } = settingsOf(call);
+  context.events.emit('call.begin', { id, server: tool.server, tool: tool.tool, session: session.id });
   try {
     const result = await next(call);
-    end(result.isError ? 'tool-error' : 'ok');
+    end(context, call, startedAt, result.isError ? 'tool-error' : 'ok', { bytes: bytesOf(result) });
     return result;
   } catch (thrown) {
     const error = asPlugboardError(thrown);
-    end(outcomeOf(error), error.code);
+    end(context, call, startedAt, outcomeOf(error), { code: error.code });
     throw error;
   }
 };
 
-function outcomeOf(error: PlugboardError): Outcome {
-  switch (error.code) {
-    case 'CANCELLED':
-      return 'cancelled';
-    case 'TIMEOUT':
-      return 'timeout';
-    case 'APPROVAL_REQUIRED':
-    case 'DENIED':
-    case 'BLOCKED_BY_POLICY':
-    case 'UNTRUSTED':
-    case 'PIN_CHANGED':
-      return 'denied';
-    default:
-      return 'error';
-  }
+function end(
+  context: CallContext,
+  call: Call,
+  startedAt: number,
+  outcome: Outcome,
+  more: { readonly code?: PlugboardError['code']; readonly bytes?: number },
+): void {
+  const now = context.clock.now();
+  const { tool } = settingsOf(call);
+  const { code } = more;
+  context.events.emit('call.end', {
+    id: call.id,
+    outcome,
+    ms: now - startedAt,
+    ...(code === undefined ? {} : { code }),
+  });
+  context.audit.record({
+    time: new Date(startedAt).toISOString(),
+    session: call.session.id,
+    server: tool.server,
+    tool: tool.tool,
+    arguments: shapeOf(call.arguments),
+    decision: call.decision ?? 'none',
+    outcome,
+    ms: now - startedAt,
+    ...more,
+  });
+}
+
+/** Near enough, and without writing the result out once more to count it. */
+function bytesOf(result: ShapedResult): number {
+  return result.content.reduce((sum, block) => {
+    if (block.type === 'text') return sum + block.text.length;
+    return sum + (block.type === 'image' || block.type === 'audio' ? block.data.length : 0);
+  }, 0);
 }

@@ -12,6 +12,7 @@ import { limit } from './limit.ts';
 import { observe } from './observe.ts';
 import { resolve } from './resolve.ts';
 import { shape } from './shape.ts';
+import { telemetry } from './telemetry.ts';
 import { toolSearch } from './tool-search.ts';
 import { validate } from './validate.ts';
 
@@ -19,6 +20,7 @@ export const stages: readonly Stage[] = [
   toolSearch,
   resolve,
   observe,
+  telemetry,
   awaken,
   validate,
   approve,

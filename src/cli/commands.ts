@@ -96,6 +96,7 @@ export async function runCommand(argv: readonly string[], exit: (status: number)
   const output = new Output({
     json: hasSwitch(argv, '--json'),
     env,
+    signal: interrupts.signal,
     onReaderGone: () => interrupts.cancel(readerGone),
   });
   const verbose = hasSwitch(argv, '--verbose');
@@ -107,7 +108,7 @@ export async function runCommand(argv: readonly string[], exit: (status: number)
     status = await runProgram({ argv, env, rows, version: readVersion, output, signal });
   } catch (thrown) {
     // Whoever closed the pipe has seen enough: that is no failure.
-    status = thrown === readerGone ? 0 : reportFailure(thrown, output, verbose);
+    status = interrupts.signal.reason === readerGone ? 0 : reportFailure(thrown, output, verbose);
   }
   await output.drained();
   return status;

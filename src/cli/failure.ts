@@ -8,8 +8,7 @@ import { indent } from './table.ts';
 /** Tells the failure on the right stream in the right shape; answers with the exit status. */
 export function reportFailure(thrown: unknown, output: Output, verbose: boolean): number {
   const error = explained(asPlugboardError(thrown));
-  if (output.json) output.answer({ error: error.toJSON() }, () => '');
-  else output.note(describeFailure(error, output));
+  output.failure({ error: error.toJSON() }, () => describeFailure(error, output));
   if (verbose) output.note(indent(stackOf(thrown), '  '));
   return EXIT_STATUS[error.code];
 }

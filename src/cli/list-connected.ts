@@ -14,7 +14,8 @@ export function listConnected(context: Context): Promise<number> {
   const { output } = context;
   return openHost(context, { servers: 'all' }, async ({ host, config }) => {
     const settled = new Map<string, ServerReport>();
-    const view = output.live ? inPlace(context, host, settled) : streamed(context, host);
+    const isLive = output.live && host.servers().length > 0;
+    const view = isLive ? inPlace(context, host, settled) : streamed(context, host);
     view.start();
     try {
       await Promise.all(

@@ -22,6 +22,8 @@ export class LiveBlock {
   }
 
   start(): void {
+    // Also when the process is ended in the middle: a terminal without a cursor is a broken terminal.
+    process.once('exit', this.#showCursor);
     this.#output.write(HIDE_CURSOR);
     this.draw();
     this.#timer = setInterval(() => {
@@ -43,8 +45,12 @@ export class LiveBlock {
     if (this.#timer === undefined) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
-    this.#output.write(`${this.#rewind()}${this.#render('…').join('\n')}\n${SHOW_CURSOR}`);
+    this.#output.write(`${this.#rewind()}${this.#render('…').join('\n')}\n`);
+    this.#showCursor();
+    process.off('exit', this.#showCursor);
   }
+
+  readonly #showCursor = (): void => this.#output.write(SHOW_CURSOR);
 
   #rewind(): string {
     return this.#drawn === 0 ? '' : `\u001b[${this.#drawn}A\r${CLEAR_BELOW}`;

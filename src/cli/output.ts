@@ -14,6 +14,8 @@ const STDERR = 2;
 export interface OutputOptions {
   readonly json: boolean;
   readonly env: NodeJS.ProcessEnv;
+  /** Once it is aborted only the failure is told: what was under way has no answer any more. */
+  readonly signal: AbortSignal;
   /** Called once when the reader of stdout went away (`plugboard list | head -1`). */
   readonly onReaderGone: () => void;
 }
@@ -28,11 +30,13 @@ export class Output {
   readonly live: boolean;
   /** A person is there to be asked. */
   readonly canAsk: boolean;
+  readonly #signal: AbortSignal;
   readonly #stdout: Sink;
   readonly #stderr: Sink;
   #readerGone = false;
 
-  constructor({ json, env, onReaderGone }: OutputOptions) {
+  constructor({ json, env, signal, onReaderGone }: OutputOptions) {
+    this.#signal = signal;
     this.#stdout = new Sink(STDOUT, () => {
       if (this.#readerGone) return;
       this.#readerGone = true;
@@ -58,13 +62,20 @@ export class Output {
 
   /** The answer of the command: a document with `--json`, text for people without. */
   answer(document: unknown, human: () => string): void {
-    if (this.json) this.write(`${JSON.stringify(document, null, 2)}\n`);
+    if (this.#signal.aborted) return;
+    if (this.json) this.#document(document);
     else this.line(human());
+  }
+
+  /** Why there is no answer: the document with `--json`, else text on stderr. */
+  failure(document: unknown, human: () => string): void {
+    if (this.json) this.#document(document);
+    else this.note(human());
   }
 
   /** One or more lines of a result for people; nothing with `--json`. */
   line(text: string): void {
-    if (!this.json) this.write(`${text}\n`);
+    if (!this.json && !this.#signal.aborted) this.write(`${text}\n`);
   }
 
   /** Bytes to stdout as they are. */
@@ -75,6 +86,10 @@ export class Output {
   /** Diagnostics and progress. */
   note(text: string): void {
     this.#stderr.write(`${text}\n`);
+  }
+
+  #document(document: unknown): void {
+    this.write(`${JSON.stringify(document, null, 2)}\n`);
   }
 
   /** Resolves when everything is handed over: exiting earlier would cut a pipe's last bytes. */

@@ -146,6 +146,11 @@ function usageError(error: CommanderError, wanted: string | undefined): Plugboar
   const sentence = `${first.charAt(0).toUpperCase()}${first.slice(1)}${/[.!?]$/.test(first) ? '' : '.'}`;
   const known = error.code === 'commander.unknownCommand' ? '' : ` ${wanted ?? ''}`.trimEnd();
   const more = `plugboard${known} --help shows what there is.`;
+  if (error.code === 'commander.unknownOption' && wanted === 'add' && suggestion === undefined) {
+    // The likeliest mistake of all: the flag belongs to the server's own command.
+    const hint = 'Flags of the server itself stand after --: plugboard add <name> -- <command> [args…].';
+    return new PlugboardError('USAGE', sentence, { hint });
+  }
   const meant = suggestion?.replace(/^\(|\)$/g, '');
   return new PlugboardError('USAGE', sentence, { hint: meant === undefined ? more : `${meant} ${more}` });
 }

@@ -4,12 +4,13 @@ import type { ServerReport } from '../host-report.ts';
 import { clean } from '../policy/clean.ts';
 import type { Output } from './output.ts';
 import type { Paint } from './paint.ts';
-import { cut, indent, padEnd, width } from './table.ts';
+import { cut, padEnd, width, wrap } from './table.ts';
 
 /** Longest name a row gives room to; the rest of the table stays readable. */
 const MAX_NAME_CELLS = 40;
 /** Lines of a failed server's stderr that are shown. */
 const MAX_STDERR_LINES = 8;
+const DETAIL_INDENT = '    ';
 
 const GLYPHS: Readonly<Record<ServerReport['status'], { glyph: string; paint: keyof Paint }>> = {
   connected: { glyph: '✔', paint: 'good' },
@@ -83,22 +84,21 @@ function connectedCells(report: ServerReport): string {
 
 function details(report: ServerReport, output: Output): string[] {
   const { paint, columns } = output;
+  const room = columns === undefined ? undefined : columns - DETAIL_INDENT.length;
+  const wrapped = (text: string): string[] => wrap(clean(text, { multiline: false }), room);
   const lines: string[] = [];
-  const fitted = (text: string): string => (columns === undefined ? text : cut(text, columns - 4));
   if (report.error !== undefined && report.status !== 'disabled') {
-    lines.push(fitted(clean(report.error.message, { multiline: false })));
-    if (report.error.hint) lines.push(fitted(`hint: ${clean(report.error.hint, { multiline: false })}`));
+    lines.push(...wrapped(report.error.message));
+    if (report.error.hint) lines.push(...wrapped(`hint: ${report.error.hint}`));
     const tail = report.error.stderr === undefined ? [] : clean(report.error.stderr).trimEnd().split('\n');
-    for (const line of tail.slice(-MAX_STDERR_LINES)) lines.push(paint.faint(fitted(`│ ${line}`)));
+    for (const line of tail.slice(-MAX_STDERR_LINES)) {
+      lines.push(paint.faint(room === undefined ? `│ ${line}` : cut(`│ ${line}`, room)));
+    }
   }
   for (const { tool, reason } of report.quarantined ?? []) {
-    lines.push(
-      paint.warn(
-        fitted(`left out ${clean(tool, { multiline: false })}: ${clean(reason, { multiline: false })}`),
-      ),
-    );
+    lines.push(...wrapped(`left out ${tool}: ${reason}`).map(paint.warn));
   }
-  return lines.map((line) => indent(line, '    '));
+  return lines.map((line) => DETAIL_INDENT + line);
 }
 
 /** "9 connected, 1 failed": what a glance at a long list is for. */

@@ -60,7 +60,7 @@ function hide(key: string, value: unknown, mask: Mask): unknown {
 }
 
 /** A value that is secret whatever it looks like; only its references and the word for its scheme are shown. */
-export function hideValue(value: unknown, mask: Mask): unknown {
+function hideValue(value: unknown, mask: Mask): unknown {
   if (typeof value !== 'string') return mask;
   const parts = partsOf(value);
   if (!parts.some((part) => part.kind === 'variable' || part.kind === 'foreign')) return mask;

@@ -62,7 +62,7 @@ const TOOL_KEYS = keys({
   maxOutputTokens: LIMIT_KEYS.maxOutputTokens,
 });
 
-export const OAUTH_KEYS: Keys = keys({
+const OAUTH_KEYS: Keys = keys({
   clientId: { kind: word, description: 'Id of a client that was registered beforehand.' },
   clientSecret: { kind: text, description: 'Its secret; better a reference to a variable.' },
   scopes: { kind: list(word, 'scopes'), description: 'Scopes to ask for.' },

@@ -2,7 +2,7 @@
 
 import type { Limits, ServerEntry, Settings } from './entry.ts';
 
-export const DEFAULT_LIMITS: Required<Limits> = {
+const DEFAULT_LIMITS: Required<Limits> = {
   startupTimeoutMs: 30_000,
   toolTimeoutMs: 300_000,
   maxTotalMs: 3_600_000,

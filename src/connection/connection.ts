@@ -4,6 +4,7 @@ import type { ServerEntry, ServerSpec } from '../config/entry.ts';
 import { isStdio } from '../config/entry.ts';
 import { asPlugboardError, forServer, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { holdProcess } from '../lib/hold-process.ts';
 import type { Transport } from '../transport/contract.ts';
 import type { Implementation, Negotiated } from './eras.ts';
 import { type ListKind, type ListResult, listAll } from './listing.ts';
@@ -422,10 +423,12 @@ export class Connection {
     if (!this.#closed) this.#context.changed(this);
   }
 
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
+  async #pause(ms: number): Promise<void> {
+    const release = holdProcess();
+    await new Promise<void>((resolve) => {
       this.#context.clock.after(ms, resolve);
     });
+    release();
   }
 }
 
@@ -445,17 +448,20 @@ function startTimeout(name: string, ms: number): PlugboardError {
   });
 }
 
+/** Waits for a start or a retry, unless the caller gives up before. */
 function abortable(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return work;
+  const release = holdProcess();
+  const held = work.finally(release);
+  if (signal === undefined) return held;
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {
       reject(asPlugboardError(signal.reason, 'CANCELLED'));
     };
     if (signal.aborted) {
-      work.catch(() => {});
+      held.catch(() => {});
       return onAbort();
     }
     signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+    held.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }

@@ -20,7 +20,7 @@ import {
   RPC_UNSUPPORTED_VERSION,
   type Verdict,
 } from './eras.ts';
-import type { Peer } from './peer.ts';
+import { isRemote, type Peer } from './peer.ts';
 
 /** How long a silent server on a pipe is given before `initialize` follows the probe. */
 export const PROBE_PATIENCE_MS = 1_500;
@@ -61,7 +61,7 @@ async function probe(peer: Peer, options: NegotiateOptions): Promise<Negotiated 
     .then(readDiscovery, (error: unknown) => readRefusal(asPlugboardError(error)));
 
   // Over HTTP a request that gets no answer is an outage, not an old server: no second question there.
-  if (peer.transport.streamPerRequest) {
+  if (isRemote(peer.transport)) {
     const discovered = await asked;
     return discovered === undefined ? undefined : adopt(peer, discovered, options);
   }

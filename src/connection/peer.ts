@@ -104,8 +104,8 @@ export class Peer implements Receiver {
       const now = this.#clock.now();
       const idleMs = options.idleMs ?? Number.POSITIVE_INFINITY;
       const totalAt = now + (options.totalMs ?? Number.POSITIVE_INFINITY);
-      // Only transports with a stream per request have something to abort; a controller is not free.
-      const stream = this.#transport.streamPerRequest ? new AbortController() : undefined;
+      // Only over HTTP has a request a socket of its own to abort; a controller is not free.
+      const stream = isRemote(this.#transport) ? new AbortController() : undefined;
       const onAbort =
         signal === undefined ? undefined : () => this.#giveUp(id, cancelled(method, signal), stream);
       const pending: Pending = {
@@ -255,7 +255,7 @@ export class Peer implements Receiver {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     pending.settle(error);
-    const byStream = stream !== undefined && this.#envelope !== undefined;
+    const byStream = this.#transport.streamPerRequest;
     // `initialize` may not be cancelled; a modern HTTP server is told by the end of its stream.
     if (!byStream && pending.method !== 'initialize' && !this.#closed) {
       this.notify('notifications/cancelled', { requestId: id, reason: error.message }).catch(() => {});
@@ -314,6 +314,10 @@ export function methodNotFound(method: string): PlugboardError {
   return new PlugboardError('PROTOCOL_ERROR', `this client does not serve ${method}`, {
     detail: { rpcCode: RPC_METHOD_NOT_FOUND },
   });
+}
+
+export function isRemote({ kind }: Transport): boolean {
+  return kind === 'http' || kind === 'sse';
 }
 
 /** Ours are numbers; some servers send them back as strings. */

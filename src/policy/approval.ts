@@ -22,7 +22,7 @@ export interface ApprovalInput {
 }
 
 export type ApprovalDecision =
-  | { readonly kind: 'pass' }
+  | { readonly kind: 'pass'; readonly reason: string }
   /** `explicit`: a person wrote down that this is to be asked; typing a command does not answer it. */
   | { readonly kind: 'ask'; readonly explicit: boolean; readonly reason: string }
   | { readonly kind: 'deny'; readonly reason: string };
@@ -31,19 +31,20 @@ export function decideApproval(input: ApprovalInput): ApprovalDecision {
   const { name, permissions } = input;
   const denied = matching(permissions.deny, name);
   if (denied !== undefined) return { kind: 'deny', reason: `the rule ${JSON.stringify(denied)} denies it` };
-  if (input.sessionAllows.has(name)) return { kind: 'pass' };
+  if (input.sessionAllows.has(name)) return { kind: 'pass', reason: 'allowed for this session' };
   const asked = matching(permissions.ask, name);
   if (asked !== undefined) {
     return { kind: 'ask', explicit: true, reason: `the rule ${JSON.stringify(asked)} wants it asked about` };
   }
-  if (matching(permissions.allow, name) !== undefined) return { kind: 'pass' };
+  const allowed = matching(permissions.allow, name);
+  if (allowed !== undefined) return { kind: 'pass', reason: `the rule ${JSON.stringify(allowed)} allows it` };
   return byMode(input);
 }
 
 function byMode({ approval, hints, trusted }: ApprovalInput): ApprovalDecision {
   switch (approval) {
     case 'approve':
-      return { kind: 'pass' };
+      return { kind: 'pass', reason: 'its approval mode is "approve"' };
     case 'prompt':
       return { kind: 'ask', explicit: true, reason: 'its approval mode is "prompt"' };
     case 'auto':
@@ -52,10 +53,12 @@ function byMode({ approval, hints, trusted }: ApprovalInput): ApprovalDecision {
         const reason = 'its server is not marked as trusted, so what it says about its tools does not count';
         return { kind: 'ask', explicit: false, reason };
       }
-      if (hints?.readOnlyHint === true) return { kind: 'pass' };
+      if (hints?.readOnlyHint === true) return { kind: 'pass', reason: 'it is read-only' };
       if (approval === 'writes')
         return { kind: 'ask', explicit: false, reason: 'it is not marked read-only' };
-      if (hints?.destructiveHint === false && hints.openWorldHint === false) return { kind: 'pass' };
+      if (hints?.destructiveHint === false && hints.openWorldHint === false) {
+        return { kind: 'pass', reason: 'it is neither destructive nor open-world' };
+      }
       return { kind: 'ask', explicit: false, reason: 'it may destroy something or reach the outside world' };
     }
     default:
@@ -63,6 +66,22 @@ function byMode({ approval, hints, trusted }: ApprovalInput): ApprovalDecision {
   }
 }
 
+/** Compiled once for each list of rules: a list comes from a configuration and is looked at in every call. */
+const compiled = new WeakMap<readonly string[], ReturnType<typeof compile>>();
+
+function compile(rules: readonly string[]): readonly { rule: string; matches: (name: string) => boolean }[] {
+  return rules.map((rule) => {
+    const glob = picomatch(rule, { dot: true });
+    return { rule, matches: (name) => name === rule || glob(name) };
+  });
+}
+
 function matching(rules: readonly string[] | undefined, name: string): string | undefined {
-  return rules?.find((rule) => rule === name || picomatch.isMatch(name, rule, { dot: true }));
+  if (rules === undefined || rules.length === 0) return undefined;
+  let list = compiled.get(rules);
+  if (list === undefined) {
+    list = compile(rules);
+    compiled.set(rules, list);
+  }
+  return list.find(({ matches }) => matches(name))?.rule;
 }

@@ -45,7 +45,7 @@ interface Consent {
 }
 
 /** Whether somebody has to be asked before this server is started or contacted. */
-export function needsTrust(spec: ServerSpec): boolean {
+function needsTrust(spec: ServerSpec): boolean {
   return spec.scope === 'project' || spec.scope === 'plugin';
 }
 

@@ -1,8 +1,10 @@
 /** The programs that the reaper runs as: a shell loop of about 1 MB, and a Node script where there is no shell. */
 
 /**
- * Reads the mark, then `+ group`, `- group` or `q` a line. The end of its input is the host's death: SIGTERM to
- * all, two seconds at most, SIGKILL until nothing new was found three times in a row. Only dash's subset is used.
+ * Reads the mark, then `+ group`, `- group` or `q` a line. The end of its input is the host's death: it writes
+ * down who descends from the servers while those still live (`family`, each pid with its start time, since pids
+ * come again), sends SIGTERM to all, waits two seconds at most, then SIGKILL until nothing marked was found three
+ * times in a row. Only what dash knows is used.
  */
 export const POSIX_REAPER = `
 trap '' HUP INT QUIT TERM PIPE
@@ -15,6 +17,21 @@ while read -r what group; do
     q) exit 0 ;;
   esac
 done
+started() {
+  start=
+  read -r stat < "/proc/$1/stat" && set -- \${stat##*) } && start=\${20}
+}
+kin() {
+  for list in /proc/$1/task/*/children; do
+    children=
+    read -r children < "$list"
+    for child in $children; do
+      started "$child"
+      family="$family $child:$start"
+      kin "$child"
+    done
+  done
+} 2>/dev/null
 marked() {
   if [ -r /proc/self/environ ]; then
     grep -l -s -F -e "$mark" /proc/[0-9]*/environ | while IFS=/ read -r _ _ pid _; do echo "$pid"; done
@@ -28,14 +45,22 @@ signal() {
   left=' '
   for group in $groups; do kill -s "$1" -- "-$group" && left="$left$group "; done
   groups=$left
+  left=
+  for one in $family; do
+    started "\${one%:*}"
+    [ "$start" = "\${one#*:}" ] && kill -s "$1" "\${one%:*}" && left="$left $one"
+  done
+  family=$left
   pids=$(marked)
   for pid in $pids; do kill -s "$1" -- "-$pid"; kill -s "$1" "$pid"; done
 } 2>/dev/null
 pause() { sleep 0.1 2>/dev/null || sleep 1; }
+family=
+for group in $groups; do kin "$group"; done
 signal TERM
 signal CONT
 tries=0
-while [ $tries -lt 20 ] && [ "$groups$pids" != ' ' ]; do
+while [ $tries -lt 20 ] && [ "$groups$family$pids" != ' ' ]; do
   pause
   signal 0
   tries=$((tries + 1))

@@ -6,9 +6,10 @@
  * There is no gap: our descriptors close on exec, so while a child stands between fork and exec it holds the
  * pipe open itself, and once the pipe is closed every child has its marked environment.
  *
- * Not covered: a process that left its group *and* cleared its environment. macOS finds marks through `ps -E`,
- * which shows the environment of the user's own unprotected programs only. Windows has no groups and no
- * environment to read: its helper is a second Node that runs `taskkill /T` on each registered server.
+ * Not covered: a process that left its group *and* cleared its environment *and* lost its parents before the
+ * host died. macOS finds marks through `ps -E`, which shows the environment of the user's own unprotected programs
+ * only, and no kin. Windows has no groups and no environment to read: its helper is a second Node that runs
+ * `taskkill /T` on each registered server.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';

@@ -10,7 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -23,6 +23,7 @@ export const COMMAND: string = join(ROOT, bin.plugboard);
 export const FIXTURES: string = join(ROOT, 'test', 'fixtures');
 
 export interface Ended {
+  /** Exit status; for a process that a signal ended, what a shell would say. */
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -92,7 +93,8 @@ export class Place {
     child.stdin.end(extra.input ?? '');
     const ended = new Promise<Ended>((resolve, reject) => {
       child.once('error', reject);
-      child.once('close', (status) => {
+      child.once('close', (code, signal) => {
+        const status = signal === null ? code : 128 + constants.signals[signal];
         resolve({ status, stdout: this.placeless(stdout), stderr: this.placeless(stderr) });
       });
     });

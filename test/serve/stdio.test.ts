@@ -24,7 +24,10 @@ it.each([
       { name: 'referee', version: '1.0.0' },
       {
         versionNegotiation: { mode },
-        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => told.open() } },
+        // There may be more than one change on the way; the last one is told when all tools are there.
+        listChanged: {
+          tools: { debounceMs: 0, onChanged: (_, tools) => (tools?.length === 10 ? told.open() : undefined) },
+        },
       },
     );
     await client.connect(new StdioClientTransport({ command: process.execPath, args: [PROGRAM, home] }));

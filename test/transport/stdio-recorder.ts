@@ -93,7 +93,7 @@ export function onFixture(
 export async function eventually(
   what: string,
   holds: () => boolean | Promise<boolean>,
-  boundMs = 10_000,
+  boundMs = 25_000,
 ): Promise<void> {
   const until = Date.now() + boundMs;
   while (!(await holds())) {

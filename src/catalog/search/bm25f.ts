@@ -23,86 +23,112 @@ const SATURATION = 1.2;
 /** One tool: the terms of each field, in the order of FIELDS. */
 export type FieldTerms = readonly (readonly number[])[];
 
-interface Postings {
-  readonly documents: Int32Array;
-  /** The saturated, idf-weighted share of the term in each of those documents. */
-  readonly weights: Float32Array;
-}
-
 export class Bm25f {
-  readonly #postings: (Postings | undefined)[];
+  /** Where each term's postings start; one more than there are terms. */
+  readonly #starts: Int32Array;
+  /** The positions of the tools that have a term, term after term. */
+  readonly #documents: Int32Array;
+  /** What the term adds to each of those tools' scores. */
+  readonly #weights: Float32Array;
   readonly #idf: Float32Array;
   readonly size: number;
 
   constructor(documents: readonly FieldTerms[], termCount: number) {
     this.size = documents.length;
-    const averages = FIELDS.map((_field, f) => average(documents, f));
-    const found: { documents: number[]; frequencies: number[] }[] = [];
-    for (let t = 0; t < termCount; t++) found.push({ documents: [], frequencies: [] });
-    for (let d = 0; d < documents.length; d++) {
-      for (const [term, frequency] of frequencies(documents[d] ?? [], averages)) {
-        found[term]?.documents.push(d);
-        found[term]?.frequencies.push(frequency);
-      }
-    }
+    const found = frequencies(documents, termCount);
+    this.#starts = new Int32Array(termCount + 1);
+    for (const term of found.terms) this.#starts[term + 1] = (this.#starts[term + 1] as number) + 1;
     this.#idf = new Float32Array(termCount);
-    this.#postings = found.map((entry, term) => {
-      const df = entry.documents.length;
-      const idf = Math.log(1 + (this.size - df + 0.5) / (df + 0.5));
-      this.#idf[term] = idf;
-      const weights = Float32Array.from(
-        entry.frequencies,
-        (tf) => (idf * tf * (SATURATION + 1)) / (tf + SATURATION),
-      );
-      return { documents: Int32Array.from(entry.documents), weights };
-    });
+    for (let t = 0; t < termCount; t++) {
+      const count = this.#starts[t + 1] as number;
+      this.#idf[t] = Math.log(1 + (this.size - count + 0.5) / (count + 0.5));
+      this.#starts[t + 1] = count + (this.#starts[t] as number);
+    }
+    this.#documents = new Int32Array(found.terms.length);
+    this.#weights = new Float32Array(found.terms.length);
+    const next = this.#starts.slice();
+    for (let i = 0; i < found.terms.length; i++) {
+      const term = found.terms[i] as number;
+      const at = next[term] as number;
+      next[term] = at + 1;
+      const tf = found.frequencies[i] as number;
+      this.#documents[at] = found.documents[i] as number;
+      this.#weights[at] = ((this.#idf[term] as number) * tf * (SATURATION + 1)) / (tf + SATURATION);
+    }
   }
 
   /** How rare a term is here; terms that no tool has are the rarest. */
   idf(term: number): number {
-    return this.#idf[term] ?? this.unseenIdf;
-  }
-
-  get unseenIdf(): number {
-    return Math.log(1 + (this.size + 0.5) / 0.5);
+    return this.#idf[term] ?? Math.log(1 + (this.size + 0.5) / 0.5);
   }
 
   /** The positions of the tools that have a term. */
   documentsWith(term: number): number[] {
-    return [...(this.#postings[term]?.documents ?? [])];
+    return [...this.#documents.subarray(this.#starts[term] ?? 0, this.#starts[term + 1] ?? 0)];
   }
 
-  /** Every tool's score, by its position. Terms count as often as they are given, weighted by `weights`. */
-  scores(terms: readonly number[], weights: readonly number[] = []): Float32Array {
+  /** Every tool's score, by its position. A term counts as much as its share says, or fully. */
+  scores(terms: readonly number[], shares: readonly number[] = []): Float32Array {
     const scores = new Float32Array(this.size);
     for (let i = 0; i < terms.length; i++) {
-      const postings = this.#postings[terms[i] ?? -1];
-      if (!postings) continue;
-      const factor = weights[i] ?? 1;
-      const { documents, weights: shares } = postings;
-      for (let p = 0; p < documents.length; p++) {
-        const d = documents[p] as number;
-        scores[d] = (scores[d] as number) + factor * (shares[p] as number);
+      const term = terms[i] as number;
+      const share = shares[i] ?? 1;
+      const end = this.#starts[term + 1] ?? 0;
+      for (let p = this.#starts[term] ?? 0; p < end; p++) {
+        const d = this.#documents[p] as number;
+        scores[d] = (scores[d] as number) + share * (this.#weights[p] as number);
       }
     }
     return scores;
   }
 }
 
-function average(documents: readonly FieldTerms[], field: number): number {
+interface Frequencies {
+  readonly terms: Int32Array;
+  readonly documents: Int32Array;
+  readonly frequencies: Float32Array;
+}
+
+/** How often each tool has each of its terms, weighted by field: three columns, tool after tool. */
+function frequencies(documents: readonly FieldTerms[], termCount: number): Frequencies {
+  const averages = FIELDS.map((_field, f) => averageLength(documents, f));
+  let most = 0;
+  for (const document of documents) for (const terms of document) most += terms.length;
+  const columns = {
+    terms: new Int32Array(most),
+    documents: new Int32Array(most),
+    frequencies: new Float32Array(most),
+  };
+  let rows = 0;
+  /** The row of each term in the current tool; rows before the tool's first are of other tools. */
+  const rowOf = new Int32Array(termCount).fill(-1);
+  documents.forEach((document, d) => {
+    const firstRow = rows;
+    FIELDS.forEach((field, f) => {
+      const terms = document[f] ?? [];
+      const norm = 1 - LENGTH_NORM[field] + (LENGTH_NORM[field] * terms.length) / (averages[f] as number);
+      const share = FIELD_WEIGHT[field] / norm;
+      for (const term of terms) {
+        let row = rowOf[term] as number;
+        if (row < firstRow) {
+          row = rows++;
+          rowOf[term] = row;
+          columns.terms[row] = term;
+          columns.documents[row] = d;
+        }
+        columns.frequencies[row] = (columns.frequencies[row] as number) + share;
+      }
+    });
+  });
+  return {
+    terms: columns.terms.subarray(0, rows),
+    documents: columns.documents.subarray(0, rows),
+    frequencies: columns.frequencies.subarray(0, rows),
+  };
+}
+
+function averageLength(documents: readonly FieldTerms[], field: number): number {
   let sum = 0;
   for (const document of documents) sum += document[field]?.length ?? 0;
   return Math.max(1, sum / Math.max(1, documents.length));
-}
-
-function frequencies(document: FieldTerms, averages: readonly number[]): Map<number, number> {
-  const tf = new Map<number, number>();
-  for (let f = 0; f < FIELDS.length; f++) {
-    const field = FIELDS[f] as Field;
-    const terms = document[f] ?? [];
-    const norm = 1 - LENGTH_NORM[field] + (LENGTH_NORM[field] * terms.length) / (averages[f] ?? 1);
-    const share = FIELD_WEIGHT[field] / norm;
-    for (const term of terms) tf.set(term, (tf.get(term) ?? 0) + share);
-  }
-  return tf;
 }

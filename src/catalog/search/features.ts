@@ -12,7 +12,6 @@ import {
 } from './profile.ts';
 import type { Question } from './question.ts';
 import { isReading } from './verbs.ts';
-import { dot } from './word-vectors.ts';
 
 /** The names of the features, in the order of a feature vector. */
 export const FEATURES = [
@@ -20,10 +19,7 @@ export const FEATURES = [
   'lexicalAbsolute',
   'lexicalRank',
   'semantic',
-  'semanticGap',
   'semanticRank',
-  'nameSemantic',
-  'descriptionSemantic',
   'coveredByName',
   'coveredByServer',
   'coveredByLead',
@@ -36,12 +32,9 @@ export const FEATURES = [
   'leadCoveredSoftly',
   'softlyCoveredByName',
   'softlyCoveredByLead',
-  'siblingContrast',
-  'siblingNameContrast',
   'pairs',
   'sameAction',
   'otherAction',
-  'readsAsked',
   'changesUnasked',
   'listForPlural',
   'listForSingular',
@@ -60,16 +53,13 @@ export interface Standing {
   readonly bestLexical: number;
   readonly lexicalRank: number;
   readonly semantic: number;
-  readonly bestSemantic: number;
   readonly semanticRank: number;
-  /** How rare a term is among the tools of the same server. */
-  readonly siblingIdf: (term: number) => number;
   readonly idf: (term: number) => number;
   readonly likeness: Likeness;
 }
 
 export function featuresOf(question: Question, profile: Profile, standing: Standing): Float32Array {
-  const exact = exactCoverage(question, profile, standing);
+  const exact = exactCoverage(question, profile);
   const name = softCoverage(question, profile.nameTerms, standing);
   const lead = softCoverage(question, profile.leadTerms, standing);
   const list = profile.action === 'list' ? 1 : 0;
@@ -84,10 +74,7 @@ export function featuresOf(question: Question, profile: Profile, standing: Stand
     standing.lexical / ABSOLUTE_LEXICAL,
     1 / (1 + standing.lexicalRank),
     standing.semantic,
-    standing.semantic - standing.bestSemantic,
     1 / (1 + standing.semanticRank),
-    dot(question.vector, profile.nameVector),
-    dot(question.vector, profile.descriptionVector),
     exact.name,
     exact.server,
     exact.lead,
@@ -100,12 +87,9 @@ export function featuresOf(question: Question, profile: Profile, standing: Stand
     lead.own,
     name.asked,
     lead.asked,
-    exact.contrast,
-    exact.nameContrast,
     pairShare(question, profile),
     same ? 1 : 0,
     both && !same ? 1 : 0,
-    readingAsked && reads ? 1 : 0,
     readingAsked && !reads ? 1 : 0,
     question.plural ? list : 0,
     question.plural ? 0 : list,
@@ -123,7 +107,7 @@ export function featuresOf(question: Question, profile: Profile, standing: Stand
 const ABSOLUTE_LEXICAL = 40;
 
 /** Which share of the query, by rarity of its words, stands in which part of the tool. */
-function exactCoverage({ terms, weights }: Question, { where }: Profile, { siblingIdf }: Standing) {
+function exactCoverage({ terms, weights }: Question, { where }: Profile) {
   const covered = {
     name: 0,
     server: 0,
@@ -133,9 +117,6 @@ function exactCoverage({ terms, weights }: Question, { where }: Profile, { sibli
     parameterTexts: 0,
     anywhere: 0,
   };
-  let contrast = 0;
-  let nameContrast = 0;
-  let contrastTotal = 0;
   for (let i = 0; i < terms.length; i++) {
     const term = terms[i] as number;
     const weight = weights[i] as number;
@@ -147,16 +128,8 @@ function exactCoverage({ terms, weights }: Question, { where }: Profile, { sibli
     if (places & IN_PARAMETERS) covered.parameters += weight;
     if (places & IN_PARAMETER_TEXTS) covered.parameterTexts += weight;
     if (places) covered.anywhere += weight;
-    const rarity = siblingIdf(term);
-    contrastTotal += rarity;
-    if (places & (IN_NAME | IN_DESCRIPTION)) contrast += rarity;
-    if (places & IN_NAME) nameContrast += rarity;
   }
-  return {
-    ...covered,
-    contrast: ratio(contrast, contrastTotal),
-    nameContrast: ratio(nameContrast, contrastTotal),
-  };
+  return covered;
 }
 
 /**

@@ -28,15 +28,12 @@ export interface CandidateOptions {
 export class Matcher {
   readonly vocabulary: Vocabulary = new Vocabulary();
   readonly #documents: FieldTerms[];
-  readonly #servers: readonly string[];
   readonly #bm25f: Bm25f;
   readonly #embedding: Embedding;
   readonly #toolVectors: Float32Array;
   readonly #profiles = new Map<number, Profile>();
-  readonly #siblingIdfs = new Map<string, (term: number) => number>();
 
   constructor(tools: readonly Tool[], vectors: WordVectors) {
-    this.#servers = tools.map((tool) => tool.server);
     this.#documents = tools.map((tool) => {
       const texts = fieldTexts(tool);
       return FIELDS.map((field) => this.vocabulary.add(texts[field]));
@@ -75,9 +72,7 @@ export class Matcher {
         bestLexical: lexical[byLexical[0] ?? 0] as number,
         lexicalRank: lexicalRanks.get(position) ?? CANDIDATES_EACH_WAY,
         semantic: semantic[position] as number,
-        bestSemantic: semantic[bySemantic[0] ?? 0] as number,
         semanticRank: semanticRanks.get(position) ?? CANDIDATES_EACH_WAY,
-        siblingIdf: this.#siblingIdf(this.#servers[position] ?? ''),
         idf,
         likeness,
       }),
@@ -87,7 +82,7 @@ export class Matcher {
   profile(position: number): Profile {
     let profile = this.#profiles.get(position);
     if (!profile) {
-      profile = profileOf(this.#documents[position] ?? [], this.vocabulary, this.#embedding);
+      profile = profileOf(this.#documents[position] ?? [], this.vocabulary);
       this.#profiles.set(position, profile);
     }
     return profile;
@@ -111,25 +106,6 @@ export class Matcher {
       held = new Set(held === undefined ? having : having.filter((d) => held?.has(d)));
     }
     return held;
-  }
-
-  #siblingIdf(server: string): (term: number) => number {
-    const known = this.#siblingIdfs.get(server);
-    if (known) return known;
-    const counts = new Map<number, number>();
-    let siblings = 0;
-    for (let d = 0; d < this.#documents.length; d++) {
-      if (this.#servers[d] !== server) continue;
-      siblings++;
-      const [name = [], , description = []] = this.#documents[d] ?? [];
-      for (const term of new Set([...name, ...description])) counts.set(term, (counts.get(term) ?? 0) + 1);
-    }
-    const idf = (term: number): number => {
-      const count = counts.get(term);
-      return count === undefined ? 0 : Math.log((siblings + 1) / count);
-    };
-    this.#siblingIdfs.set(server, idf);
-    return idf;
   }
 }
 

@@ -1,7 +1,6 @@
 /** What the ranker wants to know of one tool beyond its words; made when the tool is first a candidate. */
 
 import type { FieldTerms } from './bm25f.ts';
-import { type Embedding, termShares } from './embedding.ts';
 import type { Vocabulary } from './terms.ts';
 import { type Action, actionOf, firstAction } from './verbs.ts';
 
@@ -22,8 +21,6 @@ export interface Profile {
   readonly nameTerms: readonly number[];
   readonly leadTerms: readonly number[];
   readonly action: Action | undefined;
-  readonly nameVector: Float32Array;
-  readonly descriptionVector: Float32Array;
   /** Neighbouring terms of name and description, as `first * PAIR + second`. */
   readonly pairs: ReadonlySet<number>;
 }
@@ -31,7 +28,7 @@ export interface Profile {
 /** Term numbers stay below it, so that two of them make one number. */
 export const PAIR: number = 2 ** 24;
 
-export function profileOf(fields: FieldTerms, vocabulary: Vocabulary, embedding: Embedding): Profile {
+export function profileOf(fields: FieldTerms, vocabulary: Vocabulary): Profile {
   const [name = [], server = [], description = [], parameters = [], parameterTexts = []] = fields;
   const lead = description.slice(0, LEAD_TERMS);
   const where = new Map<number, number>();
@@ -55,8 +52,6 @@ export function profileOf(fields: FieldTerms, vocabulary: Vocabulary, embedding:
     nameTerms: [...new Set(name)],
     leadTerms: [...new Set(lead)],
     action: actionOfTool(name, lead, vocabulary),
-    nameVector: embedding.embed(termShares([name, server, [], [], []])),
-    descriptionVector: embedding.embed(termShares([[], [], description, [], []])),
     pairs,
   };
 }

@@ -1,7 +1,7 @@
 /** Words become terms: stop words go, endings go, and each term of an index has a small number. */
 
 import { stem } from './stem.ts';
-import { wordsOf } from './words.ts';
+import { runsOf, wordsOf, wordsOfRun } from './words.ts';
 
 /** Words that say nothing about which tool is meant. Verbs of asking are among them: `show me`, `can you`. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
@@ -23,7 +23,8 @@ export function isStopWord(word: string): boolean {
 
 /** Gives terms their numbers. One for each index: numbers of two indexes do not compare. */
 export class Vocabulary {
-  readonly #byWord = new Map<string, number>();
+  /** The terms of each run of letters seen so far: texts repeat themselves, and splitting and stemming are slow. */
+  readonly #byRun = new Map<string, readonly number[]>();
   readonly #byTerm = new Map<string, number>();
   readonly #terms: string[] = [];
 
@@ -39,13 +40,15 @@ export class Vocabulary {
   /** The numbers of a text's terms in order, adding terms that are new. */
   add(text: string): number[] {
     const ids: number[] = [];
-    for (const word of wordsOf(text)) {
-      let id = this.#byWord.get(word);
-      if (id === undefined) {
-        id = isStopWord(word) ? -1 : this.addTerm(stem(word));
-        this.#byWord.set(word, id);
+    for (const run of runsOf(text)) {
+      let known = this.#byRun.get(run);
+      if (known === undefined) {
+        known = wordsOfRun(run)
+          .filter((word) => !isStopWord(word))
+          .map((word) => this.addTerm(stem(word)));
+        this.#byRun.set(run, known);
       }
-      if (id >= 0) ids.push(id);
+      for (const id of known) ids.push(id);
     }
     return ids;
   }

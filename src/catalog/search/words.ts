@@ -4,11 +4,13 @@
 const MAX_WORD_LENGTH = 40;
 
 const RUN = /[\p{L}\p{M}\p{N}]+/gu;
-const NOT_ASCII = /[^\p{ASCII}]/u;
+const ROUGH_RUN = /[A-Za-z0-9\u0080-\uffff]+/g;
+const NOT_ASCII = /[\u0080-\uffff]/;
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 const CJK_OR_OTHER =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+/gu;
 /** Acronyms with their plural (`URLs`), acronyms, capitalised words, the rest. */
+const ASCII_HUMPS = /[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z0-9]+|[0-9]+/g;
 const HUMPS =
   /\p{Lu}{2,}s(?!\p{Ll})|\p{Lu}+(?!\p{Ll})\p{N}*|\p{Lu}?[\p{Ll}\p{M}\p{Lo}\p{Lm}\p{N}]+|\p{Lu}+|\p{N}+/gu;
 /** Marks carry meaning in many scripts; on Latin letters people leave them out. */
@@ -34,10 +36,27 @@ const ONE_WORD: ReadonlySet<string> = new Set(
  */
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
-  const plain = NOT_ASCII.test(text) ? text.normalize('NFKC') : text;
-  for (const [run] of plain.matchAll(RUN)) {
-    if (NOT_ASCII.test(run)) pushForeign(run, words);
-    else pushRun(run, words);
+  for (const run of runsOf(text)) for (const word of wordsOfRun(run)) words.push(word);
+  return words;
+}
+
+/**
+ * The unbroken runs of letters, digits and whatever is not ASCII, found by a plain pattern because an index spends most
+ * of its time here. Texts repeat their runs, so whoever reads many texts remembers the words of each.
+ */
+export function runsOf(text: string): readonly string[] {
+  return text.match(ROUGH_RUN) ?? [];
+}
+
+/** The words of one run. */
+export function wordsOfRun(run: string): string[] {
+  const words: string[] = [];
+  if (!NOT_ASCII.test(run)) pushRun(run, words);
+  else {
+    for (const part of run.normalize('NFKC').match(RUN) ?? []) {
+      if (NOT_ASCII.test(part)) pushForeign(part, words);
+      else pushRun(part, words);
+    }
   }
   return words;
 }
@@ -63,14 +82,15 @@ function pushRun(run: string, words: string[]): void {
   const lower = run.toLowerCase();
   const oneWord =
     lower === run || lower.slice(1) === run.slice(1) || run.toUpperCase() === run || ONE_WORD.has(lower);
-  const parts = oneWord ? [lower] : joined(Array.from(run.matchAll(HUMPS), ([hump]) => hump.toLowerCase()));
+  const parts = oneWord ? [lower] : joined(run.match(NOT_ASCII.test(run) ? HUMPS : ASCII_HUMPS) ?? []);
   for (const part of parts) if (part.length <= MAX_WORD_LENGTH) words.push(part);
 }
 
 /** Puts the humps of one word together again: `git`, `hub`. */
 function joined(humps: readonly string[]): string[] {
   const words: string[] = [];
-  for (const hump of humps) {
+  for (const cased of humps) {
+    const hump = cased.toLowerCase();
     const pair = `${words.at(-1) ?? ''}${hump}`;
     if (words.length > 0 && ONE_WORD.has(pair)) words[words.length - 1] = pair;
     else words.push(hump);

@@ -32,7 +32,7 @@ describe.each(PROVIDERS)('CAT-5: convert for %s, over generated schemas', (provi
         const again = convert(outcome.schema, provider);
         expect(again.ok && again.schema).toEqual(outcome.schema);
       }),
-      { numRuns: 600 },
+      { numRuns: 250 },
     );
   });
 
@@ -43,7 +43,7 @@ describe.each(PROVIDERS)('CAT-5: convert for %s, over generated schemas', (provi
         if (outcome.ok) expect(faultsOf(outcome.schema, provider)).toEqual([]);
         else expect(outcome.reason).toMatch(/^the schema (is not|does not describe) an object$/);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -62,7 +62,7 @@ describe.each(PROVIDERS)('CAT-5: convert for %s, over generated schemas', (provi
         const again = convert(outcome.schema, provider, { maxBytes });
         expect(again.ok && again.schema).toEqual(outcome.schema);
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     );
   });
 });

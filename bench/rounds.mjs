@@ -1,0 +1,68 @@
+/** Interleaved rounds, medians, spread and ratios: what all benches here have in common. */
+
+import { cpus, totalmem } from 'node:os';
+
+export function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+export function quantile(values, q) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))];
+}
+
+/** Runs every contender once per round, in an order that turns, and collects one number each. */
+export async function interleave(contenders, rounds, measure) {
+  const results = new Map(contenders.map(({ name }) => [name, []]));
+  for (let round = -1; round < rounds; round += 1) {
+    for (let at = 0; at < contenders.length; at += 1) {
+      const contender = contenders[(at + Math.max(round, 0)) % contenders.length];
+      const value = await measure(contender);
+      // The first round warms up what is compiled and cached.
+      if (round >= 0) results.get(contender.name).push(value);
+    }
+  }
+  return results;
+}
+
+/** p50 in µs of one call after another. */
+export async function sequential(call, count) {
+  const times = [];
+  for (let n = 0; n < count; n += 1) {
+    const from = performance.now();
+    await call(n);
+    times.push((performance.now() - from) * 1000);
+  }
+  return median(times);
+}
+
+/** Calls per second with so many under way at once. */
+export async function concurrent(call, count, inFlight) {
+  let next = 0;
+  const worker = async () => {
+    while (next < count) await call(next++);
+  };
+  const from = performance.now();
+  await Promise.all(Array.from({ length: inFlight }, worker));
+  return count / ((performance.now() - from) / 1000);
+}
+
+/** One row a contender: median, spread, and the ratio to the base taken round by round. */
+export function table(title, results, { base, unit, digits = 0 }) {
+  const against = results.get(base);
+  console.log(`\n${title}`);
+  for (const [name, values] of results) {
+    const ratios = values.map((value, at) => value / against[at]);
+    const spread = `${quantile(values, 0.1).toFixed(digits)}–${quantile(values, 0.9).toFixed(digits)}`;
+    const ratio = `${median(ratios).toFixed(2)} × (${quantile(ratios, 0.1).toFixed(2)}–${quantile(ratios, 0.9).toFixed(2)})`;
+    console.log(`  ${name.padEnd(34)} ${median(values).toFixed(digits).padStart(8)} ${unit}  [${spread}]  ${ratio}`);
+  }
+}
+
+export function describeMachine() {
+  const [cpu] = cpus();
+  const memory = Math.round(totalmem() / 2 ** 30);
+  return `Node ${process.version}, ${cpus().length} × ${cpu?.model ?? 'unknown'}, ${memory} GiB, ${new Date().toISOString().slice(0, 10)}`;
+}

@@ -1,0 +1,82 @@
+/** `audit.jsonl`: one line a call, written in batches, rotated, never with a value that somebody passed. */
+
+import { appendFile, mkdir, rename, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../lib/clock.ts';
+import { withFileLock } from '../lib/locked-file.ts';
+
+const FLUSH_AFTER_MS = 250;
+const MAX_BUFFERED_CHARS = 1024 * 1024;
+const ROTATE_AT_BYTES: number = 10 * 1024 * 1024;
+const KEPT_FILES = 5;
+
+export interface AuditLog {
+  record(line: object): void;
+  /** Writes what is waiting. */
+  flush(): Promise<void>;
+}
+
+export interface AuditLogOptions {
+  readonly file: string;
+  readonly lockDir: string;
+  readonly clock: Clock;
+  /** Told once when lines cannot be written: an audit that fails silently is none. */
+  readonly failed: (message: string) => void;
+}
+
+export function createAuditLog(options: AuditLogOptions): AuditLog {
+  const { file, clock } = options;
+  let waiting: string[] = [];
+  let chars = 0;
+  let cancelTimer: (() => void) | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  let told = false;
+
+  const write = async (text: string): Promise<void> => {
+    try {
+      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      await appendFile(file, text, { mode: 0o600 });
+      const { size } = await stat(file);
+      if (size > ROTATE_AT_BYTES) await withFileLock(join(options.lockDir, 'audit.lock'), () => rotate(file));
+    } catch (error) {
+      if (!told)
+        options.failed(
+          `${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+        );
+      told = true;
+    }
+  };
+
+  const flush = (): Promise<void> => {
+    cancelTimer?.();
+    cancelTimer = undefined;
+    if (waiting.length > 0) {
+      const text = `${waiting.join('\n')}\n`;
+      waiting = [];
+      chars = 0;
+      writing = writing.then(() => write(text));
+    }
+    return writing;
+  };
+
+  return {
+    record(line) {
+      const text = JSON.stringify(line);
+      waiting.push(text);
+      chars += text.length;
+      if (chars > MAX_BUFFERED_CHARS) void flush();
+      else cancelTimer ??= clock.after(FLUSH_AFTER_MS, () => void flush());
+    },
+    flush,
+  };
+}
+
+/** Under the lock, and only if nobody else has done it in between. */
+async function rotate(file: string): Promise<void> {
+  const now = await stat(file).catch(() => undefined);
+  if (now === undefined || now.size <= ROTATE_AT_BYTES) return;
+  for (let kept = KEPT_FILES - 1; kept >= 1; kept -= 1) {
+    await rename(`${file}.${kept}`, `${file}.${kept + 1}`).catch(() => {});
+  }
+  await rename(file, `${file}.1`);
+}

@@ -1,0 +1,23 @@
+/** What became of a call, in one word. */
+
+import type { PlugboardError } from '../errors.ts';
+
+export type Outcome = 'ok' | 'tool-error' | 'error' | 'denied' | 'cancelled' | 'timeout';
+
+export function outcomeOf(error: PlugboardError): Outcome {
+  switch (error.code) {
+    case 'CANCELLED':
+      return 'cancelled';
+    case 'TIMEOUT':
+      return 'timeout';
+    case 'APPROVAL_REQUIRED':
+    case 'DENIED':
+    case 'BLOCKED_BY_POLICY':
+    case 'UNTRUSTED':
+    case 'PIN_CHANGED':
+    case 'EGRESS_REFUSED':
+      return 'denied';
+    default:
+      return 'error';
+  }
+}

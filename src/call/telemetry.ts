@@ -1,0 +1,96 @@
+/**
+ * Spans and metrics of calls, by OpenTelemetry's conventions for MCP (CAL-6).
+ *
+ * Only the API package is ours; the SDK is brought by whoever wants the data. A host without telemetry
+ * loads nothing and pays nothing.
+ */
+
+import type { Context, Span, TextMapSetter, Tracer } from '@opentelemetry/api';
+import { asPlugboardError } from '../errors.ts';
+import type { CallContext, Handler, Stage } from './call.ts';
+import { outcomeOf } from './outcome.ts';
+import { settingsOf } from './settings.ts';
+
+export interface Telemetry {
+  readonly tracer: Tracer;
+  /** The trace that a call is part of, as `_meta` carries it. */
+  readonly inject: (context: Context) => Readonly<Record<string, string>>;
+  readonly active: () => Context;
+  readonly withSpan: (span: Span) => Context;
+  readonly count: (attributes: Record<string, string>, seconds: number) => void;
+  readonly kindClient: number;
+  readonly errorStatus: number;
+}
+
+const SCOPE = 'plugboard';
+
+export async function loadTelemetry(): Promise<Telemetry> {
+  const { trace, metrics, context, propagation, SpanKind, SpanStatusCode } = await import(
+    '@opentelemetry/api'
+  );
+  const meter = metrics.getMeter(SCOPE);
+  const calls = meter.createCounter('plugboard.mcp.calls', { description: 'Calls of MCP tools by outcome' });
+  const duration = meter.createHistogram('mcp.client.operation.duration', { unit: 's' });
+  const setter: TextMapSetter<Record<string, string>> = {
+    set: (carrier, key, value) => {
+      carrier[key] = value;
+    },
+  };
+  return {
+    tracer: trace.getTracer(SCOPE),
+    active: () => context.active(),
+    withSpan: (span) => trace.setSpan(context.active(), span),
+    inject: (within) => {
+      const carrier: Record<string, string> = {};
+      propagation.inject(within, carrier, setter);
+      return carrier;
+    },
+    count: (attributes, seconds) => {
+      calls.add(1, attributes);
+      duration.record(seconds, attributes);
+    },
+    kindClient: SpanKind.CLIENT,
+    errorStatus: SpanStatusCode.ERROR,
+  };
+}
+
+export const telemetry: Stage = (context, next) => {
+  const { telemetry: sink } = context;
+  return sink === undefined ? next : traced(context, sink, next);
+};
+
+function traced(context: CallContext, sink: Telemetry, next: Handler): Handler {
+  return async (call) => {
+    const { tool, connection } = settingsOf(call);
+    const startedAt = context.clock.now();
+    const span = sink.tracer.startSpan(`tools/call ${tool.tool}`, {
+      kind: sink.kindClient,
+      attributes: {
+        'mcp.method.name': 'tools/call',
+        'gen_ai.tool.name': tool.tool,
+        'gen_ai.operation.name': 'execute_tool',
+        'plugboard.server': tool.server,
+        'network.transport': connection.transportKind === 'stdio' ? 'pipe' : 'tcp',
+      },
+    });
+    call.traceMeta = sink.inject(sink.withSpan(span));
+    const end = (status: string, error?: { code: string; message: string }): void => {
+      if (error !== undefined) {
+        span.setAttribute('error.type', error.code);
+        span.setStatus({ code: sink.errorStatus, message: error.message });
+      } else if (status === 'tool_error') span.setAttribute('error.type', 'tool_error');
+      span.end();
+      const seconds = (context.clock.now() - startedAt) / 1000;
+      sink.count({ status, 'plugboard.server': tool.server, 'gen_ai.tool.name': tool.tool }, seconds);
+    };
+    try {
+      const result = await next(call);
+      end(result.isError ? 'tool_error' : 'ok');
+      return result;
+    } catch (thrown) {
+      const error = asPlugboardError(thrown);
+      end(outcomeOf(error), error);
+      throw error;
+    }
+  };
+}

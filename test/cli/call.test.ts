@@ -1,0 +1,124 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FIXTURES, Place } from './command.ts';
+
+let place: Place;
+beforeAll(() => {
+  place = new Place();
+  const fixture = (file: string): object => ({ command: process.execPath, args: [join(FIXTURES, file)] });
+  place.write(place.userFile, {
+    mcpServers: {
+      cli: fixture('cli-server.mjs'),
+      echo: { ...fixture('echo.mjs'), tools: { add: { approval: 'prompt' } } },
+    },
+    permissions: { deny: ['mcp__cli__media_no*', 'mcp__echo__fail'] },
+  });
+});
+afterAll(() => place.remove());
+
+describe('call', () => {
+  it('makes of each word what the schema of the tool wants', async () => {
+    const { stdout } = await place.run([
+      ...['call', 'cli', 'args', 'count=3', 'ratio=2.5', 'on=false', 'text=5', 'list=[1,"a"]', 'either=null'],
+      ...['level=2', 'unknown=7', 'typed:={"a":[true]}', '__proto__=x'],
+    ]);
+    expect(stdout).toBe(
+      '{"count":3,"ratio":2.5,"on":false,"text":"5","list":[1,"a"],"either":null,"level":2,"unknown":"7",' +
+        '"typed":{"a":[true]},"__proto__":"x"}\n',
+    );
+  });
+
+  it('takes one JSON object, from the command line or from stdin', async () => {
+    const json = '{"text":"a b","n":1}';
+    expect((await place.run(['call', 'cli', 'args', json])).stdout).toBe(`${json}\n`);
+    expect((await place.run(['call', 'cli', 'args', '-'], { input: json })).stdout).toBe(`${json}\n`);
+  });
+
+  it('prints the whole result with --json', async () => {
+    expect(await place.json(['call', 'echo', 'echo', 'message=hi'])).toEqual({
+      status: 0,
+      value: { content: [{ type: 'text', text: 'hi' }], isError: false },
+    });
+  });
+
+  it('notes media in one line each, and shows structured content when there is no text', async () => {
+    expect((await place.run(['call', 'cli', 'media'])).stdout).toBe(
+      '[image: image/png, 3 bytes]\n[audio: audio/wav, 6 KiB]\n[link: a.md file:///a.md]\n',
+    );
+    expect((await place.run(['call', 'cli', 'structured'])).stdout).toBe('{\n  "sum": 3\n}\n');
+  });
+
+  it('A15: what a server says cannot get at the terminal', async () => {
+    expect((await place.run(['call', 'cli', 'evil'])).stdout).toBe('onetwo\n');
+  });
+
+  it('an unknown tool says the nearest names', async () => {
+    expect(await place.json(['call', 'echo', 'ehco'])).toEqual({
+      status: 2,
+      value: {
+        error: {
+          code: 'UNKNOWN_TOOL',
+          server: 'echo',
+          message: 'echo has no tool called "ehco".',
+          hint: 'Did you mean "echo"? plugboard tools echo shows all of them.',
+        },
+      },
+    });
+  });
+
+  it('CAL-4: --timeout ends a silent call with 3, naming server and tool', async () => {
+    const { status, value } = await place.json(['call', 'echo', 'wait', '--timeout', '300']);
+    expect({ status, value }).toMatchObject({
+      status: 3,
+      value: {
+        error: { code: 'TIMEOUT', server: 'echo', message: expect.stringMatching(/wait.*echo|echo.*wait/) },
+      },
+    });
+  });
+
+  it('F20: a server that dies in the call ends it with 3 and its stderr', async () => {
+    const { status, stderr } = await place.run(['call', 'echo', 'crash']);
+    expect(status).toBe(3);
+    expect(stderr).toMatch(/^error: .*code 7.*\nhint: .*\nits stderr ended with:\n {2}crashing, as asked\n$/);
+  });
+
+  it('CAL-2: the mode "prompt" asks, which --yes answers; without a terminal it is refused', async () => {
+    expect(await place.json(['call', 'echo', 'add', 'a=1', 'b=2'])).toMatchObject({
+      status: 5,
+      value: {
+        error: {
+          code: 'APPROVAL_REQUIRED',
+          server: 'echo',
+          hint: 'Nobody can be asked here: add --yes to answer yes.',
+        },
+      },
+    });
+    expect(await place.run(['call', 'echo', 'add', 'a=1', 'b=2', '--yes'])).toEqual({
+      status: 0,
+      stdout: '3\n',
+      stderr: '',
+    });
+  });
+
+  it('CAL-2: a deny rule refuses, --yes or not', async () => {
+    expect(await place.json(['call', 'echo', 'fail', '--yes'])).toMatchObject({
+      status: 5,
+      value: { error: { code: 'DENIED', server: 'echo' } },
+    });
+  });
+
+  it('a tool that answers with an error ends with 1, its message on stdout', async () => {
+    const args = [
+      '--server',
+      `other=${process.execPath} ${join(FIXTURES, 'echo.mjs')}`,
+      'call',
+      'other',
+      'fail',
+    ];
+    expect(await place.run(args)).toEqual({ status: 1, stdout: 'It failed, as asked.\n', stderr: '' });
+    expect(await place.json(args)).toEqual({
+      status: 1,
+      value: { content: [{ type: 'text', text: 'It failed, as asked.' }], isError: true },
+    });
+  });
+});

@@ -1,0 +1,140 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { COMMAND, FIXTURES, Place } from './command.ts';
+
+const POLL_MS = 20;
+const BOUND_MS = 10_000;
+
+let place: Place;
+let witness: string;
+beforeEach(() => {
+  place = new Place();
+  witness = join(place.dir, 'witness');
+  place.write(place.userFile, {
+    mcpServers: {
+      stubborn: { command: process.execPath, args: [join(FIXTURES, 'cli-stubborn.mjs'), witness] },
+      wrapped: {
+        command: 'sh',
+        args: ['-c', `${process.execPath} ${join(FIXTURES, 'cli-stubborn.mjs')} ${witness}; true`],
+      },
+    },
+  });
+});
+afterEach(() => place.remove());
+
+async function until(what: string, condition: () => boolean): Promise<void> {
+  for (const end = Date.now() + BOUND_MS; !condition(); await pause(POLL_MS)) {
+    if (Date.now() > end) throw new Error(`${what} did not happen within ${BOUND_MS} ms`);
+  }
+}
+
+/** The server and its child, once the call has reached them. */
+async function called(): Promise<number[]> {
+  await until('the call', () => existsSync(witness) && readFileSync(witness, 'utf8').includes(' '));
+  return readFileSync(witness, 'utf8').split(' ').map(Number);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    // A zombie that nobody has collected yet runs no longer.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+describe('a signal', () => {
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'F5: %s cancels, ends every server and exits with 130',
+    async (signal) => {
+      const { child, ended } = place.start(['call', 'stubborn', 'wait', '--json']);
+      const pids = await called();
+      child.kill(signal);
+      const { status, stdout, stderr } = await ended;
+      expect({ status, stderr, value: JSON.parse(stdout) }).toEqual({
+        status: 130,
+        stderr: '',
+        value: { error: { code: 'CANCELLED', message: `Interrupted by ${signal}.` } },
+      });
+      expect(pids.filter(isAlive)).toEqual([]);
+    },
+  );
+
+  it.each([['list'], ['tools'], ['search', 'x'], ['test', 'mute']])(
+    'F5: SIGINT while %s waits for a server gives one document, the error',
+    async (...args) => {
+      place.write(place.userFile, {
+        mcpServers: {
+          mute: { command: process.execPath, args: [join(FIXTURES, 'cli-stubborn.mjs'), witness, 'mute'] },
+        },
+      });
+      const { child, ended } = place.start([...args, '--json']);
+      const pids = await called();
+      child.kill('SIGINT');
+      const { status, stdout } = await ended;
+      expect({ status, value: JSON.parse(stdout) }).toEqual({
+        status: 130,
+        value: { error: { code: 'CANCELLED', message: 'Interrupted by SIGINT.' } },
+      });
+      expect(pids.filter(isAlive)).toEqual([]);
+    },
+  );
+
+  it('F6: a second one ends at once, and nothing survives all the same', async () => {
+    const { child, ended } = place.start(['call', 'wrapped', 'wait']);
+    const pids = await called();
+    child.kill('SIGINT');
+    child.kill('SIGINT');
+    await pause(POLL_MS);
+    child.kill('SIGINT');
+    expect((await ended).status).toBe(130);
+    await until('the end of every server', () => !pids.some(isAlive));
+  });
+
+  it.each([0, 40, 80, 120, 200, 300])('F5: SIGINT %i ms into the start leaves nothing behind', async (ms) => {
+    const { child, ended } = place.start(['list']);
+    await pause(ms);
+    child.kill('SIGINT');
+    expect((await ended).status).toBe(130);
+    await until('the end of every server', () => survivors(witness).length === 0);
+  });
+});
+
+/** Processes that have the file of this test in their command line. */
+function survivors(mark: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid) || !isAlive(Number(pid))) return false;
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark);
+    } catch {
+      return false;
+    }
+  });
+}
+
+describe('a reader that goes away', () => {
+  it('ends the command quietly', async () => {
+    place.write(place.userFile, {
+      mcpServers: { echo: { command: process.execPath, args: [join(FIXTURES, 'echo.mjs')] } },
+    });
+    const pipeline = spawn(
+      'sh',
+      ['-c', `"$0" "$1" tools --json; echo "status $?" >&2`, process.execPath, COMMAND],
+      {
+        cwd: place.project,
+        env: { ...process.env, PLUGBOARD_HOME: place.home },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    pipeline.stdout.destroy();
+    let stderr = '';
+    pipeline.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    await new Promise((resolve) => pipeline.once('close', resolve));
+    expect(stderr).toBe('status 0\n');
+  });
+});
