@@ -197,7 +197,7 @@ class RemoteAuth implements ServerAuth {
   }
 
   onChange(changed: () => void): () => void {
-    const stop = this.#options.logins.watch(this.#options.entry.url, changed);
+    const stop = this.#options.logins.watch(this.#options.entry.url, 'login', changed);
     this.#unwatch.push(stop);
     return stop;
   }

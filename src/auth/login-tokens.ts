@@ -47,7 +47,7 @@ export class LoginTokens implements TokenSource {
 
   constructor(options: LoginTokensOptions) {
     this.#options = options;
-    this.#stopWatching = options.logins.watch(options.url, () => {
+    this.#stopWatching = options.logins.watch(options.url, 'renewal', () => {
       this.#isStale = true;
     });
     this.#isStale = options.logins.mayHave(options.url);
@@ -199,7 +199,7 @@ export class LoginTokens implements TokenSource {
   async #save(held: HeldLogin, renewed: WithTokens, replaced: string): Promise<void> {
     this.#settle(renewed);
     try {
-      await held.write(renewed);
+      await held.write(renewed, 'renewal');
       this.#unsaved = undefined;
     } catch {
       // The old refresh token is spent: losing the new one would lose the login. The cause may quote a path only,
@@ -231,7 +231,7 @@ export class LoginTokens implements TokenSource {
           ? without(stored, 'tokens', 'client', 'dpopKey')
           : without(stored, 'tokens', 'dpopKey');
       this.#settle(rest);
-      await held.write(rest).catch(() => undefined);
+      await held.write(rest, 'renewal').catch(() => undefined);
     }
     throw this.#needsLogin(`Its login has ended (${code}).`);
   }

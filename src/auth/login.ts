@@ -152,7 +152,7 @@ export async function finishLogin(
     ...(pending.scope === undefined ? {} : { asked: pending.scope }),
     ...(pending.dpopKey !== undefined && result.tokens.type === 'DPoP' ? { dpopKey: pending.dpopKey } : {}),
   };
-  await logins.locked(url, (held) => held.write(login), signal);
+  await logins.locked(url, (held) => held.write(login, 'login'), signal);
   await logins.forgetChallenge(url);
   return login;
 }

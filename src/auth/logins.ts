@@ -24,9 +24,15 @@ const PRIVATE_FOLDER = 0o700;
 /** A login while its lock is held. */
 export interface HeldLogin {
   read(): Promise<StoredLogin | undefined>;
-  write(login: StoredLogin): Promise<SecretPlace>;
+  /** `login` is another person or other rights: hosts connect anew. `renewal` is the same login with newer tokens. */
+  write(login: StoredLogin, change: Change): Promise<SecretPlace>;
   erase(): Promise<boolean>;
 }
+
+export type Change = 'login' | 'renewal';
+
+/** The files whose time tells other processes that something changed, by what they tell. */
+const STAMPS = { login: 'login', renewal: 'stamp' } as const;
 
 export interface LoginsOptions {
   readonly home: SecretHome;
@@ -60,7 +66,7 @@ export class Logins {
    * folder was cleared it is wrong, and the first refusal makes us look in the store after all.
    */
   mayHave(url: string): boolean {
-    return this.#stampTime(urlKey(url)) !== 0;
+    return this.#stampTime(stampFile(url, 'renewal')) !== 0;
   }
 
   place(url: string): Promise<SecretPlace | undefined> {
@@ -71,14 +77,14 @@ export class Logins {
   async locked<T>(url: string, work: (held: HeldLogin) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const held: HeldLogin = {
       read: () => this.read(url),
-      write: async (login) => {
+      write: async (login, change) => {
         const place = await this.#secrets.set(loginKey(url), serializeLogin(login));
-        await this.#stamp(url);
+        await this.#stamp(url, change);
         return place;
       },
       erase: async () => {
         const erased = await this.#secrets.delete(loginKey(url));
-        if (erased) await this.#stamp(url);
+        if (erased) await this.#stamp(url, 'login');
         return erased;
       },
     };
@@ -138,17 +144,19 @@ export class Logins {
     await unlink(this.#path(url, 'challenge')).catch(() => undefined);
   }
 
-  /** Calls back after a login or logout of this server, by this process or any other. */
-  watch(url: string, changed: () => void): () => void {
-    const key = urlKey(url);
-    const set = this.#watched.get(key) ?? new Set();
+  /** Calls back after each change of this kind, by this process or any other; a login is a renewal as well. */
+  watch(url: string, change: Change, changed: () => void): () => void {
+    const file = stampFile(url, change);
+    const set = this.#watched.get(file) ?? new Set();
     set.add(changed);
-    this.#watched.set(key, set);
-    this.#seen.set(key, this.#stampTime(key));
+    this.#watched.set(file, set);
+    if (!this.#seen.has(file)) this.#seen.set(file, this.#stampTime(file));
     this.#startWatching();
     return () => {
       set.delete(changed);
-      if (set.size === 0) this.#watched.delete(key);
+      if (set.size > 0) return;
+      this.#watched.delete(file);
+      this.#seen.delete(file);
     };
   }
 
@@ -159,8 +167,10 @@ export class Logins {
     this.#watched.clear();
   }
 
-  async #stamp(url: string): Promise<void> {
-    await this.#put(this.#path(url, 'stamp'), String(this.#clock.now()));
+  async #stamp(url: string, change: Change): Promise<void> {
+    const text = String(this.#clock.now());
+    await this.#put(join(this.folder, stampFile(url, 'renewal')), text);
+    if (change === 'login') await this.#put(join(this.folder, stampFile(url, 'login')), text);
   }
 
   async #put(file: string, text: string): Promise<void> {
@@ -168,7 +178,7 @@ export class Logins {
     await writeFile(file, text, { mode: PRIVATE_FILE });
   }
 
-  #path(url: string, kind: 'lock' | 'stamp' | 'challenge'): string {
+  #path(url: string, kind: 'lock' | 'challenge'): string {
     return join(this.folder, `${urlKey(url)}.${kind}`);
   }
 
@@ -178,7 +188,7 @@ export class Logins {
       mkdirSync(this.folder, { recursive: true, mode: PRIVATE_FOLDER });
       this.#watcher = watch(this.folder, { persistent: false }, (_, name) => {
         if (name === null) this.#compareAll();
-        else if (name.endsWith('.stamp')) this.#compare(name.slice(0, -'.stamp'.length));
+        else this.#compare(name);
       });
       this.#watcher.on('error', () => {
         this.#watcher?.close();
@@ -198,20 +208,25 @@ export class Logins {
   }
 
   #compareAll(): void {
-    for (const key of [...this.#watched.keys()]) this.#compare(key);
+    for (const file of [...this.#watched.keys()]) this.#compare(file);
   }
 
-  #compare(key: string): void {
-    const listeners = this.#watched.get(key);
-    const time = this.#stampTime(key);
-    if (listeners === undefined || time === this.#seen.get(key)) return;
-    this.#seen.set(key, time);
+  #compare(file: string): void {
+    const listeners = this.#watched.get(file);
+    if (listeners === undefined) return;
+    const time = this.#stampTime(file);
+    if (time === this.#seen.get(file)) return;
+    this.#seen.set(file, time);
     for (const changed of [...listeners]) changed();
   }
 
-  #stampTime(key: string): number {
-    return statSync(join(this.folder, `${key}.stamp`), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  #stampTime(file: string): number {
+    return statSync(join(this.folder, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   }
+}
+
+function stampFile(url: string, change: Change): string {
+  return `${urlKey(url)}.${STAMPS[change]}`;
 }
 
 function loginKey(url: string): string {

@@ -114,12 +114,15 @@ export class MachineTokens implements TokenSource {
         );
       }
       if (stored === undefined) {
-        await held.write({
-          version: 1,
-          url: canonicalUrl(url),
-          issuer: found.issuer,
-          endpoints: found.endpoints,
-        });
+        await held.write(
+          {
+            version: 1,
+            url: canonicalUrl(url),
+            issuer: found.issuer,
+            endpoints: found.endpoints,
+          },
+          'renewal',
+        );
       }
     });
   }

@@ -3,7 +3,7 @@
 import { asPlugboardError, EXIT_STATUS, type PlugboardError } from '../errors.ts';
 import { clean } from '../policy/clean.ts';
 import type { Output } from './output.ts';
-import { indent } from './table.ts';
+import { indent, wrap } from './table.ts';
 
 /** Tells the failure on the right stream in the right shape; answers with the exit status. */
 export function reportFailure(thrown: unknown, output: Output, verbose: boolean): number {
@@ -16,11 +16,18 @@ export function reportFailure(thrown: unknown, output: Output, verbose: boolean)
 /** One sentence, one hint, and what the server said last on stderr. */
 function describeFailure(error: PlugboardError, output: Output): string {
   const paint = output.notePaint;
-  const lines = [`${paint.bad('error:')} ${clean(error.message)}`];
-  if (error.hint !== undefined) lines.push(`${paint.faint('hint:')}  ${clean(error.hint)}`);
+  const lines = [labelled(paint.bad('error:'), ' ', error.message, output)];
+  if (error.hint !== undefined) lines.push(labelled(paint.faint('hint:'), '  ', error.hint, output));
   const tail = error.detail.stderr;
   if (tail) lines.push(paint.faint('its stderr ended with:'), indent(clean(tail).trimEnd(), '  '));
   return lines.join('\n');
+}
+
+const LABEL_CELLS = 'error: '.length;
+
+function labelled(label: string, gap: string, text: string, { noteColumns }: Output): string {
+  const room = noteColumns === undefined ? undefined : noteColumns - LABEL_CELLS;
+  return `${label}${gap}${wrap(clean(text), room).join(`\n${' '.repeat(LABEL_CELLS)}`)}`;
 }
 
 /** A fault of ours says so, and how to tell us more. */

@@ -56,6 +56,11 @@ export class Output {
     return this.#stdout.isTerminal ? process.stdout.columns || DEFAULT_COLUMNS : undefined;
   }
 
+  /** The same for notes. */
+  get noteColumns(): number | undefined {
+    return this.#stderr.isTerminal ? process.stderr.columns || DEFAULT_COLUMNS : undefined;
+  }
+
   get rows(): number {
     return process.stdout.rows || DEFAULT_ROWS;
   }

@@ -63,7 +63,7 @@ export function layOut(rows: readonly (readonly string[])[], options: LayoutOpti
   const last = used.at(-1);
   if (options.total !== undefined && last !== undefined) {
     const others = used.slice(0, -1).reduce((sum, { cells }) => sum + cells + GAP.length, 0);
-    last.cells = Math.max(MIN_LAST_COLUMN, Math.min(last.cells, options.total - others));
+    last.cells = Math.min(last.cells, Math.max(MIN_LAST_COLUMN, options.total - others));
   }
   return rows.map((row, at) =>
     used

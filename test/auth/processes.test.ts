@@ -92,7 +92,10 @@ describe('several processes', () => {
     await world.logins.locked(as.url, async (held) => {
       const login = await held.read();
       if (login?.tokens === undefined) throw new Error('There is no login.');
-      await held.write({ ...login, tokens: { ...login.tokens, obtainedAt: Date.now() - 600_000 } });
+      await held.write(
+        { ...login, tokens: { ...login.tokens, obtainedAt: Date.now() - 600_000 } },
+        'renewal',
+      );
     });
     as.expire();
     const callers = Array.from({ length: 8 }, () => start(world, as.url, ['50']));

@@ -62,6 +62,19 @@ describe('a stored token', () => {
     expect(refreshes(as)).toBe(1);
   });
 
+  it('AUT-6: a renewal is no login: whoever waits for one is not told', async () => {
+    const { as, world, clock } = await loggedIn();
+    const auth = world.auth({ url: as.url });
+    const told: string[] = [];
+    auth.onChange(() => told.push('changed'));
+    await clock.advance(HOUR_MS);
+    await call(auth, as.url);
+    expect(refreshes(as)).toBe(1);
+    await auth.logout();
+    // The logout came later and is told; a renewal that was told would stand before it.
+    await expect.poll(() => told).toEqual(['changed']);
+  });
+
   it('that lives shorter than the margin is not renewed by every call', async () => {
     const { as, world, clock } = await loggedIn({ expiresIn: 20 });
     const auth = world.auth({ url: as.url });

@@ -29,6 +29,9 @@ export const MAX_BYTES: number = 64 * 1024;
 
 const MIN_BYTES = 1_024;
 
+/** Steps taken at once when a schema is this many times too large. */
+const HASTE = 4;
+
 /**
  * @example
  * convert({ properties: { $match: { type: 'object' } } }, 'anthropic');
@@ -38,25 +41,39 @@ export function convert(schema: unknown, provider: Provider, options: ConvertOpt
   const maxBytes = Math.min(Math.max(options.maxBytes ?? MAX_BYTES, MIN_BYTES), MAX_BYTES);
   const saysNothing = schema === undefined || schema === null || typeof schema === 'boolean';
   if (!saysNothing && !isRecord(schema)) return { ok: false, reason: 'the schema is not an object' };
+  const refusal = {
+    ok: false,
+    reason: `its required arguments alone take more than ${maxBytes} bytes`,
+  } as const;
+  if (isRecord(schema) && (JSON.stringify(schema['required'])?.length ?? 0) > maxBytes) return refusal;
   const reading = new Changes();
   if (saysNothing) reading.add('', `${schema} is taken as "no parameters"`);
   let node = readSchema(isRecord(schema) ? schema : { type: 'object' }, reading);
   if (node === undefined) return { ok: false, reason: 'the schema does not describe an object' };
 
   const shrinking: string[] = [];
+  let untold: string[] = [];
   let before = Number.POSITIVE_INFINITY;
-  for (const step of [undefined, ...SHRINK_STEPS]) {
-    if (step !== undefined) node = step.apply(node);
+  let stride = 1;
+  for (let done = 0; done <= SHRINK_STEPS.length; done += stride) {
     const writing = new Changes();
     const writer = new Writer(PROFILES[provider], writing);
     const written = writer.root(node);
     const bytes = Buffer.byteLength(JSON.stringify(written.schema));
-    if (step !== undefined && bytes < before) shrinking.push(`too large: ${step.says}`);
+    if (bytes < before) shrinking.push(...untold);
     before = bytes;
-    if (bytes > maxBytes || writer.excess() !== undefined) continue;
-    return { ok: true, ...result(written), changes: [...reading.list(), ...shrinking, ...writing.list()] };
+    untold = [];
+    if (bytes <= maxBytes && writer.excess() === undefined) {
+      return { ok: true, ...result(written), changes: [...reading.list(), ...shrinking, ...writing.list()] };
+    }
+    // Far too large: no need to measure after every single step.
+    stride = done + HASTE <= SHRINK_STEPS.length && bytes > maxBytes * HASTE ? HASTE : 1;
+    for (const step of SHRINK_STEPS.slice(done, done + stride)) {
+      node = step.apply(node);
+      untold.push(`too large: ${step.says}`);
+    }
   }
-  return { ok: false, reason: `its required arguments alone take more than ${maxBytes} bytes` };
+  return refusal;
 }
 
 function result({ schema, undo }: Written): Pick<Conversion & { ok: true }, 'schema' | 'restore'> {

@@ -29,9 +29,11 @@ import { followPointer } from './pointer.ts';
 /** Schemas inside each other. Deeper ones keep their type and lose what is inside. */
 const MAX_DEPTH = 32;
 /** All nodes of one schema after references are put in place: nested references multiply. */
-const MAX_NODES = 6_000;
+const MAX_NODES = 3_000;
 /** All words of one schema, likewise. */
-const MAX_CHARS = 1_500_000;
+const MAX_CHARS = 256 * 1024;
+/** Of one object; required ones always stay. */
+const MAX_PROPERTIES = 1_500;
 /** How often a schema may stand inside itself before it is cut. */
 const MAX_RECURSION = 1;
 /** References followed on the way from the root to one node. */
@@ -131,7 +133,10 @@ class Reader {
   #isSpent(raw: Readonly<Record<string, unknown>>): boolean {
     const chars = this.#sizes.get(raw) ?? ownChars(raw);
     this.#sizes.set(raw, chars);
-    this.#nodes += 1;
+    // Required names without a property become one later on.
+    const { required, properties } = raw;
+    const listed = isRecord(properties) ? Object.keys(properties).length : 0;
+    this.#nodes += 1 + (Array.isArray(required) ? Math.max(required.length - listed, 0) : 0);
     this.#chars += chars;
     // The root is always read: its arguments are what must not be lost.
     return raw !== this.#document && (this.#nodes > MAX_NODES || this.#chars > MAX_CHARS);
@@ -144,6 +149,7 @@ class Reader {
     }
     const { types, values } = readValues(raw, named ?? []);
     const limits = readLimits(raw);
+    const required = readRequired(raw);
     const items = this.#items(raw, limits, place);
     const additional = this.#additional(raw, place);
     const node: SchemaNode = {
@@ -151,18 +157,22 @@ class Reader {
       ...readWords(raw),
       ...values,
       limits: sortedLimits(limits),
-      properties: this.#properties(raw['properties'], place),
-      required: readRequired(raw),
+      properties: this.#properties(raw['properties'], required, place),
+      required,
       ...(additional === undefined ? {} : { additional }),
       ...(items === undefined ? {} : { items }),
     };
     return this.#withUnion(node, raw, place);
   }
 
-  #properties(raw: unknown, place: Place): Map<string, SchemaNode> {
+  #properties(raw: unknown, required: ReadonlySet<string>, place: Place): Map<string, SchemaNode> {
     const properties = new Map<string, SchemaNode>();
     if (!isRecord(raw)) return properties;
-    for (const [name, schema] of Object.entries(raw)) {
+    const all = Object.entries(raw);
+    const kept = all.filter(([name], index) => index < MAX_PROPERTIES || required.has(name));
+    if (kept.length < all.length)
+      this.#changes.add(place.path, `only ${kept.length} of its properties are kept`);
+    for (const [name, schema] of kept) {
       properties.set(name, this.#read(schema, below(place, name)));
     }
     return properties;

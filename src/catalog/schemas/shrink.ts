@@ -13,6 +13,9 @@ const LONG_ENUM = 50;
 /** Depths at which the inside of nested values is given up, one after the other. */
 const CUT_DEPTHS = [8, 6, 4, 3, 2, 1] as const;
 
+/** Optional arguments of the root are given up from the last. */
+const OPTIONAL_KEPT = [500, 200, 100, 50, 20, 10, 0] as const;
+
 type Change = (node: SchemaNode, depth: number) => SchemaNode;
 
 export const SHRINK_STEPS: readonly ShrinkStep[] = [
@@ -26,8 +29,11 @@ export const SHRINK_STEPS: readonly ShrinkStep[] = [
     apply: (root: SchemaNode) => everywhere(root, (node, at) => (at >= depth ? shallow(node) : node)),
   })),
   { says: 'descriptions are cut', apply: (root) => everywhere(root, cutWords(SHORT_WORDS_CHARS, 0)) },
-  { says: 'optional arguments are left out', apply: withoutOptional },
   { says: 'descriptions are left out', apply: (root) => everywhere(root, cutWords(0, 1)) },
+  ...OPTIONAL_KEPT.map((count) => ({
+    says: `of the optional arguments ${count} are kept`,
+    apply: (root: SchemaNode) => withOptional(root, count),
+  })),
 ];
 
 /** Applies a change to every node, from the root (depth 0) inwards. */
@@ -77,6 +83,10 @@ function clip(text: string, chars: number): string {
   return text.length <= chars ? text : `${text.slice(0, chars - 1).replace(/[\uD800-\uDBFF]$/u, '')}…`;
 }
 
-function withoutOptional(root: SchemaNode): SchemaNode {
-  return { ...root, properties: new Map([...root.properties].filter(([name]) => root.required.has(name))) };
+function withOptional(root: SchemaNode, count: number): SchemaNode {
+  const kept = new Set(
+    [...root.properties.keys()].filter((name) => !root.required.has(name)).slice(0, count),
+  );
+  const properties = [...root.properties].filter(([name]) => root.required.has(name) || kept.has(name));
+  return { ...root, properties: new Map(properties) };
 }

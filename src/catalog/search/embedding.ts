@@ -28,57 +28,55 @@ export function termShares<Term>(fields: readonly (readonly Term[])[]): Map<Term
 export class Embedding {
   readonly #vectors: WordVectors;
   readonly #vocabulary: Vocabulary;
-  /** Row of each term: -1 for none, -2 for not looked up yet. */
-  #rows: Int32Array;
-  readonly #units = new Map<number, Float32Array>();
+  /** Row of each term of the vocabulary, -1 for none. */
+  readonly #rows: Int32Array;
+  readonly #units = new Map<number, Float32Array | undefined>();
 
   constructor(vectors: WordVectors, vocabulary: Vocabulary) {
     this.#vectors = vectors;
     this.#vocabulary = vocabulary;
-    this.#rows = new Int32Array(vocabulary.size + 1024).fill(-2);
+    this.#rows = Int32Array.from({ length: vocabulary.size }, (_x, id) => this.#rowOf(vocabulary.term(id)));
   }
 
   get dimensions(): number {
     return this.#vectors.dimensions;
   }
 
-  has(term: number): boolean {
-    return this.#row(term) >= 0;
+  /** Writes the unit vector of a tool's terms, by their shares, to `into`. */
+  embed(shares: ReadonlyMap<number, number>, into: Float32Array): void {
+    for (const [id, share] of shares) {
+      const row = this.#rows[id] as number;
+      if (row >= 0) addRow(this.#vectors, row, share, into);
+    }
+    normalise(into);
   }
 
-  /** The unit vector of terms with their weights, written to `into`. */
-  embed(
-    terms: Iterable<readonly [number, number]>,
-    into: Float32Array = new Float32Array(this.dimensions),
-  ): Float32Array {
-    for (const [term, weight] of terms) {
-      const row = this.#row(term);
-      if (row >= 0) addRow(this.#vectors, row, weight, into);
-    }
-    return normalise(into);
+  /** The unit vector of a query's terms, which no tool need have. */
+  embedQuery(terms: readonly string[], shares: readonly number[]): Float32Array {
+    const vector = new Float32Array(this.dimensions);
+    terms.forEach((term, i) => {
+      const row = this.#rowOf(term);
+      if (row >= 0) addRow(this.#vectors, row, shares[i] as number, vector);
+    });
+    return normalise(vector);
   }
 
-  /** One term's unit vector. */
-  unit(term: number): Float32Array {
-    let unit = this.#units.get(term);
-    if (!unit) {
-      unit = this.embed([[term, 1]]);
-      this.#units.set(term, unit);
-    }
-    return unit;
+  /** One term's unit vector, if the term is known. */
+  unitOf(term: string): Float32Array | undefined {
+    const row = this.#rowOf(term);
+    if (row < 0) return undefined;
+    const vector = new Float32Array(this.dimensions);
+    addRow(this.#vectors, row, 1, vector);
+    return normalise(vector);
   }
 
-  #row(term: number): number {
-    if (term >= this.#rows.length) {
-      const grown = new Int32Array(2 * term).fill(-2);
-      grown.set(this.#rows);
-      this.#rows = grown;
-    }
-    let row = this.#rows[term] as number;
-    if (row === -2) {
-      row = this.#vectors.rows.get(this.#vocabulary.term(term)) ?? -1;
-      this.#rows[term] = row;
-    }
-    return row;
+  /** The same for a term of the vocabulary, remembered. */
+  unit(id: number): Float32Array | undefined {
+    if (!this.#units.has(id)) this.#units.set(id, this.unitOf(this.#vocabulary.term(id)));
+    return this.#units.get(id);
+  }
+
+  #rowOf(term: string): number {
+    return this.#vectors.rows.get(term) ?? -1;
   }
 }

@@ -4,18 +4,19 @@ import type { Embedding } from './embedding.ts';
 import { dot } from './word-vectors.ts';
 
 export class Likeness {
-  readonly #asked: readonly (Float32Array | undefined)[];
   readonly #embedding: Embedding;
   readonly #terms: readonly number[];
+  readonly #units: readonly (Float32Array | undefined)[];
   readonly #rows = new Map<number, Float32Array>();
 
-  constructor(terms: readonly number[], embedding: Embedding) {
+  /** Of a query's terms and their unit vectors. */
+  constructor(terms: readonly number[], units: readonly (Float32Array | undefined)[], embedding: Embedding) {
     this.#terms = terms;
+    this.#units = units;
     this.#embedding = embedding;
-    this.#asked = terms.map((term) => (embedding.has(term) ? embedding.unit(term) : undefined));
   }
 
-  /** The likeness of a term to each of the query's, from 0 to 1; 1 for the same word, 0 for unknown ones. */
+  /** The likeness of a tool's term to each of the query's, from 0 to 1; 1 for the same word, 0 for unknown ones. */
   row(term: number): Float32Array {
     let row = this.#rows.get(term);
     if (!row) {
@@ -27,9 +28,9 @@ export class Likeness {
 
   #compute(term: number): Float32Array {
     const row = new Float32Array(this.#terms.length);
-    const unit = this.#embedding.has(term) ? this.#embedding.unit(term) : undefined;
+    const unit = this.#embedding.unit(term);
     for (let i = 0; i < row.length; i++) {
-      const asked = this.#asked[i];
+      const asked = this.#units[i];
       if (this.#terms[i] === term) row[i] = 1;
       else if (asked && unit) row[i] = Math.max(0, dot(asked, unit));
     }

@@ -61,7 +61,7 @@ export class Matcher {
     const bySemantic = top(semantic, CANDIDATES_EACH_WAY, allowed);
     const lexicalRanks = new Map(byLexical.map((d, rank) => [d, rank]));
     const semanticRanks = new Map(bySemantic.map((d, rank) => [d, rank]));
-    const likeness = new Likeness(question.terms, this.#embedding);
+    const likeness = new Likeness(question.terms, question.units, this.#embedding);
     const idf = (term: number): number => this.#bm25f.idf(term);
     const positions = new Set([...byLexical, ...bySemantic]);
     for (const position of also) if (allowed === undefined || allowed.has(position)) positions.add(position);

@@ -5,7 +5,7 @@ import type { Embedding } from './embedding.ts';
 import { headOf } from './head.ts';
 import { PAIR } from './profile.ts';
 import { stem } from './stem.ts';
-import { isStopWord, type Vocabulary } from './terms.ts';
+import { termsOf, type Vocabulary } from './terms.ts';
 import { type Action, firstAction } from './verbs.ts';
 import { wordsOf } from './words.ts';
 
@@ -15,7 +15,12 @@ const MAX_TERMS = 64;
 const QUOTED_SHARE = 0.4;
 
 export interface Question {
+  /** The numbers of its different terms; those that no tool has are numbered past the vocabulary. */
   readonly terms: readonly number[];
+  /** The same terms as words. */
+  readonly words: readonly string[];
+  /** Each term's unit vector, if it has one. */
+  readonly units: readonly (Float32Array | undefined)[];
   /** What each term counts before its rarity is looked at: 1, or less inside quotes. */
   readonly shares: readonly number[];
   /** How rare each term is among the tools, times its share, summing to 1. */
@@ -42,22 +47,25 @@ export function questionOf(
 ): Question {
   const plain = wordsOf(text.replaceAll(QUOTED, ' , '));
   const said = new Set(plain.map((word) => stem(word)));
-  const sequence = wordsOf(text)
-    .filter((word) => !isStopWord(word))
-    .map((word) => vocabulary.addTerm(stem(word)));
-  const terms = [...new Set(sequence)].slice(0, MAX_TERMS);
-  const shares = terms.map((term) => (said.has(vocabulary.term(term)) ? 1 : QUOTED_SHARE));
+  const sequence = termsOf(text);
+  const words = [...new Set(sequence)].slice(0, MAX_TERMS);
+  const ids = new Map(words.map((word, i) => [word, vocabulary.idOf(word) ?? vocabulary.size + i]));
+  const idOf = (word: string): number => ids.get(word) ?? -1;
+  const terms = words.map(idOf);
+  const shares = words.map((word) => (said.has(word) ? 1 : QUOTED_SHARE));
   const rarities = terms.map((term, i) => bm25f.idf(term) * (shares[i] as number));
   const total = rarities.reduce((sum, x) => sum + x, 0);
   const head = headOf(plain);
   return {
     terms,
+    words,
+    units: words.map((word) => embedding.unitOf(word)),
     shares,
     weights: rarities.map((x) => x / total),
-    vector: embedding.embed(terms.map((term, i) => [term, shares[i] as number])),
-    pairs: sequence.slice(1).map((term, i) => (sequence[i] as number) * PAIR + term),
-    action: firstAction([...said]),
-    head: head.words.map((word) => terms.indexOf(vocabulary.idOf(stem(word)) ?? -1)).filter((i) => i >= 0),
+    vector: embedding.embedQuery(words, shares),
+    pairs: sequence.slice(1).map((word, i) => idOf(sequence[i] as string) * PAIR + idOf(word)),
+    action: firstAction(said),
+    head: head.words.map((word) => terms.indexOf(idOf(stem(word)))).filter((i) => i >= 0),
     plural: head.plural || plain.some((word) => WHOLE.has(word)),
   };
 }

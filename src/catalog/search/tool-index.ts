@@ -72,7 +72,7 @@ interface RankInput {
 
 function rank({ tools, matcher, model, parsed, usage, count }: RankInput): SearchHit[] {
   const question = matcher.question(parsed.text);
-  const habits = usage ? habitsOf(usage, tools, matcher, question) : new Map<number, number>();
+  const habits = usage ? habitsOf(usage, tools, question) : new Map<number, number>();
   const candidates = matcher.candidates(question, { musts: parsed.musts, also: habits.keys() });
   const scored = candidates.map(({ position, features }) => {
     let score = USAGE_WEIGHT * (habits.get(position) ?? 0);
@@ -91,11 +91,10 @@ function rank({ tools, matcher, model, parsed, usage, count }: RankInput): Searc
 function habitsOf(
   usage: UsageCounts,
   tools: readonly Tool[],
-  matcher: Matcher,
-  { terms, weights }: Question,
+  { words, weights }: Question,
 ): Map<number, number> {
   const habits = new Map<number, number>();
-  const asked = terms.map((id, i) => ({ term: matcher.vocabulary.term(id), weight: weights[i] as number }));
+  const asked = words.map((term, i) => ({ term, weight: weights[i] as number }));
   const scores = usageScores(usage, asked);
   if (scores.size === 0) return habits;
   for (let position = 0; position < tools.length; position++) {

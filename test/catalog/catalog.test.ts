@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Catalog, readListing } from '../../src/catalog/catalog.ts';
+
+const tool = (name: string, more: object = {}): object => ({
+  name,
+  description: `does ${name}`,
+  inputSchema: { type: 'object' },
+  ...more,
+});
+
+const listing = (...tools: unknown[]): ReturnType<typeof readListing> =>
+  readListing(tools, { paramHeaders: false });
+
+describe('catalog', () => {
+  it('CAT-6: the same servers give the same order, however and whenever they came', () => {
+    const servers = [
+      ['b', listing(tool('z'), tool('a'))],
+      ['a', listing(tool('m'))],
+      ['c', listing(tool('q'), tool('Q'))],
+    ] as const;
+    const expected = ['mcp__a__m', 'mcp__b__a', 'mcp__b__z', 'mcp__c__Q', 'mcp__c__q'];
+    fc.assert(
+      fc.property(fc.shuffledSubarray([...servers], { minLength: servers.length }), (order) => {
+        const catalog = new Catalog('mcp__');
+        for (const [server, list] of order) catalog.set(server, {}, list);
+        expect(catalog.snapshot.tools.map(({ name }) => name)).toEqual(expected);
+      }),
+    );
+  });
+
+  it('keeps one snapshot until something changes, and gives the next one a new version', () => {
+    const catalog = new Catalog('mcp__');
+    catalog.set('a', {}, listing(tool('x')));
+    const first = catalog.snapshot;
+    expect(catalog.snapshot).toBe(first);
+    catalog.set('b', {}, listing(tool('y')));
+    expect(catalog.snapshot.version).toBeGreaterThan(first.version);
+    expect(first.tools).toHaveLength(1);
+    catalog.delete('a');
+    expect(catalog.snapshot.tools.map(({ name }) => name)).toEqual(['mcp__b__y']);
+    const { version } = catalog.snapshot;
+    catalog.delete('a');
+    expect(catalog.snapshot.version).toBe(version);
+  });
+
+  it('CFG-2: enabledTools and disabledTools are globs over the names of the server, deny wins', () => {
+    const catalog = new Catalog('mcp__');
+    const list = listing(tool('read_file'), tool('read_dir'), tool('delete_file'), tool('a.b/c'));
+    catalog.set(
+      's',
+      { enabledTools: ['read_*', 'delete_*', 'a.b/c'], disabledTools: ['*_dir', 'delete_*'] },
+      list,
+    );
+    expect(catalog.snapshot.tools.map((each) => each.tool)).toEqual(['a.b/c', 'read_file']);
+  });
+
+  it('hiding a tool renames nobody', () => {
+    const both = new Catalog('mcp__');
+    both.set('s', {}, listing(tool('a b'), tool('a.b')));
+    const names = both.snapshot.tools.map(({ name }) => name);
+    const one = new Catalog('mcp__');
+    one.set('s', { disabledTools: ['a.b'] }, listing(tool('a b'), tool('a.b')));
+    expect(one.snapshot.tools).toHaveLength(1);
+    expect(names).toContain(one.snapshot.tools[0]?.name);
+  });
+
+  it('A23: a tool of one server never takes the name of another, or of the host', () => {
+    const catalog = new Catalog('short', ['tool_search']);
+    catalog.set('tool', {}, listing(tool('search')));
+    catalog.set('a', {}, listing(tool('b_c')));
+    catalog.set('a_b', {}, listing(tool('c')));
+    const { tools, find } = catalog.snapshot;
+    expect(new Set(tools.map(({ name }) => name)).size).toBe(3);
+    expect(find('tool_search')).toBeUndefined();
+    for (const each of tools) expect(find(each.name)).toBe(each);
+  });
+
+  it('F56: one hopeless tool of fifty is reported and harms nobody', () => {
+    const tools = Array.from({ length: 49 }, (_, at) => tool(`t${at}`));
+    const list = listing(...tools.slice(0, 20), tool('bad', { inputSchema: 7 }), ...tools.slice(20));
+    expect(list.tools).toHaveLength(49);
+    expect(list.quarantined).toEqual([{ tool: 'bad', reason: 'its inputSchema is a number, not an object' }]);
+  });
+
+  it('POL-4: what people and models see is cleaned; what the server is called with is exact', () => {
+    const catalog = new Catalog('mcp__');
+    catalog.set(
+      's',
+      {},
+      listing(tool('na\u200bme', { title: 'a\u202eb', description: 'x\x1b[31my\u{e0041}' })),
+    );
+    const [seen] = catalog.snapshot.tools;
+    expect(seen).toMatchObject({ tool: 'na\u200bme', title: 'ab', description: 'xy' });
+    expect(seen?.name).toMatch(/^mcp__s__[A-Za-z0-9_-]+$/);
+  });
+
+  it('F31: five thousand tools are taken, named and found again', () => {
+    const many = Array.from({ length: 5_000 }, (_, at) =>
+      tool(`tool_${at}`, { inputSchema: { type: 'object', properties: { a: { type: 'string' } } } }),
+    );
+    const catalog = new Catalog('mcp__');
+    catalog.set('big', {}, listing(...many));
+    const { tools, find } = catalog.snapshot;
+    expect(tools).toHaveLength(5_000);
+    expect(find('mcp__big__tool_4999')?.tool).toBe('tool_4999');
+  });
+});

@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { joinWords } from '../../src/cli/words.ts';
+import { COMMAND, FIXTURES, Place } from './command.ts';
+
+let place: Place;
+beforeEach(() => {
+  place = new Place();
+});
+afterEach(() => place.remove());
+
+const ECHO = { command: process.execPath, args: [join(FIXTURES, 'echo.mjs')] };
+const HIDE_CURSOR = '\u001b[?25l';
+const SHOW_CURSOR = '\u001b[?25h';
+
+interface Answer {
+  /** What has to be on the screen first. */
+  readonly after: string;
+  readonly type: string;
+}
+
+/** Runs the command on a real pseudo-terminal, which Debian's `script` provides, and types answers into it. */
+function onTerminal(
+  args: readonly string[],
+  options: { answers?: readonly Answer[]; env?: Record<string, string> } = {},
+): Promise<{ status: number | null; screen: string }> {
+  const { NO_COLOR: _, CI: __, ...inherited } = process.env;
+  const line = joinWords([process.execPath, COMMAND, ...args]);
+  const child = spawn('script', ['-qec', line, '/dev/null'], {
+    cwd: place.project,
+    env: { ...inherited, TERM: 'xterm-256color', PLUGBOARD_HOME: place.home, ...options.env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const waiting = [...(options.answers ?? [])];
+  let screen = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    screen += text;
+    const next = waiting[0];
+    if (next === undefined || !screen.includes(next.after)) return;
+    waiting.shift();
+    child.stdin.write(next.type);
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (status) => resolve({ status, screen: place.placeless(screen) }));
+  });
+}
+
+describe('on a terminal', () => {
+  it('list draws its rows in place, in colour, and gives the cursor back', async () => {
+    place.write(place.userFile, { mcpServers: { echo: ECHO, off: { command: 'x', enabled: false } } });
+    const { status, screen } = await onTerminal(['list']);
+    expect(status).toBe(0);
+    expect(screen).toContain(HIDE_CURSOR);
+    expect(screen.lastIndexOf(SHOW_CURSOR)).toBeGreaterThan(screen.lastIndexOf(HIDE_CURSOR));
+    // The first frame has both rows in the order of the configuration, one of them waiting.
+    expect(screen).toMatch(/connecting….*\r\n.*off .* disabled/);
+    expect(screen).toMatch(/\u001b\[32m✔\u001b\[39m echo {2}stdio {2}user {7}5 tools {2}2025-11-25 legacy/);
+    expect(screen).toMatch(/1 connected, 1 disabled/);
+  });
+
+  it.each(['NO_COLOR', 'CI'])('%s: no colour, no spinner, no question', async (name) => {
+    place.write(place.userFile, { mcpServers: { echo: ECHO } });
+    place.write(place.projectFile, { mcpServers: { theirs: ECHO } });
+    const listed = await onTerminal(['list'], { env: { [name]: '1' } });
+    expect(listed.screen).not.toContain('\u001b');
+    const called = await onTerminal(['call', 'theirs', 'echo', 'message=hi'], { env: { [name]: '1' } });
+    expect(called.status).toBe(5);
+    expect(called.screen).not.toContain('\u001b');
+  });
+
+  it('POL-2: a call of a server that the project brings along shows it, asks, and remembers a yes', async () => {
+    place.write(place.projectFile, { mcpServers: { theirs: ECHO } });
+    const question = { after: 'Trust theirs and let it run on this machine?', type: 'y' };
+    const { status, screen } = await onTerminal(['call', 'theirs', 'echo', 'message=hi'], {
+      answers: [question],
+    });
+    expect(screen).toContain(`command  ${ECHO.command} ${ECHO.args[0]}`);
+    expect(screen).toContain('hi\r\n');
+    expect(status).toBe(0);
+    expect(await place.run(['call', 'theirs', 'echo', 'message=again'])).toEqual({
+      status: 0,
+      stdout: 'again\n',
+      stderr: '',
+    });
+  });
+
+  it('POL-2: a no is a no', async () => {
+    place.write(place.projectFile, { mcpServers: { theirs: ECHO } });
+    const question = { after: 'Trust theirs and let it run on this machine?', type: 'n' };
+    expect((await onTerminal(['trust', 'theirs'], { answers: [question] })).status).toBe(0);
+    expect((await place.run(['call', 'theirs', 'echo', 'message=hi'])).status).toBe(5);
+  });
+
+  it('CAL-2: a call in the mode "prompt" asks first', async () => {
+    place.write(place.userFile, { mcpServers: { echo: { ...ECHO, approval: 'prompt' } } });
+    const ask = { after: 'Call echo of echo?', type: 'n' };
+    expect(await onTerminal(['call', 'echo', 'echo', 'message=hi'], { answers: [ask] })).toMatchObject({
+      status: 5,
+    });
+    const { status, screen } = await onTerminal(['call', 'echo', 'echo', 'message=hi'], {
+      answers: [{ ...ask, type: 'y' }],
+    });
+    expect(screen).toContain('{"message":"hi"}');
+    expect(status).toBe(0);
+  });
+});

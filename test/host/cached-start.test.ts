@@ -1,0 +1,172 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createHost, type Host, type HostOptions } from '../../src/index.ts';
+import { type FakeClock, fakeClock, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
+
+interface World {
+  readonly server: ScriptedServer;
+  readonly clock: FakeClock;
+  opened: number;
+  start(more?: Partial<HostOptions>): Promise<Host>;
+}
+
+function world(): World {
+  const dir = mkdtempSync(join(tmpdir(), 'plugboard-host-'));
+  // Legacy: a modern server says how long its list is good for, and by default that is not at all.
+  const server = scriptedServer({
+    eras: 'legacy',
+    tools: { greet: () => 'hello', part: () => 'bye' },
+    instructions: 'Greet first.',
+  });
+  const clock = fakeClock();
+  const made: World = {
+    server,
+    clock,
+    opened: 0,
+    start: (more = {}) =>
+      createHost({
+        home: join(dir, 'home'),
+        cwd: dir,
+        env: {},
+        watch: false,
+        clock,
+        servers: { s: { command: 'scripted' } },
+        approve: () => 'allow',
+        openTransport: () => {
+          made.opened += 1;
+          return server.transport();
+        },
+        ...more,
+      }),
+  };
+  return made;
+}
+
+const names = (host: Host): string[] => host.tools().map(({ tool }) => tool);
+
+describe('a start from the cache (CAT-4)', () => {
+  it('has every tool and the instructions before any server runs, and connects at the first call', async () => {
+    const it = world();
+    const first = await it.start();
+    await first.ready();
+    const tools = first.tools();
+    await first.close();
+    expect(it.opened).toBe(1);
+
+    const second = await it.start();
+    expect(second.tools()).toEqual(tools);
+    expect(second.instructions()).toBe('## s\n\nGreet first.');
+    await second.ready();
+    expect(second.servers()).toEqual([
+      { name: 's', scope: 'code', transport: 'stdio', status: 'idle', tools: 2 },
+    ]);
+    expect(it.opened).toBe(1);
+    expect(await second.call('mcp__s__greet')).toMatchObject({ content: [{ type: 'text', text: 'hello' }] });
+    expect(it.opened).toBe(2);
+    await second.close();
+  });
+
+  it('an old list is shown at once and read again behind it; differences come as an event', async () => {
+    const it = world();
+    const first = await it.start();
+    await first.ready();
+    await first.close();
+    await it.clock.advance(2 * 60 * 60 * 1000);
+    it.server.tool('new', () => 'new').removeTool('part');
+    const host = await it.start();
+    expect(names(host)).toEqual(['greet', 'part']);
+    await host.ready();
+    expect(names(host)).toEqual(['greet', 'new']);
+    await host.close();
+  });
+
+  it('a tool that has vanished fails with a clear message, and nothing is sent', async () => {
+    const it = world();
+    const first = await it.start();
+    await first.ready();
+    await first.close();
+    it.server.removeTool('part');
+    const host = await it.start();
+    expect(names(host)).toContain('part');
+    await expect(host.call('mcp__s__part')).rejects.toMatchObject({
+      code: 'UNKNOWN_TOOL',
+      message: 's no longer has a tool called part',
+    });
+    expect(
+      it.server.received.filter((message) => 'method' in message && message.method === 'tools/call'),
+    ).toEqual([]);
+    await host.close();
+  });
+
+  it('CAT-3: arguments are checked against what the server says now, not against the cache', async () => {
+    const it = world();
+    it.server.tool('greet', {
+      inputSchema: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
+      run: () => 'old',
+    });
+    const first = await it.start();
+    await first.ready();
+    await first.close();
+    it.server.tool('greet', {
+      inputSchema: { type: 'object', properties: { b: { type: 'string' } }, required: ['b'] },
+      run: () => 'new',
+    });
+    const host = await it.start();
+    await expect(host.call('mcp__s__greet', { a: 'x' })).rejects.toMatchObject({ code: 'INVALID_ARGUMENTS' });
+    expect(await host.call('mcp__s__greet', { b: 'x' })).toMatchObject({ content: [{ text: 'new' }] });
+    await host.close();
+  });
+
+  it('what we say that we can do is part of who asks: another host does not get this list', async () => {
+    const it = world();
+    const first = await it.start();
+    await first.ready();
+    await first.close();
+    const host = await it.start({ elicit: () => ({ action: 'cancel' }) });
+    expect(host.tools()).toEqual([]);
+    await host.ready();
+    expect(it.opened).toBe(2);
+    await host.close();
+  });
+
+  it('lifecycle eager starts at once; a lazy server rests after ten idle minutes and comes back for a call', async () => {
+    const it = world();
+    const first = await it.start();
+    await first.ready();
+    await it.clock.advance(5 * 60 * 1000);
+    await first.call('mcp__s__greet');
+    await it.clock.advance(6 * 60 * 1000);
+    expect(first.servers()[0]?.status).toBe('connected');
+    await it.clock.advance(5 * 60 * 1000);
+    expect(first.servers()[0]).toMatchObject({ status: 'idle', tools: 2 });
+    expect(it.server.connections).toBe(0);
+    await first.call('mcp__s__greet');
+    expect(it.opened).toBe(2);
+    await first.close();
+
+    const eager = await it.start({ servers: { s: { command: 'scripted', lifecycle: 'eager' } } });
+    await eager.ready();
+    expect(eager.servers()[0]?.status).toBe('connected');
+    await it.clock.advance(60 * 60 * 1000);
+    expect(eager.servers()[0]?.status).toBe('connected');
+    await eager.close();
+  });
+});
+
+describe('tool search in a session (CAT-7)', () => {
+  it('finds, loads and calls a deferred tool', async () => {
+    const it = world();
+    const host = await it.start({ toolSearch: true });
+    await host.ready();
+    expect(host.tools().map(({ name }) => name)).toEqual(['tool_search']);
+    const found = await host.call('tool_search', { query: 'select:mcp__s__greet' });
+    expect(found).toMatchObject({ isError: false });
+    expect(JSON.stringify(found.content)).toContain('inputSchema');
+    expect(host.tools().map(({ name }) => name)).toEqual(['tool_search', 'mcp__s__greet']);
+    expect(await host.call('mcp__s__greet')).toMatchObject({ content: [{ text: 'hello' }] });
+    await expect(host.call('tool_search', {})).rejects.toMatchObject({ code: 'INVALID_ARGUMENTS' });
+    await host.close();
+  });
+});
