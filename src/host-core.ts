@@ -16,6 +16,7 @@ import {
   parseMode,
   TOOL_SEARCH,
 } from './catalog/deferral.ts';
+import { type Habits, openHabits } from './catalog/habits.ts';
 import { Intake } from './catalog/intake.ts';
 import { createSearch, type Search } from './catalog/search-view.ts';
 import { expandEntry } from './config/expand.ts';
@@ -68,6 +69,7 @@ export class HostCore {
   readonly #verdicts: Verdicts;
   readonly #cache: CatalogCache;
   readonly #audit: AuditLog;
+  readonly #habits: Habits | undefined;
   readonly #questions: Questions;
   #reaper: Promise<Reaper> | undefined;
 
@@ -103,7 +105,8 @@ export class HostCore {
     this.#questions = createQuestions(options, this.session.id);
     this.catalog = new Catalog(options.naming ?? config.settings.naming ?? 'mcp__', [TOOL_SEARCH]);
     this.intake = this.#createIntake();
-    this.search = createSearch(() => this.catalog.snapshot);
+    this.#habits = config.settings.searchLearning === false ? undefined : openHabits(home);
+    this.search = createSearch(() => this.catalog.snapshot, this.#habits);
     this.deferral = this.#createDeferral();
     this.pool = new Pool(this.#connectionContext());
     this.#audit = createAuditLog({
@@ -132,7 +135,12 @@ export class HostCore {
   /** Ends every server, then what served them. */
   async close(): Promise<void> {
     await this.pool.close();
-    await Promise.all([this.#verdicts.flush(), this.#cache.flush(), this.#audit.flush()]);
+    await Promise.all([
+      this.#verdicts.flush(),
+      this.#cache.flush(),
+      this.#audit.flush(),
+      this.#habits?.flush(),
+    ]);
     await this.auth.close();
     const reaper = await this.#reaper?.catch(() => undefined);
     await reaper?.close();
@@ -244,6 +252,7 @@ export class HostCore {
       events: this.events,
       log: (server, level, message) => this.log(server, level, message),
       audit: this.#audit,
+      habits: this.#habits,
       telemetry,
       outputs: createOutputFiles(this.home.outputs, this.clock),
       maxOutputTokens: positiveInteger(this.env['MAX_MCP_OUTPUT_TOKENS']),

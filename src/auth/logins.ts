@@ -1,7 +1,8 @@
 /** All logins of one home folder: kept in the secret store, changed under a lock, noticed by other processes. */
 
+import { randomBytes } from 'node:crypto';
 import { type FSWatcher, mkdirSync, statSync, watch } from 'node:fs';
-import { mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -46,7 +47,7 @@ export class Logins {
   readonly #secrets: SecretStore;
   readonly #clock: Clock;
   readonly #watched = new Map<string, Set<() => void>>();
-  readonly #seen = new Map<string, number>();
+  readonly #seen = new Map<string, string>();
   #watcher: FSWatcher | undefined;
   #stopPolling: (() => void) | undefined;
   #closed = false;
@@ -66,7 +67,7 @@ export class Logins {
    * folder was cleared it is wrong, and the first refusal makes us look in the store after all.
    */
   mayHave(url: string): boolean {
-    return this.#stampTime(stampFile(url, 'renewal')) !== 0;
+    return this.#stampOf(stampFile(url, 'renewal')) !== '';
   }
 
   place(url: string): Promise<SecretPlace | undefined> {
@@ -150,7 +151,7 @@ export class Logins {
     const set = this.#watched.get(file) ?? new Set();
     set.add(changed);
     this.#watched.set(file, set);
-    if (!this.#seen.has(file)) this.#seen.set(file, this.#stampTime(file));
+    if (!this.#seen.has(file)) this.#seen.set(file, this.#stampOf(file));
     this.#startWatching();
     return () => {
       set.delete(changed);
@@ -175,7 +176,10 @@ export class Logins {
 
   async #put(file: string, text: string): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: PRIVATE_FOLDER });
-    await writeFile(file, text, { mode: PRIVATE_FILE });
+    // Moved into place: writing in place changes a file twice, once empty and once full.
+    const temporary = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
+    await writeFile(temporary, text, { mode: PRIVATE_FILE });
+    await rename(temporary, file);
   }
 
   #path(url: string, kind: 'lock' | 'challenge'): string {
@@ -214,14 +218,16 @@ export class Logins {
   #compare(file: string): void {
     const listeners = this.#watched.get(file);
     if (listeners === undefined) return;
-    const time = this.#stampTime(file);
-    if (time === this.#seen.get(file)) return;
-    this.#seen.set(file, time);
+    const stamp = this.#stampOf(file);
+    if (stamp === this.#seen.get(file)) return;
+    this.#seen.set(file, stamp);
     for (const changed of [...listeners]) changed();
   }
 
-  #stampTime(file: string): number {
-    return statSync(join(this.folder, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  /** Another text for each state of the file; empty when there is none. */
+  #stampOf(file: string): string {
+    const info = statSync(join(this.folder, file), { throwIfNoEntry: false, bigint: true });
+    return info === undefined ? '' : `${info.ino}:${info.mtimeNs}`;
   }
 }
 

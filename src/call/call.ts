@@ -2,6 +2,7 @@
 
 import type { Snapshot } from '../catalog/catalog.ts';
 import type { Deferral } from '../catalog/deferral.ts';
+import type { Habits } from '../catalog/habits.ts';
 import type { Search } from '../catalog/search-view.ts';
 import type { Tool } from '../catalog/tool.ts';
 import type { Settings } from '../config/entry.ts';
@@ -68,6 +69,8 @@ export interface CallContext {
   readonly log: (server: string, level: 'info' | 'warning', message: string) => void;
   readonly outputs: OutputFiles;
   readonly audit: AuditLog;
+  /** Undefined when nothing is to be learnt. */
+  readonly habits: Habits | undefined;
   /** Undefined unless the user asked for it. */
   readonly telemetry: Telemetry | undefined;
   /** From the environment; beats the configuration's default. */

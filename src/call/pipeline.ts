@@ -8,6 +8,7 @@ import { approve } from './approve.ts';
 import { awaken } from './awaken.ts';
 import type { CallContext, Handler, Stage } from './call.ts';
 import { invoke } from './invoke.ts';
+import { learn } from './learn.ts';
 import { limit } from './limit.ts';
 import { observe } from './observe.ts';
 import { resolve } from './resolve.ts';
@@ -19,6 +20,7 @@ import { validate } from './validate.ts';
 export const stages: readonly Stage[] = [
   toolSearch,
   resolve,
+  learn,
   observe,
   telemetry,
   awaken,

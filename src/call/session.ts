@@ -38,6 +38,8 @@ export interface Session {
   readonly allowed: Set<string>;
   /** Names of deferred tools that were found, in the order they were: appended, never reordered. */
   readonly loaded: Set<string>;
+  /** Which search found a tool that has not been called since. */
+  readonly found: Map<string, string>;
 }
 
 export function createSession(id: string, options: SessionOptions): Session {
@@ -48,5 +50,6 @@ export function createSession(id: string, options: SessionOptions): Session {
     forModel: options.forModel ?? true,
     allowed: new Set(),
     loaded: new Set(),
+    found: new Map(),
   };
 }

@@ -24,7 +24,10 @@ export const toolSearch: Stage = (context, next) => async (call) => {
   const wanted =
     typeof limit === 'number' ? Math.min(Math.max(Math.trunc(limit), 1), MAX_LIMIT) : DEFAULT_LIMIT;
   const found = (await context.search(query, wanted)).map(({ tool }) => tool);
-  for (const tool of found) call.session.loaded.add(tool.name);
+  for (const tool of found) {
+    call.session.loaded.add(tool.name);
+    call.session.found.set(tool.name, query);
+  }
   return found.length === 0 ? nothing(query) : definitions(found);
 };
 

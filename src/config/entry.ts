@@ -106,6 +106,8 @@ export interface Settings {
   readonly defaults?: Limits & { readonly approval?: Approval };
   readonly permissions?: Permissions;
   readonly toolSearch?: boolean | 'auto' | `auto:${number}`;
+  /** Whether searches learn from what was called after them; default true. */
+  readonly searchLearning?: boolean;
   readonly naming?: 'mcp__' | 'short';
   readonly client?: { readonly name?: string; readonly version?: string };
   readonly plugins?: unknown;

@@ -162,6 +162,11 @@ export const SETTINGS_KEYS: Keys = keys({
     kind: either(flag, pattern('"auto" or "auto:<percent>"', '^auto(:\\d{1,3})?$')),
     description: 'Whether tools are found by search instead of being listed.',
   },
+  searchLearning: {
+    kind: flag,
+    description:
+      'Whether tool search learns from what was called after it, on this machine only (default true).',
+  },
   naming: { kind: oneOf('mcp__', 'short'), description: 'How tools are named for models.' },
   client: {
     kind: object(

@@ -2,7 +2,7 @@
 
 import { asPlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
+import { isRecord, RPC_INVALID_PARAMS, RPC_INVALID_REQUEST, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import type { Peer } from './peer.ts';
 import { backoffMs } from './state.ts';
 
@@ -19,6 +19,13 @@ export interface ListenOptions {
   /** After a drop something may have changed unseen. */
   readonly resumed: () => void;
 }
+
+/** Answers that mean no, not "not now". */
+const REFUSALS: readonly (number | undefined)[] = [
+  RPC_METHOD_NOT_FOUND,
+  RPC_INVALID_PARAMS,
+  RPC_INVALID_REQUEST,
+];
 
 /** What the server says it can tell about, as the filter of the request. */
 function filterFor(
@@ -56,7 +63,7 @@ export function listen(peer: Peer, options: ListenOptions): Subscription {
       // The answer comes when the stream ends; until then its notifications arrive like all others.
       await peer.request('subscriptions/listen', { notifications: filter }, { signal: mine.signal });
     } catch (error) {
-      supported = asPlugboardError(error).detail.rpcCode !== RPC_METHOD_NOT_FOUND;
+      supported = !REFUSALS.includes(asPlugboardError(error).detail.rpcCode);
     }
     if (stopped || current !== mine || !supported) return;
     failures = options.clock.now() - openedAt > backoffMs(20, 1) ? 1 : failures + 1;

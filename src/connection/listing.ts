@@ -7,6 +7,8 @@ import type { Peer } from './peer.ts';
 export const MAX_LIST_PAGES = 200;
 export const MAX_LIST_ITEMS = 20_000;
 const MAX_CURSOR_CHARS = 65_536;
+/** A server that does not answer within this has forgotten the question. */
+export const LIST_PAGE_MS = 60_000;
 
 export interface ListResult {
   readonly items: readonly unknown[];
@@ -15,6 +17,8 @@ export interface ListResult {
   /** How long the server says that the list is good for. */
   readonly ttlMs?: number;
   readonly cacheScope?: 'public' | 'private';
+  /** What modern servers put on every result. */
+  readonly resultType?: string;
 }
 
 const METHODS = {
@@ -28,7 +32,6 @@ export type ListKind = keyof typeof METHODS;
 
 export interface ListOptions {
   readonly signal?: AbortSignal | undefined;
-  readonly idleMs?: number | undefined;
 }
 
 export async function listAll(peer: Peer, kind: ListKind, options: ListOptions): Promise<ListResult> {
@@ -36,12 +39,15 @@ export async function listAll(peer: Peer, kind: ListKind, options: ListOptions):
   const items: unknown[] = [];
   const seen = new Set<string>();
   let cursor: string | undefined;
-  let hints: Pick<ListResult, 'ttlMs' | 'cacheScope'> = {};
+  let hints: Hints = {};
   for (let page = 0; ; page += 1) {
     if (page === MAX_LIST_PAGES) return { items, cut: `more than ${MAX_LIST_PAGES} pages`, ...hints };
     let result: unknown;
     try {
-      result = await peer.request(method, cursor === undefined ? {} : { cursor }, options);
+      result = await peer.request(method, cursor === undefined ? {} : { cursor }, {
+        signal: options.signal,
+        idleMs: LIST_PAGE_MS,
+      });
     } catch (error) {
       // A capability that was declared and is not there: an empty list, not a broken server.
       if (page === 0 && isMethodNotFound(error)) return { items };
@@ -52,7 +58,7 @@ export async function listAll(peer: Peer, kind: ListKind, options: ListOptions):
     if (!Array.isArray(batch)) {
       throw new PlugboardError('PROTOCOL_ERROR', `the answer to ${method} has no list of ${kind}`);
     }
-    if (page === 0) hints = cacheHints(record);
+    if (page === 0) hints = hintsOf(record);
     for (const item of batch) {
       if (items.length === MAX_LIST_ITEMS)
         return { items, cut: `more than ${MAX_LIST_ITEMS} items`, ...hints };
@@ -67,11 +73,14 @@ export async function listAll(peer: Peer, kind: ListKind, options: ListOptions):
   }
 }
 
-function cacheHints(record: Readonly<Record<string, unknown>>): Pick<ListResult, 'ttlMs' | 'cacheScope'> {
-  const { ttlMs, cacheScope } = record;
+type Hints = Pick<ListResult, 'ttlMs' | 'cacheScope' | 'resultType'>;
+
+function hintsOf(record: Readonly<Record<string, unknown>>): Hints {
+  const { ttlMs, cacheScope, resultType } = record;
   return {
     ...(typeof ttlMs === 'number' && ttlMs >= 0 ? { ttlMs } : {}),
     ...(cacheScope === 'public' || cacheScope === 'private' ? { cacheScope } : {}),
+    ...(typeof resultType === 'string' ? { resultType } : {}),
   };
 }
 

@@ -12,6 +12,9 @@ import { Refresher } from './refresh.ts';
 import { Rest } from './rest.ts';
 import { pushSandboxState } from './sandbox-state.ts';
 
+/** Log levels are a wish: a server that does not answer is not waited for. */
+const SET_LEVEL_MS = 10_000;
+
 export type ListEvent = 'tools' | 'resources' | 'prompts';
 
 export interface LiveHooks {
@@ -22,10 +25,13 @@ export interface LiveHooks {
   readonly restAfterMs: number | undefined;
   readonly rest: () => void;
   /** Reads the tool list again, with the patience of whoever owns the connection. */
-  readonly relist: () => Promise<ListResult>;
+  readonly relist: (live: Live) => Promise<ListResult>;
   readonly listChanged: (kind: ListEvent) => void;
   readonly resourceUpdated: (uri: string) => void;
+  /** What the server says. */
   readonly log: (level: string, data: unknown) => void;
+  /** What we say about it. */
+  readonly warn: (message: string) => void;
 }
 
 export class Live {
@@ -48,7 +54,7 @@ export class Live {
     const { restAfterMs } = hooks;
     this.#rest = restAfterMs === undefined ? undefined : new Rest(hooks.clock, restAfterMs, hooks.rest);
     const { cut } = opened.tools;
-    if (cut !== undefined) hooks.log('warning', `the tool list was cut short: ${cut}`);
+    if (cut !== undefined) hooks.warn(`the tool list was cut short: ${cut}`);
     this.#subscription =
       this.negotiated.era === 'modern'
         ? listen(this.peer, {
@@ -59,7 +65,9 @@ export class Live {
           })
         : undefined;
     if (this.negotiated.era === 'legacy' && this.negotiated.capabilities['logging'] !== undefined) {
-      this.peer.request('logging/setLevel', { level: hooks.logLevel }).catch(() => {});
+      this.peer
+        .request('logging/setLevel', { level: hooks.logLevel }, { idleMs: SET_LEVEL_MS })
+        .catch(() => {});
     }
   }
 
@@ -97,7 +105,7 @@ export class Live {
 
   async pushSandboxState(state: unknown): Promise<void> {
     await pushSandboxState(this.peer, this.negotiated, state).catch((error: unknown) => {
-      this.#hooks.log('warning', `the sandbox state was not taken: ${asPlugboardError(error).message}`);
+      this.#hooks.warn(`the sandbox state was not taken: ${asPlugboardError(error).message}`);
     });
   }
 
@@ -132,7 +140,7 @@ export class Live {
   /** True when the list changed. A listing that fails or is cut keeps the last good one. */
   async #readAgain(): Promise<boolean> {
     try {
-      const next = await this.#hooks.relist();
+      const next = await this.#hooks.relist(this);
       if (this.#closed) return false;
       if (next.cut !== undefined) throw new PlugboardError('LIMIT_EXCEEDED', next.cut);
       if (JSON.stringify(next.items) === JSON.stringify(this.#tools.items)) return false;
@@ -140,7 +148,8 @@ export class Live {
       this.#hooks.listChanged('tools');
       return true;
     } catch (error) {
-      this.#hooks.log('warning', `the tool list could not be read again: ${asPlugboardError(error).message}`);
+      if (this.#closed) return false;
+      this.#hooks.warn(`the tool list could not be read again: ${asPlugboardError(error).message}`);
       return false;
     }
   }

@@ -3,7 +3,8 @@
  *
  * The probe is `server/discover`. Whatever answers it with anything but a modern advertisement is legacy
  * and gets `initialize`. A server that stays silent is either slow to start or ignores what it does not
- * know, so after a while it gets `initialize` as well, and the first good answer of the two decides.
+ * know, so after a while it gets `initialize` as well. A server of both eras then takes that for the opening
+ * that counts: once it is on the pipe, its good answer decides.
  */
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
@@ -23,7 +24,9 @@ import {
 import { isRemote, type Peer } from './peer.ts';
 
 /** How long a silent server on a pipe is given before `initialize` follows the probe. */
-export const PROBE_PATIENCE_MS = 1_500;
+export const PROBE_PATIENCE_MS = 3_000;
+/** With both questions on the pipe and one answered, how long the other is waited for. */
+export const SECOND_ANSWER_MS = 1_000;
 
 export interface NegotiateOptions {
   readonly client: Implementation;
@@ -35,12 +38,20 @@ export interface NegotiateOptions {
   readonly notice: (message: string) => void;
 }
 
-export async function negotiate(peer: Peer, options: NegotiateOptions): Promise<Negotiated> {
+export interface Verdicted {
+  readonly negotiated: Negotiated;
+  /** Whether the next start may rely on it: not when both eras were offered and the older one was taken for speed. */
+  readonly certain: boolean;
+}
+
+export async function negotiate(peer: Peer, options: NegotiateOptions): Promise<Verdicted> {
   const { verdict } = options;
-  if (verdict?.era === 'legacy') return initialize(peer, options);
-  if (verdict?.era === 'modern') return adopt(peer, verdict.discover, options);
-  const discovered = await probe(peer, options);
-  return discovered === undefined ? initialize(peer, options) : discovered;
+  // The older HTTP transport is older than the modern era: nobody there knows the probe.
+  if (verdict?.era === 'legacy' || peer.transport.kind === 'sse') {
+    return { negotiated: await initialize(peer, options), certain: true };
+  }
+  if (verdict?.era === 'modern') return { negotiated: adopt(peer, verdict.discover, options), certain: true };
+  return probe(peer, options);
 }
 
 function adopt(peer: Peer, discovered: Negotiated, options: NegotiateOptions): Negotiated {
@@ -51,41 +62,56 @@ function adopt(peer: Peer, discovered: Negotiated, options: NegotiateOptions): N
   return discovered;
 }
 
-/** The modern verdict, or undefined when the server has to be spoken to in the legacy way. */
-async function probe(peer: Peer, options: NegotiateOptions): Promise<Negotiated | undefined> {
+async function probe(peer: Peer, options: NegotiateOptions): Promise<Verdicted> {
   const meta = envelope(MODERN_VERSION, options.client, options.capabilities);
   const abandon = new AbortController();
   const signal = AbortSignal.any([options.signal, abandon.signal]);
   const asked = peer
     .request('server/discover', { _meta: meta }, { signal })
     .then(readDiscovery, (error: unknown) => readRefusal(asPlugboardError(error)));
-
   // Over HTTP a request that gets no answer is an outage, not an old server: no second question there.
-  if (isRemote(peer.transport)) {
-    const discovered = await asked;
-    return discovered === undefined ? undefined : adopt(peer, discovered, options);
+  const first = isRemote(peer.transport)
+    ? await asked
+    : await within(asked, PROBE_PATIENCE_MS, options.clock);
+  if (first !== 'waited') {
+    const negotiated = first === undefined ? await initialize(peer, options) : adopt(peer, first, options);
+    return { negotiated, certain: true };
   }
-  const patience = waitFor(options.clock, PROBE_PATIENCE_MS);
-  const first = await Promise.race([asked, patience.over]);
-  patience.cancel();
-  if (first !== 'waited') return first === undefined ? undefined : adopt(peer, first, options);
-
-  const handshake = initialize(peer, { ...options, signal });
-  // Whichever gives a verdict first; a refusal of one leaves the question to the other.
-  const modern = asked.then((discovered) => {
-    if (discovered === undefined) throw new PlugboardError('PROTOCOL_ERROR', 'not a modern server');
-    return discovered;
-  });
   try {
-    const agreed = await Promise.any([modern, handshake]);
-    return agreed.era === 'modern' ? adopt(peer, agreed, options) : agreed;
-  } catch {
-    return await handshake;
+    return await eitherAnswer(peer, asked, { ...options, signal });
   } finally {
     abandon.abort();
-    handshake.catch(() => {});
-    modern.catch(() => {});
+    asked.catch(() => {});
   }
+}
+
+/** Both questions are on the pipe. */
+async function eitherAnswer(
+  peer: Peer,
+  asked: Promise<Negotiated | undefined>,
+  options: NegotiateOptions,
+): Promise<Verdicted> {
+  const { clock } = options;
+  const discovered = asked.catch(() => undefined);
+  const opened = requestInitialize(peer, options).then(
+    (result) => ({ result }),
+    (error: unknown) => ({ error }),
+  );
+  const modern = await Promise.race([discovered, opened.then(() => undefined)]);
+  if (modern !== undefined) {
+    const outcome = await within(opened, SECOND_ANSWER_MS, clock);
+    if (outcome === 'waited' || 'error' in outcome) {
+      return { negotiated: adopt(peer, modern, options), certain: true };
+    }
+    return { negotiated: await conclude(peer, outcome.result, options), certain: false };
+  }
+  const outcome = await opened;
+  if ('result' in outcome) {
+    return { negotiated: await conclude(peer, outcome.result, options), certain: true };
+  }
+  const late = await within(discovered, SECOND_ANSWER_MS, clock);
+  if (late === undefined || late === 'waited') throw outcome.error;
+  return { negotiated: adopt(peer, late, options), certain: true };
 }
 
 function readDiscovery(result: unknown): Negotiated | undefined {
@@ -126,12 +152,19 @@ function isAuth(error: PlugboardError): boolean {
 }
 
 async function initialize(peer: Peer, options: NegotiateOptions): Promise<Negotiated> {
+  return conclude(peer, await requestInitialize(peer, options), options);
+}
+
+function requestInitialize(peer: Peer, options: NegotiateOptions): Promise<unknown> {
   const params = {
     protocolVersion: LEGACY_VERSIONS[0],
     capabilities: options.capabilities,
     clientInfo: options.client,
   };
-  const result = await peer.request('initialize', params, { signal: options.signal });
+  return peer.request('initialize', params, { signal: options.signal });
+}
+
+async function conclude(peer: Peer, result: unknown, options: NegotiateOptions): Promise<Negotiated> {
   const record = isRecord(result) ? result : {};
   let version = record['protocolVersion'];
   if (version === undefined) {
@@ -168,10 +201,14 @@ function agreed(
   };
 }
 
-function waitFor(clock: Clock, ms: number): { over: Promise<'waited'>; cancel: () => void } {
+async function within<T>(work: Promise<T>, ms: number, clock: Clock): Promise<T | 'waited'> {
   let cancel = (): void => {};
   const over = new Promise<'waited'>((resolve) => {
     cancel = clock.after(ms, () => resolve('waited'));
   });
-  return { over, cancel };
+  try {
+    return await Promise.race([work, over]);
+  } finally {
+    cancel();
+  }
 }

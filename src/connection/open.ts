@@ -6,7 +6,7 @@
  * before it is closed, and never more than once.
  */
 
-import { asPlugboardError, type PlugboardError } from '../errors.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Transport } from '../transport/contract.ts';
 import type { Implementation, Negotiated, Verdict } from './eras.ts';
@@ -25,6 +25,8 @@ export interface Opened {
   readonly peer: Peer;
   readonly negotiated: Negotiated;
   readonly tools: ListResult;
+  /** Whether the era may be remembered for the next start. */
+  readonly certain: boolean;
 }
 
 /** `sse`: the older HTTP transport, for servers that have nothing else. */
@@ -62,7 +64,7 @@ export async function openServer(options: OpenOptions): Promise<Opened> {
     try {
       return await attempt.run();
     } catch (thrown) {
-      const error = asPlugboardError(thrown);
+      const error = withStderr(asPlugboardError(thrown), attempt.stderr());
       const closed = attempt.close();
       options.closing(closed);
       const next = nextPlan(plan, attempt.phase, error, options);
@@ -85,7 +87,9 @@ function nextPlan(
   if (plan.choice === 'configured' && options.fallsBackToSse(error)) {
     return { choice: 'sse', verdict: { era: 'legacy' }, why: 'sse' };
   }
-  if (phase === 'negotiate' && plan.verdict === undefined && error.code === 'CONNECTION_LOST') {
+  // Some old servers end at a message that they do not know; those that said nothing yet count as not started.
+  const died = error.code === 'CONNECTION_LOST' || error.code === 'START_FAILED';
+  if (phase === 'negotiate' && plan.verdict === undefined && died && error.detail.permanent !== true) {
     return { choice: plan.choice, verdict: { era: 'legacy' }, why: 'died-on-probe' };
   }
   return undefined;
@@ -94,6 +98,13 @@ function nextPlan(
 /** An answer that a server of the remembered era would not give. */
 function contradicts(error: PlugboardError): boolean {
   return error.code === 'PROTOCOL_ERROR' || error.code === 'NOT_MCP' || error.detail.httpStatus === 400;
+}
+
+/** A server that is silent or talks nonsense has often said why, on its other channel. */
+function withStderr(error: PlugboardError, stderr: string): PlugboardError {
+  if (stderr === '' || error.detail.stderr !== undefined || error.code === 'CANCELLED') return error;
+  const { code, message, server, hint, cause, detail } = error;
+  return new PlugboardError(code, message, { server, hint, cause, detail: { ...detail, stderr } });
 }
 
 class Attempt {
@@ -115,11 +126,19 @@ class Attempt {
       await made.open(signal);
       return made;
     });
-    const negotiated = await this.#timed('negotiate', () =>
+    const { negotiated, certain } = await this.#timed('negotiate', () =>
       negotiate(peer, { client, capabilities, logLevel, verdict: this.#plan.verdict, clock, signal, notice }),
     );
     const tools = await this.#timed('list', () => listTools(peer, negotiated, signal));
-    return { peer, negotiated, tools };
+    if (this.#plan.verdict?.era === 'modern' && tools.resultType === undefined && tools.items.length > 0) {
+      // Servers that never insisted on `initialize` answer the new way of asking too, in the old way.
+      throw new PlugboardError('PROTOCOL_ERROR', 'the server no longer answers in the modern era');
+    }
+    return { peer, negotiated, tools, certain };
+  }
+
+  stderr(): string {
+    return this.#transport?.stderr?.() ?? '';
   }
 
   async close(): Promise<void> {

@@ -51,7 +51,9 @@ interface Pending extends Deadline {
   readonly method: string;
   readonly startedAt: number;
   readonly idleMs: number;
-  readonly totalAt: number;
+  readonly totalMs: number;
+  /** Moves while a person is asked: that time is not the server's. */
+  totalAt: number;
   readonly onProgress: ((progress: Progress) => void) | undefined;
   readonly settle: (error: PlugboardError | undefined, result?: unknown) => void;
 }
@@ -103,7 +105,8 @@ export class Peer implements Receiver {
       const id = this.#nextId++;
       const now = this.#clock.now();
       const idleMs = options.idleMs ?? Number.POSITIVE_INFINITY;
-      const totalAt = now + (options.totalMs ?? Number.POSITIVE_INFINITY);
+      const totalMs = options.totalMs ?? Number.POSITIVE_INFINITY;
+      const totalAt = now + totalMs;
       // Only over HTTP has a request a socket of its own to abort; a controller is not free.
       const stream = isRemote(this.#transport) ? new AbortController() : undefined;
       const onAbort =
@@ -112,6 +115,7 @@ export class Peer implements Receiver {
         method,
         startedAt: now,
         idleMs,
+        totalMs,
         totalAt,
         onProgress: options.onProgress,
         at: Math.min(now + idleMs, totalAt),
@@ -166,7 +170,9 @@ export class Peer implements Receiver {
       if (--this.#paused > 0) return;
       const now = this.#clock.now();
       for (const pending of this.#pending.values()) {
-        pending.at += now - Math.max(this.#pausedAt, pending.startedAt);
+        const stood = now - Math.max(this.#pausedAt, pending.startedAt);
+        pending.totalAt += stood;
+        pending.at = Math.min(pending.at + stood, pending.totalAt);
         if (Number.isFinite(pending.at)) this.#deadlines.add(pending);
       }
     };
@@ -237,7 +243,7 @@ export class Peer implements Receiver {
 
   #expire(id: number, pending: Pending, stream: AbortController | undefined): void {
     const now = this.#clock.now();
-    const after = now >= pending.totalAt ? pending.totalAt - pending.startedAt : pending.idleMs;
+    const after = now >= pending.totalAt ? pending.totalMs : pending.idleMs;
     const why = now >= pending.totalAt ? 'in all' : pending.onProgress ? 'without progress' : '';
     const seconds = after / 1000;
     this.#giveUp(
@@ -270,11 +276,16 @@ export class Peer implements Receiver {
       if (pending === undefined || typeof progress !== 'number') return;
       // Later deadlines need no new timer: the sweep finds them where they are now.
       pending.at = Math.min(this.#clock.now() + pending.idleMs, pending.totalAt);
-      pending.onProgress?.({
-        progress,
-        ...(typeof params['total'] === 'number' ? { total: params['total'] } : {}),
-        ...(typeof params['message'] === 'string' ? { message: params['message'] } : {}),
-      });
+      try {
+        pending.onProgress?.({
+          progress,
+          ...(typeof params['total'] === 'number' ? { total: params['total'] } : {}),
+          ...(typeof params['message'] === 'string' ? { message: params['message'] } : {}),
+        });
+      } catch (error) {
+        // The callback is not ours; what it throws must not end the reading of the pipe.
+        this.notice({ level: 'warning', message: `a progress callback threw: ${String(error)}` });
+      }
       return;
     }
     if (method === 'notifications/cancelled') {

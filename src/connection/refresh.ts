@@ -21,6 +21,7 @@ export class Refresher {
   #running = false;
   #again = false;
   #gapMs = 0;
+  #ranAt = Number.NEGATIVE_INFINITY;
   #cancelTimer: (() => void) | undefined;
   #stopped = false;
 
@@ -45,7 +46,10 @@ export class Refresher {
   }
 
   #schedule(): void {
-    this.#cancelTimer = this.#options.clock.after(this.#gapMs, () => {
+    const quietMs = this.#options.clock.now() - this.#ranAt;
+    // After a long quiet a change is news again, whatever the server did before.
+    if (quietMs > REFRESH_GAP_MAX_MS) this.#gapMs = 0;
+    this.#cancelTimer = this.#options.clock.after(Math.max(0, this.#gapMs - quietMs), () => {
       this.#cancelTimer = undefined;
       void this.#run();
     });
@@ -56,6 +60,7 @@ export class Refresher {
     this.#again = false;
     const changed = await this.#options.run();
     this.#running = false;
+    this.#ranAt = this.#options.clock.now();
     this.#gapMs = changed
       ? REFRESH_GAP_MIN_MS
       : Math.min(REFRESH_GAP_MAX_MS, Math.max(REFRESH_GAP_MIN_MS, this.#gapMs * 2));

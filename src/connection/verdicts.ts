@@ -24,6 +24,8 @@ export interface Verdicts {
   get(entry: ServerEntry): Verdict | undefined;
   /** Remembers what was agreed; written to disk in the background. */
   remember(entry: ServerEntry, negotiated: Negotiated): void;
+  /** After a start that failed: what is known may be why. */
+  forget(entry: ServerEntry): void;
   /** Resolves when what was remembered is on disk. */
   flush(): Promise<void>;
 }
@@ -31,7 +33,7 @@ export interface Verdicts {
 export async function openVerdicts(home: Home, clock: Clock): Promise<Verdicts> {
   const file = join(home.cache, 'eras.json');
   const known = parse(await readFile(file, 'utf8').catch(() => '{}'));
-  const fresh = new Map<string, Remembered>();
+  const fresh = new Map<string, Remembered | undefined>();
   let writing: Promise<void> | undefined;
 
   const write = async (): Promise<void> => {
@@ -42,12 +44,28 @@ export async function openVerdicts(home: Home, clock: Clock): Promise<Verdicts> 
     await updateFile(
       file,
       (text) => {
-        const all = new Map([...parse(text ?? '{}'), ...batch]);
+        const all = parse(text ?? '{}');
+        for (const [key, remembered] of batch) {
+          if (remembered === undefined) all.delete(key);
+          else all.set(key, remembered);
+        }
         const newest = [...all].sort(([, a], [, b]) => b.at - a.at).slice(0, MAX_VERDICTS);
         return `${JSON.stringify(Object.fromEntries(newest))}\n`;
       },
       { lockDir: join(home.run, 'locks'), mode: 0o600 },
     ).catch(() => {}); // A home that cannot be written costs the next start a probe, nothing more.
+  };
+
+  const writeAll = async (): Promise<void> => {
+    // What is noted while one batch is on its way is the next one.
+    while (fresh.size > 0) await write();
+  };
+
+  const note = (key: string, remembered: Remembered | undefined): void => {
+    fresh.set(key, remembered);
+    writing ??= writeAll().finally(() => {
+      writing = undefined;
+    });
   };
 
   return {
@@ -65,10 +83,11 @@ export async function openVerdicts(home: Home, clock: Clock): Promise<Verdicts> 
         negotiated.era === 'modern' ? { era: 'modern', discover: negotiated } : { era: 'legacy' };
       const remembered = { at: clock.now(), verdict };
       known.set(key, remembered);
-      fresh.set(key, remembered);
-      writing ??= write().finally(() => {
-        writing = undefined;
-      });
+      note(key, remembered);
+    },
+    forget(entry) {
+      const key = keyOf(entry);
+      if (known.delete(key)) note(key, undefined);
     },
     async flush() {
       while (writing !== undefined) await writing;

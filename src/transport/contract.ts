@@ -47,6 +47,8 @@ export interface Transport {
    * not be delivered; `detail.notSent` says that repeating it is safe.
    */
   send(message: JsonRpcMessage, options?: SendOptions): Promise<void>;
+  /** Cleaned tail of what the server's process wrote to stderr, where there is a process. */
+  stderr?(): string;
   /** Told after negotiation; decides headers and cancellation on HTTP. */
   negotiated(protocolVersion: string): void;
   /** Ends everything this transport started. May be called twice; never rejects. */

@@ -123,6 +123,10 @@ class StdioTransport implements Transport {
     return this.#outbox.send(`${JSON.stringify(message)}\n`, options?.signal);
   }
 
+  stderr(): string {
+    return this.#stderr.text();
+  }
+
   negotiated(): void {
     // Frames over pipes look the same in every protocol version.
   }

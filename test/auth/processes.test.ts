@@ -61,10 +61,8 @@ async function makeExpired(world: World, as: AuthServer): Promise<void> {
     const login = await held.read();
     if (login?.tokens === undefined) throw new Error('There is no login.');
     const past = Date.now() - 3_600_000;
-    await held.write({
-      ...login,
-      tokens: { ...login.tokens, obtainedAt: past - 3_600_000, expiresAt: past },
-    });
+    const tokens = { ...login.tokens, obtainedAt: past - 3_600_000, expiresAt: past };
+    await held.write({ ...login, tokens }, 'renewal');
   });
   as.expire();
 }

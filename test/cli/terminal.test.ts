@@ -13,6 +13,8 @@ afterEach(() => place.remove());
 const ECHO = { command: process.execPath, args: [join(FIXTURES, 'echo.mjs')] };
 const HIDE_CURSOR = '\u001b[?25l';
 const SHOW_CURSOR = '\u001b[?25h';
+const GREEN = '\u001b[32m';
+const PLAIN = '\u001b[39m';
 
 interface Answer {
   /** What has to be on the screen first. */
@@ -26,7 +28,7 @@ function onTerminal(
   options: { answers?: readonly Answer[]; env?: Record<string, string> } = {},
 ): Promise<{ status: number | null; screen: string }> {
   const { NO_COLOR: _, CI: __, ...inherited } = process.env;
-  const line = joinWords([process.execPath, COMMAND, ...args]);
+  const line = `stty cols 100 rows 40; exec ${joinWords([process.execPath, COMMAND, ...args])}`;
   const child = spawn('script', ['-qec', line, '/dev/null'], {
     cwd: place.project,
     env: { ...inherited, TERM: 'xterm-256color', PLUGBOARD_HOME: place.home, ...options.env },
@@ -56,7 +58,7 @@ describe('on a terminal', () => {
     expect(screen.lastIndexOf(SHOW_CURSOR)).toBeGreaterThan(screen.lastIndexOf(HIDE_CURSOR));
     // The first frame has both rows in the order of the configuration, one of them waiting.
     expect(screen).toMatch(/connecting….*\r\n.*off .* disabled/);
-    expect(screen).toMatch(/\u001b\[32m✔\u001b\[39m echo {2}stdio {2}user {7}5 tools {2}2025-11-25 legacy/);
+    expect(screen).toContain(`${GREEN}✔${PLAIN} echo  stdio  user       5 tools  2025-11-25 legacy`);
     expect(screen).toMatch(/1 connected, 1 disabled/);
   });
 

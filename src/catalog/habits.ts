@@ -1,0 +1,61 @@
+/** What was called after which search on this machine, kept in the home so that the next search knows (CAT-8). */
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Home } from '../config/home.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { updateFile } from '../lib/locked-file.ts';
+import { addUse, type UsageCounts } from './search/usage.ts';
+
+export interface Habits {
+  /** What is known; read from disk at the first search. */
+  counts(): Promise<UsageCounts>;
+  /** A tool was called that this query had found. */
+  learn(query: string, tool: string): void;
+  flush(): Promise<void>;
+}
+
+export function openHabits(home: Home): Habits {
+  const file = join(home.cache, 'searches.json');
+  const lockDir = join(home.run, 'locks');
+  let known: Promise<UsageCounts> | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  const read = (): Promise<UsageCounts> => {
+    known ??= readFile(file, 'utf8').then(parse, () => new Map());
+    return known;
+  };
+  return {
+    counts: read,
+    learn(query, tool) {
+      known = read().then((counts) => addUse(counts, query, tool));
+      // Added to what the file says now: another process may have learnt too.
+      const add = (text: string | undefined): string => serialize(addUse(parse(text ?? ''), query, tool));
+      writing = writing.then(() => updateFile(file, add, { lockDir, mode: 0o600 })).catch(() => {}); // A home that cannot be written learns nothing, and that is all.
+    },
+    flush: () => writing,
+  };
+}
+
+function parse(text: string): UsageCounts {
+  const counts = new Map<string, ReadonlyMap<string, number>>();
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return counts;
+  }
+  if (!Array.isArray(value)) return counts;
+  for (const row of value) {
+    if (!Array.isArray(row) || typeof row[0] !== 'string' || !isRecord(row[1])) continue;
+    const tools = Object.entries(row[1]).filter(
+      (each): each is [string, number] => typeof each[1] === 'number',
+    );
+    counts.set(row[0], new Map(tools));
+  }
+  return counts;
+}
+
+/** As rows, because their order says which words were used last. */
+function serialize(counts: UsageCounts): string {
+  return `${JSON.stringify([...counts].map(([term, tools]) => [term, Object.fromEntries(tools)]))}\n`;
+}

@@ -1,0 +1,159 @@
+/**
+ * Who wants to know when a resource changes, and what servers were told about it, in both eras (CAT-9).
+ *
+ * What is wanted outlives connections: a server that comes back is asked again. A legacy server is asked
+ * resource by resource; a modern one has a single stream, which the connection opens anew with the whole set.
+ */
+
+import type { Connection } from '../connection/connection.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
+import type { Unsubscribe } from '../lib/emitter.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+
+const MAX_SUBSCRIPTIONS_PER_SERVER = 1_000;
+const SUBSCRIBE_TIMEOUT_MS = 30_000;
+
+export interface ResourceUpdate {
+  readonly server: string;
+  /** May be a part of what was subscribed to. */
+  readonly uri: string;
+}
+
+export type ResourceListener = (update: ResourceUpdate) => void;
+
+export interface ResourceSubscriptionsOptions {
+  readonly connection: (server: string) => Connection | undefined;
+  readonly warn: (server: string, message: string) => void;
+}
+
+interface Watched {
+  readonly listeners: Set<ResourceListener>;
+  asked: Promise<void>;
+}
+
+export class ResourceSubscriptions {
+  readonly #options: ResourceSubscriptionsOptions;
+  readonly #servers = new Map<string, Map<string, Watched>>();
+  /** Over HTTP two requests may overtake each other: those about one resource wait for their turn. */
+  readonly #turns = new Map<string, Promise<void>>();
+
+  constructor(options: ResourceSubscriptionsOptions) {
+    this.#options = options;
+  }
+
+  async subscribe(connection: Connection, uri: string, listener: ResourceListener): Promise<Unsubscribe> {
+    await connection.ready();
+    if (!canSubscribe(connection)) throw cannotSubscribe(connection.name);
+    const { name } = connection;
+    const watched = this.#watch(connection, uri);
+    // Its own object, so that one function may be given twice and taken back once.
+    const own: ResourceListener = (update) => listener(update);
+    watched.listeners.add(own);
+    const leave = (): void => this.#leave(name, uri, watched, own);
+    try {
+      await watched.asked;
+    } catch (thrown) {
+      leave();
+      throw asPlugboardError(thrown);
+    }
+    return leave;
+  }
+
+  /** A server is there, for the first time or again: it has to be told what is wanted. */
+  connected(connection: Connection): void {
+    const uris = [...(this.#servers.get(connection.name)?.keys() ?? [])];
+    if (uris.length === 0) return;
+    const { warn } = this.#options;
+    if (!canSubscribe(connection)) {
+      warn(connection.name, 'it no longer tells about changes of its resources');
+      return;
+    }
+    connection.watchResources(uris);
+    for (const uri of uris) {
+      this.#tell(connection, uri).catch((error: unknown) => {
+        warn(connection.name, `${uri} could not be subscribed to again: ${asPlugboardError(error).message}`);
+      });
+    }
+  }
+
+  /** A server says that a resource changed. */
+  updated(server: string, uri: string): void {
+    for (const [wanted, { listeners }] of this.#servers.get(server) ?? []) {
+      if (uri !== wanted && !uri.startsWith(wanted.endsWith('/') ? wanted : `${wanted}/`)) continue;
+      for (const listener of [...listeners]) {
+        try {
+          listener({ server, uri });
+        } catch (error) {
+          this.#options.warn(server, `a listener for ${wanted} threw: ${asPlugboardError(error).message}`);
+        }
+      }
+    }
+  }
+
+  #watch(connection: Connection, uri: string): Watched {
+    const uris = this.#servers.get(connection.name) ?? new Map<string, Watched>();
+    this.#servers.set(connection.name, uris);
+    const known = uris.get(uri);
+    if (known !== undefined) return known;
+    if (uris.size === MAX_SUBSCRIPTIONS_PER_SERVER) throw tooMany(connection.name);
+    const watched: Watched = { listeners: new Set(), asked: Promise.resolve() };
+    uris.set(uri, watched);
+    connection.watchResources([...uris.keys()]);
+    watched.asked = this.#tell(connection, uri);
+    return watched;
+  }
+
+  #leave(server: string, uri: string, watched: Watched, own: ResourceListener): void {
+    if (!watched.listeners.delete(own) || watched.listeners.size > 0) return;
+    const uris = this.#servers.get(server);
+    if (uris?.get(uri) !== watched) return;
+    uris.delete(uri);
+    if (uris.size === 0) this.#servers.delete(server);
+    const connection = this.#options.connection(server);
+    // A server that is away has forgotten us already.
+    if (connection === undefined || !connection.isLive) return;
+    connection.watchResources([...uris.keys()]);
+    // It goes on telling at worst, and nobody listens.
+    this.#tell(connection, uri).catch(() => {});
+  }
+
+  /** Tells a legacy server what is wanted about one resource when the turn comes, which may not be what was wanted first. */
+  #tell(connection: Connection, uri: string): Promise<void> {
+    if (connection.negotiated?.era !== 'legacy') return Promise.resolve();
+    const key = JSON.stringify([connection.name, uri]);
+    const tell = async (): Promise<void> => {
+      const wanted = this.#servers.get(connection.name)?.has(uri) === true;
+      if (!wanted && !connection.isLive) return;
+      const method = wanted ? 'resources/subscribe' : 'resources/unsubscribe';
+      await connection.request(method, { uri }, { idleMs: SUBSCRIBE_TIMEOUT_MS });
+    };
+    const before = this.#turns.get(key);
+    const turn = before === undefined ? tell() : before.then(tell, tell);
+    this.#turns.set(key, turn);
+    const done = (): void => {
+      if (this.#turns.get(key) === turn) this.#turns.delete(key);
+    };
+    turn.then(done, done);
+    return turn;
+  }
+}
+
+function canSubscribe({ negotiated }: Connection): boolean {
+  const resources = negotiated?.capabilities['resources'];
+  return isRecord(resources) && resources['subscribe'] === true;
+}
+
+function cannotSubscribe(server: string): PlugboardError {
+  return new PlugboardError('INVALID_ARGUMENTS', `${server} does not tell about changes of its resources`, {
+    server,
+    hint: 'Read the resource again when you need it: the server offers no subscriptions.',
+  });
+}
+
+function tooMany(server: string): PlugboardError {
+  return new PlugboardError(
+    'LIMIT_EXCEEDED',
+    `more than ${MAX_SUBSCRIPTIONS_PER_SERVER} resources of ${server} are subscribed to`,
+    { server, hint: 'Unsubscribe from some of them first.' },
+  );
+}

@@ -1,0 +1,116 @@
+/** Resources as people and programs see them: what a server lists, and what one of them holds (CAT-9). */
+
+import type { Connection } from '../connection/connection.ts';
+import type { RequestOptions } from '../connection/peer.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { clean } from '../policy/clean.ts';
+import type { Resource, ResourceTemplate } from './accept-lists.ts';
+import { acceptResourceContents, type ResourceContents } from './accept-result.ts';
+import { RPC_NOT_FOUND, sentenceOf } from './content-errors.ts';
+
+/** Parts of one resource: a folder may have many, none has this many. */
+const MAX_PARTS = 10_000;
+
+/** A resource as `resources --json` prints it. */
+export interface ListedResource extends Resource {
+  readonly server: string;
+}
+
+/** A family of resources, by a template of their addresses. */
+export interface ListedTemplate extends ResourceTemplate {
+  readonly server: string;
+}
+
+export interface ResourceListing {
+  readonly resources: readonly ListedResource[];
+  readonly templates: readonly ListedTemplate[];
+}
+
+/** What `resources/read` gave, as `read --json` prints it. */
+export interface ReadResult {
+  readonly contents: readonly ResourceContents[];
+}
+
+/** Cleaned but for its address, which has to stay what the server calls it. */
+export function presentListed<T extends Resource | ResourceTemplate>(
+  server: string,
+  listed: T,
+): T & { readonly server: string } {
+  const { name, title, description } = listed;
+  return {
+    ...listed,
+    server,
+    name: clean(name, { multiline: false }),
+    ...(title === undefined ? {} : { title: clean(title, { multiline: false }) }),
+    ...(description === undefined ? {} : { description: clean(description) }),
+  };
+}
+
+export interface ReadResourceOptions {
+  readonly request: RequestOptions;
+  /** A model reads it: text is cleaned. */
+  readonly forModel: boolean;
+  readonly warn: (message: string) => void;
+}
+
+export async function readResource(
+  connection: Connection,
+  uri: string,
+  { request, forModel, warn }: ReadResourceOptions,
+): Promise<ReadResult> {
+  if (uri === '') throw new PlugboardError('INVALID_ARGUMENTS', 'the address of a resource cannot be empty');
+  const raw = await connection.request('resources/read', { uri }, request).catch((error: unknown) => {
+    throw readFailure(connection.name, uri, asPlugboardError(error));
+  });
+  const parts = isRecord(raw) ? raw['contents'] : undefined;
+  if (!Array.isArray(parts)) {
+    throw new PlugboardError('PROTOCOL_ERROR', `${connection.name} answered without the contents of ${uri}`, {
+      server: connection.name,
+    });
+  }
+  if (parts.length > MAX_PARTS) {
+    throw new PlugboardError(
+      'LIMIT_EXCEEDED',
+      `${uri} has ${parts.length} parts; ${MAX_PARTS} are too many`,
+      {
+        server: connection.name,
+      },
+    );
+  }
+  const contents = parts.flatMap((part: unknown) => {
+    // Whose contents they are is known even when the server forgot to say it.
+    const named = isRecord(part) && typeof part['uri'] !== 'string' ? { ...part, uri } : part;
+    const accepted = acceptResourceContents(named, (text) => warn(`${uri}: ${text}`));
+    if (accepted === undefined) warn(`${uri}: a part with neither text nor blob is left out`);
+    return accepted === undefined ? [] : [forModel ? cleanContents(accepted) : accepted];
+  });
+  return { contents };
+}
+
+/** Text as a model may read it; bytes stay bytes. */
+export function cleanContents(contents: ResourceContents): ResourceContents {
+  return 'text' in contents ? { ...contents, text: clean(contents.text) } : contents;
+}
+
+function readFailure(server: string, uri: string, error: PlugboardError): PlugboardError {
+  const { code, detail, hint } = error;
+  if (detail.rpcCode !== undefined && RPC_NOT_FOUND.has(detail.rpcCode)) {
+    return new PlugboardError(
+      'INVALID_ARGUMENTS',
+      `${server} has no resource ${JSON.stringify(uri)}: ${sentenceOf(error, 'resources/read')}`,
+      {
+        server,
+        hint: `plugboard resources ${server} shows what it offers.`,
+        cause: error,
+        detail,
+      },
+    );
+  }
+  if (code !== 'PROTOCOL_ERROR' && code !== 'TIMEOUT') return error;
+  const message =
+    detail.rpcCode === undefined
+      ? error.message.replace(/^resources\/read/, `reading ${uri} from ${server}`)
+      : `${server} could not read ${JSON.stringify(uri)}: ${sentenceOf(error, 'resources/read')}`;
+  return new PlugboardError(code, message, { server, hint, cause: error, detail });
+}
