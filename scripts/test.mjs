@@ -28,7 +28,7 @@ for (const [name, args] of steps) {
 }
 
 const counts = await readCounts();
-// A failure that vitest did not count (a check before it, a file that did not load, a skip) still counts.
+// A failure that vitest did not count (a check before it, an error outside of tests) still counts.
 const other = failed.filter((name) => name !== 'tests');
 const uncounted = failed.includes('tests') && counts.failed === 0 ? 1 : 0;
 const total = counts.failed + counts.skipped + other.length + uncounted;
@@ -39,10 +39,19 @@ process.exitCode = total === 0 ? 0 : 1;
 
 async function readCounts() {
   try {
-    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(
+    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(
       await readFile(report, 'utf8'),
     );
-    return { passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests + numTodoTests };
+    // A file that did not load has failed without a test that did.
+    const unloaded = testResults.filter(
+      ({ status, assertionResults }) =>
+        status === 'failed' && assertionResults.every((test) => test.status !== 'failed'),
+    );
+    return {
+      passed: numPassedTests,
+      failed: numFailedTests + unloaded.length,
+      skipped: numPendingTests + numTodoTests,
+    };
   } catch {
     // No report: vitest did not run, or not to its end. The step that failed is counted above.
     return { passed: 0, failed: 0, skipped: 0 };

@@ -28,6 +28,7 @@ import { Pool } from './connection/pool.ts';
 import { createQuestions, type Questions } from './connection/questions.ts';
 import { openVerdicts, type Verdicts } from './connection/verdicts.ts';
 import { HostAuth } from './host-auth.ts';
+import { HostContent } from './host-content.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
 import { reportOf, type ServerReport } from './host-report.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
@@ -63,6 +64,7 @@ export class HostCore {
   readonly deferral: () => Deferral;
   readonly pool: Pool;
   readonly pipeline: Handler;
+  readonly content: HostContent;
   /** The newest configuration; replaced whole by a reload. */
   config: LoadedConfig;
   sandboxState: unknown;
@@ -103,12 +105,21 @@ export class HostCore {
     const { approve, approvals, forModel } = options;
     this.session = createSession('host', { approve, approvals, forModel });
     this.#questions = createQuestions(options, this.session.id);
-    this.catalog = new Catalog(options.naming ?? config.settings.naming ?? 'mcp__', [TOOL_SEARCH]);
+    const naming = options.naming ?? config.settings.naming ?? 'mcp__';
+    this.catalog = new Catalog(naming, [TOOL_SEARCH]);
     this.intake = this.#createIntake();
     this.#habits = config.settings.searchLearning === false ? undefined : openHabits(home);
     this.search = createSearch(() => this.catalog.snapshot, this.#habits);
     this.deferral = this.#createDeferral();
     this.pool = new Pool(this.#connectionContext());
+    this.content = new HostContent({
+      clock,
+      pool: this.pool,
+      naming,
+      forModel: this.session.forModel,
+      settings: () => this.config.settings,
+      warn: (server, message) => this.log(server, 'warning', message),
+    });
     this.#audit = createAuditLog({
       file: home.audit,
       lockDir: join(home.run, 'locks'),
@@ -224,9 +235,10 @@ export class HostCore {
       changed: (connection) => this.#changed(connection),
       listChanged: (connection, kind) => {
         if (kind === 'tools') this.intake.receive(connection);
+        this.content.listChanged(connection, kind);
         this.events.emit(kind, { server: connection.name });
       },
-      resourceUpdated: () => {},
+      resourceUpdated: (connection, uri) => this.content.resourceUpdated(connection, uri),
       log: (connection, { level, message }) => this.log(connection.name, level, message),
     };
   }
@@ -234,6 +246,7 @@ export class HostCore {
   #changed(connection: Connection): void {
     if (connection.state.status === 'connected') {
       this.intake.receive(connection);
+      this.content.connected(connection);
       this.events.emit('tools', { server: connection.name });
     }
     if (connection.state.status === 'disconnected') this.forget(connection.name);

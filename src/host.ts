@@ -5,7 +5,11 @@ import type { ServerAuth } from './auth/create.ts';
 import type { LoginOptions } from './auth/interactive.ts';
 import type { CallOptions } from './call/call.ts';
 import type { ShapedResult } from './call/shape.ts';
+import type { Completion, CompletionOptions, CompletionRef } from './catalog/completion.ts';
 import { definitionCost, visibleTools } from './catalog/deferral.ts';
+import type { ListedPrompt, PromptArguments, PromptResult } from './catalog/prompts.ts';
+import type { ReadResult, ResourceListing } from './catalog/resources.ts';
+import type { ResourceListener } from './catalog/resources-subscribe.ts';
 import type { SearchHit } from './catalog/search/tool-index.ts';
 import type { Tool } from './catalog/tool.ts';
 import { specFromCode } from './config/code-spec.ts';
@@ -17,6 +21,7 @@ import type { Connection } from './connection/connection.ts';
 import type { Phase } from './connection/open.ts';
 import type { Admitted } from './connection/pool.ts';
 import { asPlugboardError, PlugboardError } from './errors.ts';
+import type { ContentOptions, Expansion } from './host-content.ts';
 import { HostCore } from './host-core.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
 import type { ServerReport } from './host-report.ts';
@@ -110,6 +115,61 @@ export class Host {
         return text === undefined ? [] : [`## ${server}\n\n${text}`];
       })
       .join('\n\n');
+  }
+
+  // What can be read, and said.
+
+  /** What servers offer to read: of all that are there or only wait to be needed, or of one. */
+  async resources(server?: string): Promise<ResourceListing> {
+    return this.#core.content.resources(this.#named(server));
+  }
+
+  /** What a resource holds: text, or bytes as base64. */
+  async read(server: string, uri: string, options?: ContentOptions): Promise<ReadResult> {
+    return this.#core.content.read(this.#connection(server), uri, options);
+  }
+
+  /**
+   * Calls `listener` whenever the server says that the resource changed, also after the server was lost and
+   * came back; what changed while it was away is not told.
+   */
+  async subscribe(server: string, uri: string, listener: ResourceListener): Promise<Unsubscribe> {
+    return this.#core.content.subscribe(this.#connection(server), uri, listener);
+  }
+
+  /** The prompts of servers with the commands that people type for them: of all, or of one. */
+  async prompts(server?: string): Promise<readonly ListedPrompt[]> {
+    return this.#core.content.prompts(this.#named(server));
+  }
+
+  /** What a prompt says. */
+  async prompt(
+    server: string,
+    name: string,
+    args: PromptArguments = {},
+    options?: ContentOptions,
+  ): Promise<PromptResult> {
+    return this.#core.content.prompt(this.#connection(server), name, args, options);
+  }
+
+  /**
+   * Makes messages of what a person typed: `@server:uri` is attached, `/mcp__server__prompt one "two words"` is
+   * replaced by what the prompt says. `\@` stays an `@`; what leads nowhere stays in the text and is reported.
+   *
+   * @example
+   * const { messages, unknown } = await host.expand('summarise @docs:file:///a.md');
+   */
+  async expand(text: string, options?: ContentOptions): Promise<Expansion> {
+    return this.#core.content.expand(text, options);
+  }
+
+  /** Suggestions for an argument of a prompt or of a resource template. */
+  async complete(
+    ref: CompletionRef,
+    argument: { readonly name: string; readonly value: string },
+    options?: CompletionOptions,
+  ): Promise<Completion> {
+    return this.#core.content.complete(this.#connection(ref.server), ref, argument, options);
   }
 
   // Who is there.
@@ -242,6 +302,10 @@ export class Host {
       hint:
         close.length > 0 ? `Did you mean ${close.join(' or ')}?` : 'plugboard list shows what is configured.',
     });
+  }
+
+  #named(name: string | undefined): Connection | undefined {
+    return name === undefined ? undefined : this.#connection(name);
   }
 
   #auth(name: string): Promise<ServerAuth> {

@@ -33,7 +33,7 @@ export const MAX_TITLE_CHARS = 512;
 export const MAX_DESCRIPTION_CHARS = 8_192;
 export const MAX_SCHEMA_BYTES: number = 512 * 1024;
 /** Objects and arrays inside each other; far beyond real schemas, far below what recursion stands. */
-export const MAX_SCHEMA_NESTING = 1_000;
+const MAX_SCHEMA_NESTING = 1_000;
 export const MAX_META_BYTES: number = 64 * 1024;
 
 const EMPTY_INPUT: JsonObject = { type: 'object', properties: {} };

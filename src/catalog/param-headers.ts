@@ -1,6 +1,7 @@
 /** Tool arguments that travel as `Mcp-Param-*` headers too: which ones a schema declares, and their values. */
 
 import { isRecord } from '../lib/json-rpc.ts';
+import { encodeHeaderValue } from '../transport/http-headers.ts';
 
 /** One argument that is mirrored: where it stands in the arguments, and under which header. */
 export interface ParamHeader {
@@ -146,19 +147,4 @@ function textOf(value: unknown): string | undefined {
   if (typeof value === 'boolean') return String(value);
   // Beyond 2^53 the digits printed here need not be the ones the server reads in the body.
   return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;
-}
-
-const SENTINEL_START = '=?base64?';
-const SENTINEL_END = '?=';
-/** Printable ASCII with tabs and blanks inside only: what a header carries unchanged. */
-const PLAIN_VALUE = /^[!-~](?:[\t -~]*[!-~])?$/;
-
-/**
- * A value as a header carries it: as it is where that is safe, otherwise base64 of its UTF-8 between the
- * protocol's markers. A19: a line break can so never start a header of its own.
- */
-export function encodeHeaderValue(value: string): string {
-  const looksEncoded = value.startsWith(SENTINEL_START) && value.endsWith(SENTINEL_END);
-  if (PLAIN_VALUE.test(value) && !looksEncoded) return value;
-  return `${SENTINEL_START}${Buffer.from(value, 'utf8').toString('base64')}${SENTINEL_END}`;
 }

@@ -33,14 +33,18 @@ export interface ReadResult {
 }
 
 /** Cleaned but for its address, which has to stay what the server calls it. */
-export function presentListed<T extends Resource | ResourceTemplate>(
-  server: string,
-  listed: T,
-): T & { readonly server: string } {
-  const { name, title, description } = listed;
+export function presentResource(server: string, resource: Resource): ListedResource {
+  return { ...resource, ...cleanWords(resource), server };
+}
+
+export function presentTemplate(server: string, template: ResourceTemplate): ListedTemplate {
+  return { ...template, ...cleanWords(template), server };
+}
+
+type Words = Pick<Resource, 'name' | 'title' | 'description'>;
+
+function cleanWords({ name, title, description }: Words): Words {
   return {
-    ...listed,
-    server,
     name: clean(name, { multiline: false }),
     ...(title === undefined ? {} : { title: clean(title, { multiline: false }) }),
     ...(description === undefined ? {} : { description: clean(description) }),

@@ -36,7 +36,8 @@ export async function runProgram(invocation: Invocation): Promise<number> {
   const program = declareProgram(words.some(isVersionFlag) ? invocation.version() : '', (text) => {
     printed += text;
   });
-  for (const each of rows) {
+  // All of them are needed for the help of the whole and for suggestions; otherwise only the one at hand.
+  for (const each of row === undefined ? rows : [row]) {
     const command = program.command(each.name).description(each.summary).helpGroup(each.group);
     if (each.alias !== undefined) command.alias(each.alias);
     if (each !== row) continue;

@@ -2,59 +2,51 @@
 
 import type { ServerEntry, ServerSpec } from '../config/entry.ts';
 import { isStdio } from '../config/entry.ts';
-import { asPlugboardError, forServer, PlugboardError } from '../errors.ts';
-import type { Clock } from '../lib/clock.ts';
-import { holdProcess } from '../lib/hold-process.ts';
+import { asPlugboardError, forServer, type PlugboardError } from '../errors.ts';
 import type { Transport } from '../transport/contract.ts';
-import type { Implementation, Negotiated } from './eras.ts';
-import { type ListKind, type ListResult, listAll } from './listing.ts';
-import { type ListEvent, Live } from './live.ts';
-import { LogGate, type LogLevel, type LogMessage } from './log-gate.ts';
-import { openServer, type Phase, type TransportChoice } from './open.ts';
-import type { Params, PeerOwner, RequestOptions } from './peer.ts';
+import type { ConnectionContext } from './context.ts';
+import type { Negotiated } from './eras.ts';
+import type { ListKind, ListResult } from './listing.ts';
+import { Live } from './live.ts';
+import { LogGate } from './log-gate.ts';
+import { Newcomer } from './newcomer.ts';
+import { openServer, type Phase } from './open.ts';
+import { PatientLister } from './patient-lister.ts';
+import type { Params, RequestOptions } from './peer.ts';
+import {
+  absenceOf,
+  byRequest,
+  gone,
+  isOutage,
+  isSignedOut,
+  isUnreachable,
+  refusalOf,
+  startTimeout,
+} from './reasons.ts';
 import { type AnswerQuestion, requestWithRounds } from './rounds.ts';
 import { type ConnectionState, transition } from './state.ts';
-import type { Verdicts } from './verdicts.ts';
+import { type Alarm, abortable, setAlarm } from './wait.ts';
 
-/** Lists are asked again this often when a server says that it is busy (F43). */
-const MAX_LIST_TRIES = 4;
-const MAX_RETRY_AFTER_MS = 10_000;
+export type { ConnectionContext } from './context.ts';
 
-/** What a connection needs from the host that owns it. */
-export interface ConnectionContext {
-  readonly clock: Clock;
-  /** 0 to 1; injected so that backoff can be tested. */
-  readonly random: () => number;
-  readonly client: Implementation;
-  readonly logLevel: LogLevel;
-  readonly capabilities: Readonly<Record<string, unknown>>;
-  readonly verdicts: Verdicts;
-  /** The entry with its variables filled in; throws by name when one is missing. */
-  readonly expand: (spec: ServerSpec) => ServerEntry;
-  readonly transport: (spec: ServerSpec, entry: ServerEntry, choice: TransportChoice) => Promise<Transport>;
-  readonly fallsBackToSse: (entry: ServerEntry, error: PlugboardError) => boolean;
-  readonly startupTimeoutMs: (entry: ServerEntry) => number;
-  /** After how long without work a server is ended until it is needed; undefined: never. */
-  readonly restAfterMs: (entry: ServerEntry) => number | undefined;
-  /** Answers what a server asks: elicitation, sampling, roots. */
-  readonly answer: (server: string, method: string, params: Params, signal?: AbortSignal) => Promise<unknown>;
-  readonly sandboxState: () => unknown;
-  readonly changed: (connection: Connection) => void;
-  readonly listChanged: (connection: Connection, kind: ListEvent) => void;
-  readonly resourceUpdated: (connection: Connection, uri: string) => void;
-  readonly log: (connection: Connection, message: LogMessage) => void;
+/** A start that is under way. Aborted, it is on its way out, and a new one may follow it. */
+interface Start {
+  readonly attempt: AbortController;
+  readonly done: Promise<void>;
 }
 
 export class Connection {
   readonly spec: ServerSpec;
   readonly #context: ConnectionContext;
   readonly #log: LogGate;
+  /** Apart from what the server says, so that its chatter never hides what we have to say about it. */
+  readonly #notices: LogGate;
   readonly #closing = new Set<Promise<void>>();
+  readonly #lister: PatientLister;
   #state: ConnectionState;
   #live: Live | undefined;
-  #starting: Promise<void> | undefined;
-  #attempt: AbortController | undefined;
-  #retry: { readonly due: Promise<void>; readonly cancel: () => void } | undefined;
+  #starting: Start | undefined;
+  #retry: Alarm | undefined;
   #phases: readonly Phase[] = [];
   #transportKind: Transport['kind'] | undefined;
   #everConnected = false;
@@ -65,6 +57,8 @@ export class Connection {
     this.#state = initial;
     this.#context = context;
     this.#log = new LogGate(context.clock, (message) => context.log(this, message));
+    this.#notices = new LogGate(context.clock, (message) => context.log(this, message));
+    this.#lister = new PatientLister(context);
   }
 
   get name(): string {
@@ -103,18 +97,11 @@ export class Connection {
 
   /** Starts the server unless it is there; many callers share one start. */
   connect(): Promise<void> {
-    const refused = this.#refusal();
+    const refused = refusalOf(this.name, this.#state, this.#closed);
     if (refused !== undefined) return Promise.reject(refused);
     if (this.#live !== undefined) return Promise.resolve();
-    this.#starting ??= this.#start().finally(() => {
-      this.#starting = undefined;
-    });
-    return this.#starting;
-  }
-
-  /** Resolves when no start is under way; never rejects. */
-  async settled(): Promise<void> {
-    await this.#starting?.catch(() => {});
+    if (this.#starting === undefined || this.#starting.attempt.signal.aborted) this.#begin(this.#starting);
+    return this.#joined();
   }
 
   /** Connects, or waits for the reconnect that is due; rejects with a reason a person can act on. */
@@ -144,18 +131,13 @@ export class Connection {
 
   /** A whole list, tried again while the server says that it is busy: lists are safe to repeat. */
   async list(kind: ListKind, signal?: AbortSignal): Promise<ListResult> {
-    for (let tries = 1; ; tries += 1) {
-      const live = this.#live ?? (await this.#need(signal));
-      try {
-        return await listAll(live.peer, kind, { signal });
-      } catch (thrown) {
-        const error = forServer(asPlugboardError(thrown), this.name);
-        const { retryAfterMs } = error.detail;
-        const busy = retryAfterMs !== undefined && tries < MAX_LIST_TRIES;
-        if (!busy && !(tries === 1 && this.#canRepeat(live, error))) throw error;
-        if (busy)
-          await this.#pause(Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) * (1 + this.#context.random() / 4));
-      }
+    const live = this.#live ?? (await this.#need(signal));
+    try {
+      return await this.#lister.list(live.peer, kind, signal);
+    } catch (thrown) {
+      const error = forServer(asPlugboardError(thrown), this.name);
+      if (!this.#canRepeat(live, error)) throw error;
+      return await this.#lister.list((await this.#need(signal)).peer, kind, signal);
     }
   }
 
@@ -177,49 +159,79 @@ export class Connection {
   /** Ends the server and starts it again, as after a login; one that is not running stays as it is. */
   async reconnect(): Promise<void> {
     const { status } = this.#state;
-    if (status === 'idle' || status === 'disconnected' || this.#refusal() !== undefined) return;
-    this.#stop(new PlugboardError('CANCELLED', `${this.name} is connected anew`, { server: this.name }));
-    await this.settled();
-    if (this.#state.status === 'connected') {
-      this.#move(transition(this.#state, { type: 'renew', at: this.#context.clock.now() }));
-    }
+    if (status === 'idle' || status === 'disconnected') return;
+    if (refusalOf(this.name, this.#state, this.#closed) !== undefined) return;
+    this.#stop(byRequest(this.name, 'is connected anew'));
+    this.#move(transition(this.#state, { type: 'renew', at: this.#context.clock.now() }));
     await this.connect();
   }
 
   /** Ends the server by request: it stays away until it is asked for again. */
   async disconnect(): Promise<void> {
-    this.#stop(new PlugboardError('CANCELLED', `${this.name} was disconnected`, { server: this.name }));
+    const start = this.#starting;
+    this.#stop(byRequest(this.name, 'was disconnected'));
     this.#move(transition(this.#state, { type: 'disconnect' }));
+    await start?.done.catch(() => {});
     await this.#gone();
   }
 
-  /** Ends the server for good. May be called twice. */
+  /** Ends the server for good, and nothing is told any more. May be called twice. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#stop(new PlugboardError('CANCELLED', `${this.name} was closed`, { server: this.name }));
+    const start = this.#starting;
+    this.#stop(byRequest(this.name, 'was closed'));
+    this.#move(transition(this.#state, { type: 'disconnect' }));
+    await start?.done.catch(() => {});
     await this.#gone();
   }
 
   // Starting.
 
-  async #start(): Promise<void> {
-    const { clock } = this.#context;
+  #begin(before: Start | undefined): void {
     this.#retry?.cancel();
     this.#retry = undefined;
     const attempt = new AbortController();
-    this.#attempt = attempt;
-    this.#move(transition(this.#state, { type: 'connect', at: clock.now() }));
+    const done = this.#start(attempt, before).finally(() => {
+      if (this.#starting?.attempt === attempt) this.#starting = undefined;
+    });
+    done.catch(() => {}); // whoever waits for it hears of it
+    this.#starting = { attempt, done };
+    this.#move(transition(this.#state, { type: 'connect', at: this.#context.clock.now() }));
+  }
+
+  /** Waits for the start under way, and for the one that took its place if it was ended for a new one. */
+  async #joined(): Promise<void> {
+    for (;;) {
+      const start = this.#starting;
+      if (start === undefined) return;
+      try {
+        return await start.done;
+      } catch (error) {
+        if (this.#starting === undefined) throw error;
+      }
+    }
+  }
+
+  async #start(attempt: AbortController, before: Start | undefined): Promise<void> {
+    const { clock } = this.#context;
+    await before?.done.catch(() => {});
     // A replaced connection is closed before its successor opens.
     await this.#gone();
     let cancelTimer = (): void => {};
+    let entry: ServerEntry | undefined;
     try {
-      const entry = this.#context.expand(this.spec);
+      attempt.signal.throwIfAborted();
+      entry = this.#context.expand(this.spec);
       const limit = this.#context.startupTimeoutMs(entry);
       cancelTimer = clock.after(limit, () => attempt.abort(startTimeout(this.name, limit)));
       await this.#open(entry, attempt.signal);
     } catch (thrown) {
       const error = forServer(asPlugboardError(thrown), this.name);
-      this.#broke(error);
+      if (entry !== undefined && error.code !== 'CANCELLED' && !isSignedOut(error)) {
+        this.#context.verdicts.forget(entry);
+      }
+      // A start that another one follows says nothing about how things stand.
+      if (this.#starting?.attempt === attempt) this.#broke(error);
       throw error;
     } finally {
       cancelTimer();
@@ -230,15 +242,11 @@ export class Connection {
     const context = this.#context;
     const phases: Phase[] = [];
     this.#phases = phases;
-    let live: Live | undefined;
-    const owner: PeerOwner = {
-      request: (method, params, abort) => this.#served(live, method, params, abort),
-      notification: (method, params) => live?.notified(method, params),
-      closed: (error) => {
-        if (live !== undefined) this.#lost(live, error ?? gone());
-      },
-      notice: (notice) => this.#log.pass(notice.level, notice.message),
-    };
+    const newcomer = new Newcomer({
+      served: (live, method, params, abort) => this.#served(live, method, params, abort),
+      lost: (live, error) => this.#lost(live, error ?? gone()),
+      notice: ({ level, message }) => (level === 'warning' ? this.#notices : this.#log).pass(level, message),
+    });
     const opened = await openServer({
       transport: async (choice) => {
         const transport = await context.transport(this.spec, entry, choice);
@@ -246,7 +254,7 @@ export class Connection {
         return transport;
       },
       fallsBackToSse: (error) => context.fallsBackToSse(entry, error),
-      owner,
+      owner: newcomer,
       clock: context.clock,
       client: context.client,
       capabilities: context.capabilities,
@@ -254,31 +262,31 @@ export class Connection {
       verdict: context.verdicts.get(entry),
       signal,
       phases,
-      notice: (message) => this.#log.pass('warning', message),
+      notice: (message) => this.#notices.pass('warning', message),
       closing: (done) => this.#track(done),
     });
     if (signal.aborted || this.#closed) {
       this.#track(opened.peer.close());
       throw asPlugboardError(signal.reason, 'CANCELLED');
     }
-    context.verdicts.remember(entry, opened.negotiated);
-    live = new Live(opened, {
+    if (opened.certain) context.verdicts.remember(entry, opened.negotiated);
+    const live = new Live(opened, {
       clock: context.clock,
       random: context.random,
       logLevel: context.logLevel,
       restAfterMs: context.restAfterMs(entry),
       rest: () => this.#goToRest(),
-      relist: () => this.list('tools'),
+      relist: (whose) => this.#relist(whose),
       listChanged: (kind) => context.listChanged(this, kind),
       resourceUpdated: (uri) => context.resourceUpdated(this, uri),
       log: (level, data) => this.#log.pass(level, data),
+      warn: (message) => this.#notices.pass('warning', message),
     });
     this.#live = live;
     this.#everConnected = true;
     this.#move(transition(this.#state, { type: 'opened', at: context.clock.now() }));
     void this.pushSandboxState();
-    // It may have died between its last answer and here.
-    if (opened.peer.isClosed) this.#lost(live, gone());
+    newcomer.settle(live);
   }
 
   // Living.
@@ -289,6 +297,16 @@ export class Connection {
       return await requestWithRounds(live.peer, method, params, options, this.#answer);
     } finally {
       live.end();
+    }
+  }
+
+  /** For the list that a live connection keeps; a connection that has to be made anew reads it by itself. */
+  async #relist(live: Live): Promise<ListResult> {
+    try {
+      return await this.#lister.list(live.peer, 'tools');
+    } catch (error) {
+      this.#canRepeat(live, asPlugboardError(error));
+      throw error;
     }
   }
 
@@ -323,10 +341,9 @@ export class Connection {
       }
       return true;
     }
-    // Nobody listens at that address any more; the transport itself cannot notice.
-    const unreachable = error.code === 'CONNECT_FAILED' && error.detail.notSent === true;
-    if (unreachable) this.#lost(live, error);
-    return unreachable;
+    // Neither is something that the transport itself can notice.
+    if (isUnreachable(error) || isSignedOut(error)) this.#lost(live, error);
+    return isUnreachable(error);
   }
 
   #goToRest(): void {
@@ -347,45 +364,31 @@ export class Connection {
     const retry = !this.#closed && (this.#everConnected || (remote && isOutage(error)));
     this.#move(transition(this.#state, { type: 'broke', at: clock.now(), error, retry, jitter: random() }));
     if (this.#state.status !== 'failed' || this.#state.retryAt === undefined) return;
-    const wait = this.#state.retryAt - clock.now();
-    let cancelTimer = (): void => {};
-    let wake = (): void => {};
-    const due = new Promise<void>((resolve) => {
-      wake = resolve;
-      cancelTimer = clock.after(wait, () => {
-        resolve();
-        this.connect().catch(() => {});
-      });
+    this.#retry = setAlarm(clock, this.#state.retryAt - clock.now(), () => {
+      this.connect().catch(() => {});
     });
-    const cancel = (): void => {
-      cancelTimer();
-      wake();
-    };
-    this.#retry = { due, cancel };
   }
 
   /** A live connection, started or waited for; rejects with the reason a person can act on. */
   async #need(signal: AbortSignal | undefined): Promise<Live> {
-    const state = this.#state;
-    if (state.status === 'failed' && state.breaker) throw state.error;
-    if (state.status === 'disconnected') {
-      throw new PlugboardError('CONNECTION_LOST', `${this.name} is disconnected`, {
-        server: this.name,
-        hint: `Connect it again first.`,
-      });
+    for (;;) {
+      const absent = absenceOf(this.name, this.#state);
+      if (absent !== undefined) throw absent;
+      if (this.#state.status !== 'failed' || this.#retry === undefined) break;
+      // A call during backoff waits for the try that is due instead of hurrying it.
+      await abortable(this.#retry.due, signal);
     }
-    // A call during backoff waits for the try that is due instead of hurrying it.
-    if (state.status === 'failed' && this.#retry !== undefined) await abortable(this.#retry.due, signal);
     await abortable(this.connect(), signal);
     const live = this.#live;
-    if (live === undefined) throw forServer(gone(), this.name);
+    if (live === undefined) throw absenceOf(this.name, this.#state) ?? forServer(gone(), this.name);
     return live;
   }
 
   #stop(reason: PlugboardError): void {
     this.#retry?.cancel();
     this.#retry = undefined;
-    this.#attempt?.abort(reason);
+    this.#lister.hurry();
+    this.#starting?.attempt.abort(reason);
     if (this.#live !== undefined) this.#retire(this.#live);
   }
 
@@ -404,64 +407,9 @@ export class Connection {
     while (this.#closing.size > 0) await Promise.all(this.#closing);
   }
 
-  #refusal(): PlugboardError | undefined {
-    const { name } = this;
-    if (this.#closed) return new PlugboardError('CONNECTION_LOST', `${name} was closed`, { server: name });
-    if (this.#state.status === 'disabled') {
-      return new PlugboardError('BLOCKED_BY_POLICY', `${name} is disabled`, {
-        server: name,
-        hint: `Enable it with: plugboard enable ${name}`,
-      });
-    }
-    if (this.#state.status === 'blocked' || this.#state.status === 'untrusted') return this.#state.error;
-    return undefined;
-  }
-
   #move(next: ConnectionState): void {
     if (next === this.#state) return;
     this.#state = next;
     if (!this.#closed) this.#context.changed(this);
   }
-
-  async #pause(ms: number): Promise<void> {
-    const release = holdProcess();
-    await new Promise<void>((resolve) => {
-      this.#context.clock.after(ms, resolve);
-    });
-    release();
-  }
-}
-
-/** Failures that time may mend; what a server refuses for good is not among them. */
-function isOutage(error: PlugboardError): boolean {
-  return error.code === 'CONNECT_FAILED' || error.code === 'TIMEOUT' || error.code === 'CONNECTION_LOST';
-}
-
-function gone(): PlugboardError {
-  return new PlugboardError('CONNECTION_LOST', 'the server ended the connection');
-}
-
-function startTimeout(name: string, ms: number): PlugboardError {
-  return new PlugboardError('TIMEOUT', `${name} did not finish starting within ${ms / 1000} s`, {
-    server: name,
-    hint: 'Raise startupTimeoutMs if it only needs longer (a first npx download does).',
-  });
-}
-
-/** Waits for a start or a retry, unless the caller gives up before. */
-function abortable(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  const release = holdProcess();
-  const held = work.finally(release);
-  if (signal === undefined) return held;
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      reject(asPlugboardError(signal.reason, 'CANCELLED'));
-    };
-    if (signal.aborted) {
-      held.catch(() => {});
-      return onAbort();
-    }
-    signal.addEventListener('abort', onAbort, { once: true });
-    held.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }

@@ -1,8 +1,10 @@
 /** All connections of a host, one object per server; a new configuration changes only what differs (CFG-8). */
 
 import type { ServerSpec } from '../config/entry.ts';
+import { PlugboardError } from '../errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
-import { Connection, type ConnectionContext } from './connection.ts';
+import { Connection } from './connection.ts';
+import type { ConnectionContext } from './context.ts';
 import type { ConnectionState } from './state.ts';
 
 /** A server and what was decided about it before anything runs. */
@@ -26,6 +28,7 @@ export class Pool {
   #members = new Map<string, Member>();
   /** Servers that left and are still ending; their successors and `close` wait for them. */
   readonly #leaving = new Map<string, Promise<void>>();
+  #closed = false;
 
   constructor(context: ConnectionContext) {
     this.#context = context;
@@ -56,21 +59,19 @@ export class Pool {
       this.#leave(name, member.connection);
     }
     await Promise.all(fresh.map((one) => this.#leaving.get(one.spec.name)));
-    const added = fresh.map((one) => {
-      const connection = new Connection(one.spec, one.initial, this.#context);
-      this.#members.set(one.spec.name, { connection, identity: identityOf(one) });
-      return connection;
-    });
-    return { added, removed };
+    // Closed while we waited, or somebody put a newer one in that place.
+    const wanted = this.#closed ? [] : fresh.filter(({ spec }) => !this.#members.has(spec.name));
+    return { added: wanted.map((one) => this.#enter(one)), removed };
   }
 
   /** Adds or replaces one server. */
   async put(admitted: Admitted): Promise<Connection> {
     const { name } = admitted.spec;
-    await this.remove(name);
-    const connection = new Connection(admitted.spec, admitted.initial, this.#context);
-    this.#members.set(name, { connection, identity: identityOf(admitted) });
-    return connection;
+    // Whoever else puts one there meanwhile is replaced in turn, so that none is left without an owner.
+    do await this.remove(name);
+    while (this.#members.has(name));
+    if (this.#closed) throw new PlugboardError('CANCELLED', 'the host is closed', { server: name });
+    return this.#enter(admitted);
   }
 
   async remove(name: string): Promise<boolean> {
@@ -84,9 +85,16 @@ export class Pool {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     for (const [name, member] of this.#members) this.#leave(name, member.connection);
     this.#members.clear();
     await Promise.all(this.#leaving.values());
+  }
+
+  #enter(admitted: Admitted): Connection {
+    const connection = new Connection(admitted.spec, admitted.initial, this.#context);
+    this.#members.set(connection.name, { connection, identity: identityOf(admitted) });
+    return connection;
   }
 
   #leave(name: string, connection: Connection): void {

@@ -59,13 +59,12 @@ export async function openVerdicts(home: Home, clock: Clock): Promise<Verdicts> 
   const writeAll = async (): Promise<void> => {
     // What is noted while one batch is on its way is the next one.
     while (fresh.size > 0) await write();
+    writing = undefined;
   };
 
   const note = (key: string, remembered: Remembered | undefined): void => {
     fresh.set(key, remembered);
-    writing ??= writeAll().finally(() => {
-      writing = undefined;
-    });
+    writing ??= writeAll();
   };
 
   return {

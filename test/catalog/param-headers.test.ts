@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeHeaderValue, paramHeaders, readParamHeaders } from '../../src/catalog/param-headers.ts';
+import { paramHeaders, readParamHeaders } from '../../src/catalog/param-headers.ts';
+import { encodeHeaderValue } from '../../src/transport/http-headers.ts';
 
 const object = (properties: Record<string, unknown>, more: object = {}) => ({
   type: 'object',

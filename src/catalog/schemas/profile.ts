@@ -49,13 +49,16 @@ const LENIENT: Profile = {
   maxDepth: DEFAULT_MAX_DEPTH,
 };
 
+const ANTHROPIC: Profile = {
+  ...LENIENT,
+  propertyName: { allowed: new RegExp(`^[a-zA-Z0-9_.-]{1,${NAME_CHARS}}$`), foreign: /[^a-zA-Z0-9_.-]/gu },
+};
+
 export const PROFILES: Readonly<Record<Provider, Profile>> = {
   openai: LENIENT,
-  'ai-sdk': LENIENT,
-  anthropic: {
-    ...LENIENT,
-    propertyName: { allowed: new RegExp(`^[a-zA-Z0-9_.-]{1,${NAME_CHARS}}$`), foreign: /[^a-zA-Z0-9_.-]/gu },
-  },
+  anthropic: ANTHROPIC,
+  // Hands schemas on to whatever model was chosen, Anthropic's among them.
+  'ai-sdk': ANTHROPIC,
   'openai-strict': {
     closed: true,
     jsonText: true,

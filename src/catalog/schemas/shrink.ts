@@ -2,7 +2,7 @@
 
 import { isContainer, type SchemaNode, shallow } from './node.ts';
 
-export interface ShrinkStep {
+interface ShrinkStep {
   readonly says: string;
   readonly apply: (root: SchemaNode) => SchemaNode;
 }

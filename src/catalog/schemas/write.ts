@@ -223,13 +223,11 @@ export class Writer {
     if (node.enum === undefined) return {};
     const { stringEnums, annotations, maxEnumValues = Infinity, longEnum = Infinity } = this.#profile;
     if (annotations) return node.constant ? { const: node.enum[0] } : { enum: node.enum };
-    // Gemini refuses empty strings as well.
-    const values = stringEnums ? node.enum.filter((value) => value !== null && value !== '') : node.enum;
-    const writable = values.every((value) =>
-      stringEnums ? typeof value === 'string' : typeof value !== 'object' || value === null,
-    );
-    if (!writable || values.length === 0 || (stringEnums && !node.types.includes('string'))) return {};
-    if (stringEnums && node.enum.includes('')) return {};
+    // Gemini says null by a flag, and refuses empty strings.
+    const values = stringEnums ? node.enum.filter((value) => value !== null) : node.enum;
+    const isWritable = (value: unknown): boolean =>
+      stringEnums ? typeof value === 'string' && value !== '' : typeof value !== 'object' || value === null;
+    if (values.length === 0 || !values.every(isWritable)) return {};
     const chars = values.reduce<number>((sum, value) => sum + String(value).length, 0);
     const tooLong = values.length > longEnum && chars > (this.#profile.maxLongEnumChars ?? Infinity);
     if (tooLong || this.#enumValues + values.length > maxEnumValues) return {};

@@ -32,7 +32,7 @@ describe.each(PROVIDERS)('CAT-5: convert for %s, over generated schemas', (provi
         const again = convert(outcome.schema, provider);
         expect(again.ok && again.schema).toEqual(outcome.schema);
       }),
-      { numRuns: 250 },
+      { numRuns: 150 },
     );
   });
 
@@ -62,7 +62,7 @@ describe.each(PROVIDERS)('CAT-5: convert for %s, over generated schemas', (provi
         const again = convert(outcome.schema, provider, { maxBytes });
         expect(again.ok && again.schema).toEqual(outcome.schema);
       }),
-      { numRuns: 80 },
+      { numRuns: 50 },
     );
   });
 });

@@ -65,7 +65,7 @@ function valueFor(schema: Json, pick: () => number): unknown {
   return String(schema.description ?? '').includes('as JSON text') ? '{"k":[1,null]}' : 'text';
 }
 
-describe.each(['openai-strict', 'anthropic', 'gemini'] satisfies Provider[])(
+describe.each(['openai-strict', 'anthropic', 'gemini', 'ai-sdk'] satisfies Provider[])(
   'CAT-5: restore for %s',
   (provider) => {
     it('turns every answer that fits the converted schema into one that fits the server’s', () => {

@@ -180,6 +180,6 @@ export function faultsOf(schema: Json, provider: Provider): string[] {
   checkCommon(schema, nodes, keywords, faults);
   if (provider === 'openai-strict') checkStrict(nodes, faults);
   if (provider === 'gemini') checkGemini(schema, nodes, faults);
-  if (provider === 'anthropic') checkAnthropic(nodes, faults);
+  if (provider === 'anthropic' || provider === 'ai-sdk') checkAnthropic(nodes, faults);
   return faults;
 }

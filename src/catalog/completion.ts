@@ -1,0 +1,81 @@
+/** Suggestions of servers for the arguments of their prompts and resource templates (CAT-10). */
+
+import type { Connection } from '../connection/connection.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
+import { clean } from '../policy/clean.ts';
+
+/** Somebody is typing: a late suggestion is none. */
+const COMPLETE_TIMEOUT_MS = 10_000;
+/** What the protocol allows in one answer. */
+const MAX_VALUES = 100;
+/** The first version in which servers say that they complete. */
+const FIRST_DECLARING_VERSION = '2025-03-26';
+
+export type CompletionRef =
+  | { readonly server: string; readonly type: 'ref/prompt'; readonly name: string }
+  /** `uri` is a template as the server lists it, or an address made from one. */
+  | { readonly server: string; readonly type: 'ref/resource'; readonly uri: string };
+
+export interface CompletionOptions {
+  /** Arguments that have their values already. */
+  readonly context?: Readonly<Record<string, string>> | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Completion {
+  readonly values: readonly string[];
+  /** How many there are in all, where the server knows it. */
+  readonly total?: number;
+  readonly hasMore?: boolean;
+}
+
+/** A server that does not complete has no suggestions, which is no error. */
+export async function complete(
+  connection: Connection,
+  ref: CompletionRef,
+  argument: { readonly name: string; readonly value: string },
+  options: CompletionOptions = {},
+): Promise<Completion> {
+  await connection.ready(options.signal);
+  if (!mayComplete(connection)) return { values: [] };
+  const params = {
+    ref: ref.type === 'ref/prompt' ? { type: ref.type, name: ref.name } : { type: ref.type, uri: ref.uri },
+    argument: { name: argument.name, value: argument.value },
+    ...(options.context === undefined ? {} : { context: { arguments: options.context } }),
+  };
+  const { signal } = options;
+  let raw: unknown;
+  try {
+    raw = await connection.request('completion/complete', params, { signal, idleMs: COMPLETE_TIMEOUT_MS });
+  } catch (thrown) {
+    const error = asPlugboardError(thrown);
+    if (error.detail.rpcCode === RPC_METHOD_NOT_FOUND) return { values: [] };
+    throw error;
+  }
+  const found = isRecord(raw) && isRecord(raw['completion']) ? raw['completion'] : undefined;
+  if (found === undefined) {
+    throw new PlugboardError('PROTOCOL_ERROR', `${connection.name} answered without a completion`, {
+      server: connection.name,
+    });
+  }
+  return accept(found);
+}
+
+function mayComplete({ negotiated }: Connection): boolean {
+  if (negotiated === undefined) return false;
+  return (
+    negotiated.capabilities['completions'] !== undefined ||
+    negotiated.protocolVersion < FIRST_DECLARING_VERSION
+  );
+}
+
+function accept({ values, total, hasMore }: Readonly<Record<string, unknown>>): Completion {
+  const all = Array.isArray(values) ? values.filter((value) => typeof value === 'string') : [];
+  const cut = all.length > MAX_VALUES;
+  return {
+    values: all.slice(0, MAX_VALUES).map((value) => clean(value)),
+    ...(typeof total === 'number' && total >= 0 ? { total } : {}),
+    ...(typeof hasMore === 'boolean' || cut ? { hasMore: cut || hasMore === true } : {}),
+  };
+}

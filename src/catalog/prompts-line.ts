@@ -1,0 +1,108 @@
+/** The line of a slash command after its name: words as in a shell, given to a prompt's arguments by position or name. */
+
+import { PlugboardError } from '../errors.ts';
+import { nearest } from '../lib/nearest.ts';
+import { clean } from '../policy/clean.ts';
+import { type ListedPrompt, requireArguments, usage } from './prompts.ts';
+
+interface Word {
+  readonly text: string;
+  /** Where the first `=` stands, when neither it nor what is before it was quoted. */
+  readonly equals: number | undefined;
+}
+
+/**
+ * The arguments that a line gives to a prompt.
+ *
+ * @example
+ * readArguments(review, 'a.md "two words" style=terse'); // { file: 'a.md', focus: 'two words', style: 'terse' }
+ */
+export function readArguments(prompt: ListedPrompt, line: string): Record<string, string> {
+  const names = (prompt.arguments ?? []).map(({ name }) => name);
+  const args = new Map<string, string>();
+  const byPosition: string[] = [];
+  for (const { text, equals } of splitWords(prompt, line)) {
+    const name = equals === undefined ? undefined : text.slice(0, equals);
+    if (name === undefined || equals === undefined || !names.includes(name)) {
+      if (name !== undefined) refuseSlip(prompt, name, names);
+      byPosition.push(text);
+    } else if (args.has(name)) {
+      throw wrong(prompt, `was given ${shown(name)} twice`, `Give each argument once.`);
+    } else args.set(name, text.slice(equals + 1));
+  }
+  const free = names.filter((name) => !args.has(name));
+  if (byPosition.length > free.length) {
+    const many = `${byPosition.length + args.size} given`;
+    throw wrong(
+      prompt,
+      names.length === 0 ? 'takes no arguments' : `takes ${usage(prompt)}, with ${many}`,
+      'Put text with spaces in quotes.',
+    );
+  }
+  for (const [at, text] of byPosition.entries()) args.set(free[at] ?? '', text);
+  const found = Object.fromEntries(args);
+  requireArguments(prompt.server, prompt, found);
+  return found;
+}
+
+/** `stlye=terse` is a slip; `x=1` for a prompt without an x is text. */
+function refuseSlip(prompt: ListedPrompt, name: string, names: readonly string[]): void {
+  const [close] = nearest(name, names);
+  if (close === undefined) return;
+  const hint = `Did you mean ${shown(close)}=…? In quotes it is taken as text.`;
+  throw wrong(prompt, `has no argument ${shown(name)}`, hint);
+}
+
+/** Quotes and backslashes group; nothing is expanded. */
+function splitWords(prompt: ListedPrompt, line: string): Word[] {
+  const words: Word[] = [];
+  let text: string | undefined;
+  let equals: number | undefined;
+  let plain = true;
+  let quote: string | undefined;
+  const end = (): void => {
+    if (text !== undefined) words.push({ text, equals });
+    text = undefined;
+    equals = undefined;
+    plain = true;
+  };
+  for (let at = 0; at < line.length; at += 1) {
+    const char = line.charAt(at);
+    if (quote === undefined && /\s/.test(char)) end();
+    else if (quote === undefined && (char === '"' || char === "'")) {
+      quote = char;
+      plain = false;
+      text ??= '';
+    } else if (char === quote) quote = undefined;
+    else if (char === '\\' && quote !== "'" && at + 1 < line.length) {
+      at += 1;
+      const next = line.charAt(at);
+      // Inside double quotes a backslash escapes only what would end or bend them.
+      text = (text ?? '') + (quote === undefined || next === '"' || next === '\\' ? next : `\\${next}`);
+      plain = false;
+    } else {
+      if (char === '=' && plain && equals === undefined) equals = (text ?? '').length;
+      text = (text ?? '') + char;
+    }
+  }
+  if (quote !== undefined) {
+    throw wrong(
+      prompt,
+      `was given a quote (${quote}) that is not closed`,
+      'Close it, or put a backslash before it.',
+    );
+  }
+  end();
+  return words;
+}
+
+function wrong(prompt: ListedPrompt, what: string, hint: string): PlugboardError {
+  return new PlugboardError('INVALID_ARGUMENTS', `${prompt.command} ${what}`, {
+    server: prompt.server,
+    hint,
+  });
+}
+
+function shown(name: string): string {
+  return clean(name, { multiline: false, max: 200 });
+}

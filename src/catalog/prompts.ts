@@ -1,0 +1,222 @@
+/** Prompts as slash commands: how they are called, and what one of them says (CAT-10). */
+
+import type { Connection } from '../connection/connection.ts';
+import type { RequestOptions } from '../connection/peer.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { nearest } from '../lib/nearest.ts';
+import { clean } from '../policy/clean.ts';
+import type { Prompt, PromptArgument } from './accept-lists.ts';
+import { acceptContentBlock, type ContentBlock } from './accept-result.ts';
+import { RPC_NOT_FOUND, sentenceOf } from './content-errors.ts';
+import { cleanContents } from './resources.ts';
+
+const MAX_MESSAGES = 1_000;
+
+/** A prompt as `prompts --json` prints it. */
+export interface ListedPrompt extends Prompt {
+  /** What a person types to use it: `/mcp__server__prompt`. */
+  readonly command: string;
+  readonly server: string;
+}
+
+export interface PromptMessage {
+  readonly role: 'user' | 'assistant';
+  readonly content: ContentBlock;
+}
+
+/** What a prompt says, as `prompt --json` prints it. */
+export interface PromptResult {
+  readonly description?: string;
+  readonly messages: readonly PromptMessage[];
+}
+
+export type PromptArguments = Readonly<Record<string, string>>;
+
+/** Cleaned but for its name and its arguments' names, which have to stay what the server calls them. */
+export function presentPrompt(command: string, server: string, prompt: Prompt): ListedPrompt {
+  const { title, description } = prompt;
+  return {
+    command,
+    server,
+    ...prompt,
+    ...(title === undefined ? {} : { title: clean(title, { multiline: false }) }),
+    ...(description === undefined ? {} : { description: clean(description) }),
+    ...(prompt.arguments === undefined ? {} : { arguments: prompt.arguments.map(presentArgument) }),
+  };
+}
+
+function presentArgument(argument: PromptArgument): PromptArgument {
+  const { title, description } = argument;
+  return {
+    ...argument,
+    ...(title === undefined ? {} : { title: clean(title, { multiline: false }) }),
+    ...(description === undefined ? {} : { description: clean(description) }),
+  };
+}
+
+export interface GetPromptOptions {
+  readonly request: RequestOptions;
+  readonly forModel: boolean;
+  /** What the server lists, where that is known. */
+  readonly listed: readonly Prompt[];
+  readonly warn: (message: string) => void;
+}
+
+export async function getPrompt(
+  connection: Connection,
+  name: string,
+  given: Readonly<Record<string, unknown>>,
+  { request, forModel, listed, warn }: GetPromptOptions,
+): Promise<PromptResult> {
+  const server = connection.name;
+  const args = asArguments(server, name, given);
+  const known = listed.find((prompt) => prompt.name === name);
+  if (known !== undefined) requireArguments(server, known, args);
+  const raw = await connection
+    .request('prompts/get', { name, arguments: args }, request)
+    .catch((error: unknown) => {
+      throw getFailure(server, name, known === undefined ? listed : [known], asPlugboardError(error));
+    });
+  return acceptPrompt(server, name, raw, forModel, warn);
+}
+
+/** Names what is missing before a server says it in its own way, or does not. */
+export function requireArguments(server: string, prompt: Prompt, args: PromptArguments): void {
+  const missing = (prompt.arguments ?? [])
+    .filter((argument) => argument.required === true && !Object.hasOwn(args, argument.name))
+    .map((argument) => shown(argument.name));
+  if (missing.length === 0) return;
+  throw new PlugboardError(
+    'INVALID_ARGUMENTS',
+    `the prompt ${shown(prompt.name)} of ${server} needs ${missing.join(' and ')}`,
+    { server, hint: `It takes ${usage(prompt)}.` },
+  );
+}
+
+/** `<file> [style]`: what it takes, the optional in brackets. */
+export function usage(prompt: Prompt): string {
+  const words = (prompt.arguments ?? []).map(({ name, required }) =>
+    required === true ? `<${shown(name)}>` : `[${shown(name)}]`,
+  );
+  return words.length === 0 ? 'no arguments' : words.join(' ');
+}
+
+/** The protocol knows text only; numbers and switches have one way to be written. */
+function asArguments(
+  server: string,
+  name: string,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, string> {
+  const entries = Object.entries(given).flatMap(([key, value]): [string, string][] => {
+    if (value === undefined) return [];
+    if (typeof value === 'string') return [[key, value]];
+    if (typeof value === 'number' || typeof value === 'boolean') return [[key, String(value)]];
+    throw new PlugboardError(
+      'INVALID_ARGUMENTS',
+      `the argument ${shown(key)} of the prompt ${shown(name)} has to be text`,
+      { server, hint: 'Prompts take text only; write other values as JSON text.' },
+    );
+  });
+  return Object.fromEntries(entries);
+}
+
+function acceptPrompt(
+  server: string,
+  name: string,
+  raw: unknown,
+  forModel: boolean,
+  warn: (message: string) => void,
+): PromptResult {
+  const record = isRecord(raw) ? raw : {};
+  const { messages, description } = record;
+  if (!Array.isArray(messages)) {
+    throw new PlugboardError(
+      'PROTOCOL_ERROR',
+      `${server} answered the prompt ${shown(name)} without messages`,
+      {
+        server,
+      },
+    );
+  }
+  if (messages.length > MAX_MESSAGES) {
+    throw new PlugboardError(
+      'LIMIT_EXCEEDED',
+      `the prompt ${shown(name)} has ${messages.length} messages; ${MAX_MESSAGES} are too many`,
+      { server },
+    );
+  }
+  const complain = (text: string): void => warn(`prompt ${shown(name)}: ${text}`);
+  return {
+    ...(typeof description === 'string' ? { description: clean(description) } : {}),
+    messages: messages.flatMap((message: unknown) => acceptMessage(message, forModel, complain)),
+  };
+}
+
+/** One message of a server as one or, where it has a list of blocks, as several of ours. */
+function acceptMessage(raw: unknown, forModel: boolean, warn: (text: string) => void): PromptMessage[] {
+  const message = isRecord(raw) ? raw : { content: raw };
+  const { role, content } = message;
+  if (role !== 'user' && role !== 'assistant')
+    warn(`a message has the role ${JSON.stringify(role)}: taken as user`);
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
+  return blocks.map((each) => {
+    const block = acceptContentBlock(typeof each === 'string' ? { type: 'text', text: each } : each, warn);
+    return {
+      role: role === 'assistant' ? 'assistant' : 'user',
+      content: forModel ? cleanBlock(block) : block,
+    };
+  });
+}
+
+function cleanBlock(block: ContentBlock): ContentBlock {
+  if (block.type === 'text') return { ...block, text: clean(block.text) };
+  if (block.type === 'resource') return { ...block, resource: cleanContents(block.resource) };
+  return block;
+}
+
+function getFailure(
+  server: string,
+  name: string,
+  listed: readonly Prompt[],
+  error: PlugboardError,
+): PlugboardError {
+  const { code, detail } = error;
+  if (code !== 'PROTOCOL_ERROR' && code !== 'TIMEOUT') return error;
+  if (detail.rpcCode === undefined) {
+    const message = error.message.replace(/^prompts\/get/, `the prompt ${shown(name)} of ${server}`);
+    return new PlugboardError(code, message, { server, hint: error.hint, cause: error, detail });
+  }
+  const said = sentenceOf(error, 'prompts/get');
+  const [known] = listed.filter((prompt) => prompt.name === name);
+  const refused = RPC_NOT_FOUND.has(detail.rpcCode);
+  if (known !== undefined) {
+    // The prompt is there, so it is the arguments that were not liked.
+    return new PlugboardError(
+      refused ? 'INVALID_ARGUMENTS' : code,
+      `${server} did not give the prompt ${shown(name)}: ${said}`,
+      { server, hint: `It takes ${usage(known)}.`, cause: error, detail },
+    );
+  }
+  const close = nearest(
+    name,
+    listed.map((prompt) => prompt.name),
+  ).map(shown);
+  return new PlugboardError(
+    refused ? 'INVALID_ARGUMENTS' : code,
+    `${server} has no prompt called ${shown(name)}: ${said}`,
+    {
+      server,
+      hint:
+        close.length > 0
+          ? `Did you mean ${close.join(' or ')}?`
+          : `plugboard prompts ${server} shows what it offers.`,
+      cause: error,
+      detail,
+    },
+  );
+}
+
+function shown(name: string): string {
+  return clean(name, { multiline: false, max: 200 });
+}

@@ -1,0 +1,37 @@
+/** What a connection needs from the host that owns it. */
+
+import type { ServerEntry, ServerSpec } from '../config/entry.ts';
+import type { PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Transport } from '../transport/contract.ts';
+import type { Connection } from './connection.ts';
+import type { Implementation } from './eras.ts';
+import type { ListEvent } from './live.ts';
+import type { LogLevel, LogMessage } from './log-gate.ts';
+import type { TransportChoice } from './open.ts';
+import type { Params } from './peer.ts';
+import type { Verdicts } from './verdicts.ts';
+
+export interface ConnectionContext {
+  readonly clock: Clock;
+  /** 0 to 1; injected so that backoff can be tested. */
+  readonly random: () => number;
+  readonly client: Implementation;
+  readonly logLevel: LogLevel;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly verdicts: Verdicts;
+  /** The entry with its variables filled in; throws by name when one is missing. */
+  readonly expand: (spec: ServerSpec) => ServerEntry;
+  readonly transport: (spec: ServerSpec, entry: ServerEntry, choice: TransportChoice) => Promise<Transport>;
+  readonly fallsBackToSse: (entry: ServerEntry, error: PlugboardError) => boolean;
+  readonly startupTimeoutMs: (entry: ServerEntry) => number;
+  /** After how long without work a server is ended until it is needed; undefined: never. */
+  readonly restAfterMs: (entry: ServerEntry) => number | undefined;
+  /** Answers what a server asks: elicitation, sampling, roots. */
+  readonly answer: (server: string, method: string, params: Params, signal?: AbortSignal) => Promise<unknown>;
+  readonly sandboxState: () => unknown;
+  readonly changed: (connection: Connection) => void;
+  readonly listChanged: (connection: Connection, kind: ListEvent) => void;
+  readonly resourceUpdated: (connection: Connection, uri: string) => void;
+  readonly log: (connection: Connection, message: LogMessage) => void;
+}

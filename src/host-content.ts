@@ -1,0 +1,234 @@
+/** Resources, prompts, completion and mentions of all servers of a host: who is asked, and what is told back. */
+
+import {
+  acceptPrompts,
+  acceptResources,
+  acceptTemplates,
+  type Prompt,
+  type Resource,
+  type ResourceTemplate,
+} from './catalog/accept-lists.ts';
+import {
+  type Completion,
+  type CompletionOptions,
+  type CompletionRef,
+  complete,
+} from './catalog/completion.ts';
+import { ContentList } from './catalog/content-lists.ts';
+import { findMentions, type Mention } from './catalog/mentions.ts';
+import { attach } from './catalog/mentions-attach.ts';
+import type { Naming } from './catalog/names.ts';
+import { getPrompt, type ListedPrompt, type PromptMessage, type PromptResult } from './catalog/prompts.ts';
+import { commandIn, mayBeOf, mayCollide, withCommands } from './catalog/prompts-commands.ts';
+import { readArguments } from './catalog/prompts-line.ts';
+import { presentResource, presentTemplate, type ReadResult, type ResourceListing, readResource } from './catalog/resources.ts';
+import { type ResourceListener, ResourceSubscriptions } from './catalog/resources-subscribe.ts';
+import type { Settings } from './config/entry.ts';
+import { limitsFor } from './config/limits.ts';
+import type { Connection } from './connection/connection.ts';
+import type { ListEvent } from './connection/live.ts';
+import type { RequestOptions } from './connection/peer.ts';
+import type { Pool } from './connection/pool.ts';
+import { asPlugboardError } from './errors.ts';
+import type { Clock } from './lib/clock.ts';
+import type { Unsubscribe } from './lib/emitter.ts';
+
+export interface ContentOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Whether a model reads it: then text is cleaned. Default: what the host says of its results. */
+  readonly forModel?: boolean | undefined;
+}
+
+/** What a text stands for: it, what it mentions, or what its command says. */
+export interface Expansion {
+  readonly messages: readonly PromptMessage[];
+  /** Mentions and commands that lead nowhere, as they were written; they stay in the text. */
+  readonly unknown: readonly string[];
+}
+
+export interface HostContentOptions {
+  readonly clock: Clock;
+  readonly pool: Pick<Pool, 'all' | 'get'>;
+  readonly naming: Naming;
+  readonly forModel: boolean;
+  readonly settings: () => Settings;
+  readonly warn: (server: string, message: string) => void;
+}
+
+interface Of<T> {
+  readonly server: string;
+  readonly item: T;
+}
+
+export class HostContent {
+  readonly #options: HostContentOptions;
+  readonly #resources: ContentList<Resource>;
+  readonly #templates: ContentList<ResourceTemplate>;
+  readonly #prompts: ContentList<Prompt>;
+  readonly #subscriptions: ResourceSubscriptions;
+
+  constructor(options: HostContentOptions) {
+    this.#options = options;
+    const { clock, warn, pool } = options;
+    const resources = { capability: 'resources', clock, warn } as const;
+    this.#resources = new ContentList({ ...resources, kind: 'resources', accept: acceptResources });
+    this.#templates = new ContentList({ ...resources, kind: 'resourceTemplates', accept: acceptTemplates });
+    this.#prompts = new ContentList({
+      kind: 'prompts',
+      capability: 'prompts',
+      accept: acceptPrompts,
+      clock,
+      warn,
+    });
+    this.#subscriptions = new ResourceSubscriptions({ connection: (server) => pool.get(server), warn });
+  }
+
+  /** Of one server, whose failure is the caller's; or of all, where a failure is told and harms nobody else. */
+  async resources(only?: Connection): Promise<ResourceListing> {
+    const [resources, templates] = await Promise.all([
+      this.#gather(this.#resources, only),
+      this.#gather(this.#templates, only),
+    ]);
+    return {
+      resources: resources.map(({ server, item }) => presentResource(server, item)),
+      templates: templates.map(({ server, item }) => presentTemplate(server, item)),
+    };
+  }
+
+  read(connection: Connection, uri: string, options: ContentOptions = {}): Promise<ReadResult> {
+    return readResource(connection, uri, this.#asked(connection, options));
+  }
+
+  subscribe(connection: Connection, uri: string, listener: ResourceListener): Promise<Unsubscribe> {
+    return this.#subscriptions.subscribe(connection, uri, listener);
+  }
+
+  async prompts(only?: Connection): Promise<readonly ListedPrompt[]> {
+    const { naming } = this.#options;
+    if (only === undefined) return withCommands(await this.#gather(this.#prompts), naming);
+    await this.#prompts.of(only);
+    // A command depends on those that could want the same one.
+    const rivals = await this.#gather(this.#prompts, undefined, (server) => mayCollide(server, only.name));
+    return withCommands(rivals, naming).filter(({ server }) => server === only.name);
+  }
+
+  async prompt(
+    connection: Connection,
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    options: ContentOptions = {},
+  ): Promise<PromptResult> {
+    // A prompt can be had from a server whose list cannot.
+    const listed = await this.#prompts.of(connection).catch(() => []);
+    return getPrompt(connection, name, args, { ...this.#asked(connection, options), listed });
+  }
+
+  async expand(text: string, options: ContentOptions = {}): Promise<Expansion> {
+    const command = commandIn(text, this.#options.naming);
+    const prompt = command === undefined ? undefined : await this.#findCommand(command);
+    const connection = prompt === undefined ? undefined : this.#options.pool.get(prompt.server);
+    if (command !== undefined && prompt !== undefined && connection !== undefined) {
+      const args = readArguments(prompt, text.slice(command.length));
+      const { messages } = await this.prompt(connection, prompt.name, args, options);
+      return { messages, unknown: [] };
+    }
+    const servers = this.#options.pool.all().map(({ name }) => name);
+    const found = findMentions(text, servers);
+    const attached = await attach(found.mentions, (mention) => this.#readMention(mention, options));
+    return {
+      messages: [{ role: 'user', content: { type: 'text', text: found.text } }, ...attached.messages],
+      unknown: [...(command === undefined ? [] : [command]), ...attached.unknown],
+    };
+  }
+
+  complete(
+    connection: Connection,
+    ref: CompletionRef,
+    argument: { readonly name: string; readonly value: string },
+    options?: CompletionOptions,
+  ): Promise<Completion> {
+    return complete(connection, ref, argument, options);
+  }
+
+  // What connections tell.
+
+  connected(connection: Connection): void {
+    this.#subscriptions.connected(connection);
+  }
+
+  listChanged(connection: Connection, kind: ListEvent): void {
+    if (kind === 'prompts') this.#prompts.drop(connection);
+    if (kind !== 'resources') return;
+    this.#resources.drop(connection);
+    this.#templates.drop(connection);
+  }
+
+  resourceUpdated(connection: Connection, uri: string): void {
+    this.#subscriptions.updated(connection.name, uri);
+  }
+
+  // The inside.
+
+  /** The members of a list of one server, or of all that can be asked; by server in the order of code units. */
+  async #gather<T>(
+    list: ContentList<T>,
+    only?: Connection,
+    wanted: (server: string) => boolean = () => true,
+  ): Promise<readonly Of<T>[]> {
+    if (only !== undefined) return (await list.of(only)).map((item) => ({ server: only.name, item }));
+    const asked = this.#options.pool
+      .all()
+      .filter((connection) => isAvailable(connection) && wanted(connection.name))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+    const lists = await Promise.all(
+      asked.map(async (connection) => {
+        const { name: server } = connection;
+        try {
+          return (await list.of(connection)).map((item) => ({ server, item }));
+        } catch (error) {
+          this.#options.warn(server, asPlugboardError(error).message);
+          return [];
+        }
+      }),
+    );
+    return lists.flat();
+  }
+
+  /** Only servers that the command could belong to are asked, and started for it. */
+  async #findCommand(command: string): Promise<ListedPrompt | undefined> {
+    const { naming } = this.#options;
+    const candidates = await this.#gather(this.#prompts, undefined, (server) =>
+      mayBeOf(command, server, naming),
+    );
+    return withCommands(candidates, naming).find((prompt) => prompt.command === command);
+  }
+
+  async #readMention({ server, uri }: Mention, options: ContentOptions): Promise<ReadResult | undefined> {
+    const connection = this.#options.pool.get(server);
+    if (connection === undefined) return undefined;
+    try {
+      return await this.read(connection, uri, options);
+    } catch (error) {
+      if (options.signal?.aborted) throw error;
+      this.#options.warn(server, `${uri} was not attached: ${asPlugboardError(error).message}`);
+      return undefined;
+    }
+  }
+
+  #asked(
+    connection: Connection,
+    { signal, forModel = this.#options.forModel }: ContentOptions,
+  ): { request: RequestOptions; forModel: boolean; warn: (message: string) => void } {
+    const limits = limitsFor(connection.spec.entry, this.#options.settings());
+    return {
+      request: { signal, idleMs: limits.toolTimeoutMs, totalMs: limits.maxTotalMs },
+      forModel,
+      warn: (message) => this.#options.warn(connection.name, message),
+    };
+  }
+}
+
+/** There, on its way, or only waiting to be needed. What failed or was refused is not tried again for a list. */
+function isAvailable({ state }: Connection): boolean {
+  return state.status === 'connected' || state.status === 'connecting' || state.status === 'idle';
+}
