@@ -86,8 +86,14 @@ console.log(describeMachine());
 const contenders = [bare(), await sdk(), await ours()];
 const base = 'SDK v2 client';
 const slow = await interleave(contenders, ROUNDS, ({ call }) => sequential(call, SEQUENTIAL));
-table(`stdio, one call after another, p50 (${SEQUENTIAL} calls a round, ${ROUNDS} rounds)`, slow, { base, unit: 'µs' });
+table(`stdio, one call after another, p50 (${SEQUENTIAL} calls a round, ${ROUNDS} rounds)`, slow, {
+  base,
+  unit: 'µs',
+});
 const fast = await interleave(contenders, ROUNDS, ({ call }) => concurrent(call, CONCURRENT, IN_FLIGHT));
-table(`stdio, ${IN_FLIGHT} at once (${CONCURRENT} calls a round, ${ROUNDS} rounds)`, fast, { base, unit: 'calls/s' });
+table(`stdio, ${IN_FLIGHT} at once (${CONCURRENT} calls a round, ${ROUNDS} rounds)`, fast, {
+  base,
+  unit: 'calls/s',
+});
 for (const { close } of contenders) await close();
 rmSync(home, { recursive: true, force: true });

@@ -57,7 +57,9 @@ export function table(title, results, { base, unit, digits = 0 }) {
     const ratios = values.map((value, at) => value / against[at]);
     const spread = `${quantile(values, 0.1).toFixed(digits)}–${quantile(values, 0.9).toFixed(digits)}`;
     const ratio = `${median(ratios).toFixed(2)} × (${quantile(ratios, 0.1).toFixed(2)}–${quantile(ratios, 0.9).toFixed(2)})`;
-    console.log(`  ${name.padEnd(34)} ${median(values).toFixed(digits).padStart(8)} ${unit}  [${spread}]  ${ratio}`);
+    console.log(
+      `  ${name.padEnd(34)} ${median(values).toFixed(digits).padStart(8)} ${unit}  [${spread}]  ${ratio}`,
+    );
   }
 }
 

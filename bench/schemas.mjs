@@ -191,7 +191,9 @@ function measure(name, tools) {
         count(reasons, `${name}: ${raw.name} (${provider}): ${outcome.reason}`);
         continue;
       }
+      // The dialect and an empty `required` say nothing.
       const { $schema: _dialect, ...written } = raw.inputSchema ?? {};
+      if (written.required?.length === 0) delete written.required;
       if (isDeepStrictEqual(outcome.schema, written)) cell.asIs += 1;
       else cell.repaired += 1;
       const found = faultsOf(outcome.schema, provider);

@@ -16,6 +16,8 @@ const PROGRAMS = [
   { program: 'setsid', debian: 'util-linux', reason: 'servers that leave their process group' },
   { program: 'unshare', debian: 'util-linux', reason: 'a disk that is full' },
   { program: 'mkfifo', debian: 'coreutils', reason: 'a pipe where a file should be' },
+  { program: 'script', debian: 'bsdutils', reason: 'a terminal' },
+  { program: 'chromium', debian: 'chromium', reason: 'logins in a real browser' },
   { program: 'dbus-run-session', debian: 'dbus-daemon', reason: 'a session with a keyring' },
   { program: 'gnome-keyring-daemon', debian: 'gnome-keyring', reason: 'a real keyring' },
 ];

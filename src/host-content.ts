@@ -21,7 +21,13 @@ import type { Naming } from './catalog/names.ts';
 import { getPrompt, type ListedPrompt, type PromptMessage, type PromptResult } from './catalog/prompts.ts';
 import { commandIn, mayBeOf, mayCollide, withCommands } from './catalog/prompts-commands.ts';
 import { readArguments } from './catalog/prompts-line.ts';
-import { presentResource, presentTemplate, type ReadResult, type ResourceListing, readResource } from './catalog/resources.ts';
+import {
+  presentResource,
+  presentTemplate,
+  type ReadResult,
+  type ResourceListing,
+  readResource,
+} from './catalog/resources.ts';
 import { type ResourceListener, ResourceSubscriptions } from './catalog/resources-subscribe.ts';
 import type { Settings } from './config/entry.ts';
 import { limitsFor } from './config/limits.ts';

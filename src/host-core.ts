@@ -3,9 +3,11 @@
 import { join } from 'node:path';
 import { type AuditLog, createAuditLog } from './call/audit-log.ts';
 import type { CallContext, Handler } from './call/call.ts';
+import { InFlight } from './call/in-flight.ts';
 import { createOutputFiles } from './call/output-files.ts';
 import { createPipeline } from './call/pipeline.ts';
-import { createSession, type Session } from './call/session.ts';
+import { createSession, type Session, type SessionOptions } from './call/session.ts';
+import { collect } from './call/task.ts';
 import type { Telemetry } from './call/telemetry.ts';
 import { type CatalogCache, openCatalogCache } from './catalog/cache.ts';
 import { Catalog } from './catalog/catalog.ts';
@@ -26,6 +28,8 @@ import { type LoadedConfig, loadConfig } from './config/load.ts';
 import type { Connection, ConnectionContext } from './connection/connection.ts';
 import { Pool } from './connection/pool.ts';
 import { createQuestions, type Questions } from './connection/questions.ts';
+import { type Board, createBoard } from './connection/questions-board.ts';
+import { type KeptTasks, openKeptTasks } from './connection/tasks-kept.ts';
 import { openVerdicts, type Verdicts } from './connection/verdicts.ts';
 import { HostAuth } from './host-auth.ts';
 import { HostContent } from './host-content.ts';
@@ -73,6 +77,14 @@ export class HostCore {
   readonly #audit: AuditLog;
   readonly #habits: Habits | undefined;
   readonly #questions: Questions;
+  readonly #board: Board;
+  readonly #inFlight = new InFlight();
+  readonly #tasks: KeptTasks;
+  readonly #leave = new AbortController();
+  readonly #calls: CallContext;
+  #sessions = 0;
+  #callsMade = 0;
+  #collecting: Promise<void> = Promise.resolve();
   #reaper: Promise<Reaper> | undefined;
 
   static async build(options: HostOptions): Promise<HostCore> {
@@ -102,9 +114,16 @@ export class HostCore {
     this.sandboxState = options.sandboxState;
     this.events = new Emitter((error) => this.log(undefined, 'error', `a listener threw: ${String(error)}`));
     this.auth = this.#createAuth();
-    const { approve, approvals, forModel } = options;
-    this.session = createSession('host', { approve, approvals, forModel });
-    this.#questions = createQuestions(options, this.session.id);
+    this.session = createSession('host', options);
+    this.#board = createBoard(this.events);
+    this.#questions = createQuestions({
+      declared: { ...options, ...options.sessions },
+      board: this.#board,
+      clock,
+      log: (server, level, message) => this.log(server, level, message),
+      openUrl: options.openUrl,
+    });
+    this.#tasks = openKeptTasks({ home, clock, failed: (message) => this.log(undefined, 'error', message) });
     const naming = options.naming ?? config.settings.naming ?? 'mcp__';
     this.catalog = new Catalog(naming, [TOOL_SEARCH]);
     this.intake = this.#createIntake();
@@ -126,11 +145,41 @@ export class HostCore {
       clock,
       failed: (message) => this.log(undefined, 'error', message),
     });
-    this.pipeline = createPipeline(this.#callContext(parts.telemetry));
+    this.#calls = this.#callContext(parts.telemetry);
+    this.pipeline = createPipeline(this.#calls);
   }
 
   report(connection: Connection): ServerReport {
     return reportOf(connection, this.catalog.listing(connection.name));
+  }
+
+  nextCallId(): string {
+    this.#callsMade += 1;
+    return `c${this.#callsMade}`;
+  }
+
+  /** One more caller with its own questions, approvals and loaded tools. */
+  openSession(options: SessionOptions): Session {
+    this.#sessions += 1;
+    return createSession(`s${this.#sessions}`, options);
+  }
+
+  /** Collects the results of tasks that an earlier host of this home began and did not see the end of. */
+  collectTasks(): void {
+    this.#collecting = this.#collectTasks().catch((error: unknown) => {
+      this.log(undefined, 'warning', `tasks of an earlier host: ${String(error)}`);
+    });
+  }
+
+  async #collectTasks(): Promise<void> {
+    if (this.#leave.signal.aborted) return;
+    const claimed = await this.#tasks.claim((server) => this.pool.get(server) !== undefined);
+    await Promise.all(
+      claimed.map(async (task) => {
+        const connection = this.pool.get(task.server);
+        if (connection !== undefined) await collect(this.#calls, task, connection);
+      }),
+    );
   }
 
   /** A server is gone, or gone away: so are its tools. */
@@ -145,12 +194,15 @@ export class HostCore {
 
   /** Ends every server, then what served them. */
   async close(): Promise<void> {
+    this.#leave.abort();
     await this.pool.close();
+    await this.#collecting;
     await Promise.all([
       this.#verdicts.flush(),
       this.#cache.flush(),
       this.#audit.flush(),
       this.#habits?.flush(),
+      this.#tasks.release(),
     ]);
     await this.auth.close();
     const reaper = await this.#reaper?.catch(() => undefined);
@@ -230,7 +282,14 @@ export class HostCore {
       fallsBackToSse,
       restAfterMs: (entry) => ((entry.lifecycle ?? 'lazy') === 'lazy' ? REST_AFTER_MS : undefined),
       startupTimeoutMs: (entry) => limitsFor(entry, this.config.settings).startupTimeoutMs,
-      answer: (server, method, params) => questions.answer(server, method, params),
+      answer: (server, method, params, signal) => {
+        const call = this.#inFlight.whose(server, signal);
+        return questions.answer(server, method, params, {
+          asked: call?.session ?? this.session,
+          call,
+          signal,
+        });
+      },
       sandboxState: () => this.sandboxState,
       changed: (connection) => this.#changed(connection),
       listChanged: (connection, kind) => {
@@ -265,6 +324,18 @@ export class HostCore {
       events: this.events,
       log: (server, level, message) => this.log(server, level, message),
       audit: this.#audit,
+      board: this.#board,
+      inFlight: this.#inFlight,
+      answer: (call, method, params) =>
+        this.#questions.answer(call.tool?.server ?? '', method, params, {
+          asked: call.session,
+          call,
+          signal: call.signal,
+        }),
+      needsTask: ({ server, tool }) =>
+        this.catalog.listing(server)?.tools.find(({ name }) => name === tool)?.taskSupport === 'required',
+      tasks: this.#tasks,
+      leave: this.#leave.signal,
       habits: this.#habits,
       telemetry,
       outputs: createOutputFiles(this.home.outputs, this.clock),

@@ -7,6 +7,7 @@ import type { Naming } from './catalog/names.ts';
 import type { ServerEntry } from './config/entry.ts';
 import type { LogLevel } from './connection/log-gate.ts';
 import type { Questioned } from './connection/questions.ts';
+import type { QuestionEvents } from './connection/questions-board.ts';
 import type { ServerReport } from './host-report.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Transport } from './transport/contract.ts';
@@ -24,6 +25,11 @@ export interface HostOptions extends Questioned {
   readonly approvals?: SessionOptions['approvals'];
   /** Whether a model reads results (default): then they are cleaned and kept within its limits. */
   readonly forModel?: SessionOptions['forModel'];
+  /**
+   * What sessions of this host will be able to answer, beside the host itself: servers are told once, when
+   * they connect. The callbacks of the session decide; these here only say that there will be some.
+   */
+  readonly sessions?: Pick<Questioned, 'elicit' | 'sample' | 'roots'> | undefined;
   /** How a login reaches the person's browser; default: the system's own way. */
   readonly openUrl?: ((url: string) => void | Promise<void>) | undefined;
   readonly naming?: Naming | undefined;
@@ -51,7 +57,7 @@ export interface HostOptions extends Questioned {
   readonly clock?: Clock | undefined;
 }
 
-export interface HostEvents extends CallEvents {
+export interface HostEvents extends CallEvents, QuestionEvents {
   readonly server: ServerReport;
   readonly ready: { readonly connected: number; readonly failed: number; readonly cancelled: number };
   readonly tools: { readonly server: string };

@@ -4,9 +4,10 @@ import { mkdir } from 'node:fs/promises';
 import type { ServerAuth } from './auth/create.ts';
 import type { LoginOptions } from './auth/interactive.ts';
 import type { CallOptions } from './call/call.ts';
+import type { SessionOptions } from './call/session.ts';
 import type { ShapedResult } from './call/shape.ts';
 import type { Completion, CompletionOptions, CompletionRef } from './catalog/completion.ts';
-import { definitionCost, visibleTools } from './catalog/deferral.ts';
+import { definitionCost } from './catalog/deferral.ts';
 import type { ListedPrompt, PromptArguments, PromptResult } from './catalog/prompts.ts';
 import type { ReadResult, ResourceListing } from './catalog/resources.ts';
 import type { ResourceListener } from './catalog/resources-subscribe.ts';
@@ -25,6 +26,7 @@ import type { ContentOptions, Expansion } from './host-content.ts';
 import { HostCore } from './host-core.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
 import type { ServerReport } from './host-report.ts';
+import { HostSession } from './host-session.ts';
 import type { Unsubscribe } from './lib/emitter.ts';
 import { nearest } from './lib/nearest.ts';
 import { admit } from './policy/admit.ts';
@@ -63,18 +65,22 @@ export class Host {
   #reloading: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
   #unwatch: () => void = () => {};
-  #nextCall = 1;
+  readonly #own: HostSession;
 
   /** Use {@link createHost}. */
   constructor(core: HostCore) {
     this.#core = core;
+    this.#own = new HostSession(core, core.session);
   }
 
   /** Puts the configured servers in place and begins to start them; `createHost` calls it. */
   async start(): Promise<void> {
     const { added } = await this.#core.pool.apply(await this.#admitted());
     const starting = await this.#toStart(added);
-    this.#settled = startAll(starting).then((counts) => this.#core.events.emit('ready', counts));
+    this.#settled = startAll(starting).then((counts) => {
+      this.#core.events.emit('ready', counts);
+      if (this.#core.options.connect !== 'none') this.#core.collectTasks();
+    });
     if (this.#core.options.watch !== false) await this.#watch();
   }
 
@@ -82,7 +88,7 @@ export class Host {
 
   /** What the model should be given now, in stable order. */
   tools(): readonly Tool[] {
-    return visibleTools(this.#core.deferral(), this.#core.session.loaded);
+    return this.#own.tools();
   }
 
   /** What all definitions would cost a model, and what those that it is given now cost. */
@@ -97,8 +103,18 @@ export class Host {
     args: Readonly<Record<string, unknown>> = {},
     options: CallOptions = {},
   ): Promise<ShapedResult> {
-    const { session, pipeline } = this.#core;
-    return pipeline({ ...options, id: `c${this.#nextCall++}`, name, arguments: args, session });
+    return this.#own.call(name, args, options);
+  }
+
+  /**
+   * One more caller over the same servers: its own loaded tools, session approvals, roots and questions.
+   *
+   * @example
+   * const session = host.session({ approve: () => 'deny' });
+   * session.tools();
+   */
+  session(options: SessionOptions = {}): HostSession {
+    return new HostSession(this.#core, this.#core.openSession(options));
   }
 
   /** The tools that fit a description of what is wanted, best first. */

@@ -1,7 +1,7 @@
 /** Who we are to one remote server: puts configured headers, tokens and logins behind the transport's contract. */
 
 import type { OAuthDetails, RemoteEntry } from '../config/entry.ts';
-import { asPlugboardError, forServer, type PlugboardError } from '../errors.ts';
+import { asPlugboardError, forServer, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type EgressFetch, egressFetch, type Resolver } from '../policy/egress-fetch.ts';
 import type { SecretPlace } from '../secrets/store.ts';
@@ -62,6 +62,13 @@ export interface ServerAuth extends Credentials {
 }
 
 export function createServerAuth(options: ServerAuthOptions): ServerAuth {
+  const { server, entry } = options;
+  if (!URL.canParse(entry.url)) {
+    throw new PlugboardError('CONFIG_INVALID', `The url of "${server}" is not an address.`, {
+      server,
+      hint: 'Give the whole address, beginning with https://.',
+    });
+  }
   return new RemoteAuth(options);
 }
 
@@ -74,6 +81,7 @@ class RemoteAuth implements ServerAuth {
   readonly #unwatch: (() => void)[] = [];
   /** The headers of the last token, made once: a call with a valid token costs no more than a configured header. */
   #dressed: { readonly base: Headers; readonly access: string; readonly headers: Headers } | undefined;
+  #lastNeeded: string | undefined;
   #prover: { readonly access: string; readonly prover: DpopProver } | undefined;
 
   constructor(options: ServerAuthOptions) {
@@ -126,11 +134,7 @@ class RemoteAuth implements ServerAuth {
       if (source !== undefined) throw refusedCredential(server, source, challenge.status);
       const tokens = this.#machine ?? this.#login;
       if (tokens === undefined) {
-        throw needsLogin(
-          server,
-          new URL(entry.url),
-          'It wants credentials, and its entry has "oauth": false.',
-        );
+        throw needsLogin(server, entry.url, 'It wants credentials, and its entry has "oauth": false.');
       }
       await this.#tokensRefused(tokens, challenge, signal);
     } catch (error) {
@@ -148,6 +152,7 @@ class RemoteAuth implements ServerAuth {
 
   async login(options: LoginOptions = {}): Promise<void> {
     const { server } = this.#options;
+    this.#checkPerson();
     try {
       await interactiveLogin(this.#context, {
         ...options,
@@ -171,6 +176,7 @@ class RemoteAuth implements ServerAuth {
     readonly signal?: AbortSignal | undefined;
   }): Promise<BegunLogin> {
     const { server } = this.#options;
+    this.#checkPerson();
     try {
       const begun = await beginLogin(this.#context, options.redirectUri, options.signal);
       this.#tell({ type: 'login', server, state: 'waiting', url: begun.authorizationUrl, opened: false });
@@ -206,6 +212,17 @@ class RemoteAuth implements ServerAuth {
     this.#configured.close();
     this.#login?.close();
     for (const stop of this.#unwatch.splice(0)) stop();
+  }
+
+  /** A person can log in only where a person's login would be used. */
+  #checkPerson(): void {
+    if (this.#login !== undefined) return;
+    const { server } = this.#options;
+    const why = this.#machine === undefined ? 'has "oauth": false in its entry' : 'gets its tokens by itself';
+    throw new PlugboardError('USAGE', `The server "${server}" ${why}, so there is nothing to log in to.`, {
+      server,
+      hint: 'Change the oauth part of its entry first.',
+    });
   }
 
   #authorized(
@@ -279,13 +296,17 @@ class RemoteAuth implements ServerAuth {
   #reported(error: unknown): PlugboardError {
     const { server } = this.#options;
     const failure = forServer(asPlugboardError(error, 'AUTH_FAILED'), server);
-    if (failure.code === 'NEEDS_AUTH' || failure.code === 'NEEDS_CLIENT_REGISTRATION') {
+    const needed = failure.code === 'NEEDS_AUTH' || failure.code === 'NEEDS_CLIENT_REGISTRATION';
+    // Fifty calls that are refused for one reason are one thing to tell a person.
+    if (needed && this.#lastNeeded !== failure.message) {
+      this.#lastNeeded = failure.message;
       this.#tell({ type: 'login', server, state: 'needed', message: failure.message, ...hinted(failure) });
     }
     return failure;
   }
 
   #tell(event: AuthEvent): void {
+    if (event.type === 'login' && event.state !== 'needed') this.#lastNeeded = undefined;
     this.#options.onEvent?.(event);
   }
 }

@@ -53,7 +53,8 @@ async function attempt(context: LoginContext, interaction: Interaction): Promise
     state = begun.state;
     const opened = interaction.noBrowser !== true && (await interaction.open(begun.authorizationUrl));
     interaction.onUrl?.(begun.authorizationUrl, opened);
-    await finishWith(context, await firstAnswer(listener, begun.state, interaction, signal), signal);
+    const answer = await firstAnswer(context, listener, begun.state, interaction, signal);
+    if (answer !== undefined) await finishWith(context, answer, signal);
   } catch (error) {
     if (limit.signal.aborted) throw authFailed(context.server, 'nobody finished it within five minutes.');
     if (signal.aborted)
@@ -73,22 +74,41 @@ async function wantedPort({ oauth, logins, url }: LoginContext): Promise<number>
   return registered === undefined ? 0 : Number(new URL(registered).port);
 }
 
+/** Undefined when another process has finished this login, or made one of its own. */
 async function firstAnswer(
+  context: LoginContext,
   listener: CallbackListener,
   state: string,
   interaction: Interaction,
   signal: AbortSignal,
-): Promise<CallbackAnswer> {
+): Promise<CallbackAnswer | undefined> {
   // Whichever way the answer comes, the other one stops being asked.
   const done = new AbortController();
   const either = AbortSignal.any([signal, done.signal]);
-  const ways = [listener.answer(state), rejectOnAbort(signal)];
+  let unwatch = (): void => {};
+  const elsewhere = new Promise<undefined>((resolve) => {
+    unwatch = context.logins.watch(context.url, 'login', () => {
+      context.logins.read(context.url).then(
+        (login) => {
+          if (login?.tokens !== undefined) resolve(undefined);
+        },
+        // Whoever cannot read the store still has the other ways.
+        () => undefined,
+      );
+    });
+  });
+  const ways: Promise<CallbackAnswer | undefined>[] = [
+    listener.answer(state),
+    rejectOnAbort(signal),
+    elsewhere,
+  ];
   if (interaction.readPastedRedirect)
     ways.push(pasted(interaction.readPastedRedirect, state, either, interaction));
   try {
     return await Promise.race(ways);
   } finally {
     done.abort();
+    unwatch();
   }
 }
 

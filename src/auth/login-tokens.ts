@@ -88,7 +88,7 @@ export class LoginTokens implements TokenSource {
     const hopeless = wanted.scope !== undefined && scopeCovers(asked, wanted.scope);
     if (hopeless || (login.stepUps ?? 0) >= MAX_STEP_UPS)
       throw scopeNotGranted(this.#options.server, wanted.scope);
-    await this.#options.logins.rememberChallenge(this.#options.url, wanted);
+    await this.#options.logins.rememberChallenge(this.#options.url, wanted).catch(() => undefined);
     throw needsScope(this.#options.server, wanted.scope);
   }
 
@@ -202,8 +202,7 @@ export class LoginTokens implements TokenSource {
       await held.write(renewed, 'renewal');
       this.#unsaved = undefined;
     } catch {
-      // The old refresh token is spent: losing the new one would lose the login. The cause may quote a path only,
-      // but nothing of it is needed to act.
+      // The old refresh token is spent: losing the new one would lose the login. It goes on in memory.
       this.#unsaved = { login: renewed, replaced };
       this.#options.warn(
         `The renewed login to "${this.#options.server}" could not be saved. It works until this process ends; make the store writable, or log in again.`,
@@ -237,6 +236,6 @@ export class LoginTokens implements TokenSource {
   }
 
   #needsLogin(why?: string): PlugboardError {
-    return needsLogin(this.#options.server, new URL(this.#options.url), why);
+    return needsLogin(this.#options.server, this.#options.url, why);
   }
 }

@@ -12,7 +12,7 @@ import { chooseClient, isDocument } from './client.ts';
 import { type AuthorizationServer, discover } from './discover.ts';
 import { DPOP_ALGORITHM, dpopSession, newDpopKey } from './dpop.ts';
 import type { Logins } from './logins.ts';
-import { authFailed, needsGitHubToken, oauthCode } from './messages.ts';
+import { authFailed, needsGitHubToken, oauthCode, wantsPersonalToken } from './messages.ts';
 import { LOGIN_LIMIT_MS, type PendingLogin, savePending, takePending } from './pending.ts';
 import { loadSdk } from './sdk.ts';
 import { canonicalUrl, type StoredLogin } from './stored-login.ts';
@@ -55,8 +55,12 @@ export async function beginLogin(
   const { server, url, oauth, logins, clock } = context;
   const fetch = context.fetch(signal);
   const stored = await logins.read(url);
-  const wanted = (await logins.recallChallenge(url)) ?? (await probe(url, fetch));
+  const challenge = (await logins.recallChallenge(url)) ?? (await probe(url, fetch));
+  const wanted = challenge ?? NOTHING_WANTED;
   const found = await discover({ server, url, oauth, wanted, issuer: stored?.issuer, fetch });
+  if (challenge === undefined && found.metadata === undefined) {
+    throw authFailed(server, 'it does not ask for one.', { hint: 'Use it as it is.' });
+  }
   checkSupport(context, found);
   const before = stored?.issuer === found.issuer ? stored : undefined;
   const clientSecret = oauth.clientSecret ?? (await logins.clientSecret(url));
@@ -74,9 +78,8 @@ export async function beginLogin(
     stored: before,
     fetch,
   }).catch((error: unknown) => {
-    const gitHub = new URL(url).hostname === 'api.githubcopilot.com';
     const unregistered = error instanceof PlugboardError && error.code === 'NEEDS_CLIENT_REGISTRATION';
-    throw gitHub && unregistered ? needsGitHubToken(server) : error;
+    throw unregistered && wantsPersonalToken(url) ? needsGitHubToken(server) : error;
   });
   const sdk = await loadSdk();
   const state = randomBytes(32).toString('base64url');
@@ -90,7 +93,7 @@ export async function beginLogin(
   });
   const authorizationUrl = openableUrl(started.authorizationUrl);
   const stepUp = before?.tokens !== undefined && wanted.error === 'insufficient_scope';
-  await savePending(logins.folder, {
+  await savePending(await logins.openFolder(), {
     version: 1,
     url: canonicalUrl(url),
     state,
@@ -157,15 +160,15 @@ export async function finishLogin(
   return login;
 }
 
-/** Asks the server without a token what it wants: a person can log in before the first call was refused. */
-async function probe(url: string, fetch: EgressFetch): Promise<Wanted> {
+/** Asks without a token what the server wants, for a login before the first call; undefined when it wants none. */
+async function probe(url: string, fetch: EgressFetch): Promise<Wanted | undefined> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
     // Answered at once by whoever asks for no login, and opens no session.
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
   });
-  if (response.status !== 401) return NOTHING_WANTED;
+  if (response.status !== 401) return undefined;
   return readChallenge(response.headers.get('www-authenticate') ?? undefined);
 }
 

@@ -1,8 +1,8 @@
 /** All logins of one home folder: kept in the secret store, changed under a lock, noticed by other processes. */
 
 import { randomBytes } from 'node:crypto';
-import { type FSWatcher, mkdirSync, statSync, watch } from 'node:fs';
-import { mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { constants, type FSWatcher, mkdirSync, statSync, watch } from 'node:fs';
+import { access, mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -89,6 +89,7 @@ export class Logins {
         return erased;
       },
     };
+    await this.openFolder();
     try {
       return await withFileLock(this.#path(url, 'lock'), () => work(held), { waitMs: LOCK_WAIT_MS, signal });
     } catch (error) {
@@ -168,6 +169,19 @@ export class Logins {
     this.#watched.clear();
   }
 
+  /** Makes the folder, or says in plain words that nothing can be kept. */
+  async openFolder(): Promise<string> {
+    try {
+      await mkdir(this.folder, { recursive: true, mode: PRIVATE_FOLDER });
+      await access(this.folder, constants.W_OK);
+    } catch {
+      throw new PlugboardError('AUTH_FAILED', `No login can be kept: ${this.folder} cannot be written.`, {
+        hint: 'Make this folder writable, or point PLUGBOARD_HOME at one that is.',
+      });
+    }
+    return this.folder;
+  }
+
   async #stamp(url: string, change: Change): Promise<void> {
     const text = String(this.#clock.now());
     await this.#put(join(this.folder, stampFile(url, 'renewal')), text);
@@ -175,7 +189,7 @@ export class Logins {
   }
 
   async #put(file: string, text: string): Promise<void> {
-    await mkdir(this.folder, { recursive: true, mode: PRIVATE_FOLDER });
+    await this.openFolder();
     // Moved into place: writing in place changes a file twice, once empty and once full.
     const temporary = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
     await writeFile(temporary, text, { mode: PRIVATE_FILE });
@@ -224,10 +238,14 @@ export class Logins {
     for (const changed of [...listeners]) changed();
   }
 
-  /** Another text for each state of the file; empty when there is none. */
+  /** Another text for each state of the file; empty when there is none, or none that we may look at. */
   #stampOf(file: string): string {
-    const info = statSync(join(this.folder, file), { throwIfNoEntry: false, bigint: true });
-    return info === undefined ? '' : `${info.ino}:${info.mtimeNs}`;
+    try {
+      const info = statSync(join(this.folder, file), { bigint: true });
+      return `${info.ino}:${info.mtimeNs}`;
+    } catch {
+      return '';
+    }
   }
 }
 

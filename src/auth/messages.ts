@@ -8,8 +8,13 @@ const MAX_SHOWN_CHARS = 200;
 /** GitHub's remote server has no registration and refuses logins of unknown programs. */
 const GITHUB_HOST = 'api.githubcopilot.com';
 
-export function needsLogin(server: string, url: URL, why = 'It wants a login.'): PlugboardError {
-  if (url.hostname === GITHUB_HOST) return needsGitHubToken(server);
+/** True for servers that take a personal token and nothing else. */
+export function wantsPersonalToken(url: string | URL): boolean {
+  return new URL(url).hostname === GITHUB_HOST;
+}
+
+export function needsLogin(server: string, url: string, why = 'It wants a login.'): PlugboardError {
+  if (wantsPersonalToken(url)) return needsGitHubToken(server);
   return new PlugboardError('NEEDS_AUTH', `The server "${server}" cannot be used yet: ${why}`, {
     server,
     hint: `plugboard login ${shellWord(server)}`,
@@ -74,15 +79,10 @@ export function needsClientRegistration(server: string): PlugboardError {
   );
 }
 
-export function authFailed(
-  server: string,
-  message: string,
-  options: { hint?: string; cause?: unknown } = {},
-): PlugboardError {
+export function authFailed(server: string, message: string, options: { hint?: string } = {}): PlugboardError {
   return new PlugboardError('AUTH_FAILED', `The login to "${server}" failed: ${message}`, {
     server,
     hint: options.hint ?? `Try again: plugboard login ${shellWord(server)}`,
-    cause: options.cause,
   });
 }
 

@@ -1,7 +1,7 @@
 /** Logins that wait for the person: kept five minutes in a private file, so that any process can finish them. */
 
 import { createHash, type JsonWebKey } from 'node:crypto';
-import { mkdir, readdir, readFile, stat, unlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { IssuerEndpoints, StoredClient } from './stored-login.ts';
@@ -29,7 +29,6 @@ export interface PendingLogin {
 }
 
 export async function savePending(folder: string, pending: PendingLogin): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
   await sweep(folder);
   await writeFile(fileFor(folder, pending.state), JSON.stringify(pending), { mode: 0o600, flag: 'wx' });
 }

@@ -1,5 +1,6 @@
 /** Lets a call through, asks the person, or refuses (CAL-2). What is decided is in `policy/approval.ts`. */
 
+import { plainName } from '../catalog/names.ts';
 import { PlugboardError } from '../errors.ts';
 import { decideApproval } from '../policy/approval.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
@@ -9,7 +10,8 @@ export const approve: Stage = (context, next) => (call) => {
   const { tool, entry } = settingsOf(call);
   const settings = context.settings();
   const decision = decideApproval({
-    name: tool.name,
+    name: context.snapshot().ruleName(tool),
+    plainName: plainName(tool.server, tool.tool, 'mcp__'),
     approval: entry.tools?.[tool.tool]?.approval ?? entry.approval ?? settings.defaults?.approval ?? 'auto',
     permissions: settings.permissions ?? {},
     hints: tool.annotations,
@@ -36,15 +38,16 @@ export const approve: Stage = (context, next) => (call) => {
 
 async function ask(context: CallContext, call: Call, reason: string, next: Handler): ReturnType<Handler> {
   const { tool } = settingsOf(call);
+  const rule = context.snapshot().ruleName(tool);
   const { session } = call;
   if (session.approve === undefined) {
     call.decision = 'nobody to ask';
     throw new PlugboardError('APPROVAL_REQUIRED', `${tool.name} has to be approved: ${reason}`, {
       server: tool.server,
-      hint: `Nobody can be asked here. To allow it, add ${JSON.stringify(tool.name)} to permissions.allow in config.json.`,
+      hint: `Nobody can be asked here. To allow it, add ${JSON.stringify(rule)} to permissions.allow in config.json.`,
     });
   }
-  const answer = await session.approve({
+  const request = {
     server: tool.server,
     tool: tool.tool,
     name: tool.name,
@@ -52,17 +55,25 @@ async function ask(context: CallContext, call: Call, reason: string, next: Handl
     ...(tool.annotations === undefined ? {} : { annotations: tool.annotations }),
     reason,
     session: session.id,
-  });
+  };
+  const { approve: put } = session;
+  const { signal } = call;
+  const answer = await context.board.ask(
+    { kind: 'approval', ...request },
+    () => put(signal === undefined ? request : { ...request, signal }),
+    String,
+    signal,
+  );
   call.decision = `asked: ${answer}`;
   switch (answer) {
     case 'allow':
       break;
     case 'allow-session':
-      session.allowed.add(tool.name);
+      session.allowed.add(rule);
       break;
     case 'allow-always':
-      session.allowed.add(tool.name);
-      await context.allowAlways(tool.name);
+      session.allowed.add(rule);
+      await context.allowAlways(rule);
       break;
     case 'deny':
       throw denied(call, 'you denied it');

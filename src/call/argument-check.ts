@@ -9,8 +9,13 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import { nearest } from '../lib/nearest.ts';
 import { clean } from '../policy/clean.ts';
 
-/** Compiling grows with the schema; above this the server's own check has to do. */
-const MAX_CHECKED_SCHEMA_CHARS = 256 * 1024;
+/** Compiling grows with the schema; above these the server's own check has to do. */
+const MAX_SCHEMA_NODES = 1_500;
+const MAX_SCHEMA_DEPTH = 64;
+/** References followed in one check: a few that point at each other twice can ask for billions. */
+const MAX_REFERENCES = 2_000;
+/** Marks what a reference points at; no schema has a keyword of this name by accident. */
+const COUNTED = 'plugboard:counted';
 const MAX_PATTERN_CHARS = 512;
 /** Even a harmless pattern is quadratic on some texts. */
 const MAX_PATTERN_SUBJECT_CHARS = 10_000;
@@ -39,18 +44,37 @@ export async function createArgumentChecker(): Promise<ArgumentChecker> {
     logger: false,
     // Ids are a stranger's words: two tools may well use the same one.
     addUsedSchema: false,
+    // Written out in place, references that point at each other twice grow without bound.
+    inlineRefs: false,
     code: { regExp: Object.assign(guardedRegExp, { code: 'guardedRegExp' }) },
   } as const;
 
   const compile = (schema: JsonObject): ArgumentCheck => {
-    const text = JSON.stringify(schema);
-    if (text.length > MAX_CHECKED_SCHEMA_CHARS) return unchecked;
+    const { $schema: dialect, $id: _id, ...own } = schema;
+    if (!isModest(own)) return unchecked;
+    const rest = structuredClone(own);
+    if (!markTargets(rest)) return unchecked;
     // An engine of its own, so that nothing is kept for tools that are long gone.
-    const classic = /draft-0[4-7]/.test(String(schema['$schema'] ?? ''));
-    const { $schema: _dialect, $id: _id, ...rest } = schema;
+    const engine = /draft-0[4-7]/.test(String(dialect ?? '')) ? new Ajv(options) : new Ajv2020(options);
+    let followed = 0;
+    engine.addKeyword({
+      keyword: COUNTED,
+      validate: () => {
+        followed += 1;
+        if (followed > MAX_REFERENCES) throw new Error('too many references');
+        return true;
+      },
+    });
     try {
-      const validate = classic ? new Ajv(options).compile(rest) : new Ajv2020(options).compile(rest);
-      return (args) => (validate(args) ? [] : explain(validate, rest));
+      const validate = engine.compile(rest);
+      return (args) => {
+        followed = 0;
+        try {
+          return validate(args) ? [] : explain(validate, rest);
+        } catch {
+          return []; // References without end, or an object deeper than the stack.
+        }
+      };
     } catch {
       return unchecked; // A reference that leads nowhere, or a keyword that is nonsense.
     }
@@ -65,6 +89,55 @@ export async function createArgumentChecker(): Promise<ArgumentChecker> {
       return check;
     },
   };
+}
+
+/** Whether a schema is small enough to be worth its compilation. */
+function isModest(schema: JsonObject): boolean {
+  let nodes = 0;
+  const fits = (value: unknown, depth: number): boolean => {
+    if (typeof value !== 'object' || value === null) return true;
+    nodes += 1;
+    if (nodes > MAX_SCHEMA_NODES || depth > MAX_SCHEMA_DEPTH) return false;
+    return Object.values(value).every((member) => fits(member, depth + 1));
+  };
+  return fits(schema, 0);
+}
+
+/** Has every reference counted where it arrives; false when one leads out of the schema, which is never followed. */
+function markTargets(root: Record<string, unknown>): boolean {
+  const mark = (value: unknown): boolean => {
+    if (typeof value !== 'object' || value === null) return true;
+    if (Array.isArray(value)) return value.every(mark);
+    if (!isObject(value)) return true;
+    const reference = value['$ref'];
+    if (typeof reference === 'string') {
+      const target = targetOf(root, reference);
+      if (target === undefined) return false;
+      target[COUNTED] = true;
+    }
+    if (value['$dynamicRef'] !== undefined || value['$recursiveRef'] !== undefined) return false;
+    return Object.values(value).every(mark);
+  };
+  return mark(root);
+}
+
+function targetOf(root: Record<string, unknown>, reference: string): Record<string, unknown> | undefined {
+  if (reference !== '#' && !reference.startsWith('#/')) return undefined;
+  let node: unknown = root;
+  for (const step of reference.split('/').slice(1)) {
+    const key = decode(step).replaceAll('~1', '/').replaceAll('~0', '~');
+    if (Array.isArray(node)) node = node[Number(key)];
+    else node = isObject(node) && Object.hasOwn(node, key) ? node[key] : undefined;
+  }
+  return isObject(node) ? node : undefined;
+}
+
+function decode(step: string): string {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    return step;
+  }
 }
 
 /** A pattern that cannot run away: risky ones match everything, long texts are not looked at. */

@@ -7,11 +7,14 @@ import type { Search } from '../catalog/search-view.ts';
 import type { Tool } from '../catalog/tool.ts';
 import type { Settings } from '../config/entry.ts';
 import type { Connection } from '../connection/connection.ts';
-import type { Progress } from '../connection/peer.ts';
+import type { Params, Progress } from '../connection/peer.ts';
+import type { Board } from '../connection/questions-board.ts';
+import type { KeptTasks } from '../connection/tasks-kept.ts';
 import type { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emitter } from '../lib/emitter.ts';
 import type { AuditLog } from './audit-log.ts';
+import type { InFlight } from './in-flight.ts';
 import type { Outcome } from './outcome.ts';
 import type { OutputFiles } from './output-files.ts';
 import type { Session } from './session.ts';
@@ -36,6 +39,8 @@ export interface Call extends CallOptions {
   connection?: Connection;
   /** Set by `approve`: why the call was let through, or not. */
   decision?: string;
+  /** How often its server has asked the model so far. */
+  samples?: number;
   /** Set by `telemetry`: the trace this call is part of. */
   traceMeta?: Readonly<Record<string, string>>;
 }
@@ -69,6 +74,17 @@ export interface CallContext {
   readonly log: (server: string, level: 'info' | 'warning', message: string) => void;
   readonly outputs: OutputFiles;
   readonly audit: AuditLog;
+  /** Where questions are put, so that every surface can show them. */
+  readonly board: Board;
+  /** Whose call a server works on, and so whom its questions go to. */
+  readonly inFlight: InFlight;
+  /** Answers a question that came with a task of this call. */
+  readonly answer: (call: Call, method: string, params: Params) => Promise<unknown>;
+  /** Whether a server wants this tool called as a task. */
+  readonly needsTask: (tool: Tool) => boolean;
+  readonly tasks: KeptTasks;
+  /** Aborted when the host ends. */
+  readonly leave: AbortSignal;
   /** Undefined when nothing is to be learnt. */
   readonly habits: Habits | undefined;
   /** Undefined unless the user asked for it. */

@@ -2,63 +2,95 @@
 
 import { acceptCallResult } from '../catalog/accept-result.ts';
 import { paramHeaders } from '../catalog/param-headers.ts';
+import type { Tool } from '../catalog/tool.ts';
 import { limitsFor } from '../config/limits.ts';
 import { RPC_HEADER_MISMATCH } from '../connection/eras.ts';
 import { sandboxMeta } from '../connection/sandbox-state.ts';
+import { createdTask } from '../connection/tasks.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Call, CallContext, Stage } from './call.ts';
 import { settingsOf } from './settings.ts';
+import { followCall } from './task.ts';
+import { openFirst, wantsUrls } from './url-first.ts';
 
 export const invoke: Stage = (context) => async (call) => {
   const { tool, connection } = settingsOf(call);
-  let raw: unknown;
+  context.inFlight.begin(tool.server, call);
   try {
-    raw = await send(context, call);
+    const answer = await sendOnceMore(context, call);
+    const { negotiated } = connection;
+    const task = negotiated === undefined ? undefined : createdTask(answer, negotiated.era);
+    const raw =
+      task === undefined || negotiated === undefined
+        ? answer
+        : await followCall(context, call, task, negotiated.era);
+    const { result, warnings } = acceptCallResult(raw);
+    for (const warning of warnings) context.log(tool.server, 'warning', `${tool.tool}: ${warning}`);
+    return result;
   } catch (error) {
-    // The server's idea of this tool is newer than ours: read the list again, and say it once more.
-    if (!(error instanceof PlugboardError) || error.detail.rpcCode !== RPC_HEADER_MISMATCH)
-      throw named(error, call);
-    await connection.reread();
-    raw = await send(context, call).catch((second: unknown) => {
-      throw named(second, call);
-    });
+    throw named(error, call);
+  } finally {
+    context.inFlight.end(tool.server, call);
   }
-  const { result, warnings } = acceptCallResult(raw);
-  for (const warning of warnings) context.log(tool.server, 'warning', `${tool.tool}: ${warning}`);
-  return result;
 };
 
-function send(context: CallContext, call: Call): Promise<unknown> {
-  const { tool: called, connection, entry } = settingsOf(call);
-  // After a list was read again the name stands for a newer definition.
-  const tool = context.snapshot().find(called.name) ?? called;
+/** The two answers after which a call may be said again, once: the server did nothing yet in either case. */
+async function sendOnceMore(context: CallContext, call: Call): Promise<unknown> {
+  const { tool, connection } = settingsOf(call);
+  try {
+    return await send(context, call, tool);
+  } catch (error) {
+    if (!(error instanceof PlugboardError)) throw error;
+    if (error.detail.rpcCode === RPC_HEADER_MISMATCH) {
+      // The server's idea of this tool is newer than ours: read the list again.
+      await connection.reread();
+      return send(context, call, newest(context, tool));
+    }
+    if (!wantsUrls(error)) throw error;
+    await openFirst(context, call, error);
+    return send(context, call, tool);
+  }
+}
+
+/** The same tool of the same server, as it is described now; never another one that has got its name (F33). */
+function newest(context: CallContext, tool: Tool): Tool {
+  const now = context.snapshot().find(tool.name);
+  return now?.server === tool.server && now.tool === tool.tool ? now : tool;
+}
+
+function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
+  const { connection, entry } = settingsOf(call);
   const limits = limitsFor(entry, context.settings());
   const { negotiated } = connection;
   const sandbox = negotiated === undefined ? undefined : sandboxMeta(negotiated, context.sandboxState());
   const meta =
     sandbox === undefined && call.traceMeta === undefined ? undefined : { ...sandbox, ...call.traceMeta };
+  const params: Record<string, unknown> = { name: tool.tool, arguments: call.arguments };
+  if (meta !== undefined) params['_meta'] = meta;
+  if (
+    negotiated?.era === 'legacy' &&
+    negotiated.capabilities['tasks'] !== undefined &&
+    context.needsTask(tool)
+  )
+    params['task'] = {};
   const mirrored = negotiated?.era === 'modern' && connection.transportKind === 'http';
-  return connection.request(
-    'tools/call',
-    { name: tool.tool, arguments: call.arguments, ...(meta === undefined ? {} : { _meta: meta }) },
-    {
-      signal: call.signal,
-      idleMs: call.timeoutMs ?? limits.toolTimeoutMs,
-      totalMs: limits.maxTotalMs,
-      headers: mirrored ? paramHeaders(tool, call.arguments) : undefined,
-      onProgress: (progress) => {
-        context.events.emit('call.progress', { id: call.id, ...progress });
-        call.onProgress?.(progress);
-      },
+  return connection.request('tools/call', params, {
+    signal: call.signal,
+    idleMs: call.timeoutMs ?? limits.toolTimeoutMs,
+    totalMs: limits.maxTotalMs,
+    headers: mirrored ? paramHeaders(tool, call.arguments) : undefined,
+    onProgress: (progress) => {
+      context.events.emit('call.progress', { id: call.id, ...progress });
+      call.onProgress?.(progress);
     },
-  );
+  });
 }
 
 /** A timeout and a lost connection say which tool they hit: "tools/call" helps nobody. */
 function named(error: unknown, call: Call): unknown {
   if (!(error instanceof PlugboardError)) return error;
   const { tool } = settingsOf(call);
-  const message = error.message.replace(/^tools\/call/, `${tool.tool} on ${tool.server}`);
+  const message = error.message.replace(/^(?:tools\/call|tasks\/\w+)/, `${tool.tool} on ${tool.server}`);
   return new PlugboardError(error.code, message, {
     server: tool.server,
     hint:

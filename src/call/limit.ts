@@ -23,17 +23,21 @@ export const limit: Stage = (_context, next) => {
       lane = { running: 0, waiting: [] };
       lanes.set(connection, lane);
     }
-    return lane.running < MAX_CALLS_PER_SERVER ? run(lane, call, next) : wait(lane, call, next);
+    if (lane.running >= MAX_CALLS_PER_SERVER) return wait(lane, call, next);
+    lane.running += 1;
+    return run(lane, call, next);
   };
 };
 
+/** Works on a call that has a place; the place is given on or given up. */
 async function run(lane: Lane, call: Call, next: Handler): ReturnType<Handler> {
-  lane.running += 1;
   try {
     return await next(call);
   } finally {
-    lane.running -= 1;
-    lane.waiting.shift()?.();
+    // The place goes to whoever has waited longest, without a moment in which a newcomer could take it.
+    const turn = lane.waiting.shift();
+    if (turn === undefined) lane.running -= 1;
+    else turn();
   }
 }
 

@@ -1,6 +1,7 @@
 /** What outlives one call and belongs to one caller: what it was allowed, what it has loaded, where its questions go. */
 
 import type { ToolAnnotations } from '../catalog/tool.ts';
+import type { Questioned } from '../connection/questions.ts';
 
 export interface ApprovalRequest {
   readonly server: string;
@@ -12,13 +13,15 @@ export interface ApprovalRequest {
   /** Why it is asked, in one sentence. */
   readonly reason: string;
   readonly session: string;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal?: AbortSignal;
 }
 
 export type ApprovalAnswer = 'allow' | 'allow-session' | 'allow-always' | 'deny' | 'cancel';
 
 export type Approve = (request: ApprovalRequest) => ApprovalAnswer | Promise<ApprovalAnswer>;
 
-export interface SessionOptions {
+export interface SessionOptions extends Questioned {
   readonly approve?: Approve | undefined;
   /**
    * `enforce`: everything that `approval` asks about is asked here. `client`: whoever calls has asked its
@@ -29,7 +32,7 @@ export interface SessionOptions {
   readonly forModel?: boolean | undefined;
 }
 
-export interface Session {
+export interface Session extends Questioned {
   readonly id: string;
   readonly approve: Approve | undefined;
   readonly approvals: 'enforce' | 'client';
@@ -51,5 +54,9 @@ export function createSession(id: string, options: SessionOptions): Session {
     allowed: new Set(),
     loaded: new Set(),
     found: new Map(),
+    elicit: options.elicit,
+    elicitation: options.elicitation,
+    sample: options.sample,
+    roots: options.roots,
   };
 }

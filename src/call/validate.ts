@@ -1,12 +1,15 @@
-/** Checks the arguments before anybody is asked about them or a server sees them. */
+/**
+ * Checks the arguments before anybody is asked about them or a server sees them, and structured output on its
+ * way back: that is passed on in any case, with a word in the log when it is not what the tool promised.
+ */
 
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { type ArgumentChecker, createArgumentChecker } from './argument-check.ts';
-import type { Call, Handler, Stage } from './call.ts';
+import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { settingsOf } from './settings.ts';
 
-export const validate: Stage = (_context, next) => {
+export const validate: Stage = (context, next) => {
   let loading: Promise<ArgumentChecker> | undefined;
   let checker: ArgumentChecker | undefined;
   const check = (call: Call, using: ArgumentChecker): ReturnType<Handler> => {
@@ -14,7 +17,9 @@ export const validate: Stage = (_context, next) => {
     const problems = isRecord(call.arguments)
       ? using.checkFor(tool.inputSchema)(call.arguments)
       : ['the arguments must be an object'];
-    if (problems.length === 0) return next(call);
+    if (problems.length === 0) {
+      return tool.outputSchema === undefined ? next(call) : withOutput(context, call, using, next);
+    }
     return Promise.reject(
       new PlugboardError('INVALID_ARGUMENTS', `${call.name} was not called: ${problems.join('; ')}`, {
         server: tool.server,
@@ -32,3 +37,30 @@ export const validate: Stage = (_context, next) => {
     });
   };
 };
+
+async function withOutput(
+  context: CallContext,
+  call: Call,
+  using: ArgumentChecker,
+  next: Handler,
+): ReturnType<Handler> {
+  const result = await next(call);
+  const { tool } = settingsOf(call);
+  const { structuredContent } = result;
+  // A tool that failed owes nobody a shape, and what was cut is in a file.
+  if (tool.outputSchema === undefined || result.isError || result.truncated !== undefined) return result;
+  const problems = isRecord(structuredContent)
+    ? using.checkFor(tool.outputSchema)(structuredContent)
+    : structuredContent === undefined
+      ? ['there is none']
+      : [];
+  if (problems.length > 0) {
+    const why = problems.join('; ');
+    context.log(
+      tool.server,
+      'warning',
+      `${tool.tool}: its structured output is not what it promised: ${why}`,
+    );
+  }
+  return result;
+}

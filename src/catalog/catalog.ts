@@ -19,6 +19,8 @@ export interface Quarantined {
 export interface ServerListing {
   readonly tools: readonly AcceptedTool[];
   readonly quarantined: readonly Quarantined[];
+  /** Tools that are not what they were when they were pinned: known, and not to be called (POL-3). */
+  readonly held?: readonly AcceptedTool[];
   /** What was mended so that it could be used, for the log. */
   readonly warnings: readonly string[];
   readonly instructions?: string;
@@ -29,8 +31,15 @@ export interface Snapshot {
   /** By server, then by tool, in the order of their code units: the same servers always give the same order (CAT-6). */
   readonly tools: readonly Tool[];
   find(name: string): Tool | undefined;
-  /** What a server calls it → what a model calls it. */
-  nameOf(server: string, tool: string): string | undefined;
+  /** A tool of this name that is held back, so that a call of it can say why. */
+  findHeld(name: string): Held | undefined;
+  /** The name that permission rules are written against: always `mcp__server__tool`, whatever models are told. */
+  ruleName(tool: Tool): string;
+}
+
+export interface Held {
+  readonly server: string;
+  readonly tool: string;
 }
 
 /** Reads a raw list; one hopeless tool is left out with its reason and harms no other (F56). */
@@ -94,12 +103,14 @@ export class Catalog {
   #build(): Snapshot {
     const servers = [...this.#servers].sort(([a], [b]) => compare(a, b));
     const keys = servers.flatMap(([server, { listing }]) =>
-      listing.tools.map((tool) => ({ server, tool: tool.name })),
+      [...listing.tools, ...(listing.held ?? [])].map((tool) => ({ server, tool: tool.name })),
     );
     // Named before anything is filtered, so that hiding a tool renames nobody.
     const names = assignNames(keys, this.#naming, { reserved: this.#reserved });
+    const rules = this.#naming === 'mcp__' ? names : assignNames(keys, 'mcp__');
     const tools: Tool[] = [];
     const byName = new Map<string, Tool>();
+    const heldByName = new Map<string, Held>();
     for (const [server, { listing, entry }] of servers) {
       const passes = toolFilter(entry);
       for (const accepted of [...listing.tools].sort((a, b) => compare(a.name, b.name))) {
@@ -109,12 +120,17 @@ export class Catalog {
         tools.push(tool);
         byName.set(name, tool);
       }
+      for (const { name: tool } of listing.held ?? []) {
+        const name = names.nameOf(server, tool);
+        if (name !== undefined && passes(tool)) heldByName.set(name, { server, tool });
+      }
     }
     return {
       version: this.#version,
       tools,
       find: (name) => byName.get(name),
-      nameOf: (server, tool) => names.nameOf(server, tool),
+      findHeld: (name) => heldByName.get(name),
+      ruleName: ({ server, tool, name }) => rules.nameOf(server, tool) ?? name,
     };
   }
 }
@@ -135,7 +151,8 @@ function present(name: string, server: string, accepted: AcceptedTool): Tool {
   };
 }
 
-function oneLine(name: string): string {
+/** A name as it may stand in a line of text. */
+export function oneLine(name: string): string {
   return clean(name, { multiline: false, max: 200 });
 }
 

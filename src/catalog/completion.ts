@@ -2,8 +2,9 @@
 
 import type { Connection } from '../connection/connection.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
-import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
+import { refusalOf } from './content-errors.ts';
 
 /** Somebody is typing: a late suggestion is none. */
 const COMPLETE_TIMEOUT_MS = 10_000;
@@ -50,7 +51,7 @@ export async function complete(
     raw = await connection.request('completion/complete', params, { signal, idleMs: COMPLETE_TIMEOUT_MS });
   } catch (thrown) {
     const error = asPlugboardError(thrown);
-    if (error.detail.rpcCode === RPC_METHOD_NOT_FOUND) return { values: [] };
+    if (refusalOf(error, 'completion/complete')?.unknownMethod) return { values: [] };
     throw error;
   }
   const found = isRecord(raw) && isRecord(raw['completion']) ? raw['completion'] : undefined;

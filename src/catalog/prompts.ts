@@ -8,7 +8,7 @@ import { nearest } from '../lib/nearest.ts';
 import { clean } from '../policy/clean.ts';
 import type { Prompt, PromptArgument } from './accept-lists.ts';
 import { acceptContentBlock, type ContentBlock } from './accept-result.ts';
-import { RPC_NOT_FOUND, sentenceOf } from './content-errors.ts';
+import { offersNone, refusalOf } from './content-errors.ts';
 import { cleanContents } from './resources.ts';
 
 const MAX_MESSAGES = 1_000;
@@ -76,7 +76,7 @@ export async function getPrompt(
   const raw = await connection
     .request('prompts/get', { name, arguments: args }, request)
     .catch((error: unknown) => {
-      throw getFailure(server, name, known === undefined ? listed : [known], asPlugboardError(error));
+      throw getFailure(server, name, listed, asPlugboardError(error));
     });
   return acceptPrompt(server, name, raw, forModel, warn);
 }
@@ -181,40 +181,34 @@ function getFailure(
   listed: readonly Prompt[],
   error: PlugboardError,
 ): PlugboardError {
-  const { code, detail } = error;
-  if (code !== 'PROTOCOL_ERROR' && code !== 'TIMEOUT') return error;
-  if (detail.rpcCode === undefined) {
+  const { detail } = error;
+  const refusal = refusalOf(error, 'prompts/get');
+  if (refusal === undefined) {
     const message = error.message.replace(/^prompts\/get/, `the prompt ${shown(name)} of ${server}`);
-    return new PlugboardError(code, message, { server, hint: error.hint, cause: error, detail });
+    return new PlugboardError(error.code, message, { server, hint: error.hint, cause: error, detail });
   }
-  const said = sentenceOf(error, 'prompts/get');
-  const [known] = listed.filter((prompt) => prompt.name === name);
-  const refused = RPC_NOT_FOUND.has(detail.rpcCode);
-  if (known !== undefined) {
-    // The prompt is there, so it is the arguments that were not liked.
-    return new PlugboardError(
-      refused ? 'INVALID_ARGUMENTS' : code,
-      `${server} did not give the prompt ${shown(name)}: ${said}`,
-      { server, hint: `It takes ${usage(known)}.`, cause: error, detail },
-    );
+  if (refusal.unknownMethod) return offersNone(server, 'prompts', error);
+  const code = refusal.notFound ? 'INVALID_ARGUMENTS' : error.code;
+  const known = listed.find((prompt) => prompt.name === name);
+  if (known !== undefined || !refusal.notFound) {
+    // The prompt is there, so it is the arguments that were not liked, or the server has a fault.
+    const message = `${server} did not give the prompt ${shown(name)}: ${refusal.words}`;
+    const hint = known === undefined ? undefined : `It takes ${usage(known)}.`;
+    return new PlugboardError(code, message, { server, hint, cause: error, detail });
   }
   const close = nearest(
     name,
     listed.map((prompt) => prompt.name),
   ).map(shown);
-  return new PlugboardError(
-    refused ? 'INVALID_ARGUMENTS' : code,
-    `${server} has no prompt called ${shown(name)}: ${said}`,
-    {
-      server,
-      hint:
-        close.length > 0
-          ? `Did you mean ${close.join(' or ')}?`
-          : `plugboard prompts ${server} shows what it offers.`,
-      cause: error,
-      detail,
-    },
-  );
+  return new PlugboardError(code, `${server} has no prompt called ${shown(name)}: ${refusal.words}`, {
+    server,
+    hint:
+      close.length > 0
+        ? `Did you mean ${close.join(' or ')}?`
+        : `plugboard prompts ${server} shows what it offers.`,
+    cause: error,
+    detail,
+  });
 }
 
 function shown(name: string): string {

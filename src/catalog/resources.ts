@@ -7,7 +7,7 @@ import { isRecord } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
 import type { Resource, ResourceTemplate } from './accept-lists.ts';
 import { acceptResourceContents, type ResourceContents } from './accept-result.ts';
-import { RPC_NOT_FOUND, sentenceOf } from './content-errors.ts';
+import { offersNone, refusalOf } from './content-errors.ts';
 
 /** Parts of one resource: a folder may have many, none has this many. */
 const MAX_PARTS = 10_000;
@@ -99,22 +99,18 @@ export function cleanContents(contents: ResourceContents): ResourceContents {
 
 function readFailure(server: string, uri: string, error: PlugboardError): PlugboardError {
   const { code, detail, hint } = error;
-  if (detail.rpcCode !== undefined && RPC_NOT_FOUND.has(detail.rpcCode)) {
+  const refusal = refusalOf(error, 'resources/read');
+  if (refusal?.unknownMethod) return offersNone(server, 'resources', error);
+  if (refusal?.notFound) {
     return new PlugboardError(
       'INVALID_ARGUMENTS',
-      `${server} has no resource ${JSON.stringify(uri)}: ${sentenceOf(error, 'resources/read')}`,
-      {
-        server,
-        hint: `plugboard resources ${server} shows what it offers.`,
-        cause: error,
-        detail,
-      },
+      `${server} has no resource ${JSON.stringify(uri)}: ${refusal.words}`,
+      { server, hint: `plugboard resources ${server} shows what it offers.`, cause: error, detail },
     );
   }
-  if (code !== 'PROTOCOL_ERROR' && code !== 'TIMEOUT') return error;
   const message =
-    detail.rpcCode === undefined
+    refusal === undefined
       ? error.message.replace(/^resources\/read/, `reading ${uri} from ${server}`)
-      : `${server} could not read ${JSON.stringify(uri)}: ${sentenceOf(error, 'resources/read')}`;
+      : `${server} could not read ${JSON.stringify(uri)}: ${refusal.words}`;
   return new PlugboardError(code, message, { server, hint, cause: error, detail });
 }

@@ -10,3 +10,11 @@ export async function confirm(context: Context, message: string): Promise<boolea
   if (prompts.isCancel(answer)) throw new PlugboardError('CANCELLED', 'The question was cancelled.');
   return answer;
 }
+
+/** Asks for one line of text. */
+export async function askForText(message: string, signal: AbortSignal): Promise<string> {
+  const prompts = await import('@clack/prompts');
+  const answer = await prompts.text({ message, signal });
+  if (prompts.isCancel(answer)) throw new PlugboardError('CANCELLED', 'The question was cancelled.');
+  return answer;
+}

@@ -10,6 +10,7 @@ import type { CommandRow } from './verb.ts';
 
 const SERVERS = 'Servers:';
 const TOOLS = 'Tools:';
+const CONTENT = 'Resources and prompts:';
 const SAFETY = 'Safety:';
 
 const rows: readonly CommandRow[] = [
@@ -81,10 +82,52 @@ const rows: readonly CommandRow[] = [
     load: async () => (await import('./verbs/call.ts')).call,
   },
   {
+    name: 'resources',
+    group: CONTENT,
+    summary: 'show what servers offer to read',
+    load: async () => (await import('./verbs/resources.ts')).resources,
+  },
+  {
+    name: 'read',
+    group: CONTENT,
+    summary: 'read a resource',
+    load: async () => (await import('./verbs/read.ts')).read,
+  },
+  {
+    name: 'prompts',
+    group: CONTENT,
+    summary: 'show the prompts of servers',
+    load: async () => (await import('./verbs/prompts.ts')).prompts,
+  },
+  {
+    name: 'prompt',
+    group: CONTENT,
+    summary: 'fill in a prompt and print it',
+    load: async () => (await import('./verbs/prompt.ts')).prompt,
+  },
+  {
+    name: 'login',
+    group: SAFETY,
+    summary: 'log in to a remote server',
+    load: async () => (await import('./verbs/login.ts')).login,
+  },
+  {
+    name: 'logout',
+    group: SAFETY,
+    summary: 'forget the login of a remote server',
+    load: async () => (await import('./verbs/logout.ts')).logout,
+  },
+  {
     name: 'trust',
     group: SAFETY,
     summary: 'allow servers that a project brings along',
     load: async () => (await import('./verbs/trust.ts')).trust,
+  },
+  {
+    name: 'pins',
+    group: SAFETY,
+    summary: 'show tools that changed since they were first seen, and accept them',
+    load: async () => (await import('./verbs/pins.ts')).pins,
   },
 ];
 

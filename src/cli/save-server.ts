@@ -1,12 +1,14 @@
 /** Writing one new entry: checked first, then written, and trusted where a person's own hands put it into a project. */
 
 import { editTarget, setServer } from '../config/edit.ts';
-import type { ServerSpec } from '../config/entry.ts';
+import { isStdio, type ServerSpec } from '../config/entry.ts';
+import { expandEntry } from '../config/expand.ts';
 import { loadConfig } from '../config/load.ts';
 import { checkServerName, parseEntry } from '../config/parse.ts';
 import { PlugboardError } from '../errors.ts';
 import { openTrust } from '../policy/trust.ts';
 import { needsConsent, serverDocument, trustVerdicts } from './config-report.ts';
+import { keepClientSecret, takeClientSecret } from './credentials.ts';
 import { entryPairs, pairLines } from './entry-lines.ts';
 import { SCOPE_MEANING, type WritableScope } from './scope-flag.ts';
 import type { Context } from './verb.ts';
@@ -20,9 +22,10 @@ export interface NewServer {
 }
 
 export async function saveServer(context: Context, server: NewServer): Promise<number> {
-  const { name, raw, scope, replace } = server;
+  const { name, scope, replace } = server;
   const { home, output } = context;
   checkNew(server, context);
+  const { raw, secret } = takeClientSecret(server.raw);
   const { projectRoot } = await loadConfig({ cwd: context.cwd, home });
   const target = editTarget(scope, { home, projectRoot });
   await setServer(target, name, raw, { home, replace, signal: context.signal });
@@ -32,17 +35,27 @@ export async function saveServer(context: Context, server: NewServer): Promise<n
   const added = all.find((spec) => spec.scope === scope && spec.file === target.file);
   if (added === undefined) throw new Error(`the entry for ${name} was written but is not in ${target.file}`);
   if (needsConsent(added)) await openTrust({ home, env: context.env }).grant([added]);
+  const keptIn = secret === undefined ? undefined : await keepSecret(context, added, secret);
 
   const verdicts = await trustVerdicts([added], context);
   output.answer(serverDocument(added, verdicts), () =>
     [
       `${output.paint.good('Added')} ${name} for ${SCOPE_MEANING[scope]} (${scope} scope) in ${target.file}`,
       ...pairLines(entryPairs(added)),
+      ...(keptIn === undefined
+        ? []
+        : [`The client's secret is kept in ${keptIn === 'file' ? home.credentials : 'the keyring'}.`]),
       ...(needsConsent(added) ? ['Trusted on this machine, because you added it yourself.'] : []),
     ].join('\n'),
   );
   noteShadowing(added, all, context);
   return 0;
+}
+
+/** Under the url that a login will see, variables filled in. */
+async function keepSecret(context: Context, spec: ServerSpec, secret: string): Promise<string | undefined> {
+  const entry = expandEntry(spec, context.env);
+  return isStdio(entry) ? undefined : keepClientSecret(context, entry.url, secret);
 }
 
 function checkNew({ name, raw, scope }: NewServer, context: Context): void {

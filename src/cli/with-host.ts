@@ -5,6 +5,7 @@ import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Host } from '../host.ts';
 import { clean } from '../policy/clean.ts';
 import { needsConsent, trustVerdicts } from './config-report.ts';
+import { aborted } from './interrupt.ts';
 import { findServer } from './known-server.ts';
 import { noteProblems } from './problems.ts';
 import type { Context } from './verb.ts';
@@ -12,8 +13,12 @@ import type { Context } from './verb.ts';
 export interface Need {
   /** The servers that have to be there, or all that can be. */
   readonly servers: 'all' | readonly string[];
+  /** Which of them are started at once; default: all of them. */
+  readonly connect?: 'all' | 'none' | undefined;
   /** How the person is asked about a call. */
   readonly approve?: Approve | undefined;
+  /** Results are cleaned and cut as for a model; default: they are whole. */
+  readonly forModel?: boolean | undefined;
 }
 
 export interface Hosted {
@@ -59,7 +64,11 @@ export async function openHost(
     servers: extra,
     env,
     watch: false,
+    connect: need.connect ?? 'all',
     approvals: 'client',
+    forModel: need.forModel ?? false,
+    // People want to see every tool, not what a model would be given.
+    toolSearch: false,
     approve: need.approve,
     ...(need.servers === 'all' ? {} : { only: need.servers }),
   });
@@ -100,13 +109,5 @@ function logTo({ output }: Context, host: Host): () => void {
       multiline: false,
     });
     output.note(output.notePaint.faint(text));
-  });
-}
-
-/** Rejects when the command is interrupted; never resolves. */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 }

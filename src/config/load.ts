@@ -1,6 +1,6 @@
 /** Finds the configuration files of a folder and makes one configuration of them. */
 
-import { realpath } from 'node:fs/promises';
+import { realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { isRecord } from '../lib/json-rpc.ts';
 import { asProblem, type Document, locateFaults, readDocument } from './document.ts';
@@ -46,7 +46,7 @@ interface Part {
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const cwd = resolve(options.cwd);
   // The real path, so that a project has one name however it was reached.
-  const realCwd = await realpath(cwd).catch(() => cwd);
+  const realCwd = realPath(cwd);
   const projectRoot = findProjectRoot(realCwd);
   const projectFiles = foldersUpward(realCwd, projectRoot).map((folder) => join(folder, PROJECT_FILE));
   const [own, ...shared] = await Promise.all([options.home.config, ...projectFiles].map(readDocument));
@@ -165,4 +165,12 @@ function topLevel(document: Document): { value: Readonly<Record<string, unknown>
 
 function wrong(path: readonly string[], message: string): Fault {
   return { path, at: 'value', message, fatal: true };
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }

@@ -1,6 +1,6 @@
 /** Tells when one of some files may have changed, whether it exists yet or not. */
 
-import { type FSWatcher, watch } from 'node:fs';
+import { type FSWatcher, realpathSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 
@@ -9,17 +9,13 @@ const SETTLE_MS = 100;
 
 /** Watches the files' folders, so that a file that is replaced, removed or made anew is noticed too. */
 export function watchFiles(files: readonly string[], clock: Clock, changed: () => void): () => void {
-  const byFolder = new Map<string, Set<string>>();
-  for (const file of files) {
-    const folder = dirname(file);
-    byFolder.set(folder, (byFolder.get(folder) ?? new Set()).add(basename(file)));
-  }
   let cancelTimer: (() => void) | undefined;
+  let stopped = false;
   const watchers: FSWatcher[] = [];
-  for (const [folder, names] of byFolder) {
+  for (const [folder, names] of namesByFolder(files)) {
     try {
       const watcher = watch(folder, { persistent: false }, (_event, name) => {
-        if (name !== null && !names.has(name)) return;
+        if (stopped || (name !== null && !names.has(name))) return;
         cancelTimer?.();
         cancelTimer = clock.after(SETTLE_MS, changed);
       });
@@ -31,7 +27,28 @@ export function watchFiles(files: readonly string[], clock: Clock, changed: () =
     }
   }
   return () => {
+    stopped = true;
     cancelTimer?.();
     for (const watcher of watchers) watcher.close();
   };
+}
+
+function namesByFolder(files: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const byFolder = new Map<string, Set<string>>();
+  for (const file of files) {
+    // Dotfile tools link to a file elsewhere: an edit there does not touch the link's folder.
+    for (const path of new Set([file, targetOf(file)])) {
+      const folder = dirname(path);
+      byFolder.set(folder, (byFolder.get(folder) ?? new Set()).add(basename(path)));
+    }
+  }
+  return byFolder;
+}
+
+function targetOf(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file; // not there yet
+  }
 }

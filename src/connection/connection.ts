@@ -5,6 +5,7 @@ import { isStdio } from '../config/entry.ts';
 import { asPlugboardError, forServer, type PlugboardError } from '../errors.ts';
 import type { Transport } from '../transport/contract.ts';
 import type { ConnectionContext } from './context.ts';
+import { Departures } from './departures.ts';
 import type { Negotiated } from './eras.ts';
 import type { ListKind, ListResult } from './listing.ts';
 import { Live } from './live.ts';
@@ -41,7 +42,7 @@ export class Connection {
   readonly #log: LogGate;
   /** Apart from what the server says, so that its chatter never hides what we have to say about it. */
   readonly #notices: LogGate;
-  readonly #closing = new Set<Promise<void>>();
+  readonly #departures = new Departures();
   readonly #lister: PatientLister;
   #state: ConnectionState;
   #live: Live | undefined;
@@ -117,15 +118,9 @@ export class Connection {
     const live = this.#live ?? (await this.#need(options.signal));
     try {
       return await this.#send(live, method, params, options);
-    } catch (thrown) {
-      const error = forServer(asPlugboardError(thrown), this.name);
-      if (!this.#canRepeat(live, error)) throw error;
-      const again = await this.#need(options.signal);
-      try {
-        return await this.#send(again, method, params, options);
-      } catch (second) {
-        throw forServer(asPlugboardError(second), this.name);
-      }
+    } catch (error) {
+      if (!this.#canRepeat(live, asPlugboardError(error))) throw error;
+      return await this.#send(await this.#need(options.signal), method, params, options);
     }
   }
 
@@ -168,21 +163,13 @@ export class Connection {
 
   /** Ends the server by request: it stays away until it is asked for again. */
   async disconnect(): Promise<void> {
-    const start = this.#starting;
-    this.#stop(byRequest(this.name, 'was disconnected'));
-    this.#move(transition(this.#state, { type: 'disconnect' }));
-    await start?.done.catch(() => {});
-    await this.#gone();
+    await this.#end('was disconnected');
   }
 
   /** Ends the server for good, and nothing is told any more. May be called twice. */
   async close(): Promise<void> {
     this.#closed = true;
-    const start = this.#starting;
-    this.#stop(byRequest(this.name, 'was closed'));
-    this.#move(transition(this.#state, { type: 'disconnect' }));
-    await start?.done.catch(() => {});
-    await this.#gone();
+    await this.#end('was closed');
   }
 
   // Starting.
@@ -216,7 +203,7 @@ export class Connection {
     const { clock } = this.#context;
     await before?.done.catch(() => {});
     // A replaced connection is closed before its successor opens.
-    await this.#gone();
+    await this.#departures.gone();
     let cancelTimer = (): void => {};
     let entry: ServerEntry | undefined;
     try {
@@ -243,7 +230,7 @@ export class Connection {
     const phases: Phase[] = [];
     this.#phases = phases;
     const newcomer = new Newcomer({
-      served: (live, method, params, abort) => this.#served(live, method, params, abort),
+      answer: this.#answer,
       lost: (live, error) => this.#lost(live, error ?? gone()),
       notice: ({ level, message }) => (level === 'warning' ? this.#notices : this.#log).pass(level, message),
     });
@@ -263,10 +250,10 @@ export class Connection {
       signal,
       phases,
       notice: (message) => this.#notices.pass('warning', message),
-      closing: (done) => this.#track(done),
+      closing: (done) => this.#departures.track(done),
     });
     if (signal.aborted || this.#closed) {
-      this.#track(opened.peer.close());
+      this.#departures.track(opened.peer.close());
       throw asPlugboardError(signal.reason, 'CANCELLED');
     }
     if (opened.certain) context.verdicts.remember(entry, opened.negotiated);
@@ -295,6 +282,8 @@ export class Connection {
     live.begin();
     try {
       return await requestWithRounds(live.peer, method, params, options, this.#answer);
+    } catch (error) {
+      throw forServer(asPlugboardError(error), this.name);
     } finally {
       live.end();
     }
@@ -313,21 +302,6 @@ export class Connection {
   readonly #answer: AnswerQuestion = (method, params, signal) =>
     this.#context.answer(this.name, method, params, signal);
 
-  async #served(
-    live: Live | undefined,
-    method: string,
-    params: Params,
-    signal: AbortSignal,
-  ): Promise<unknown> {
-    // In the legacy era nothing says which call a question belongs to: all clocks wait with the person.
-    const resume = live?.peer.pauseClocks();
-    try {
-      return await this.#answer(method, params, signal);
-    } finally {
-      resume?.();
-    }
-  }
-
   // Ending, and coming back.
 
   /** True when the request may be sent once more over a new connection, which is then on its way. */
@@ -335,14 +309,19 @@ export class Connection {
     if (this.#closed) return false;
     if (error.detail.sessionExpired) {
       if (this.#live === live) {
-        this.#retire(live);
+        this.#outgrow(live);
         this.#move(transition(this.#state, { type: 'renew', at: this.#context.clock.now() }));
         this.connect().catch(() => {});
       }
       return true;
     }
-    // Neither is something that the transport itself can notice.
-    if (isUnreachable(error) || isSignedOut(error)) this.#lost(live, error);
+    // None of these is something that the transport itself can notice.
+    if ((isUnreachable(error) || isSignedOut(error)) && this.#live === live) {
+      this.#outgrow(live);
+      this.#broke(forServer(error, this.name));
+    }
+    // Whoever broke off may be gone for good: a new listing will tell.
+    if (error.code === 'CONNECTION_LOST' && !live.peer.isClosed) live.refresh();
     return isUnreachable(error);
   }
 
@@ -384,27 +363,31 @@ export class Connection {
     return live;
   }
 
+  async #end(how: string): Promise<void> {
+    const start = this.#starting;
+    this.#stop(byRequest(this.name, how));
+    this.#move(transition(this.#state, { type: 'disconnect' }));
+    await start?.done.catch(() => {});
+    await this.#departures.gone();
+  }
+
   #stop(reason: PlugboardError): void {
     this.#retry?.cancel();
     this.#retry = undefined;
     this.#lister.hurry();
     this.#starting?.attempt.abort(reason);
     if (this.#live !== undefined) this.#retire(this.#live);
+    this.#departures.hurry();
   }
 
-  /** Takes a connection out of use and closes it behind our back. */
+  #outgrow(live: Live): void {
+    this.#live = undefined;
+    this.#departures.outgrow(live);
+  }
+
   #retire(live: Live): void {
     if (this.#live === live) this.#live = undefined;
-    this.#track(live.close());
-  }
-
-  #track(done: Promise<void>): void {
-    const tracked = done.catch(() => {}).finally(() => this.#closing.delete(tracked));
-    this.#closing.add(tracked);
-  }
-
-  async #gone(): Promise<void> {
-    while (this.#closing.size > 0) await Promise.all(this.#closing);
+    this.#departures.close(live);
   }
 
   #move(next: ConnectionState): void {

@@ -129,11 +129,16 @@ export class Live {
     }
   }
 
-  close(): Promise<void> {
+  /** Nothing new is begun on it; what is under way may end. */
+  retire(): void {
     this.#closed = true;
     this.#refresher.stop();
     this.#rest?.stop();
     this.#subscription?.stop();
+  }
+
+  close(): Promise<void> {
+    this.retire();
     return this.peer.close();
   }
 

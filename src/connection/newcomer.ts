@@ -4,17 +4,13 @@ import type { PlugboardError } from '../errors.ts';
 import type { Notice } from '../transport/contract.ts';
 import type { Live } from './live.ts';
 import type { Params, PeerOwner } from './peer.ts';
+import type { AnswerQuestion } from './rounds.ts';
 
 /** A server that talks more than this before it is connected is not heard to the end. */
 const MAX_EARLY_NOTIFICATIONS = 100;
 
 export interface NewcomerHooks {
-  readonly served: (
-    live: Live | undefined,
-    method: string,
-    params: Params,
-    signal: AbortSignal,
-  ) => Promise<unknown>;
+  readonly answer: AnswerQuestion;
   readonly lost: (live: Live, error: PlugboardError | undefined) => void;
   readonly notice: (notice: Notice) => void;
 }
@@ -38,8 +34,14 @@ export class Newcomer implements PeerOwner {
     if (live.peer.isClosed) this.#hooks.lost(live, this.#endedBy);
   }
 
-  request(method: string, params: Params, signal: AbortSignal): Promise<unknown> {
-    return this.#hooks.served(this.#live, method, params, signal);
+  async request(method: string, params: Params, signal: AbortSignal): Promise<unknown> {
+    // In the legacy era nothing says which call a question belongs to: all clocks wait with the person.
+    const resume = this.#live?.peer.pauseClocks();
+    try {
+      return await this.#hooks.answer(method, params, signal);
+    } finally {
+      resume?.();
+    }
   }
 
   notification(method: string, params: Params): void {

@@ -65,6 +65,7 @@ export class Peer implements Receiver {
   readonly #deadlines: Deadlines;
   readonly #pending = new Map<number, Pending>();
   readonly #serving = new Map<RequestId, AbortController>();
+  readonly #onIdle: (() => void)[] = [];
   #nextId = 1;
   #closedBy: PlugboardError | undefined;
   #closed = false;
@@ -123,6 +124,7 @@ export class Peer implements Receiver {
         settle: (error, result) => {
           this.#pending.delete(id);
           this.#deadlines.remove(pending);
+          if (this.#pending.size === 0) for (const wake of this.#onIdle.splice(0)) wake();
           if (onAbort !== undefined) signal?.removeEventListener('abort', onAbort);
           if (error === undefined) resolve(result);
           else reject(error);
@@ -176,6 +178,11 @@ export class Peer implements Receiver {
         if (Number.isFinite(pending.at)) this.#deadlines.add(pending);
       }
     };
+  }
+
+  /** Resolves when nothing is waited for any more. */
+  async idle(): Promise<void> {
+    if (this.#pending.size > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
   close(): Promise<void> {

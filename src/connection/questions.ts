@@ -1,19 +1,39 @@
-/** What servers may ask of us, in either era, and how each question leaves through what the host was given (CAL-3). */
+/**
+ * What servers may ask of us, in either era, and how each question leaves through what the host was given (CAL-3).
+ *
+ * An answer that does not fit what was asked never reaches the server: its author reads why in the log, and
+ * the server is told that the person declined. Asking again would put the host's fault before the person.
+ */
 
-import { PlugboardError } from '../errors.ts';
-import { isRecord, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import { isRecord, RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
 import { methodNotFound, type Params } from './peer.ts';
+import type { Board } from './questions-board.ts';
+import { readForm } from './questions-form.ts';
+import { createSampleLimits, faultOfSample, readSampleParams, type SampleCount } from './questions-sample.ts';
+import { readUrl } from './questions-url.ts';
+import { TASKS_EXTENSION } from './tasks.ts';
 
 const MAX_MESSAGE_CHARS = 8_192;
+const MAX_ROOTS = 1_000;
 
 export interface ElicitRequest {
   readonly server: string;
   readonly mode: 'form' | 'url';
   readonly message: string;
+  /** The fields of a form, flat; every text in it is cleaned. */
   readonly schema?: Readonly<Record<string, unknown>>;
+  /** Not opened until the answer is `accept`, and then by `openUrl` if the host has one, else by you. */
   readonly url?: string;
+  /** Where `url` leads: show it. */
+  readonly host?: string;
+  /** What the person has to be told about `url` before saying yes. */
+  readonly warning?: string;
   readonly session: string;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal?: AbortSignal;
 }
 
 export interface ElicitAnswer {
@@ -28,60 +48,187 @@ export interface Root {
 
 export interface SampleRequest {
   readonly server: string;
+  /** The protocol's `sampling/createMessage`, with `maxTokens` within our ceiling. */
   readonly params: Params;
   readonly session: string;
+  readonly signal?: AbortSignal;
 }
 
 /** How the person, the model and the project are reached. What is left out is refused. */
 export interface Questioned {
   readonly elicit?: ((request: ElicitRequest) => ElicitAnswer | Promise<ElicitAnswer>) | undefined;
+  /** `never`: no question of a server reaches the person, whatever `elicit` could do. */
+  readonly elicitation?: 'ask' | 'never' | undefined;
   readonly sample?: ((request: SampleRequest) => unknown) | undefined;
   readonly roots?: readonly Root[] | (() => readonly Root[] | Promise<readonly Root[]>) | undefined;
+}
+
+/** Who is asked: a session. */
+export interface Asked extends Questioned {
+  readonly id: string;
 }
 
 export interface Questions {
   /** What we tell servers that they may ask. */
   readonly capabilities: Readonly<Record<string, unknown>>;
-  answer(server: string, method: string, params: Params): Promise<unknown>;
+  answer(server: string, method: string, params: Params, to: AnswerTo): Promise<unknown>;
 }
 
-export function createQuestions(questioned: Questioned, session: string): Questions {
-  const { elicit, sample, roots } = questioned;
-  const capabilities = {
-    ...(elicit === undefined ? {} : { elicitation: { form: {}, url: {} } }),
-    ...(sample === undefined ? {} : { sampling: {} }),
-    ...(roots === undefined ? {} : { roots: {} }),
-  };
+export interface AnswerTo {
+  readonly asked: Asked;
+  /** The call that the question belongs to, where that is known. */
+  readonly call?: SampleCount | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface QuestionsOptions {
+  /** What is declared to servers: what the host itself can answer, and what its sessions will be able to. */
+  readonly declared: Questioned;
+  readonly board: Board;
+  readonly clock: Clock;
+  readonly log: (server: string, level: 'warning' | 'error', message: string) => void;
+  readonly openUrl: ((url: string) => void | Promise<void>) | undefined;
+}
+
+export function createQuestions(options: QuestionsOptions): Questions {
+  const { declared } = options;
+  const limits = createSampleLimits(options.clock);
   return {
-    capabilities,
-    async answer(server, method, params) {
-      if (method === 'elicitation/create' && elicit !== undefined) {
-        return elicit(elicitation(server, session, params));
-      }
-      if (method === 'sampling/createMessage' && sample !== undefined)
-        return sample({ server, params, session });
-      if (method === 'roots/list' && roots !== undefined) {
-        return { roots: typeof roots === 'function' ? await roots() : roots };
+    capabilities: {
+      ...(canElicit(declared) ? { elicitation: { form: {}, url: {} } } : {}),
+      ...(declared.sample === undefined ? {} : { sampling: {} }),
+      ...(declared.roots === undefined ? {} : { roots: {} }),
+      extensions: { [TASKS_EXTENSION]: {} },
+    },
+    async answer(server, method, params, to) {
+      switch (method) {
+        case 'elicitation/create':
+          if (!canElicit(declared)) break;
+          return params['mode'] === 'url'
+            ? elicitUrl(options, server, params, to)
+            : elicitForm(options, server, params, to);
+        case 'sampling/createMessage': {
+          const { sample } = to.asked;
+          if (sample === undefined) break;
+          const leave = limits.enter(server, to.call);
+          return complete(options, server, params, to, sample).finally(leave);
+        }
+        case 'roots/list':
+          if (declared.roots === undefined) break;
+          return { roots: await rootsOf(to.asked.roots ?? []) };
       }
       throw methodNotFound(method);
     },
   };
 }
 
-function elicitation(server: string, session: string, params: Params): ElicitRequest {
-  const { message, requestedSchema, url } = params;
-  const mode = params['mode'] === 'url' ? 'url' : 'form';
-  if (mode === 'url' && (typeof url !== 'string' || !URL.canParse(url))) {
-    throw new PlugboardError('PROTOCOL_ERROR', 'a url elicitation has to have a url', {
-      detail: { rpcCode: RPC_INVALID_PARAMS },
-    });
-  }
-  return {
+function canElicit({ elicit, elicitation }: Questioned): boolean {
+  return elicit !== undefined && elicitation !== 'never';
+}
+
+async function elicitForm(
+  options: QuestionsOptions,
+  server: string,
+  params: Params,
+  to: AnswerTo,
+): Promise<ElicitAnswer> {
+  const form = readForm(params['requestedSchema']);
+  if ('refused' in form) throw refuse(options, server, 'form', form.refused);
+  const answer = await elicit(options, server, to, {
+    mode: 'form',
+    message: messageOf(params),
+    schema: form.schema,
+  });
+  if (answer.action !== 'accept') return answer;
+  const completed = form.complete(answer.content);
+  if ('content' in completed) return { action: 'accept', content: completed.content };
+  const why = completed.problems.join('; ');
+  options.log(
     server,
-    mode,
-    message: clean(typeof message === 'string' ? message : '', { max: MAX_MESSAGE_CHARS }),
-    ...(mode === 'form' && isRecord(requestedSchema) ? { schema: requestedSchema } : {}),
-    ...(mode === 'url' && typeof url === 'string' ? { url } : {}),
-    session,
-  };
+    'error',
+    `elicit() gave an answer that does not fit the form (${why}): it was declined`,
+  );
+  return { action: 'decline' };
+}
+
+async function elicitUrl(
+  options: QuestionsOptions,
+  server: string,
+  params: Params,
+  to: AnswerTo,
+): Promise<ElicitAnswer> {
+  const shown = readUrl(params['url']);
+  if ('refused' in shown) throw refuse(options, server, 'url', shown.refused);
+  const answer = await elicit(options, server, to, { mode: 'url', message: messageOf(params), ...shown });
+  if (answer.action !== 'accept') return answer;
+  // Only here, after a yes.
+  await Promise.resolve(options.openUrl?.(shown.url)).catch((error: unknown) => {
+    options.log(server, 'warning', `${shown.host} could not be opened: ${asPlugboardError(error).message}`);
+  });
+  return { action: 'accept' };
+}
+
+/** Asks the person; anything but one of the three actions is a decline. */
+async function elicit(
+  options: QuestionsOptions,
+  server: string,
+  to: AnswerTo,
+  question: Omit<ElicitRequest, 'server' | 'session' | 'signal'>,
+): Promise<ElicitAnswer> {
+  const { asked, signal } = to;
+  if (asked.elicit === undefined || asked.elicitation === 'never') return { action: 'decline' };
+  const { elicit: put } = asked;
+  const request = { server, ...question, session: asked.id };
+  const answer = await options.board.ask(
+    { kind: 'elicitation', ...request },
+    () => put(signal === undefined ? request : { ...request, signal }),
+    (given) => String(isRecord(given) ? given['action'] : given),
+    signal,
+  );
+  if (isRecord(answer)) {
+    const { action, content } = answer;
+    if (action === 'decline' || action === 'cancel') return { action };
+    if (action === 'accept') return { action, ...(isRecord(content) ? { content } : {}) };
+  }
+  options.log(server, 'error', 'elicit() has to answer with an action: accept, decline or cancel');
+  return { action: 'decline' };
+}
+
+async function complete(
+  options: QuestionsOptions,
+  server: string,
+  params: Params,
+  to: AnswerTo,
+  sample: NonNullable<Questioned['sample']>,
+): Promise<unknown> {
+  const { asked, signal } = to;
+  const request = { server, params: readSampleParams(params), session: asked.id };
+  const answer = await options.board.ask(
+    { kind: 'sampling', ...request },
+    async () => sample(signal === undefined ? request : { ...request, signal }),
+    () => 'completed',
+    signal,
+  );
+  const fault = faultOfSample(answer);
+  if (fault === undefined) return answer;
+  options.log(server, 'error', `sample() gave something that is no completion: ${fault}`);
+  throw new PlugboardError('PROTOCOL_ERROR', 'the completion failed', {
+    detail: { rpcCode: RPC_INTERNAL_ERROR },
+  });
+}
+
+async function rootsOf(roots: NonNullable<Questioned['roots']>): Promise<readonly Root[]> {
+  const list = typeof roots === 'function' ? await roots() : roots;
+  return list.slice(0, MAX_ROOTS);
+}
+
+function messageOf({ message }: Params): string {
+  return clean(typeof message === 'string' ? message : '', { max: MAX_MESSAGE_CHARS });
+}
+
+function refuse(options: QuestionsOptions, server: string, mode: string, why: string): PlugboardError {
+  options.log(server, 'warning', `a ${mode} elicitation was refused: ${why}`);
+  return new PlugboardError('PROTOCOL_ERROR', `the ${mode} elicitation is refused: ${why}`, {
+    detail: { rpcCode: RPC_INVALID_PARAMS },
+  });
 }

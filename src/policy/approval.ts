@@ -11,8 +11,13 @@ export interface Hints {
 }
 
 export interface ApprovalInput {
-  /** The name rules are written against: `mcp__server__tool`. */
+  /** The name rules are written against, and nobody else's: `mcp__server__tool`. */
   readonly name: string;
+  /**
+   * The name before it was made unique. A rule that forbids or asks holds for it too, so that a collision
+   * cannot lift the rule; a rule that allows does not, or a collision could borrow it (A23).
+   */
+  readonly plainName: string;
   readonly approval: Approval;
   readonly permissions: Permissions;
   readonly hints: Hints | undefined;
@@ -28,11 +33,11 @@ export type ApprovalDecision =
   | { readonly kind: 'deny'; readonly reason: string };
 
 export function decideApproval(input: ApprovalInput): ApprovalDecision {
-  const { name, permissions } = input;
-  const denied = matching(permissions.deny, name);
+  const { name, plainName, permissions } = input;
+  const denied = matching(permissions.deny, name) ?? matching(permissions.deny, plainName);
   if (denied !== undefined) return { kind: 'deny', reason: `the rule ${JSON.stringify(denied)} denies it` };
   if (input.sessionAllows.has(name)) return { kind: 'pass', reason: 'allowed for this session' };
-  const asked = matching(permissions.ask, name);
+  const asked = matching(permissions.ask, name) ?? matching(permissions.ask, plainName);
   if (asked !== undefined) {
     return { kind: 'ask', explicit: true, reason: `the rule ${JSON.stringify(asked)} wants it asked about` };
   }

@@ -8,17 +8,13 @@ import type { Home } from '../config/home.ts';
 import { PlugboardError } from '../errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord } from '../lib/json-rpc.ts';
+import { compare, type Difference, own } from './differences.ts';
 import { MAX_SCRIPTS, namedScripts } from './named-scripts.ts';
 
 export type TrustState = 'trusted' | 'changed' | 'unknown';
 
-/** One thing that is not as it was consented to. */
-export interface TrustChange {
-  /** A place in the entry (`args[1]`), or a script (`script run.sh`; its values are hashes). */
-  readonly path: string;
-  readonly before?: unknown;
-  readonly after?: unknown;
-}
+/** One thing that is not as it was consented to: a place in the entry (`args[1]`), or a script (`script run.sh`; its values are hashes). */
+export type TrustChange = Difference;
 
 export interface TrustVerdict {
   readonly state: TrustState;
@@ -138,24 +134,4 @@ function differences(before: Consent, after: Consent): TrustChange[] {
     inScripts.push(...compare(`script ${script}`, own(before.scripts, script), own(after.scripts, script)));
   }
   return [...inEntry, ...inScripts];
-}
-
-function compare(path: string, before: unknown, after: unknown): TrustChange[] {
-  if (canonicalJson(before) === canonicalJson(after) && (before === undefined) === (after === undefined))
-    return [];
-  if (isRecord(before) && isRecord(after)) {
-    const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
-    return [...keys].flatMap((key) =>
-      compare(path === '' ? key : `${path}.${key}`, own(before, key), own(after, key)),
-    );
-  }
-  if (Array.isArray(before) && Array.isArray(after)) {
-    const indices = Array.from({ length: Math.max(before.length, after.length) }, (_, index) => index);
-    return indices.flatMap((index) => compare(`${path}[${index}]`, before[index], after[index]));
-  }
-  return [{ path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }];
-}
-
-function own(record: Readonly<Record<string, unknown>>, key: string): unknown {
-  return Object.hasOwn(record, key) ? record[key] : undefined;
 }

@@ -1,20 +1,22 @@
 /** What serving needs of a host, and what it gives back. A `Host` is one. */
 
-import type { CallOptions } from '../call/call.ts';
-import type { CallResult } from '../catalog/accept-result.ts';
-import type { Tool } from '../catalog/tool.ts';
+import type { SessionOptions } from '../call/session.ts';
+import type { Host } from '../host.ts';
+import type { HostSession } from '../host-session.ts';
 
-export interface ServedHost {
-  tools(): readonly Tool[];
-  call(name: string, args: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<CallResult>;
-  /** Text for the model, about the servers whose tools it sees. */
-  instructions?(): string;
-  on(event: 'tools', fn: () => void): () => void;
+export type ServedSession = Pick<HostSession, 'id' | 'tools' | 'call'>;
+
+export interface ServedHost
+  extends Pick<
+    Host,
+    'instructions' | 'resources' | 'read' | 'subscribe' | 'prompts' | 'prompt' | 'complete' | 'servers' | 'on'
+  > {
+  session(options?: SessionOptions): ServedSession;
 }
 
 /** Something that is being served; closing it leaves the host alone, which is its owner's. */
 export interface Served {
-  /** May be called twice. */
+  /** Lets running calls end within a limit, then ends them. May be called twice. */
   close(): Promise<void>;
   /** Resolves when serving has ended, by `close()` or because the client left. */
   readonly closed: Promise<void>;

@@ -1,12 +1,16 @@
 /** The only place that decides by the kind of a server how its bytes travel. */
 
 import type { Credentials } from '../auth/credentials.ts';
-import { isStdio, type ServerEntry } from '../config/entry.ts';
+import { isStdio, type RemoteEntry, type ServerEntry, type StdioEntry } from '../config/entry.ts';
 import type { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { Redactor } from '../lib/redact.ts';
+import { inHeader, secretValues } from '../policy/secret-values.ts';
 import type { Transport } from './contract.ts';
 import { opensLegacySse } from './http-errors.ts';
 import type { Reaper } from './reaper.ts';
+import { RedactedTransport } from './redacted.ts';
+import { sandboxOf } from './sandbox.ts';
 
 export interface CreateOptions {
   /** Expanded: no variables left. */
@@ -22,32 +26,81 @@ export interface CreateOptions {
   readonly credentials: () => Promise<Credentials | undefined>;
 }
 
-/** Loads the code of one transport when a server needs it, and makes one. */
+/** Loads the code of one transport when a server needs it, and makes one that tells nobody its secrets. */
 export async function createTransport(options: CreateOptions): Promise<Transport> {
-  const { entry, clock } = options;
-  if (isStdio(entry)) {
-    const [{ createStdioTransport }, { childEnvironment }, reaper] = await Promise.all([
-      import('./stdio.ts'),
-      import('./environment.ts'),
-      options.reaper(),
-    ]);
-    return createStdioTransport({
-      command: entry.command,
-      args: entry.args,
-      env: childEnvironment(entry, options.env),
-      cwd: entry.cwd ?? options.baseDir,
-      clock,
-      reaper,
-    });
-  }
+  const { entry } = options;
+  const redactor = new Redactor(secretValues(entry, options.env));
+  const transport = isStdio(entry)
+    ? await createProcess(entry, options, redactor)
+    : await createRemote(entry, options, redactor);
+  // A process whose entry has no secrets cannot tell any; a remote server is given its token later.
+  return isStdio(entry) && redactor.isEmpty ? transport : new RedactedTransport(transport, redactor.redact);
+}
+
+async function createProcess(
+  entry: StdioEntry,
+  options: CreateOptions,
+  { redact }: Redactor,
+): Promise<Transport> {
+  const { env, baseDir, clock } = options;
+  const [{ createStdioTransport }, { childEnvironment }, reaper] = await Promise.all([
+    import('./stdio.ts'),
+    import('./environment.ts'),
+    options.reaper(),
+  ]);
+  const cwd = entry.cwd ?? baseDir;
+  const plain = { command: entry.command, args: entry.args ?? [] };
+  const rules = sandboxOf(entry.sandbox);
+  const { command, args } =
+    rules === undefined
+      ? plain
+      : await (await import('./sandbox-bwrap.ts')).confine(plain, { rules, env, cwd, project: baseDir });
+  return createStdioTransport({
+    command,
+    args,
+    env: childEnvironment(entry, env),
+    cwd,
+    clock,
+    reaper,
+    redact,
+  });
+}
+
+async function createRemote(
+  entry: RemoteEntry,
+  options: CreateOptions,
+  redactor: Redactor,
+): Promise<Transport> {
+  const { clock } = options;
   const credentials = await options.credentials();
-  const remote = { url: new URL(entry.url), clock, ...(credentials === undefined ? {} : { credentials }) };
+  const remote = {
+    url: new URL(entry.url),
+    clock,
+    ...(credentials === undefined ? {} : { credentials: learning(credentials, redactor) }),
+  };
   if (options.sse || entry.type === 'sse') {
     const { createSseTransport } = await import('./sse.ts');
     return createSseTransport(remote);
   }
   const { createHttpTransport } = await import('./http.ts');
   return createHttpTransport(remote);
+}
+
+/** The same credentials; what they send is a secret from then on. */
+function learning(credentials: Credentials, redactor: Redactor): Credentials {
+  const learn = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
+    for (const [name, value] of Object.entries(headers)) {
+      for (const secret of inHeader(name, value)) redactor.add(secret);
+    }
+    return headers;
+  };
+  return {
+    headers(signal, line) {
+      const headers = credentials.headers(signal, line);
+      return headers instanceof Promise ? headers.then(learn) : learn(headers);
+    },
+    challenged: (challenge, signal) => credentials.challenged(challenge, signal),
+  };
 }
 
 /** Whether a refused first request means that the server has only the older HTTP transport. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runHeadersHelper } from '../../src/auth/headers-helper.ts';
 import { startAuthServer } from '../fixtures/auth-server.mjs';
-import { call, makeWorld, rejection, type World } from './world.ts';
+import { call, makeWorld, rejection, SOON, type World } from './world.ts';
 
 const url = 'https://mcp.example.com/mcp';
 const open: { close(): Promise<void> }[] = [];
@@ -142,7 +142,7 @@ describe('headersHelper', () => {
     expect(error.message).toBe('The headersHelper of "docs" failed: it took longer than 10 seconds.');
     const started = (await readFile(pids, 'utf8')).trim().split('\n').map(Number);
     expect(started).toHaveLength(2);
-    await expect.poll(() => started.map(isAlive), { timeout: 6_000 }).toEqual([false, false]);
+    await expect.poll(() => started.map(isAlive), SOON).toEqual([false, false]);
   });
 
   it('is ended when its server is closed', async () => {
@@ -150,11 +150,11 @@ describe('headersHelper', () => {
     const pids = join(here.home.dir, 'pids');
     const auth = here.auth({ url, headersHelper: `echo $$ > "${pids}"; sleep 300` });
     const work = rejection(async () => auth.headers());
-    await expect.poll(() => readFile(pids, 'utf8').catch(() => '')).toMatch(/^\d+\n$/);
+    await expect.poll(() => readFile(pids, 'utf8').catch(() => ''), SOON).toMatch(/^\d+\n$/);
     auth.close();
     expect((await work).code).toBe('CANCELLED');
     const pid = Number(await readFile(pids, 'utf8'));
-    await expect.poll(() => isAlive(pid), { timeout: 6_000 }).toBe(false);
+    await expect.poll(() => isAlive(pid), SOON).toBe(false);
   });
 
   it('AUT-5: works against a server that asks for what it prints', async () => {

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
@@ -206,6 +206,89 @@ describe('a login', () => {
   });
 });
 
+describe('what leaves for whom', () => {
+  it('A5: a token endpoint that redirects elsewhere gets nothing sent on', async () => {
+    const { as, world } = await setUp();
+    const seen: string[] = [];
+    const thief = createServer((request, response) => {
+      seen.push(request.url ?? '');
+      response.end('{}');
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => thief.once('listening', resolve));
+    const address = thief.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const bouncer = createServer((_, response) =>
+      response.writeHead(307, { location: `http://127.0.0.1:${port}/stolen` }).end(),
+    ).listen(0, '127.0.0.1');
+    await new Promise((resolve) => bouncer.once('listening', resolve));
+    for (const server of [thief, bouncer])
+      open.push({ close: () => new Promise((done) => server.close(() => done())) });
+    const bounce = bouncer.address();
+    const bouncePort = typeof bounce === 'object' && bounce !== null ? bounce.port : 0;
+    as.rules['metadata'] = { token_endpoint: `http://127.0.0.1:${bouncePort}/token` };
+    const error = await rejection(world.auth({ url: as.url }).login());
+    expect([error.code, seen]).toEqual(['CONNECT_FAILED', []]);
+  });
+
+  it('a server that asks for no login says so instead of looking for one', async () => {
+    const { world } = await setUp();
+    const plain = createServer((request, response) => {
+      response.writeHead(request.method === 'POST' ? 200 : 404).end('{}');
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => plain.once('listening', resolve));
+    open.push({ close: () => new Promise((done) => plain.close(() => done())) });
+    const address = plain.address();
+    const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/mcp`;
+    expect((await rejection(world.auth({ url }).login())).message).toBe(
+      'The login to "docs" failed: it does not ask for one.',
+    );
+  });
+
+  it('servers without a person behind them cannot be logged in to', async () => {
+    const { as, world } = await setUp();
+    const off = await rejection(world.auth({ url: as.url, oauth: false }).login());
+    const machine = { clientId: 'x', grant: 'client_credentials' };
+    const alone = await rejection(world.auth({ url: as.url, oauth: machine }).login());
+    expect([off.code, off.message, alone.code, alone.message]).toEqual([
+      'USAGE',
+      'The server "docs" has "oauth": false in its entry, so there is nothing to log in to.',
+      'USAGE',
+      'The server "docs" gets its tokens by itself, so there is nothing to log in to.',
+    ]);
+  });
+
+  it('a home that cannot be written is said in plain words, and stops no server that needs no login', async () => {
+    const { as, world } = await setUp();
+    await writeFile(world.home.run, 'a file where a folder should be');
+    const auth = world.auth({ url: as.url });
+    expect(await auth.headers()).toEqual({});
+    expect((await rejection(call(auth, as.url))).code).toBe('NEEDS_AUTH');
+    expect((await rejection(auth.login())).toJSON()).toEqual({
+      code: 'AUTH_FAILED',
+      message: `No login can be kept: ${world.logins.folder} cannot be written.`,
+      server: 'docs',
+      hint: 'Make this folder writable, or point PLUGBOARD_HOME at one that is.',
+    });
+  });
+
+  it('many refusals for one reason are told once', async () => {
+    const { as, world } = await setUp();
+    const auth = world.auth({ url: as.url });
+    await Promise.all(Array.from({ length: 5 }, () => rejection(call(auth, as.url))));
+    expect(world.events).toHaveLength(1);
+    await auth.login();
+    await auth.logout();
+    await rejection(call(auth, as.url));
+    const states = world.events.map((event) => (event.type === 'login' ? event.state : event.message));
+    expect(states).toEqual(['needed', 'waiting', 'done', 'removed', 'needed']);
+  });
+
+  it('a url that is none is a problem of the entry', async () => {
+    const { world } = await setUp();
+    expect((await rejection(async () => world.auth({ url: 'mcp.example.com' }))).code).toBe('CONFIG_INVALID');
+  });
+});
+
 describe('registration', () => {
   it('AUT-2: a pre-registered client is used first, and nobody is registered', async () => {
     const { as, world } = await setUp({
@@ -402,6 +485,23 @@ describe('the way back', () => {
     expect((await rejection(finisher.finishLogin({ state: late.state, code: 'x' }))).message).toBe(
       again.message,
     );
+  });
+
+  it('AUT-3: a login that waits is over when another process has finished it', async () => {
+    const { as, world } = await setUp();
+    const other = await makeWorld({ dir: world.home.dir });
+    open.push(other);
+    const kept = keepUrl();
+    const waiting = world.auth({ url: as.url }, { openUrl: kept.openUrl }).login();
+    const back = new URL(await approved(await kept.opened)).searchParams;
+    const answer = {
+      state: back.get('state') ?? '',
+      code: back.get('code') ?? '',
+      iss: back.get('iss') ?? '',
+    };
+    await other.auth({ url: as.url }).finishLogin(answer);
+    await waiting;
+    expect(as.grants()).toEqual(['authorization_code']);
   });
 
   it('A2: nothing that the browser brings is shown, and the page may run nothing', async () => {

@@ -5,7 +5,7 @@ import { type BrowserContext, chromium } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { CLIENT_DOCUMENT, type OidcServer, startOidc } from '../fixtures/auth-oidc.mjs';
-import { call, makeWorld, type World, type WorldOptions } from './world.ts';
+import { call, makeWorld, SOON, type World, type WorldOptions } from './world.ts';
 
 let browser: BrowserContext;
 let profile: string;
@@ -133,7 +133,7 @@ async function elsewhere(url: string): Promise<string> {
   await page.fill('input[name=password]', 'any');
   await page.click('button[type=submit]');
   await page.click('button[type=submit]');
-  await expect.poll(() => back).not.toBe('');
+  await expect.poll(() => back, SOON).not.toBe('');
   await page.close();
   return back;
 }

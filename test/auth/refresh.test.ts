@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
-import { call, makeWorld, rejection, type World, type WorldOptions } from './world.ts';
+import { call, makeWorld, rejection, SOON, type World, type WorldOptions } from './world.ts';
 
 const HOUR_MS = 3_600_000;
 const open: { close(): Promise<void> }[] = [];
@@ -72,7 +72,7 @@ describe('a stored token', () => {
     expect(refreshes(as)).toBe(1);
     await auth.logout();
     // The logout came later and is told; a renewal that was told would stand before it.
-    await expect.poll(() => told).toEqual(['changed']);
+    await expect.poll(() => told, SOON).toEqual(['changed']);
   });
 
   it('that lives shorter than the margin is not renewed by every call', async () => {
@@ -172,7 +172,7 @@ describe('a refresh that fails', () => {
     });
     const auth = world.auth({ url: as.url });
     const first = call(auth, as.url);
-    await expect.poll(() => refreshes(as)).toBe(1);
+    await expect.poll(() => refreshes(as), SOON).toBe(1);
     // While our request hangs, a newer login lands in the store by a hand that takes no lock.
     as.rules['gate'] = undefined;
     const elsewhere = await makeWorld({ clock });

@@ -12,6 +12,9 @@ import { PlugboardError } from '../../src/errors.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { openSecrets } from '../../src/secrets/store.ts';
 
+/** How long something may take that other processes or files have to tell us; nothing waits for it in vain. */
+export const SOON: { readonly timeout: number } = { timeout: 15_000 };
+
 export interface World {
   readonly home: Home;
   readonly env: NodeJS.ProcessEnv;

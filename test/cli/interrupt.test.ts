@@ -7,6 +7,7 @@ import { COMMAND, FIXTURES, Place } from './command.ts';
 
 const POLL_MS = 20;
 const BOUND_MS = 10_000;
+const MORE_THAN_A_PIPE = 1_000_000;
 
 let place: Place;
 let witness: string;
@@ -114,6 +115,19 @@ function survivors(mark: string): string[] {
     }
   });
 }
+
+it('F5: SIGINT while call reads its arguments from stdin', async () => {
+  const child = spawn(process.execPath, [COMMAND, 'call', 'stubborn', 'wait', '-'], {
+    cwd: place.project,
+    env: { ...process.env, PLUGBOARD_HOME: place.home },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const exited = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)));
+  // More than a pipe holds: when all of it is gone, the command is reading.
+  await new Promise((resolve) => child.stdin.write('{'.repeat(MORE_THAN_A_PIPE), resolve));
+  child.kill('SIGINT');
+  expect(await exited).toBe(130);
+});
 
 describe('a reader that goes away', () => {
   it('ends the command quietly', async () => {

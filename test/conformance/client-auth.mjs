@@ -23,14 +23,23 @@ function oauth() {
     ...(context.client_secret === undefined ? {} : { clientSecret: context.client_secret }),
   };
   if (context.private_key_pem !== undefined) {
-    const grant = { type: 'client_credentials', privateKeyEnvVar: 'KEY', algorithm: context.signing_algorithm };
+    const grant = {
+      type: 'client_credentials',
+      privateKeyEnvVar: 'KEY',
+      algorithm: context.signing_algorithm,
+    };
     return { ...secrets, grant };
   }
   if (context.idp_id_token !== undefined) {
-    const idp = { clientId: context.idp_client_id, tokenUrl: context.idp_token_endpoint, idTokenEnvVar: 'ID_TOKEN' };
+    const idp = {
+      clientId: context.idp_client_id,
+      tokenUrl: context.idp_token_endpoint,
+      idTokenEnvVar: 'ID_TOKEN',
+    };
     return { ...secrets, grant: { type: 'cross_app', idp } };
   }
-  if (context.valid_jwt !== undefined) return { ...secrets, grant: { type: 'jwt_bearer', assertionEnvVar: 'JWT' } };
+  if (context.valid_jwt !== undefined)
+    return { ...secrets, grant: { type: 'jwt_bearer', assertionEnvVar: 'JWT' } };
   // The one thing that the context does not say: which clients are machines.
   if (context.name?.includes('client-credentials')) return { ...secrets, grant: 'client_credentials' };
   return secrets;

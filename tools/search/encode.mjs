@@ -14,7 +14,7 @@ export function quantise(terms, floats, dimensions) {
   return { dimensions, rows: new Map(terms.map((term, row) => [term, row])), values, scales };
 }
 
-export function encodeModel({ vectors, terms, features, weights }) {
+export function encodeModel({ vectors, terms, features, weights, crowdedWeights }) {
   const termBytes = Buffer.from(terms.join('\n'));
   const header = Buffer.from(
     JSON.stringify({
@@ -22,7 +22,8 @@ export function encodeModel({ vectors, terms, features, weights }) {
       terms: terms.length,
       termBytes: termBytes.length,
       features,
-      weights: weights.map((w) => Number(w.toPrecision(6))),
+      weights: weights.map(short),
+      crowdedWeights: crowdedWeights.map(short),
     }),
   );
   const length = Buffer.alloc(4);
@@ -30,6 +31,10 @@ export function encodeModel({ vectors, terms, features, weights }) {
   const before = Buffer.concat([length, header, termBytes]);
   const padding = Buffer.alloc((4 - (before.length % 4)) % 4);
   return Buffer.concat([before, padding, bytesOf(vectors.scales), bytesOf(vectors.values)]);
+}
+
+function short(weight) {
+  return Number(weight.toPrecision(6));
 }
 
 function bytesOf(array) {

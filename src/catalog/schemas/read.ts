@@ -16,15 +16,14 @@ import {
   bareNode,
   distinctNodes,
   type JsonType,
-  matchesTypes,
   orNull,
   type SchemaNode,
   shallow,
   sortedLimits,
-  typeOfValue,
   withNote,
 } from './node.ts';
 import { followPointer } from './pointer.ts';
+import { coherent, flattened, isObjectLike, isPlainUnion, onlyRequires } from './shape.ts';
 
 /** Schemas inside each other. Deeper ones keep their type and lose what is inside. */
 const MAX_DEPTH = 32;
@@ -225,6 +224,9 @@ class Reader {
       .filter(isRecord)
       .map((branch) => this.#parts(branch, { ...place, depth: place.depth + 1 }));
     if (branches.length === 0) return node;
+    if (keyword === 'anyOf' && Array.isArray(raw['oneOf'])) {
+      this.#changes.add(place.path, 'oneOf beside anyOf is left out');
+    }
     // "Give a or b": branches that only require something say it better in words.
     if (branches.every(onlyRequires)) {
       const choices = branches.map((branch) => `(${[...branch.required].join(', ')})`).join(', ');
@@ -330,52 +332,4 @@ function below(place: Place, step: string): Place {
 
 function listOf(raw: unknown): readonly unknown[] {
   return Array.isArray(raw) ? raw : [];
-}
-
-function onlyRequires(node: SchemaNode): boolean {
-  return (
-    node.required.size > 0 &&
-    node.properties.size === 0 &&
-    node.anyOf === undefined &&
-    node.enum === undefined &&
-    node.types.every((type) => type === 'object')
-  );
-}
-
-/** Keeps what can hold for the node's types; values that are listed say more than a type. */
-function coherent(node: SchemaNode): SchemaNode {
-  const fitting = node.enum?.filter((value) => matchesTypes(value, node.types));
-  const types = fitting?.length === 0 ? [...new Set((node.enum ?? []).map(typeOfValue))] : node.types;
-  const { enum: values, additional, items, ...rest } = node;
-  const isObject = types.includes('object');
-  return {
-    ...rest,
-    types,
-    ...(values === undefined ? {} : { enum: fitting?.length ? fitting : values }),
-    ...(isObject ? {} : { properties: new Map(), required: new Set() }),
-    ...(isObject && additional !== undefined ? { additional } : {}),
-    ...(items !== undefined && types.includes('array') ? { items } : {}),
-  };
-}
-
-function isObjectLike(node: Pick<SchemaNode, 'properties' | 'required' | 'additional' | 'items'>): boolean {
-  return (
-    node.properties.size > 0 ||
-    node.required.size > 0 ||
-    node.additional !== undefined ||
-    node.items !== undefined
-  );
-}
-
-/** Nothing but a union: in a union of the same kind it can be left out. */
-function isPlainUnion(node: SchemaNode): boolean {
-  const { anyOf, title, description, default: fallback, examples } = node;
-  return anyOf !== undefined && [title, description, fallback, examples].every((word) => word === undefined);
-}
-
-/** A union of a union: at the root all branches count as one list. */
-function flattened(node: SchemaNode): SchemaNode {
-  return node.anyOf === undefined
-    ? node
-    : uniteObjects({ ...node, types: ['object'] }, node.anyOf.map(flattened));
 }

@@ -2,7 +2,7 @@
 
 import { FIELDS, type Field } from './fields.ts';
 import type { Vocabulary } from './terms.ts';
-import { addRow, normalise, type WordVectors } from './word-vectors.ts';
+import { addRow, type WordVectors, writeUnit } from './word-vectors.ts';
 
 /** What a field's words weigh in the vector of a tool. The longer the field, the less each of its words. */
 const FIELD_WEIGHT: Readonly<Record<Field, number>> = {
@@ -30,11 +30,14 @@ export class Embedding {
   readonly #vocabulary: Vocabulary;
   /** Row of each term of the vocabulary, -1 for none. */
   readonly #rows: Int32Array;
+  /** Where a vector is added up. */
+  readonly #sum: Float64Array;
   readonly #units = new Map<number, Float32Array | undefined>();
 
   constructor(vectors: WordVectors, vocabulary: Vocabulary) {
     this.#vectors = vectors;
     this.#vocabulary = vocabulary;
+    this.#sum = new Float64Array(vectors.dimensions);
     this.#rows = Int32Array.from({ length: vocabulary.size }, (_x, id) => this.#rowOf(vocabulary.term(id)));
   }
 
@@ -44,30 +47,29 @@ export class Embedding {
 
   /** Writes the unit vector of a tool's terms, by their shares, to `into`. */
   embed(shares: ReadonlyMap<number, number>, into: Float32Array): void {
+    const sum = this.#sum.fill(0);
     for (const [id, share] of shares) {
       const row = this.#rows[id] as number;
-      if (row >= 0) addRow(this.#vectors, row, share, into);
+      if (row >= 0) addRow(this.#vectors, row, share, sum);
     }
-    normalise(into);
+    writeUnit(sum, into);
   }
 
   /** The unit vector of a query's terms, which no tool need have. */
   embedQuery(terms: readonly string[], shares: readonly number[]): Float32Array {
     const vector = new Float32Array(this.dimensions);
+    const sum = this.#sum.fill(0);
     terms.forEach((term, i) => {
       const row = this.#rowOf(term);
-      if (row >= 0) addRow(this.#vectors, row, shares[i] as number, vector);
+      if (row >= 0) addRow(this.#vectors, row, shares[i] as number, sum);
     });
-    return normalise(vector);
+    writeUnit(sum, vector);
+    return vector;
   }
 
   /** One term's unit vector, if the term is known. */
   unitOf(term: string): Float32Array | undefined {
-    const row = this.#rowOf(term);
-    if (row < 0) return undefined;
-    const vector = new Float32Array(this.dimensions);
-    addRow(this.#vectors, row, 1, vector);
-    return normalise(vector);
+    return this.#rowOf(term) < 0 ? undefined : this.embedQuery([term], [1]);
   }
 
   /** The same for a term of the vocabulary, remembered. */

@@ -7,8 +7,10 @@ import type { WordVectors } from './word-vectors.ts';
 
 export interface SearchModel {
   readonly vectors: WordVectors;
-  /** One for each of FEATURES. */
+  /** The ranker's weight of each of FEATURES, among as many tools as a host usually has. */
   readonly weights: Float32Array;
+  /** The same among tens of thousands, where words that look alike are found everywhere. */
+  readonly crowdedWeights: Float32Array;
 }
 
 interface Header {
@@ -17,6 +19,7 @@ interface Header {
   readonly termBytes: number;
   readonly features: readonly string[];
   readonly weights: readonly number[];
+  readonly crowdedWeights: readonly number[];
 }
 
 const ASSET = 'assets/tool-search.bin';
@@ -63,5 +66,17 @@ export function decodeModel(bytes: Uint8Array): SearchModel {
       values: new Int8Array(bytes.buffer, bytes.byteOffset + valuesAt, header.terms * header.dimensions),
     },
     weights: Float32Array.from(header.weights),
+    crowdedWeights: Float32Array.from(header.crowdedWeights),
   };
+}
+
+/** Up to so many tools the first weights hold, from so many on the second; between, something between. */
+const ROOMY_TOOLS = 1500;
+const CROWDED_TOOLS = 15_000;
+
+/** The weights for an index of this many tools. */
+export function weightsFor({ weights, crowdedWeights }: SearchModel, tools: number): Float32Array {
+  const crowding = Math.log(tools / ROOMY_TOOLS) / Math.log(CROWDED_TOOLS / ROOMY_TOOLS);
+  const share = Math.min(1, Math.max(0, crowding));
+  return weights.map((weight, k) => (1 - share) * weight + share * (crowdedWeights[k] as number));
 }

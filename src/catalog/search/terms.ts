@@ -1,7 +1,8 @@
 /** Words become terms: stop words go, endings go, and each term of an index has a small number. */
 
+import { RunMemo } from './run-memo.ts';
 import { stem } from './stem.ts';
-import { runsOf, wordsOf, wordsOfRun } from './words.ts';
+import { wordsOf } from './words.ts';
 
 /** Words that say nothing about which tool is meant. Verbs of asking are among them: `show me`, `can you`. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
@@ -23,8 +24,9 @@ export function isStopWord(word: string): boolean {
 
 /** Gives terms their numbers. One for each index: numbers of two indexes do not compare. */
 export class Vocabulary {
-  /** The terms of each run of letters seen so far: texts repeat themselves, and splitting and stemming are slow. */
-  readonly #byRun = new Map<string, readonly number[]>();
+  readonly #runs: RunMemo<readonly number[]> = new RunMemo((run) => this.#idsOf(run));
+  /** Term of each word, -1 for stop words: `List` and `list` are two runs, but one word. */
+  readonly #byWord = new Map<string, number>();
   readonly #byTerm = new Map<string, number>();
   readonly #terms: string[] = [];
 
@@ -40,15 +42,21 @@ export class Vocabulary {
   /** The numbers of a text's terms in order, adding terms that are new. */
   add(text: string): number[] {
     const ids: number[] = [];
-    for (const run of runsOf(text)) {
-      let known = this.#byRun.get(run);
-      if (known === undefined) {
-        known = wordsOfRun(run)
-          .filter((word) => !isStopWord(word))
-          .map((word) => this.addTerm(stem(word)));
-        this.#byRun.set(run, known);
-      }
+    this.#runs.forEach(text, (known) => {
       for (const id of known) ids.push(id);
+    });
+    return ids;
+  }
+
+  #idsOf(run: string): number[] {
+    const ids: number[] = [];
+    for (const word of wordsOf(run)) {
+      let id = this.#byWord.get(word);
+      if (id === undefined) {
+        id = isStopWord(word) ? -1 : this.addTerm(stem(word));
+        this.#byWord.set(word, id);
+      }
+      if (id >= 0) ids.push(id);
     }
     return ids;
   }

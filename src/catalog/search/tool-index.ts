@@ -2,7 +2,7 @@
 
 import type { Tool } from '../tool.ts';
 import { Matcher } from './matcher.ts';
-import { loadModel, type SearchModel } from './model.ts';
+import { loadModel, type SearchModel, weightsFor } from './model.ts';
 import { type ParsedQuery, parseQuery } from './query.ts';
 import type { Question } from './question.ts';
 import { type UsageCounts, usageScores } from './usage.ts';
@@ -29,8 +29,8 @@ export interface ToolIndex {
 
 const DEFAULT_LIMIT = 5;
 const MAX_LIMIT = 100;
-/** What the strongest habit can add to a tool's score; about what a perfect match of words has over a half one. */
-const USAGE_WEIGHT = 4;
+/** What the strongest habit can add to a tool's score. Words seen once, common words and shared words add far less. */
+const USAGE_WEIGHT = 10;
 
 /**
  * @example
@@ -39,6 +39,7 @@ const USAGE_WEIGHT = 4;
  */
 export function buildIndex(tools: readonly Tool[], model: SearchModel = loadModel()): ToolIndex {
   const matcher = new Matcher(tools, model.vectors);
+  const weights = weightsFor(model, tools.length);
   return {
     size: tools.length,
     search(query, { limit = DEFAULT_LIMIT, usage } = {}) {
@@ -46,7 +47,7 @@ export function buildIndex(tools: readonly Tool[], model: SearchModel = loadMode
       const parsed = parseQuery(query);
       return parsed.kind === 'select'
         ? select(tools, parsed.names).slice(0, count)
-        : rank({ tools, matcher, model, parsed, usage, count });
+        : rank({ tools, matcher, weights, parsed, usage, count });
     },
   };
 }
@@ -64,19 +65,19 @@ function select(tools: readonly Tool[], names: readonly string[]): SearchHit[] {
 interface RankInput {
   readonly tools: readonly Tool[];
   readonly matcher: Matcher;
-  readonly model: SearchModel;
+  readonly weights: Float32Array;
   readonly parsed: ParsedQuery & { readonly kind: 'rank' };
   readonly usage: UsageCounts | undefined;
   readonly count: number;
 }
 
-function rank({ tools, matcher, model, parsed, usage, count }: RankInput): SearchHit[] {
+function rank({ tools, matcher, weights, parsed, usage, count }: RankInput): SearchHit[] {
   const question = matcher.question(parsed.text);
   const habits = usage ? habitsOf(usage, tools, question) : new Map<number, number>();
   const candidates = matcher.candidates(question, { musts: parsed.musts, also: habits.keys() });
   const scored = candidates.map(({ position, features }) => {
     let score = USAGE_WEIGHT * (habits.get(position) ?? 0);
-    for (let k = 0; k < features.length; k++) score += (features[k] as number) * (model.weights[k] as number);
+    for (let k = 0; k < features.length; k++) score += (features[k] as number) * (weights[k] as number);
     return { position, score };
   });
   scored.sort((a, b) => b.score - a.score || a.position - b.position);

@@ -8,23 +8,20 @@ export interface WordVectors {
   readonly scales: Float32Array;
 }
 
-/** Adds a term's vector, times `weight`, to `sum`. */
-export function addRow(vectors: WordVectors, row: number, weight: number, sum: Float32Array): void {
+/** Adds a term's vector, times `weight`, to `sum`, which is of doubles because that is twice as fast here. */
+export function addRow(vectors: WordVectors, row: number, weight: number, sum: Float64Array): void {
   const { dimensions, values, scales } = vectors;
   const factor = weight * (scales[row] as number);
   const at = row * dimensions;
   for (let k = 0; k < dimensions; k++) sum[k] = (sum[k] as number) + factor * (values[at + k] as number);
 }
 
-/** Makes a vector one long; a vector of nothing stays nothing. */
-export function normalise(vector: Float32Array): Float32Array {
+/** Writes `sum` made one long to `into`; a sum of nothing stays nothing. */
+export function writeUnit(sum: Float64Array, into: Float32Array): void {
   let square = 0;
-  for (const x of vector) square += x * x;
-  if (square > 0) {
-    const factor = 1 / Math.sqrt(square);
-    for (let k = 0; k < vector.length; k++) vector[k] = (vector[k] as number) * factor;
-  }
-  return vector;
+  for (let k = 0; k < sum.length; k++) square += (sum[k] as number) ** 2;
+  const factor = square > 0 ? 1 / Math.sqrt(square) : 0;
+  for (let k = 0; k < sum.length; k++) into[k] = factor * (sum[k] as number);
 }
 
 export function dot(a: Float32Array, b: Float32Array, at = 0): number {

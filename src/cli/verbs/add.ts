@@ -21,7 +21,10 @@ export const add: Verb = {
       .option('-H, --header <Name: value>', 'a header sent to its url; again for more', collect)
       .option('--bearer-token-env-var <name>', 'the variable of your environment that holds its token')
       .option('--client-id <id>', 'a client id registered for its login')
-      .option('--client-secret <secret>', `that client's secret, best as '\${VAR}'`)
+      .option(
+        '--client-secret <secret>',
+        `that client's secret, kept in the keyring; or '\${VAR}' to read it from there`,
+      )
       .option('--callback-port <port>', 'the port registered for its login')
       .option('--oauth-scope <scope>', 'a scope to ask for at login; again for more', collect)
       .option('--startup-timeout <ms>', 'how long it may take to start')

@@ -7,11 +7,15 @@ import { nearest } from '../../lib/nearest.ts';
 import { approveCall } from '../approve-call.ts';
 import { readInput, toArguments } from '../call-arguments.ts';
 import { milliseconds } from '../flags.ts';
+import { aborted } from '../interrupt.ts';
 import { didYouMean } from '../known-server.ts';
 import { resultText } from '../result-text.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
 import { withHost } from '../with-host.ts';
 import { joinWords } from '../words.ts';
+
+/** Not touched before it is read: making the stream takes time, and it would hold the terminal. */
+const STDIN: AsyncIterable<Buffer> = { [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator]() };
 
 /** The tool itself answered with an error. */
 const EXIT_TOOL_ERROR = 1;
@@ -24,7 +28,7 @@ export const call: Verb = {
       .argument('[arguments...]', "key=value, key:=json, one '{json}' object, or - for JSON on stdin")
       .option('--timeout <ms>', 'how long the call may be silent')
       .option('-y, --yes', 'answer yes if a question about this call is asked')
-      .option('--limit', 'cut long results as for a model')
+      .option('--limit', 'clean and cut the result as for a model')
       .addHelpText('after', EXAMPLES);
   },
 
@@ -33,9 +37,10 @@ export const call: Verb = {
     const { output, signal } = context;
     const timeout = textFlag(flags, 'timeout');
     const timeoutMs = timeout === undefined ? undefined : milliseconds('--timeout', timeout);
-    const input = await readInput(words, process.stdin);
+    const input = await Promise.race([readInput(words, STDIN), aborted(signal)]);
     const approve = approveCall(context, flags['yes'] === true);
-    return withHost(context, { servers: [server], approve }, async ({ host }) => {
+    const forModel = flags['limit'] === true;
+    return withHost(context, { servers: [server], approve, forModel }, async ({ host }) => {
       const tool = findTool(host.tools(), server, name);
       const given = toArguments(input, tool.inputSchema);
       const result = await host.call(tool.name, given, { signal, timeoutMs }).catch(sayYes);

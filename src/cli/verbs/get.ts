@@ -6,6 +6,7 @@ import type { ServerSpec } from '../../config/entry.ts';
 import { loadConfig } from '../../config/load.ts';
 import { admit } from '../../policy/admit.ts';
 import { serverDocument, trustVerdicts } from '../config-report.ts';
+import { credentialPlace } from '../credentials.ts';
 import { entryPairs, pairLines } from '../entry-lines.ts';
 import { findServer } from '../known-server.ts';
 import { noteProblems } from '../problems.ts';
@@ -24,7 +25,9 @@ export const get: Verb = {
     const spec = findServer(config, name);
     const verdicts = await trustVerdicts([spec], context);
     const hidden = config.shadowed.filter((each) => each.name === name);
-    output.answer(serverDocument(spec, verdicts), () =>
+    const credentials = await credentialPlace(context, spec);
+    const told = credentials === undefined ? {} : { credentials };
+    output.answer({ ...serverDocument(spec, verdicts), ...told }, () =>
       [
         output.paint.strong(name),
         ...pairLines([
@@ -33,6 +36,7 @@ export const get: Verb = {
           ...(spec.file === undefined ? [] : [['file', spec.file] as const]),
           ['transport', transportOf(spec.entry)],
           ...entryPairs(spec),
+          ...(credentials === undefined ? [] : [['credentials', credentials] as const]),
           ...hidden.map((each, at) => [at === 0 ? 'hides' : '', placeOf(each)] as const),
         ]),
       ].join('\n'),

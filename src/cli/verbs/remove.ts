@@ -68,10 +68,10 @@ function places(
 async function removeFrom(
   targets: readonly EditTarget[],
   name: string,
-  { home }: Context,
+  { home, signal }: Context,
 ): Promise<EditTarget | undefined> {
   for (const target of targets) {
-    if (await removeServer(target, name, { home })) return target;
+    if (await removeServer(target, name, { home, signal })) return target;
   }
   return undefined;
 }

@@ -25,7 +25,7 @@ function switching(enabled: boolean): Verb {
 }
 
 async function setSwitch(context: Context, name: string, enabled: boolean): Promise<number> {
-  const { home, output, cwd } = context;
+  const { home, output, cwd, signal } = context;
   const before = await loadConfig({ cwd, home });
   const spec = findServer(before, name);
   if (!isWritable(spec.scope)) {
@@ -36,7 +36,10 @@ async function setSwitch(context: Context, name: string, enabled: boolean): Prom
   }
   const trusted = (await trustVerdicts([spec], context)).get(name)?.state === 'trusted';
   if (
-    !(await setEnabled(targetOf(spec, { home, projectRoot: before.projectRoot }), name, enabled, { home }))
+    !(await setEnabled(targetOf(spec, { home, projectRoot: before.projectRoot }), name, enabled, {
+      home,
+      signal,
+    }))
   ) {
     throw unknownServer({ ...before, servers: before.servers.filter((each) => each !== spec) }, name);
   }

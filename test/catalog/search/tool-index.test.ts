@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { loadModel } from '../../../src/catalog/search/model.ts';
 import { buildIndex } from '../../../src/catalog/search/tool-index.ts';
 import type { Tool } from '../../../src/catalog/tool.ts';
 import { GUARD_TOOLS } from './guard-set.ts';
@@ -99,13 +100,14 @@ describe('CAT-7: searching an index of tools', () => {
 
   it('tools and queries of any content are survived', () => {
     const text = fc.string({ unit: 'binary', maxLength: 40 });
+    const model = loadModel();
     const anyTool = fc.record({ server: text, name: text, description: text, schema: fc.jsonValue() });
     fc.assert(
       fc.property(fc.array(anyTool, { maxLength: 8 }), text, (tools, query) => {
         const all = tools.map((t) =>
           tool(t.server, t.name, t.description, { properties: t.schema, anyOf: [t.schema], items: t.schema }),
         );
-        const hits = buildIndex(all).search(query, { limit: 100 });
+        const hits = buildIndex(all, model).search(query, { limit: 100 });
         expect(hits.length).toBeLessThanOrEqual(all.length);
         for (const hit of hits) expect(all).toContain(hit.tool);
       }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stem } from '../../../src/catalog/search/stem.ts';
-import { termsOf } from '../../../src/catalog/search/terms.ts';
+import { termsOf, Vocabulary } from '../../../src/catalog/search/terms.ts';
 import { wordsOf } from '../../../src/catalog/search/words.ts';
 
 describe('words of names and texts', () => {
@@ -57,5 +57,38 @@ describe('stems', () => {
 
   it('a text gives its stems without stop words, in order', () => {
     expect(termsOf('Please show me all the queries of my database')).toEqual(['show', 'queri', 'databas']);
+  });
+});
+
+describe('the vocabulary of an index', () => {
+  /** A text read by a vocabulary that has read others before. */
+  function readBack(text: string): string[] {
+    const vocabulary = new Vocabulary();
+    vocabulary.add('some other words, READ before: some');
+    return vocabulary.add(text).map((id) => vocabulary.term(id));
+  }
+
+  it('reads a text as the terms that it has', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme-ascii', maxLength: 80 }), (text) => {
+        expect(readBack(text)).toEqual(termsOf(text));
+      }),
+    );
+  });
+
+  it.each([
+    'List all the GitHub issues — the user’s, too',
+    '查询GitHub的天气, Café',
+    'read READ Read reading',
+    '',
+  ])('%s', (text) => {
+    expect(readBack(text)).toEqual(termsOf(text));
+  });
+
+  it('gives equal terms equal numbers and new terms the next ones', () => {
+    const vocabulary = new Vocabulary();
+    expect(vocabulary.add('list issues')).toEqual([0, 1]);
+    expect(vocabulary.add('Listing the Issue comments')).toEqual([0, 1, 2]);
+    expect(vocabulary.size).toBe(3);
   });
 });

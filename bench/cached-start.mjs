@@ -1,0 +1,97 @@
+/**
+ * How long until a host has all its tools: ten servers with fifty tools each, from cold and from the cache,
+ * each in a fresh process, interleaved; and what five thousand tools of one server cost us.
+ * After `npm run build`: node bench/cached-start.mjs [rounds]
+ */
+
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describeMachine, interleave, median, table } from './rounds.mjs';
+
+const SERVERS = 10;
+const TOOLS = 50;
+const server = fileURLToPath(new URL('./many-tools-server.mjs', import.meta.url));
+const index = new URL('../dist/index.js', import.meta.url).href;
+
+/** In the child: makes a host, waits for its tools, and prints what that took and what it started. */
+async function child(home, tools, servers) {
+  const from = performance.now();
+  const { createHost } = await import(index);
+  const entries = Array.from({ length: servers }, (_, at) => [
+    `s${at}`,
+    { command: process.execPath, args: [server, String(tools)] },
+  ]);
+  const host = await createHost({
+    home,
+    cwd: home,
+    watch: false,
+    toolSearch: false,
+    servers: Object.fromEntries(entries),
+  });
+  const known = host.tools().length;
+  if (known < servers * tools) await host.ready();
+  const cpu = process.cpuUsage();
+  const ms = performance.now() - from;
+  const count = host.tools().length;
+  const children = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid)).length;
+  await host.close();
+  console.log(JSON.stringify({ ms, count, known, children, cpuMs: (cpu.user + cpu.system) / 1000 }));
+}
+
+function run(home, tools = TOOLS, servers = SERVERS) {
+  const { NODE_EXTRA_CA_CERTS: _certificates, ...env } = process.env;
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    [fileURLToPath(import.meta.url), 'child', home, tools, servers],
+    {
+      env,
+      encoding: 'utf8',
+    },
+  );
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout);
+}
+
+if (process.argv[2] === 'child') {
+  await child(process.argv[3], Number(process.argv[4]), Number(process.argv[5]));
+} else {
+  const rounds = Math.max(15, Number(process.argv[2]) || 0);
+  console.log(describeMachine());
+  const warm = mkdtempSync(join(tmpdir(), 'plugboard-warm-'));
+  run(warm);
+  const spawned = [];
+  const results = await interleave([{ name: 'cold' }, { name: 'from the cache' }], rounds, ({ name }) => {
+    const home = name === 'cold' ? mkdtempSync(join(tmpdir(), 'plugboard-cold-')) : warm;
+    const { ms, count, known } = run(home);
+    if (count !== SERVERS * TOOLS) throw new Error(`${count} tools`);
+    if (home === warm) spawned.push(known === count ? 0 : 1);
+    else rmSync(home, { recursive: true, force: true });
+    return ms;
+  });
+  table(
+    `${SERVERS} servers, ${SERVERS * TOOLS} tools, import to complete tools() (${rounds} rounds)`,
+    results,
+    {
+      base: 'cold',
+      unit: 'ms',
+      digits: 1,
+    },
+  );
+  console.log(
+    `  starts from the cache that needed a process: ${spawned.filter(Boolean).length} of ${spawned.length}`,
+  );
+
+  const one = [];
+  for (let round = 0; round < 5; round += 1) {
+    const home = mkdtempSync(join(tmpdir(), 'plugboard-large-'));
+    one.push(run(home, 5_000, 1).cpuMs);
+    rmSync(home, { recursive: true, force: true });
+  }
+  console.log(
+    `\n5,000 tools of one server: ${median(one).toFixed(0)} ms of our own CPU, start-up of Node included`,
+  );
+  rmSync(warm, { recursive: true, force: true });
+}

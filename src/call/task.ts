@@ -1,0 +1,93 @@
+/** A call whose server answered with a task: followed to its end, and kept in the home until then. */
+
+import { acceptCallResult } from '../catalog/accept-result.ts';
+import { limitsFor } from '../config/limits.ts';
+import type { Connection } from '../connection/connection.ts';
+import type { Era } from '../connection/eras.ts';
+import { followTask, type TaskState } from '../connection/tasks.ts';
+import type { KeptTask } from '../connection/tasks-kept.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
+import type { Call, CallContext } from './call.ts';
+import { settingsOf } from './settings.ts';
+
+export async function followCall(
+  context: CallContext,
+  call: Call,
+  task: TaskState,
+  era: Era,
+): Promise<unknown> {
+  const { tool, connection, entry } = settingsOf(call);
+  const limits = limitsFor(entry, context.settings());
+  const { taskId } = task;
+  await context.tasks.keep({ server: tool.server, name: tool.name, tool: tool.tool, taskId, era });
+  try {
+    const raw = await followTask(task, {
+      era,
+      clock: context.clock,
+      request: (method, params, options) => connection.request(method, params, options),
+      answer: (method, params) => context.answer(call, method, params),
+      signal: call.signal,
+      leave: context.leave,
+      idleMs: call.timeoutMs ?? limits.toolTimeoutMs,
+      totalMs: limits.maxTotalMs,
+      onProgress: (progress) => {
+        context.events.emit('call.progress', { id: call.id, ...progress });
+        call.onProgress?.(progress);
+      },
+    });
+    await context.tasks.drop(taskId);
+    return raw;
+  } catch (error) {
+    // What ends with the host is the next host's; everything else is over.
+    if (!context.leave.aborted) await context.tasks.drop(taskId);
+    throw error;
+  }
+}
+
+/** Collects what an earlier host began: nobody waits for it, so its result becomes a file and a line in the log. */
+export async function collect(context: CallContext, kept: KeptTask, connection: Connection): Promise<void> {
+  const { server, tool, taskId, era } = kept;
+  const limits = limitsFor(connection.spec.entry, context.settings());
+  const begun = new Date(kept.at).toISOString();
+  try {
+    const raw = await followTask(
+      {
+        taskId,
+        status: 'working',
+        message: undefined,
+        pollMs: 0,
+        ttlMs: undefined,
+        result: undefined,
+        error: undefined,
+        questions: undefined,
+      },
+      {
+        era,
+        clock: context.clock,
+        request: (method, params, options) => connection.request(method, params, options),
+        // Whoever could have answered is gone.
+        answer: () =>
+          Promise.reject(new PlugboardError('CANCELLED', 'the task asks, and nobody is there to answer')),
+        leave: context.leave,
+        idleMs: limits.toolTimeoutMs,
+        totalMs: limits.maxTotalMs,
+      },
+    );
+    const { result } = acceptCallResult(raw);
+    const file = await context.outputs.save(
+      `${tool.replace(/[^\w-]/g, '_').slice(0, 64)}.json`,
+      JSON.stringify(result),
+    );
+    const how = result.isError ? 'has ended with an error' : 'is done';
+    context.log(
+      server,
+      'info',
+      `the task of ${tool} that was begun at ${begun} ${how}: its result is in ${file}`,
+    );
+  } catch (error) {
+    if (context.leave.aborted) return;
+    const why = asPlugboardError(error).message;
+    context.log(server, 'warning', `the task of ${tool} that was begun at ${begun} has no result: ${why}`);
+  }
+  await context.tasks.drop(taskId);
+}

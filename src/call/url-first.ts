@@ -1,0 +1,37 @@
+/** The error by which a legacy server says that a person has to visit an address before the call can work. */
+
+import { PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import type { Call, CallContext } from './call.ts';
+import { settingsOf } from './settings.ts';
+
+const RPC_URL_ELICITATION_REQUIRED = -32042;
+const MAX_ADDRESSES = 8;
+
+export function wantsUrls(error: PlugboardError): boolean {
+  return error.detail.rpcCode === RPC_URL_ELICITATION_REQUIRED;
+}
+
+/** Asks about each address, by the same way as any other question; returns when all were accepted. */
+export async function openFirst(context: CallContext, call: Call, error: PlugboardError): Promise<void> {
+  const { tool } = settingsOf(call);
+  const data = isRecord(error.detail.rpcData) ? error.detail.rpcData : {};
+  const wanted = Array.isArray(data['elicitations']) ? data['elicitations'].filter(isRecord) : [];
+  if (wanted.length === 0 || wanted.length > MAX_ADDRESSES) throw error;
+  for (const params of wanted) {
+    const answer = await context
+      .answer(call, 'elicitation/create', { ...params, mode: 'url' })
+      .catch(() => undefined);
+    if (isRecord(answer) && answer['action'] === 'accept') continue;
+    throw new PlugboardError(
+      'DENIED',
+      `${tool.tool} on ${tool.server} needs an address to be visited first`,
+      {
+        server: tool.server,
+        hint: 'The server said where; nobody agreed to go there.',
+        cause: error,
+        detail: error.detail,
+      },
+    );
+  }
+}

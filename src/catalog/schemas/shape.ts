@@ -1,0 +1,54 @@
+/** Questions about one node, and its parts brought to agree with its types. */
+
+import { uniteObjects } from './merge.ts';
+import { matchesTypes, type SchemaNode, typeOfValue } from './node.ts';
+
+export function onlyRequires(node: SchemaNode): boolean {
+  return (
+    node.required.size > 0 &&
+    node.properties.size === 0 &&
+    node.anyOf === undefined &&
+    node.enum === undefined &&
+    node.types.every((type) => type === 'object')
+  );
+}
+
+/** Keeps what can hold for the node's types; values that are listed say more than a type. */
+export function coherent(node: SchemaNode): SchemaNode {
+  const fitting = node.enum?.filter((value) => matchesTypes(value, node.types));
+  const types = fitting?.length === 0 ? [...new Set((node.enum ?? []).map(typeOfValue))] : node.types;
+  const { enum: values, additional, items, ...rest } = node;
+  const isObject = types.includes('object');
+  return {
+    ...rest,
+    types,
+    ...(values === undefined ? {} : { enum: fitting?.length ? fitting : values }),
+    ...(isObject ? {} : { properties: new Map(), required: new Set() }),
+    ...(isObject && additional !== undefined ? { additional } : {}),
+    ...(items !== undefined && types.includes('array') ? { items } : {}),
+  };
+}
+
+export function isObjectLike(
+  node: Pick<SchemaNode, 'properties' | 'required' | 'additional' | 'items'>,
+): boolean {
+  return (
+    node.properties.size > 0 ||
+    node.required.size > 0 ||
+    node.additional !== undefined ||
+    node.items !== undefined
+  );
+}
+
+/** Nothing but a union: in a union of the same kind it can be left out. */
+export function isPlainUnion(node: SchemaNode): boolean {
+  const { anyOf, title, description, default: fallback, examples } = node;
+  return anyOf !== undefined && [title, description, fallback, examples].every((word) => word === undefined);
+}
+
+/** A union of a union: at the root all branches count as one list. */
+export function flattened(node: SchemaNode): SchemaNode {
+  return node.anyOf === undefined
+    ? node
+    : uniteObjects({ ...node, types: ['object'] }, node.anyOf.map(flattened));
+}

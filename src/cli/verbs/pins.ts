@@ -1,0 +1,87 @@
+/** `plugboard pins`: what is held back because it changed, how it changed, and its acceptance. */
+
+import type { Command } from 'commander';
+import type { ServerSpec } from '../../config/entry.ts';
+import { loadConfig } from '../../config/load.ts';
+import { clean } from '../../policy/clean.ts';
+import { pinKey } from '../../policy/pins.ts';
+import { acceptPins, type HeldTool, reviewPins } from '../../policy/pins-review.ts';
+import { findServer } from '../known-server.ts';
+import type { Output } from '../output.ts';
+import { indent } from '../table.ts';
+import type { Context, Flags, Verb } from '../verb.ts';
+import { openHost } from '../with-host.ts';
+
+export const pins: Verb = {
+  configure(command: Command): void {
+    command
+      .argument('[server]', 'only of this server')
+      .option('--accept', 'take what is held back as it is now')
+      .addHelpText('after', EXAMPLES);
+  },
+
+  async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+    const { home, output } = context;
+    const chosen = await choose(context, args[0]);
+    const keys = chosen.map(pinKey);
+    const accept = flags['accept'] === true;
+    // What somebody was shown is what is accepted: servers are only asked when there is nothing to accept yet.
+    let held = accept ? await reviewPins(home, keys) : [];
+    if (held.length === 0) {
+      await lookAgain(context, chosen);
+      held = await reviewPins(home, keys);
+    }
+    if (accept) await acceptPins(home, keys);
+    output.answer({ held: accept ? [] : held, ...(accept ? { accepted: held } : {}) }, () =>
+      listing(held, accept, output),
+    );
+    return 0;
+  },
+};
+
+const EXAMPLES = `
+What a tool is, its description and its schemas, is remembered when it is first seen. One that is different later
+is held back until you accept it: always for remote servers and those of a project, for your own programs if
+their entry says "pins": "hold".
+
+Examples:
+  plugboard pins                     what is held back, and what changed
+  plugboard pins docs --accept       take it as it is now`;
+
+async function choose(context: Context, name: string | undefined): Promise<readonly ServerSpec[]> {
+  const config = await loadConfig({ cwd: context.cwd, home: context.home, extra: context.extra });
+  return name === undefined ? config.servers : [findServer(config, name)];
+}
+
+/** Connects to those that may run, so that their newest lists are held against the pins. */
+async function lookAgain(context: Context, chosen: readonly ServerSpec[]): Promise<void> {
+  const names = chosen.map(({ name }) => name);
+  await openHost(context, { servers: names, connect: 'none' }, async ({ host }) => {
+    const ready = host.servers().filter(({ status }) => status === 'idle');
+    // One that cannot be reached has nothing new to say; what was held back before still is.
+    await Promise.allSettled(ready.map(({ name }) => host.connect(name)));
+    return 0;
+  });
+}
+
+function listing(held: readonly HeldTool[], accepted: boolean, output: Output): string {
+  if (held.length === 0) return 'Nothing is held back.';
+  const { paint } = output;
+  const blocks = held.map(({ server, tool, diff }) => {
+    const head = `${paint.strong(clean(tool, { multiline: false }))} of ${clean(server, { multiline: false })}`;
+    return `${head}\n${indent(painted(diff, output), '  ')}`;
+  });
+  const end = accepted
+    ? `${paint.good('Accepted')}: ${held.length === 1 ? 'it is' : 'they are'} used as shown above.`
+    : 'Accept with: plugboard pins [server] --accept';
+  return [...blocks, end].join('\n');
+}
+
+function painted(diff: string, { paint }: Output): string {
+  const lines = diff.split('\n');
+  return lines
+    .map((line) =>
+      line.startsWith('+ ') ? paint.good(line) : line.startsWith('- ') ? paint.bad(line) : line,
+    )
+    .join('\n');
+}

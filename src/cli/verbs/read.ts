@@ -1,0 +1,102 @@
+/** `plugboard read`: what a resource holds. Text goes to stdout, cleaned; bytes go to a file or a pipe, exactly. */
+
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { ResourceContents } from '../../catalog/accept-result.ts';
+import { PlugboardError } from '../../errors.ts';
+import { errorCode } from '../../lib/error-code.ts';
+import { clean } from '../../policy/clean.ts';
+import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
+import { withHost } from '../with-host.ts';
+import { joinWords } from '../words.ts';
+
+export const read: Verb = {
+  configure(command: Command): void {
+    command
+      .argument('<server>', 'the server')
+      .argument('<uri>', 'the address of the resource')
+      .option('-o, --output <file>', 'write the content to this file, byte for byte')
+      .addHelpText('after', EXAMPLES);
+  },
+
+  run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+    const [server = '', uri = ''] = args;
+    const { output, signal, cwd } = context;
+    const file = textFlag(flags, 'output');
+    return withHost(context, { servers: [server] }, async ({ host }) => {
+      const { contents } = await host.read(server, uri, { signal, forModel: false });
+      if (file !== undefined) await save(contents, resolve(cwd, file), context);
+      if (output.json) output.answer({ contents }, () => '');
+      else if (file === undefined) await print(contents, context, { server, uri });
+      return 0;
+    });
+  },
+};
+
+const EXAMPLES = `
+Text is printed without control characters; -o writes it as it is. Binary content needs -o or a pipe.
+
+Examples:
+  plugboard read docs file:///README.md
+  plugboard read shots screen://latest -o latest.png`;
+
+async function save(contents: readonly ResourceContents[], file: string, context: Context): Promise<void> {
+  const bytes = bytesOf(contents);
+  try {
+    await writeFile(file, bytes);
+  } catch (cause) {
+    throw new PlugboardError(
+      'USAGE',
+      `${file} cannot be written (${errorCode(cause) ?? 'unknown reason'}).`,
+      {
+        cause,
+        hint: 'Give -o a file in a folder that exists and that you may write to.',
+      },
+    );
+  }
+  context.output.note(`${bytes.length.toLocaleString('en')} bytes written to ${file}`);
+}
+
+async function print(
+  contents: readonly ResourceContents[],
+  { output }: Context,
+  { server, uri }: { readonly server: string; readonly uri: string },
+): Promise<void> {
+  const binary = contents.find((part) => 'blob' in part);
+  if (binary === undefined) {
+    for (const part of contents) {
+      const text = 'text' in part ? clean(part.text) : '';
+      output.write(text.endsWith('\n') ? text : `${text}\n`);
+    }
+  } else if (output.columns !== undefined) {
+    throw new PlugboardError('USAGE', `${uri} is binary (${kindOf(binary)}) and would upset your terminal.`, {
+      server,
+      hint: `Write it to a file: ${joinWords(['plugboard', 'read', server, uri])} -o FILE`,
+    });
+  } else await toPipe(bytesOf(contents));
+}
+
+/** A reader that closes its end early has what it wanted. */
+function toPipe(bytes: Buffer): Promise<void> {
+  return new Promise((done) => {
+    process.stdout.once('error', () => done());
+    process.stdout.write(bytes, () => done());
+  });
+}
+
+/** Texts follow each other; a picture behind another one would be neither. */
+function bytesOf(contents: readonly ResourceContents[]): Buffer {
+  if (contents.length > 1 && contents.some((part) => 'blob' in part)) {
+    throw new PlugboardError('USAGE', `The resource has ${contents.length} parts, some of them binary.`, {
+      hint: 'Use --json, which prints each part with its address.',
+    });
+  }
+  return Buffer.concat(
+    contents.map((part) => ('text' in part ? Buffer.from(part.text) : Buffer.from(part.blob, 'base64'))),
+  );
+}
+
+function kindOf({ mimeType = 'of unknown type' }: ResourceContents): string {
+  return clean(mimeType, { multiline: false, max: 100 });
+}

@@ -1,0 +1,65 @@
+/** `plugboard resources`: what servers offer to read, grouped by server. */
+
+import type { Command } from 'commander';
+import type { ListedResource, ListedTemplate } from '../../catalog/resources.ts';
+import { clean } from '../../policy/clean.ts';
+import { askServers, byServer } from '../each-server.ts';
+import type { Output } from '../output.ts';
+import { indent, wrap } from '../table.ts';
+import type { Context, Verb } from '../verb.ts';
+import { withHost } from '../with-host.ts';
+
+/** Characters of a description that a listing shows; `--json` has it whole. */
+const MAX_DESCRIPTION = 300;
+
+type Listed = ListedResource | ListedTemplate;
+
+export const resources: Verb = {
+  configure(command: Command): void {
+    command
+      .argument('[server]', 'only the resources of this server')
+      .addHelpText('after', '\nExamples:\n  plugboard resources\n  plugboard resources docs --json');
+  },
+
+  run(context: Context, args: readonly string[]): Promise<number> {
+    const [server] = args;
+    const { output } = context;
+    return withHost(context, { servers: server === undefined ? 'all' : [server] }, async ({ host }) => {
+      const listings = await askServers(context, host, server, async (name) => [await host.resources(name)]);
+      const found = {
+        resources: listings.flatMap((listing) => listing.resources),
+        templates: listings.flatMap((listing) => listing.templates),
+      };
+      output.answer(found, () => describeAll([...found.resources, ...found.templates], output));
+      return 0;
+    });
+  },
+};
+
+function describeAll(all: readonly Listed[], output: Output): string {
+  if (all.length === 0) return 'No resources.';
+  return [...byServer(all)]
+    .map(([server, group]) => {
+      const head = `${output.paint.strong(clean(server, { multiline: false }))} (${group.length})`;
+      return [head, ...group.map((each) => indent(describe(each, output), '  '))].join('\n');
+    })
+    .join('\n\n');
+}
+
+function describe(listed: Listed, output: Output): string {
+  const { paint, columns } = output;
+  const address = 'uri' in listed ? listed.uri : listed.uriTemplate;
+  const facts = [
+    'uri' in listed ? '' : 'template',
+    listed.title ?? (listed.name === address ? '' : listed.name),
+    listed.mimeType ?? '',
+    'size' in listed && listed.size !== undefined ? `${listed.size.toLocaleString('en')} bytes` : '',
+  ].filter((fact) => fact !== '');
+  const text = clean(listed.description ?? '', { multiline: false, max: MAX_DESCRIPTION });
+  const width = columns === undefined ? undefined : columns - 6;
+  return [
+    paint.strong(clean(address, { multiline: false })),
+    ...(facts.length === 0 ? [] : [`  ${paint.faint(clean(facts.join(' · '), { multiline: false }))}`]),
+    ...(text === '' ? [] : wrap(text, width).map((line) => `  ${line}`)),
+  ].join('\n');
+}

@@ -1,0 +1,270 @@
+/**
+ * Forms that servers ask people to fill in: flat, of the protocol's primitive types (CAL-3).
+ *
+ * What a server sends is read into fields that a person may be shown; what comes back is completed with the
+ * defaults and checked against the same fields, so that a server never gets what it did not ask for.
+ */
+
+import { isRecord } from '../lib/json-rpc.ts';
+import { clean } from '../policy/clean.ts';
+
+const MAX_FIELDS = 64;
+const MAX_OPTIONS = 512;
+const MAX_LABEL_CHARS = 500;
+const MAX_DESCRIPTION_CHARS = 2_000;
+/** The longest text that an answer may hold, whatever the server allows. */
+const MAX_TEXT_CHARS = 100_000;
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Returns what is wrong with a value, or nothing. */
+type Check = (value: unknown) => string | undefined;
+
+interface Field {
+  readonly name: string;
+  readonly required: boolean;
+  readonly fallback: unknown;
+  readonly check: Check;
+  /** As it may be shown: every text of the server cleaned. */
+  readonly shown: JsonObject;
+}
+
+export interface Form {
+  /** The requested schema, made safe to show. */
+  readonly schema: JsonObject;
+  /** The answer as it goes to the server, or what is wrong with it. */
+  complete(
+    content: unknown,
+  ): { readonly content: Record<string, unknown> } | { readonly problems: readonly string[] };
+}
+
+/** The form that a schema asks for, or one sentence on why it is none. */
+export function readForm(schema: unknown): Form | { readonly refused: string } {
+  if (!isRecord(schema) || !isRecord(schema['properties'])) return { refused: 'it has no properties' };
+  const names = Object.keys(schema['properties']);
+  if (names.length > MAX_FIELDS) return { refused: `it has more than ${MAX_FIELDS} fields` };
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  const fields: Field[] = [];
+  for (const name of names) {
+    const field = readField(name, schema['properties'][name], required.includes(name));
+    if (typeof field === 'string')
+      return { refused: `the field ${JSON.stringify(name.slice(0, 100))} ${field}` };
+    fields.push(field);
+  }
+  return {
+    schema: {
+      type: 'object',
+      properties: Object.fromEntries(fields.map(({ name, shown }) => [name, shown])),
+      required: fields.filter((field) => field.required).map(({ name }) => name),
+    },
+    complete: (content) => complete(fields, content),
+  };
+}
+
+function complete(fields: readonly Field[], content: unknown): ReturnType<Form['complete']> {
+  const given = isRecord(content) ? content : {};
+  const problems: string[] = [];
+  const answer: [string, unknown][] = [];
+  for (const { name, required, fallback, check } of fields) {
+    const value = (Object.hasOwn(given, name) ? given[name] : undefined) ?? fallback;
+    if (value === undefined) {
+      if (required) problems.push(`${name} is required`);
+      continue;
+    }
+    const problem = check(value);
+    if (problem === undefined) answer.push([name, value]);
+    else problems.push(`${name} ${problem}`);
+  }
+  return problems.length > 0 ? { problems } : { content: Object.fromEntries(answer) };
+}
+
+/** A field, or what makes it none. */
+function readField(name: string, raw: unknown, required: boolean): Field | string {
+  if (!isRecord(raw)) return 'is not described';
+  const kind = kindOf(raw);
+  if (typeof kind === 'string') return kind;
+  const { title, description, default: given } = raw;
+  // A default that breaks the server's own rules is none.
+  const fallback =
+    given !== undefined && given !== null && kind.check(given) === undefined ? given : undefined;
+  return {
+    name,
+    required,
+    fallback,
+    check: kind.check,
+    shown: {
+      ...kind.shown,
+      ...(typeof title === 'string' ? { title: label(title) } : {}),
+      ...(typeof description === 'string'
+        ? { description: clean(description, { max: MAX_DESCRIPTION_CHARS }) }
+        : {}),
+      ...(fallback === undefined ? {} : { default: fallback }),
+    },
+  };
+}
+
+interface Kind {
+  readonly check: Check;
+  readonly shown: JsonObject;
+}
+
+function kindOf(raw: JsonObject): Kind | string {
+  switch (raw['type']) {
+    case 'string':
+      return raw['enum'] === undefined && raw['oneOf'] === undefined ? text(raw) : choice(raw);
+    case 'number':
+    case 'integer':
+      return number(raw, raw['type']);
+    case 'boolean':
+      return {
+        check: (value) => (typeof value === 'boolean' ? undefined : 'must be true or false'),
+        shown: { type: 'boolean' },
+      };
+    case 'array':
+      return choices(raw);
+    default:
+      return 'is not of a type that a form can have';
+  }
+}
+
+const FORMATS: Readonly<
+  Record<string, { readonly matches: (text: string) => boolean; readonly words: string }>
+> = {
+  email: { matches: (value) => /^[^\s@]{1,64}@[^\s@]{1,255}$/.test(value), words: 'an e-mail address' },
+  uri: { matches: (value) => URL.canParse(value), words: 'a URI' },
+  date: { matches: isDate, words: 'a date like 2026-01-31' },
+  'date-time': { matches: isDateTime, words: 'a time like 2026-01-31T09:00:00Z' },
+};
+
+function text(raw: JsonObject): Kind {
+  const min = count(raw['minLength']) ?? 0;
+  const max = Math.min(count(raw['maxLength']) ?? MAX_TEXT_CHARS, MAX_TEXT_CHARS);
+  const format = typeof raw['format'] === 'string' ? raw['format'] : undefined;
+  const rule = format === undefined ? undefined : FORMATS[format];
+  return {
+    check(value) {
+      if (typeof value !== 'string') return 'must be a text';
+      // The protocol counts characters, not code units.
+      const length = [...value.slice(0, 2 * max + 1)].length;
+      if (length < min) return `must have at least ${min} characters`;
+      if (length > max) return `must have at most ${max} characters`;
+      return rule === undefined || rule.matches(value) ? undefined : `must be ${rule.words}`;
+    },
+    shown: {
+      type: 'string',
+      ...(min > 0 ? { minLength: min } : {}),
+      ...(raw['maxLength'] === undefined ? {} : { maxLength: max }),
+      ...(rule === undefined ? {} : { format }),
+    },
+  };
+}
+
+function number(raw: JsonObject, type: 'number' | 'integer'): Kind {
+  const min = finite(raw['minimum']);
+  const max = finite(raw['maximum']);
+  return {
+    check(value) {
+      if (typeof value !== 'number' || !Number.isFinite(value)) return 'must be a number';
+      if (type === 'integer' && !Number.isInteger(value)) return 'must be a whole number';
+      if (min !== undefined && value < min) return `must be at least ${min}`;
+      return max !== undefined && value > max ? `must be at most ${max}` : undefined;
+    },
+    shown: {
+      type,
+      ...(min === undefined ? {} : { minimum: min }),
+      ...(max === undefined ? {} : { maximum: max }),
+    },
+  };
+}
+
+/** One of several, with or without titles; `enumNames` is the older way to give them. */
+function choice(raw: JsonObject): Kind | string {
+  const options = readOptions(raw['enum'], raw['oneOf'], raw['enumNames']);
+  if (typeof options === 'string') return options;
+  const values = new Set(options.map((option) => option.const));
+  const words = shownValues(values);
+  return {
+    check: (value) =>
+      typeof value === 'string' && values.has(value) ? undefined : `must be one of ${words}`,
+    shown: { type: 'string', ...(isTitled(options) ? { oneOf: options } : { enum: [...values] }) },
+  };
+}
+
+function choices(raw: JsonObject): Kind | string {
+  const items = isRecord(raw['items']) ? raw['items'] : {};
+  const options = readOptions(items['enum'], items['anyOf'] ?? items['oneOf'], undefined);
+  if (typeof options === 'string') return options;
+  const values = new Set(options.map((option) => option.const));
+  const words = shownValues(values);
+  const min = count(raw['minItems']) ?? 0;
+  const max = Math.min(count(raw['maxItems']) ?? values.size, values.size);
+  return {
+    check(value) {
+      if (!Array.isArray(value)) return 'must be a list';
+      if (!value.every((one) => typeof one === 'string' && values.has(one))) {
+        return `must hold only ${words}`;
+      }
+      if (new Set(value).size < value.length) return 'must not hold anything twice';
+      if (value.length < min) return `must hold at least ${min}`;
+      return value.length > max ? `must hold at most ${max}` : undefined;
+    },
+    shown: {
+      type: 'array',
+      ...(min > 0 ? { minItems: min } : {}),
+      ...(raw['maxItems'] === undefined ? {} : { maxItems: max }),
+      items: isTitled(options) ? { anyOf: options } : { type: 'string', enum: [...values] },
+    },
+  };
+}
+
+interface Option {
+  readonly const: string;
+  readonly title?: string;
+}
+
+function readOptions(plain: unknown, titled: unknown, names: unknown): readonly Option[] | string {
+  const list = Array.isArray(titled) ? titled : plain;
+  if (!Array.isArray(list) || list.length === 0) return 'has nothing to choose from';
+  if (list.length > MAX_OPTIONS) return `has more than ${MAX_OPTIONS} options`;
+  const options: Option[] = [];
+  for (const [at, one] of list.entries()) {
+    const value = isRecord(one) ? one['const'] : one;
+    const name = isRecord(one) ? one['title'] : Array.isArray(names) ? names[at] : undefined;
+    if (typeof value !== 'string') return 'has options that are not texts';
+    options.push({ const: value, ...(typeof name === 'string' ? { title: label(name) } : {}) });
+  }
+  return options;
+}
+
+function isTitled(options: readonly Option[]): boolean {
+  return options.some(({ title }) => title !== undefined);
+}
+
+function shownValues(values: ReadonlySet<string>): string {
+  const shown = [...values].slice(0, 12).map((value) => JSON.stringify(value));
+  return values.size > shown.length ? `${shown.join(', ')}, …` : shown.join(', ');
+}
+
+function label(value: string): string {
+  return clean(value, { multiline: false, max: MAX_LABEL_CHARS });
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
+}
+
+function finite(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+function isDate(value: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(value)) return false;
+  const time = new Date(`${value}T00:00:00Z`);
+  // The 31st of February becomes a day in March instead of nothing.
+  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(value);
+}
+
+function isDateTime(value: string): boolean {
+  const match = /^(\d{4}-\d\d-\d\d)[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/.exec(value);
+  return match?.[1] !== undefined && isDate(match[1]) && !Number.isNaN(Date.parse(value.toUpperCase()));
+}

@@ -1,0 +1,91 @@
+/** How much of the person's model a server may use: a ceiling, a rate, and an end to going in circles (CAL-3). */
+
+import { PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import { isRecord, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
+import type { Params } from './peer.ts';
+
+/** The longest completion that a server can get; it may ask for less. */
+export const MAX_SAMPLE_TOKENS = 8_192;
+export const MAX_SAMPLES_PER_MINUTE = 30;
+/** A model that calls the tool which asked the model keeps every round open: this is how deep it gets. */
+export const MAX_OPEN_SAMPLES = 4;
+/** One call that still asks after this many completions is going in circles, and its clock stands while it asks. */
+export const MAX_SAMPLES_PER_CALL = 50;
+const MAX_MESSAGES = 1_000;
+const RATE_WINDOW_MS = 60_000;
+/** What the protocol says for a completion that was refused. */
+const RPC_REFUSED = -1;
+
+/** Counts the completions of one call; a question that belongs to no call has none. */
+export interface SampleCount {
+  samples?: number;
+}
+
+export interface SampleLimits {
+  /** Takes a place, or throws what the server is told; gives back what frees it. */
+  enter(server: string, call: SampleCount | undefined): () => void;
+}
+
+export function createSampleLimits(clock: Clock): SampleLimits {
+  const members = new Map<string, { open: number; readonly times: number[] }>();
+  return {
+    enter(server, call) {
+      let member = members.get(server);
+      if (member === undefined) {
+        member = { open: 0, times: [] };
+        members.set(server, member);
+      }
+      const { times } = member;
+      const now = clock.now();
+      while (times[0] !== undefined && times[0] <= now - RATE_WINDOW_MS) times.shift();
+      const used = call?.samples ?? 0;
+      if (member.open >= MAX_OPEN_SAMPLES) throw refused(server, `${MAX_OPEN_SAMPLES} completions at once`);
+      if (times.length >= MAX_SAMPLES_PER_MINUTE) {
+        throw refused(server, `${MAX_SAMPLES_PER_MINUTE} completions a minute`);
+      }
+      if (used >= MAX_SAMPLES_PER_CALL)
+        throw refused(server, `${MAX_SAMPLES_PER_CALL} completions in one call`);
+      if (call !== undefined) call.samples = used + 1;
+      times.push(now);
+      member.open += 1;
+      const entered = member;
+      return () => {
+        entered.open -= 1;
+      };
+    },
+  };
+}
+
+/** The request as the model's owner gets it: read, and within the ceiling. */
+export function readSampleParams(params: Params): Params {
+  const { messages, maxTokens } = params;
+  if (!Array.isArray(messages) || !messages.every(isRecord) || messages.length > MAX_MESSAGES) {
+    throw invalid(`messages have to be a list of at most ${MAX_MESSAGES}`);
+  }
+  if (params['tools'] !== undefined || params['toolChoice'] !== undefined) {
+    throw invalid('this client did not say that completions may use tools');
+  }
+  const wanted = typeof maxTokens === 'number' && maxTokens >= 1 ? Math.trunc(maxTokens) : MAX_SAMPLE_TOKENS;
+  return { ...params, maxTokens: Math.min(wanted, MAX_SAMPLE_TOKENS) };
+}
+
+/** What is wrong with what the callback gave, if anything. */
+export function faultOfSample(answer: unknown): string | undefined {
+  if (!isRecord(answer)) return 'it has to be an object';
+  if (typeof answer['model'] !== 'string') return 'it has to say which model it was';
+  if (answer['role'] !== 'assistant' && answer['role'] !== 'user') return 'its role has to be "assistant"';
+  const { content } = answer;
+  return isRecord(content) || Array.isArray(content) ? undefined : 'it has to have content';
+}
+
+function refused(server: string, limit: string): PlugboardError {
+  return new PlugboardError('LIMIT_EXCEEDED', `the limit of ${limit} for a server is reached`, {
+    server,
+    detail: { rpcCode: RPC_REFUSED },
+  });
+}
+
+function invalid(why: string): PlugboardError {
+  return new PlugboardError('PROTOCOL_ERROR', why, { detail: { rpcCode: RPC_INVALID_PARAMS } });
+}

@@ -1,0 +1,132 @@
+/** The handles of tasks that are still running, kept in the home so that the next host can collect them. */
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Home } from '../config/home.ts';
+import type { Clock } from '../lib/clock.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { updateFile } from '../lib/locked-file.ts';
+import type { Era } from './eras.ts';
+
+const MAX_KEPT = 200;
+const MAX_AGE_MS: number = 7 * 24 * 60 * 60 * 1000;
+
+export interface KeptTask {
+  readonly server: string;
+  /** What a model calls it, and what its server does. */
+  readonly name: string;
+  readonly tool: string;
+  readonly taskId: string;
+  readonly era: Era;
+  /** Clock time at which it was begun. */
+  readonly at: number;
+  /** The process that follows it; absent when its host ended in good order. */
+  readonly pid?: number;
+}
+
+export interface KeptTasks {
+  keep(task: Omit<KeptTask, 'at' | 'pid'>): Promise<void>;
+  drop(taskId: string): Promise<void>;
+  /** Takes over what nobody follows any more, of the servers that are there. */
+  claim(has: (server: string) => boolean): Promise<readonly KeptTask[]>;
+  /** Leaves what this host still follows to the next one. */
+  release(): Promise<void>;
+}
+
+export interface KeptTasksOptions {
+  readonly home: Home;
+  readonly clock: Clock;
+  /** Told once when the file cannot be written. */
+  readonly failed: (message: string) => void;
+}
+
+export function openKeptTasks({ home, clock, failed }: KeptTasksOptions): KeptTasks {
+  const file = join(home.dir, 'tasks.json');
+  const lockDir = join(home.run, 'locks');
+  const mine = new Set<string>();
+  let told = false;
+
+  const change = async (edit: (tasks: readonly KeptTask[]) => readonly KeptTask[]): Promise<void> => {
+    const now = clock.now();
+    const replace = (text: string | undefined): string => {
+      const young = parse(text ?? '').filter(({ at }) => now - at < MAX_AGE_MS);
+      return `${JSON.stringify(edit(young).slice(-MAX_KEPT), null, 1)}\n`;
+    };
+    await updateFile(file, replace, { lockDir, mode: 0o600 }).catch((error: unknown) => {
+      if (!told)
+        failed(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+      told = true;
+    });
+  };
+
+  return {
+    async keep(task) {
+      mine.add(task.taskId);
+      const kept = { ...task, at: clock.now(), pid: process.pid };
+      await change((tasks) => [...tasks.filter(({ taskId }) => taskId !== task.taskId), kept]);
+    },
+    async drop(taskId) {
+      mine.delete(taskId);
+      await change((tasks) => tasks.filter((task) => task.taskId !== taskId));
+    },
+    async claim(has) {
+      // Nearly always there is nothing, and then nothing is locked or written.
+      const seen = parse(await readFile(file, 'utf8').catch(() => ''));
+      if (!seen.some((task) => isOrphan(task) && has(task.server))) return [];
+      const claimed: KeptTask[] = [];
+      await change((tasks) => {
+        claimed.length = 0;
+        return tasks.map((task) => {
+          if (!isOrphan(task) || !has(task.server)) return task;
+          const taken = { ...task, pid: process.pid };
+          claimed.push(taken);
+          return taken;
+        });
+      });
+      for (const { taskId } of claimed) mine.add(taskId);
+      return claimed;
+    },
+    async release() {
+      if (mine.size === 0) return;
+      await change((tasks) =>
+        tasks.map((task) => {
+          if (!mine.has(task.taskId)) return task;
+          const { pid: _mine, ...left } = task;
+          return left;
+        }),
+      );
+      mine.clear();
+    },
+  };
+}
+
+function isOrphan({ pid }: KeptTask): boolean {
+  if (pid === undefined) return true;
+  if (pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'EPERM');
+  }
+}
+
+function parse(text: string): KeptTask[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return [];
+  }
+  return Array.isArray(value) ? value.filter(isKept) : [];
+}
+
+function isKept(value: unknown): value is KeptTask {
+  return (
+    isRecord(value) &&
+    ['server', 'name', 'tool', 'taskId'].every((key) => typeof value[key] === 'string') &&
+    (value['era'] === 'modern' || value['era'] === 'legacy') &&
+    typeof value['at'] === 'number' &&
+    (value['pid'] === undefined || typeof value['pid'] === 'number')
+  );
+}

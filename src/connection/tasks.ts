@@ -1,0 +1,276 @@
+/**
+ * Work that a server goes on with after it has answered: a task is followed to its end.
+ *
+ * Two protocols: the extension of the modern era (`resultType: "task"`, results and questions inside
+ * `tasks/get`) and the tasks of 2025-11-25 (asked for with `task`, questions and result through `tasks/result`).
+ */
+
+import { asPlugboardError, PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import { holdProcess } from '../lib/hold-process.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import type { Era } from './eras.ts';
+import type { Params, Progress, RequestOptions } from './peer.ts';
+import type { AnswerQuestion } from './rounds.ts';
+
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+
+const DEFAULT_POLL_MS = 1_000;
+const MIN_POLL_MS = 50;
+const MAX_POLL_MS: number = 10 * 60 * 1000;
+/** Looking again is safe, so a connection that breaks meanwhile is given this many chances in a row. */
+const MAX_POLL_FAILURES = 5;
+/** How long the server may take to hear that nobody waits any more. */
+const CANCEL_MS = 10_000;
+const MAX_QUESTIONS = 256;
+
+export interface TaskState {
+  readonly taskId: string;
+  readonly status: string;
+  readonly message: string | undefined;
+  readonly pollMs: number;
+  /** How long the server keeps it, from its creation; undefined: it does not say. */
+  readonly ttlMs: number | undefined;
+  readonly result: unknown;
+  readonly error: unknown;
+  readonly questions: Params | undefined;
+}
+
+export interface FollowOptions {
+  readonly era: Era;
+  readonly clock: Clock;
+  readonly request: (method: string, params: Params, options: RequestOptions) => Promise<unknown>;
+  readonly answer: AnswerQuestion;
+  readonly signal?: AbortSignal | undefined;
+  /** Aborted when the host ends: the task goes on without us, and is left to whoever comes next. */
+  readonly leave?: AbortSignal | undefined;
+  /** Longest silence of one look at the task. */
+  readonly idleMs: number;
+  /** Longest life of the task in our hands; the time of a person does not count. */
+  readonly totalMs: number;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** The task that a server answered with instead of a result, if it did. */
+export function createdTask(raw: unknown, era: Era): TaskState | undefined {
+  if (!isRecord(raw)) return undefined;
+  if (era === 'modern') return raw['resultType'] === 'task' ? readTask(raw) : undefined;
+  return isRecord(raw['task']) ? readTask(raw['task']) : undefined;
+}
+
+/** Follows a task until it has a result; cancels it on the server when nobody waits any more. */
+export async function followTask(first: TaskState, options: FollowOptions): Promise<unknown> {
+  const release = holdProcess();
+  try {
+    return await new Following(first, options).run();
+  } finally {
+    release();
+  }
+}
+
+class Following {
+  readonly #options: FollowOptions;
+  readonly #answered = new Set<string>();
+  readonly #startedAt: number;
+  #state: TaskState;
+  #personMs = 0;
+  #told: string | undefined;
+  #looks = 0;
+  #over = false;
+
+  constructor(first: TaskState, options: FollowOptions) {
+    this.#state = first;
+    this.#options = options;
+    this.#startedAt = options.clock.now();
+  }
+
+  async run(): Promise<unknown> {
+    try {
+      for (;;) {
+        const ended = await this.#step();
+        if (ended !== undefined) return ended.result;
+        await this.#sleep();
+        this.#state = await this.#look();
+      }
+    } catch (thrown) {
+      const error = asPlugboardError(thrown);
+      if (!this.#over && (error.code === 'CANCELLED' || error.code === 'TIMEOUT')) this.#cancel();
+      throw error;
+    }
+  }
+
+  /** What the newest state asks for; the result when it is the last one. */
+  async #step(): Promise<{ result: unknown } | undefined> {
+    const { era } = this.#options;
+    const state = this.#state;
+    this.#tell(state.message);
+    switch (state.status) {
+      case 'working':
+      case 'submitted':
+        return undefined;
+      case 'input_required':
+        if (era === 'legacy') return { result: await this.#result() };
+        await this.#answer(state.questions ?? {});
+        return undefined;
+      case 'completed':
+        if (era === 'legacy') return { result: await this.#result() };
+        if (isRecord(state.result)) return { result: state.result };
+        // A task may be done before it was first looked at; the handle itself never has the result.
+        if (this.#looks === 0) return undefined;
+        throw protocol(`the task ${state.taskId} is completed and has no result`);
+      case 'failed':
+        if (era === 'legacy') return { result: await this.#result() };
+        if (this.#looks === 0) return undefined;
+        throw failed(state);
+      case 'cancelled':
+        this.#over = true;
+        throw new PlugboardError('CANCELLED', `the server cancelled the task${because(state.message)}`);
+      default:
+        throw protocol(`the task has an unknown status: ${JSON.stringify(state.status.slice(0, 80))}`);
+    }
+  }
+
+  async #look(): Promise<TaskState> {
+    const { taskId } = this.#state;
+    for (let failures = 1; ; failures += 1) {
+      try {
+        const raw = await this.#ask('tasks/get', { taskId }, this.#options.idleMs);
+        this.#looks += 1;
+        const state = readTask(raw);
+        if (state === undefined) throw protocol('tasks/get was answered with something that is no task');
+        return state;
+      } catch (thrown) {
+        const error = asPlugboardError(thrown);
+        if (!isOutage(error) || failures === MAX_POLL_FAILURES || this.#options.leave?.aborted) throw error;
+        await this.#sleep();
+      }
+    }
+  }
+
+  /** Legacy: waits for the result; questions of the task arrive meanwhile as requests of the server. */
+  #result(): Promise<unknown> {
+    return this.#ask('tasks/result', { taskId: this.#state.taskId }, undefined);
+  }
+
+  /** Every question once, however often the server repeats it. */
+  async #answer(questions: Params): Promise<void> {
+    const { clock, answer, signal } = this.#options;
+    const fresh = Object.entries(questions).filter(([key]) => !this.#answered.has(key));
+    if (fresh.length === 0) return;
+    if (this.#answered.size + fresh.length > MAX_QUESTIONS) {
+      throw new PlugboardError('LIMIT_EXCEEDED', `the task asked more than ${MAX_QUESTIONS} questions`);
+    }
+    const from = clock.now();
+    const inputResponses = Object.fromEntries(
+      await Promise.all(
+        fresh.map(async ([key, raw]): Promise<[string, unknown]> => {
+          this.#answered.add(key);
+          if (!isRecord(raw) || typeof raw['method'] !== 'string') {
+            throw protocol(`the question ${JSON.stringify(key.slice(0, 80))} of the task has no method`);
+          }
+          return [key, await answer(raw['method'], isRecord(raw['params']) ? raw['params'] : {}, signal)];
+        }),
+      ),
+    );
+    this.#personMs += clock.now() - from;
+    await this.#ask('tasks/update', { taskId: this.#state.taskId, inputResponses }, this.#options.idleMs);
+  }
+
+  async #ask(method: string, params: Params, idleMs: number | undefined): Promise<unknown> {
+    const { request, signal } = this.#options;
+    return request(method, params, { signal, idleMs, totalMs: this.#left() });
+  }
+
+  async #sleep(): Promise<void> {
+    const { clock, signal, leave } = this.#options;
+    const left = this.#left();
+    await new Promise<void>((resolve, reject) => {
+      const settle = (how: () => void): void => {
+        cancelTimer();
+        signal?.removeEventListener('abort', onAbort);
+        leave?.removeEventListener('abort', onLeave);
+        how();
+      };
+      const onAbort = (): void => settle(() => reject(stopped(signal)));
+      const onLeave = (): void => settle(() => reject(leftBehind()));
+      const cancelTimer = clock.after(Math.min(this.#state.pollMs, left), () => settle(resolve));
+      signal?.addEventListener('abort', onAbort);
+      leave?.addEventListener('abort', onLeave);
+      if (signal?.aborted) onAbort();
+      else if (leave?.aborted) onLeave();
+    });
+    this.#left();
+  }
+
+  /** Milliseconds until the total limit; throws when it is reached. */
+  #left(): number {
+    const { clock, totalMs } = this.#options;
+    const left = totalMs - (clock.now() - this.#startedAt - this.#personMs);
+    if (left > 0) return left;
+    throw new PlugboardError('TIMEOUT', `tools/call got no answer within ${totalMs / 1000} s in all`);
+  }
+
+  /** Servers tell how a task goes in words; they come to the caller as progress. */
+  #tell(message: string | undefined): void {
+    if (message === undefined || message === this.#told) return;
+    this.#told = message;
+    this.#options.onProgress?.({ progress: this.#looks, message });
+  }
+
+  #cancel(): void {
+    const { request } = this.#options;
+    request('tasks/cancel', { taskId: this.#state.taskId }, { idleMs: CANCEL_MS }).catch(() => {});
+  }
+}
+
+function readTask(raw: unknown): TaskState | undefined {
+  if (!isRecord(raw) || typeof raw['taskId'] !== 'string' || typeof raw['status'] !== 'string')
+    return undefined;
+  const { taskId, status, statusMessage, result, error, inputRequests } = raw;
+  const poll = raw['pollIntervalMs'] ?? raw['pollInterval'];
+  const ttl = raw['ttlMs'] ?? raw['ttl'];
+  return {
+    taskId,
+    status,
+    message: typeof statusMessage === 'string' ? statusMessage : undefined,
+    pollMs:
+      typeof poll === 'number' && poll >= 0
+        ? Math.min(Math.max(poll, MIN_POLL_MS), MAX_POLL_MS)
+        : DEFAULT_POLL_MS,
+    ttlMs: typeof ttl === 'number' && ttl >= 0 ? ttl : undefined,
+    result,
+    error,
+    questions: isRecord(inputRequests) ? inputRequests : undefined,
+  };
+}
+
+function isOutage({ code }: PlugboardError): boolean {
+  return code === 'CONNECTION_LOST' || code === 'CONNECT_FAILED';
+}
+
+function failed({ error, message }: TaskState): PlugboardError {
+  const record = isRecord(error) ? error : {};
+  const text = typeof record['message'] === 'string' ? record['message'] : message;
+  return new PlugboardError('PROTOCOL_ERROR', `the task failed${because(text)}`, {
+    detail: typeof record['code'] === 'number' ? { rpcCode: record['code'], rpcData: record['data'] } : {},
+  });
+}
+
+function because(text: string | undefined): string {
+  return text === undefined || text === '' ? '' : `: ${text}`;
+}
+
+function protocol(message: string): PlugboardError {
+  return new PlugboardError('PROTOCOL_ERROR', message);
+}
+
+function stopped(signal: AbortSignal | undefined): PlugboardError {
+  if (signal?.reason instanceof PlugboardError) return signal.reason;
+  return new PlugboardError('CANCELLED', 'tools/call was cancelled', { cause: signal?.reason });
+}
+
+function leftBehind(): PlugboardError {
+  return new PlugboardError('CONNECTION_LOST', 'tools/call goes on as a task without us', {
+    hint: 'The next host that has this server collects its result.',
+  });
+}

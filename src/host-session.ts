@@ -1,0 +1,45 @@
+/** One caller of a host: what it is shown, what it may do without asking, and where its questions go. */
+
+import type { CallOptions } from './call/call.ts';
+import type { Session } from './call/session.ts';
+import type { ShapedResult } from './call/shape.ts';
+import { visibleTools } from './catalog/deferral.ts';
+import type { Tool } from './catalog/tool.ts';
+import type { HostCore } from './host-core.ts';
+
+/** Use `host.session()`. It owns nothing that has to be closed: what it was allowed ends with it. */
+export class HostSession {
+  readonly #core: HostCore;
+  readonly #session: Session;
+
+  constructor(core: HostCore, session: Session) {
+    this.#core = core;
+    this.#session = session;
+  }
+
+  get id(): string {
+    return this.#session.id;
+  }
+
+  /** What this caller's model should be given now, in stable order; what it has found comes last. */
+  tools(): readonly Tool[] {
+    return visibleTools(this.#core.deferral(), this.#session.loaded);
+  }
+
+  call(
+    name: string,
+    args: Readonly<Record<string, unknown>> = {},
+    options: CallOptions = {},
+  ): Promise<ShapedResult> {
+    const { signal, onProgress, timeoutMs } = options;
+    return this.#core.pipeline({
+      id: this.#core.nextCallId(),
+      name,
+      arguments: args,
+      session: this.#session,
+      signal,
+      onProgress,
+      timeoutMs,
+    });
+  }
+}

@@ -1,0 +1,82 @@
+/** Takes known secrets out of a text: the one way that texts take to logs, errors and other people's eyes (POL-7). */
+
+export const REDACTED = '[secret]';
+
+/** Shorter ones would make holes in ordinary words. */
+const MIN_SECRET_CHARS = 4;
+/** A text that was cut inside a secret still shows its beginning; so much of it is taken for one. */
+const MIN_CUT_CHARS = 8;
+/** Tokens are renewed; the oldest are forgotten. */
+const MAX_SECRETS = 256;
+/** Of a secret of several lines (a key file) each line of at least this length is one. */
+const MIN_LINE_CHARS = 16;
+
+export type Redact = (text: string) => string;
+
+/**
+ * Knows secrets and replaces them, also as they stand in urls, in JSON and in Basic credentials.
+ *
+ * @example
+ * const redactor = new Redactor(['hunter22']);
+ * redactor.redact('password=hunter22'); // 'password=[secret]'
+ */
+export class Redactor {
+  /** Every spelling, longest first, so that no secret is left half inside another. */
+  #spellings: readonly string[] = [];
+  readonly #secrets = new Set<string>();
+
+  constructor(secrets: Iterable<string> = []) {
+    for (const secret of secrets) this.#remember(secret);
+    this.#sort();
+  }
+
+  get isEmpty(): boolean {
+    return this.#secrets.size === 0;
+  }
+
+  add(secret: string): void {
+    if (this.#secrets.has(secret) || !this.#remember(secret)) return;
+    const [oldest] = this.#secrets;
+    if (this.#secrets.size > MAX_SECRETS && oldest !== undefined) this.#secrets.delete(oldest);
+    this.#sort();
+  }
+
+  readonly redact: Redact = (text) => {
+    let out = text;
+    for (const spelling of this.#spellings) {
+      if (out.includes(spelling)) out = out.replaceAll(spelling, REDACTED);
+    }
+    return this.#withoutCutEnd(out);
+  };
+
+  #withoutCutEnd(text: string): string {
+    for (const spelling of this.#spellings) {
+      for (let length = Math.min(spelling.length - 1, text.length); length >= MIN_CUT_CHARS; length--) {
+        if (text.endsWith(spelling.slice(0, length))) return text.slice(0, -length) + REDACTED;
+      }
+    }
+    return text;
+  }
+
+  #remember(secret: string): boolean {
+    if (secret.trim().length < MIN_SECRET_CHARS) return false;
+    this.#secrets.add(secret);
+    return true;
+  }
+
+  #sort(): void {
+    const all = new Set([...this.#secrets].flatMap(spellingsOf));
+    this.#spellings = [...all].sort((a, b) => b.length - a.length);
+  }
+}
+
+function spellingsOf(secret: string): string[] {
+  const lines = secret.split(/\r?\n/).filter((line) => line.length >= MIN_LINE_CHARS);
+  const plain = [secret, secret.trim(), ...(lines.length > 1 ? lines : [])];
+  return plain.flatMap((text) => [
+    text,
+    encodeURIComponent(text.toWellFormed()),
+    JSON.stringify(text).slice(1, -1),
+    Buffer.from(text).toString('base64'),
+  ]);
+}

@@ -1,0 +1,32 @@
+/** What differs between two JSON values, place by place, for a person who has to judge the change. */
+
+import { canonicalJson } from '../lib/canonical-json.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+
+export interface Difference {
+  /** A place in the value, as in `args[1]`. */
+  readonly path: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+/** Undefined on one side is a value that is not there. The order of keys does not matter. */
+export function compare(path: string, before: unknown, after: unknown): Difference[] {
+  if (canonicalJson(before) === canonicalJson(after) && (before === undefined) === (after === undefined))
+    return [];
+  if (isRecord(before) && isRecord(after)) {
+    const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+    return [...keys].flatMap((key) =>
+      compare(path === '' ? key : `${path}.${key}`, own(before, key), own(after, key)),
+    );
+  }
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const indices = Array.from({ length: Math.max(before.length, after.length) }, (_, index) => index);
+    return indices.flatMap((index) => compare(`${path}[${index}]`, before[index], after[index]));
+  }
+  return [{ path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }];
+}
+
+export function own(record: Readonly<Record<string, unknown>>, key: string): unknown {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}

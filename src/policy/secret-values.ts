@@ -1,0 +1,103 @@
+/** Which values of an entry are secrets: what is taken out of everything that is told about its server (POL-7). */
+
+import { isStdio, type RemoteEntry, type ServerEntry, type StdioEntry } from '../config/entry.ts';
+import type { Environment } from '../config/expand.ts';
+import {
+  hideSecretsInArgs,
+  hideSecretsInUrl,
+  isSecretName,
+  looksLikeToken,
+} from '../config/secret-shapes.ts';
+
+/** Stands where a secret was; in no argument of anybody. */
+const HOLE = '\u0000';
+/** Of a value whose name says nothing, so much is needed to take it for more than a setting. */
+const MIN_UNNAMED_CHARS = 8;
+
+/**
+ * The secrets in an entry whose variables are filled in.
+ *
+ * @example
+ * secretValues({ command: 'x', env: { API_KEY: 'abcd1234', LEVEL: 'debug' } }, process.env); // ['abcd1234']
+ */
+export function secretValues(entry: ServerEntry, env: Environment): string[] {
+  const values = isStdio(entry) ? ofProcess(entry, env) : ofRemote(entry, env);
+  return [...new Set(values.filter((value) => value.trim() !== ''))];
+}
+
+function ofProcess(entry: StdioEntry, env: Environment): string[] {
+  const passed = entry.inheritEnv === true ? Object.keys(env) : (entry.envVars ?? []);
+  const pairs = [
+    ...Object.entries(entry.env ?? {}),
+    ...passed.map((name): [string, string] => [name, env[name] ?? '']),
+  ];
+  return [...pairs.flatMap(([name, value]) => inVariable(name, value)), ...inArguments(entry.args ?? [])];
+}
+
+function ofRemote(entry: RemoteEntry, env: Environment): string[] {
+  const named = [...Object.values(entry.headersFromEnv ?? {}), entry.bearerTokenEnvVar ?? ''];
+  const { oauth } = entry;
+  return [
+    ...Object.entries(entry.headers ?? {}).flatMap(([name, value]) => inHeader(name, value)),
+    ...named.map((name) => env[name] ?? ''),
+    ...(typeof oauth === 'object' && oauth.clientSecret !== undefined ? [oauth.clientSecret] : []),
+    ...inUrl(entry.url),
+  ];
+}
+
+/** What a header sends; of `Bearer abc` also the second word alone. */
+export function inHeader(name: string, value: string): string[] {
+  const credential = /^(?:bearer|basic|token|dpop)\s+(\S.*)$/i.exec(value)?.[1];
+  if (credential !== undefined) return [value, credential];
+  return isSecretName(name) || isUnlikelySetting(value) ? [value] : [];
+}
+
+function inVariable(name: string, value: string): string[] {
+  if (isSecretName(name)) return [value];
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return inUrl(value);
+  return isUnlikelySetting(value) ? [value] : [];
+}
+
+/** Neither a word, a number, a path nor a list of such: `debug`, `8080`, `/usr/bin:/bin` and `eu-west-1` may be told. */
+function isUnlikelySetting(value: string): boolean {
+  if (looksLikeToken(value)) return true;
+  if (value.length < MIN_UNNAMED_CHARS || /[/\\]/.test(value)) return false;
+  return (
+    !/^[\w.@-]*$/.test(value) ||
+    (/\d/.test(value) && /[A-Za-z]/.test(value) && !/^[a-z0-9.]+(?:[-_.][a-z0-9.]+)*$/.test(value))
+  );
+}
+
+function inArguments(args: readonly string[]): string[] {
+  return hideSecretsInArgs(args, HOLE).flatMap((hidden, at) => filling(args[at] ?? '', hidden));
+}
+
+function inUrl(url: string): string[] {
+  const found = filling(url, hideSecretsInUrl(url, HOLE));
+  return found.flatMap((value) => [value, decoded(value)]);
+}
+
+/** What stood in the holes of a text. */
+function filling(text: string, hidden: string): string[] {
+  if (text === hidden) return [];
+  const parts = hidden.split(HOLE);
+  const found: string[] = [];
+  let at = parts[0]?.length ?? 0;
+  for (const [index, part] of parts.slice(1).entries()) {
+    const isLast = index === parts.length - 2;
+    const end = isLast ? text.length - part.length : text.indexOf(part, at);
+    // Two holes side by side cannot be told apart: then all of it is one.
+    if (end < at || (part === '' && !isLast)) return [text.slice(parts[0]?.length ?? 0)];
+    found.push(text.slice(at, end));
+    at = end + part.length;
+  }
+  return found;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

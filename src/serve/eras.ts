@@ -1,0 +1,77 @@
+/** The two eras as a server sees them: which one a request belongs to, and what each wants on a result. */
+
+import { type Era, type Implementation, LEGACY_VERSIONS, META, MODERN_VERSION, RPC_UNSUPPORTED_VERSION } from '../connection/eras.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { invalidParams, RpcFailure } from './rpc-failure.ts';
+
+export type Params = Readonly<Record<string, unknown>>;
+
+/** Who asks: known from `initialize` in the legacy era, from every single request in the modern one. */
+export interface Asker {
+  readonly era: Era;
+  readonly version: string;
+  readonly capabilities: Params;
+  /** The least severe log messages wanted; undefined: none. */
+  readonly logLevel: string | undefined;
+}
+
+/** What a legacy client is taken for that never said who it is. */
+export const NAMELESS: Asker = { era: 'legacy', version: '2025-03-26', capabilities: {}, logLevel: 'info' };
+
+const NEWEST_LEGACY_VERSION = LEGACY_VERSIONS[0] ?? '';
+
+/** Results of these carry how long and by whom they may be kept. */
+const CACHEABLE: ReadonlySet<string> = new Set([
+  'server/discover',
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+]);
+
+/** The modern asker of a request; undefined when it makes no claim to be of the modern era. */
+export function modernAsker(method: string, params: Params): Asker | undefined {
+  const meta = params['_meta'];
+  if (!isRecord(meta)) return undefined;
+  const version = meta[META.protocolVersion];
+  if (version === undefined) return undefined;
+  if (version !== MODERN_VERSION) throw unsupportedVersion(version);
+  const capabilities = meta[META.clientCapabilities];
+  if (!isRecord(capabilities)) {
+    throw invalidParams(`${method} came without ${META.clientCapabilities} in _meta.`);
+  }
+  const level = meta[META.logLevel];
+  return { era: 'modern', version, capabilities, logLevel: typeof level === 'string' ? level : undefined };
+}
+
+export function unsupportedVersion(requested: unknown): RpcFailure {
+  return new RpcFailure(RPC_UNSUPPORTED_VERSION, `Unsupported protocol version: ${String(requested)}`, {
+    supported: [MODERN_VERSION, ...LEGACY_VERSIONS],
+    requested,
+  });
+}
+
+/** The legacy asker that an `initialize` introduces: its version if we know it, else our newest. */
+export function legacyAsker(params: Params): Asker {
+  const { protocolVersion, capabilities } = params;
+  const known = typeof protocolVersion === 'string' && LEGACY_VERSIONS.includes(protocolVersion);
+  return {
+    era: 'legacy',
+    version: known ? protocolVersion : NEWEST_LEGACY_VERSION,
+    capabilities: isRecord(capabilities) ? capabilities : {},
+    logLevel: 'info',
+  };
+}
+
+/** A result as the era of its reader wants it. What depends on who asks is never for a shared cache. */
+export function dress(method: string, result: Params, era: Era, server: Implementation): Params {
+  if (era === 'legacy') return result;
+  const { _meta: meta, ...rest } = result;
+  return {
+    ...(CACHEABLE.has(method) ? { ttlMs: 0, cacheScope: 'private' } : {}),
+    resultType: 'complete',
+    ...rest,
+    _meta: { ...(isRecord(meta) ? meta : {}), [META.serverInfo]: server },
+  };
+}

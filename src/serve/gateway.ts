@@ -1,0 +1,135 @@
+/** What all clients of one gateway share: the host, who is there, and whose calls each server works on. */
+
+import type { Implementation } from '../connection/eras.ts';
+import { PlugboardError } from '../errors.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import { readVersion } from '../lib/version.ts';
+import type { Front } from './front.ts';
+import { Outputs } from './outputs.ts';
+import { Held } from './rounds.ts';
+import type { ServedHost } from './served-host.ts';
+
+/** How long running calls may go on after serving was asked to end. */
+const CLOSE_GRACE_MS = 5_000;
+
+export interface GatewayOptions {
+  /** `client` (default): the connected agent has asked its own user; `enforce`: all of `approval` holds here too. */
+  readonly approvals?: 'client' | 'enforce' | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+export type ListKind = 'tools' | 'resources' | 'prompts';
+
+export class Gateway {
+  readonly host: ServedHost;
+  readonly identity: Implementation = { name: 'plugboard', version: readVersion() };
+  readonly approvals: 'client' | 'enforce';
+  readonly clock: Clock;
+  readonly held: Held;
+  readonly outputs = new Outputs();
+  readonly #fronts = new Map<string, Front>();
+  readonly #calls = new Map<string, { readonly server: string; readonly session: string }>();
+  /** For each server the sessions that it works for, with the number of their calls. */
+  readonly #busy = new Map<string, Map<string, number>>();
+  readonly #changed = new Set<ListKind>();
+  readonly #stopListening: readonly (() => void)[];
+  #closing = false;
+
+  constructor(host: ServedHost, options: GatewayOptions = {}) {
+    this.host = host;
+    this.approvals = options.approvals ?? 'client';
+    this.clock = options.clock ?? systemClock;
+    this.held = new Held(this.clock);
+    this.#stopListening = [
+      host.on('tools', () => this.#listChanged('tools')),
+      host.on('resources', () => this.#listChanged('resources')),
+      host.on('prompts', () => this.#listChanged('prompts')),
+      host.on('call.begin', ({ id, server, session }) => this.#begin(id, server, session)),
+      host.on('call.end', ({ id }) => this.#end(id)),
+      host.on('log', ({ server, level, message }) => this.#logged(server, level, message)),
+    ];
+  }
+
+  get isClosing(): boolean {
+    return this.#closing;
+  }
+
+  enter(front: Front): void {
+    this.#fronts.set(front.sessionId, front);
+  }
+
+  leave(front: Front): void {
+    this.#fronts.delete(front.sessionId);
+  }
+
+  /**
+   * Whether a server works for this session and for no other. A legacy server does not say which call its
+   * question belongs to: with two clients waiting, nobody may be asked, or one would answer for the other.
+   */
+  isAlone(server: string, session: string): boolean {
+    const sessions = this.#busy.get(server);
+    return sessions === undefined || sessions.size === 0 || (sessions.size === 1 && sessions.has(session));
+  }
+
+  /** Lets running work end within a limit, then ends it, and lets go of the host. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    const reason = new PlugboardError('CANCELLED', 'the gateway is closing');
+    this.held.close(reason);
+    const fronts = [...this.#fronts.values()];
+    for (const front of fronts) front.stopListening();
+    let stopTimer = (): void => {};
+    const late = new Promise<void>((resolve) => {
+      stopTimer = this.clock.after(CLOSE_GRACE_MS, resolve);
+    });
+    await Promise.race([Promise.all(fronts.map((front) => front.idle())), late]);
+    stopTimer();
+    for (const front of fronts) front.close(reason);
+    for (const stop of this.#stopListening) stop();
+  }
+
+  #listChanged(kind: ListKind): void {
+    if (this.#changed.size === 0) {
+      // A server that starts tells several times in one moment.
+      setImmediate(() => {
+        const kinds = [...this.#changed];
+        this.#changed.clear();
+        for (const front of this.#fronts.values()) for (const each of kinds) front.listChanged(each);
+      });
+    }
+    this.#changed.add(kind);
+  }
+
+  #begin(id: string, server: string, session: string): void {
+    if (!this.#fronts.has(session)) return;
+    this.#calls.set(id, { server, session });
+    let sessions = this.#busy.get(server);
+    if (sessions === undefined) {
+      sessions = new Map();
+      this.#busy.set(server, sessions);
+    }
+    sessions.set(session, (sessions.get(session) ?? 0) + 1);
+  }
+
+  #end(id: string): void {
+    const call = this.#calls.get(id);
+    if (call === undefined) return;
+    this.#calls.delete(id);
+    const sessions = this.#busy.get(call.server);
+    const left = (sessions?.get(call.session) ?? 1) - 1;
+    if (left > 0) sessions?.set(call.session, left);
+    else sessions?.delete(call.session);
+  }
+
+  /** A server's words go to the client it works for; while it works for several, nobody knows whose they are. */
+  #logged(server: string | undefined, level: string, message: string): void {
+    if (server === undefined) return;
+    const sessions = this.#busy.get(server);
+    if (sessions === undefined || sessions.size === 0) {
+      const [only, ...others] = this.#fronts.values();
+      if (others.length === 0) only?.log(server, level, message);
+    } else if (sessions.size === 1) {
+      for (const session of sessions.keys()) this.#fronts.get(session)?.log(server, level, message);
+    }
+  }
+}

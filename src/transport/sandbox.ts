@@ -1,0 +1,51 @@
+/** What a `sandbox` in an entry means: the limits it sets, or why it cannot be understood (POL-6). */
+
+import { PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+
+export interface SandboxRules {
+  /**
+   * `read-only`: nothing can be written but a private `/tmp`. `project`: the project's folder too. A list: these
+   * paths too, relative to the project. `all`: no limit but the places where secrets live.
+   */
+  readonly filesystem: 'read-only' | 'project' | 'all' | { readonly write: readonly string[] };
+  readonly network: boolean;
+}
+
+const STRICT: SandboxRules = { filesystem: 'read-only', network: false };
+
+/** Undefined when none is asked for. What is asked for and not understood is refused, never ignored. */
+export function sandboxOf(value: unknown): SandboxRules | undefined {
+  if (value === undefined || value === null || value === false || value === 'off' || value === 'none') {
+    return undefined;
+  }
+  if (value === true || value === 'strict') return STRICT;
+  if (!isRecord(value)) throw misunderstood('it must be "strict" or an object');
+  const { enabled, filesystem, network, ...unknown } = value;
+  const [stranger] = Object.keys(unknown).filter((key) => !key.startsWith('x-'));
+  if (stranger !== undefined) throw misunderstood(`${JSON.stringify(stranger)} is not known`);
+  if (enabled === false) return undefined;
+  return { filesystem: filesystemOf(filesystem), network: networkOf(network) };
+}
+
+function filesystemOf(value: unknown): SandboxRules['filesystem'] {
+  if (value === undefined || value === 'read-only') return 'read-only';
+  if (value === 'project' || value === 'all') return value;
+  const write = isRecord(value) && Object.keys(value).length === 1 ? value['write'] : undefined;
+  if (Array.isArray(write) && write.every((path) => typeof path === 'string' && path !== ''))
+    return { write };
+  throw misunderstood('"filesystem" must be "read-only", "project", "all" or { "write": [paths] }');
+}
+
+function networkOf(value: unknown): boolean {
+  if (value === undefined || value === 'none' || value === false) return false;
+  if (value === 'full' || value === true) return true;
+  throw misunderstood('"network" must be "none" or "full"');
+}
+
+function misunderstood(why: string): PlugboardError {
+  return new PlugboardError('CONFIG_INVALID', `Its "sandbox" cannot be understood: ${why}.`, {
+    hint: 'Write "strict", or { "filesystem": "read-only" | "project" | { "write": [...] }, "network": "none" | "full" }.',
+    detail: { permanent: true },
+  });
+}

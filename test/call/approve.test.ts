@@ -1,0 +1,282 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { ApprovalAnswer, ApprovalRequest } from '../../src/index.ts';
+import { createGate, scriptedServer } from '../../src/testing/index.ts';
+import { failure, scratch, type World, world } from './world.ts';
+
+type Annotations = Record<string, boolean>;
+
+const READ_ONLY: Annotations = { readOnlyHint: true };
+const HARMLESS: Annotations = { destructiveHint: false, openWorldHint: false };
+const DESTRUCTIVE: Annotations = { destructiveHint: true, openWorldHint: false };
+const OPEN_WORLD: Annotations = { destructiveHint: false, openWorldHint: true };
+const NOTHING: Annotations = {};
+
+interface Case {
+  readonly entry?: Record<string, unknown>;
+  readonly annotations?: Annotations;
+  readonly permissions?: Record<string, string[]>;
+  readonly approvals?: 'enforce' | 'client';
+}
+
+/** Calls one tool of a server and says what happened: passed, asked (and then allowed), or the error's code. */
+async function decide({ entry, annotations = NOTHING, permissions, approvals }: Case): Promise<string> {
+  const dir = scratch();
+  if (permissions !== undefined) {
+    mkdirSync(join(dir, 'home'));
+    writeFileSync(join(dir, 'home', 'config.json'), JSON.stringify({ permissions }));
+  }
+  let asked = 0;
+  const made = await world({
+    dir,
+    server: scriptedServer({ tools: { act: { annotations, run: () => 'done' } } }),
+    ...(entry === undefined ? {} : { entry }),
+    approvals,
+    approve: () => {
+      asked += 1;
+      return 'allow';
+    },
+  });
+  const outcome = await made.host.call('mcp__s__act').then(
+    () => (asked > 0 ? 'asked' : 'passed'),
+    (error) => error.code,
+  );
+  await made.host.close();
+  return outcome;
+}
+
+describe('CAL-2: who may do what, as the contract has it', () => {
+  const trusted = { trusted: true };
+  it.each<[string, string, Case]>([
+    ['auto', 'asked', {}],
+    ['auto, read-only (A16)', 'asked', { annotations: READ_ONLY }],
+    ['auto, harmless (A16)', 'asked', { annotations: HARMLESS }],
+    ['auto, trusted, read-only', 'passed', { entry: trusted, annotations: READ_ONLY }],
+    ['auto, trusted, harmless', 'passed', { entry: trusted, annotations: HARMLESS }],
+    ['auto, trusted, destructive', 'asked', { entry: trusted, annotations: DESTRUCTIVE }],
+    ['auto, trusted, open-world', 'asked', { entry: trusted, annotations: OPEN_WORLD }],
+    ['auto, trusted, unknown', 'asked', { entry: trusted }],
+    ['writes, read-only (A16)', 'asked', { entry: { approval: 'writes' }, annotations: READ_ONLY }],
+    [
+      'writes, trusted, read-only',
+      'passed',
+      { entry: { approval: 'writes', ...trusted }, annotations: READ_ONLY },
+    ],
+    [
+      'writes, trusted, harmless',
+      'asked',
+      { entry: { approval: 'writes', ...trusted }, annotations: HARMLESS },
+    ],
+    ['approve', 'passed', { entry: { approval: 'approve' }, annotations: DESTRUCTIVE }],
+    [
+      'prompt, trusted, read-only',
+      'asked',
+      { entry: { approval: 'prompt', ...trusted }, annotations: READ_ONLY },
+    ],
+    [
+      'the tool beats its server',
+      'asked',
+      { entry: { approval: 'approve', tools: { act: { approval: 'prompt' } } } },
+    ],
+    ['an allow rule', 'passed', { permissions: { allow: ['mcp__s__*'] } }],
+    [
+      'an allow rule beats prompt',
+      'passed',
+      { entry: { approval: 'prompt' }, permissions: { allow: ['mcp__s__act'] } },
+    ],
+    ['an ask rule beats allow', 'asked', { permissions: { ask: ['mcp__s__*'], allow: ['mcp__s__act'] } }],
+    [
+      'an ask rule beats approve',
+      'asked',
+      { entry: { approval: 'approve' }, permissions: { ask: ['mcp__s__act'] } },
+    ],
+    [
+      'a deny rule beats all',
+      'DENIED',
+      {
+        entry: { approval: 'approve' },
+        permissions: { deny: ['mcp__*'], ask: ['mcp__*'], allow: ['mcp__*'] },
+      },
+    ],
+    ['a rule for others', 'asked', { permissions: { allow: ['mcp__t__*', 'mcp__s__other'] } }],
+    ['client: auto passes', 'passed', { approvals: 'client', annotations: DESTRUCTIVE }],
+    ['client: writes passes', 'passed', { approvals: 'client', entry: { approval: 'writes' } }],
+    ['client: prompt asks', 'asked', { approvals: 'client', entry: { approval: 'prompt' } }],
+    ['client: an ask rule asks', 'asked', { approvals: 'client', permissions: { ask: ['mcp__s__*'] } }],
+    ['client: a deny rule refuses', 'DENIED', { approvals: 'client', permissions: { deny: ['mcp__s__*'] } }],
+  ])('%s → %s', async (_what, outcome, given) => {
+    expect(await decide(given)).toBe(outcome);
+  });
+
+  it('in a project file, trusted, approval "approve" and permissions have no effect', async () => {
+    const dir = scratch();
+    const entry = { command: 'scripted', trusted: true, approval: 'approve' };
+    writeFileSync(
+      join(dir, '.mcp.json'),
+      JSON.stringify({ mcpServers: { p: entry }, permissions: { allow: ['mcp__*'] } }),
+    );
+    const server = scriptedServer({ tools: { act: { annotations: READ_ONLY, run: () => 'done' } } });
+    const first = await world({ dir, servers: {}, server });
+    const { host, home } = first;
+    expect(host.servers()).toMatchObject([{ name: 'p', status: 'untrusted' }]);
+    await host.close();
+    const { openTrust } = await import('../../src/policy/trust.ts');
+    const { homeAt } = await import('../../src/config/home.ts');
+    const { loadConfig } = await import('../../src/config/load.ts');
+    const config = await loadConfig({ cwd: dir, home: homeAt(home), code: undefined });
+    await openTrust({ home: homeAt(home), env: {} }).grant(config.servers);
+    const asked: string[] = [];
+    const second = await world({
+      dir,
+      servers: {},
+      server,
+      approve: (request) => {
+        asked.push(request.name);
+        return 'allow';
+      },
+    });
+    await second.host.call('mcp__p__act');
+    expect(asked).toEqual(['mcp__p__act']);
+    await second.host.close();
+  });
+});
+
+async function answering(
+  answer: ApprovalAnswer,
+  dir = scratch(),
+): Promise<World & { asked: ApprovalRequest[] }> {
+  const asked: ApprovalRequest[] = [];
+  const made = await world({
+    dir,
+    server: scriptedServer({ tools: { act: { annotations: { title: 'Act' }, run: () => 'done' } } }),
+    approve: (request) => {
+      asked.push(request);
+      return answer;
+    },
+  });
+  return Object.assign(made, { asked });
+}
+
+describe('CAL-2: answers', () => {
+  it('a question shows server, tool, full arguments and why; events frame it', async () => {
+    const made = await answering('allow');
+    await made.host.call('mcp__s__act', { path: '/etc' });
+    const request = {
+      server: 's',
+      tool: 'act',
+      name: 'mcp__s__act',
+      arguments: { path: '/etc' },
+      annotations: { title: 'Act' },
+      reason: 'its server is not marked as trusted, so what it says about its tools does not count',
+      session: 'host',
+    };
+    expect(made.asked).toEqual([request]);
+    expect(made.told('question')).toEqual([{ id: 'q1', kind: 'approval', ...request }]);
+    expect(made.told('answer')).toEqual([{ id: 'q1', kind: 'approval', answer: 'allow' }]);
+    await made.host.call('mcp__s__act');
+    expect(made.asked).toHaveLength(2);
+    await made.host.close();
+  });
+
+  it('allow-session asks once in this session, and again in another one', async () => {
+    const made = await answering('allow-session');
+    await made.host.call('mcp__s__act');
+    await made.host.call('mcp__s__act');
+    expect(made.asked).toHaveLength(1);
+    const other = made.host.session();
+    expect((await failure(other.call('mcp__s__act'))).code).toBe('APPROVAL_REQUIRED');
+    await made.host.close();
+    const next = await answering('deny', join(made.home, '..'));
+    expect((await failure(next.host.call('mcp__s__act'))).code).toBe('DENIED');
+    await next.host.close();
+  });
+
+  it('allow-always is written to config.json, keeps its comments, and holds for the next host', async () => {
+    const dir = scratch();
+    mkdirSync(join(dir, 'home'));
+    const file = join(dir, 'home', 'config.json');
+    writeFileSync(file, '{\n  // mine\n  "permissions": { "allow": ["mcp__x__*"] }\n}\n');
+    const made = await answering('allow-always', dir);
+    await made.host.call('mcp__s__act');
+    await made.host.call('mcp__s__act');
+    expect(made.asked).toHaveLength(1);
+    await made.host.close();
+    expect(readFileSync(file, 'utf8')).toContain('// mine');
+    const next = await answering('deny', dir);
+    await next.host.call('mcp__s__act');
+    expect(next.asked).toEqual([]);
+    await next.host.close();
+  });
+
+  it('deny and cancel end the call, and the server never sees it', async () => {
+    for (const [answer, code, outcome] of [
+      ['deny', 'DENIED', 'denied'],
+      ['cancel', 'CANCELLED', 'cancelled'],
+    ] as const) {
+      const made = await answering(answer);
+      expect((await failure(made.host.call('mcp__s__act'))).code).toBe(code);
+      expect(made.told('call.end')).toEqual([{ id: 'c1', outcome, ms: 0, code }]);
+      expect(
+        made.server.received.some((message) => 'method' in message && message.method === 'tools/call'),
+      ).toBe(false);
+      await made.host.close();
+    }
+  });
+
+  it('an answer that is none is a refusal, and one that throws is an error of ours, not a yes', async () => {
+    const odd = await answering('yes' as ApprovalAnswer);
+    expect((await failure(odd.host.call('mcp__s__act'))).toJSON()).toMatchObject({
+      code: 'DENIED',
+      message: 'approve() answered "yes"',
+    });
+    await odd.host.close();
+    const broken = await world({
+      approve: () => {
+        throw new Error('no terminal');
+      },
+    });
+    expect((await failure(broken.host.call('mcp__s__echo'))).toJSON()).toEqual({
+      code: 'INTERNAL',
+      message: 'no terminal',
+    });
+    expect(broken.told('answer')).toEqual([{ id: 'q1', kind: 'approval', answer: 'failed' }]);
+    await broken.host.close();
+  });
+
+  it('without a way to ask it is refused, and the rule that would allow it is named', async () => {
+    const made = await world({ approve: undefined });
+    expect((await failure(made.host.call('mcp__s__echo'))).toJSON()).toEqual({
+      code: 'APPROVAL_REQUIRED',
+      message:
+        'mcp__s__echo has to be approved: its server is not marked as trusted, so what it says about its tools does not count',
+      server: 's',
+      hint: 'Nobody can be asked here. To allow it, add "mcp__s__echo" to permissions.allow in config.json.',
+    });
+    expect(made.told('question')).toEqual([]);
+    await made.host.close();
+  });
+
+  it('a call that is cancelled while the person is asked ends at once, and the question is withdrawn', async () => {
+    const gate = createGate();
+    const seen: (AbortSignal | undefined)[] = [];
+    const made = await world({
+      approve: async ({ signal }) => {
+        seen.push(signal);
+        await gate.opened;
+        return 'allow';
+      },
+    });
+    const controller = new AbortController();
+    const call = made.host.call('mcp__s__echo', {}, { signal: controller.signal });
+    controller.abort();
+    expect((await failure(call)).code).toBe('CANCELLED');
+    expect(made.told('answer')).toEqual(
+      made.told('question').map(({ id }) => ({ id, kind: 'approval', answer: 'cancelled' })),
+    );
+    gate.open();
+    expect(made.told('call.end')).toEqual([{ id: 'c1', outcome: 'cancelled', ms: 0, code: 'CANCELLED' }]);
+    expect(seen.every((signal) => signal?.aborted)).toBe(true);
+    await made.host.close();
+  });
+});

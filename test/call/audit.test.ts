@@ -1,0 +1,146 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { shapeOf } from '../../src/call/argument-shape.ts';
+import { createAuditLog } from '../../src/call/audit-log.ts';
+import { fakeClock, scriptedServer } from '../../src/testing/index.ts';
+import { failure, scratch, world } from './world.ts';
+
+describe('CAL-6: the audit log', () => {
+  it('has a line for every call: shapes, decision and outcome, and no value', async () => {
+    const secret = 'hunter2-in-the-clear';
+    const server = scriptedServer({
+      tools: {
+        send: (args) => `sent ${JSON.stringify(args)}`,
+        fail: () => {
+          throw new Error(secret);
+        },
+      },
+    });
+    const it = await world({ server, approve: ({ tool }) => (tool === 'send' ? 'allow-session' : 'deny') });
+    await it.host.call('mcp__s__send', { to: secret, list: [secret], deep: { n: 1, ok: true, nil: null } });
+    await it.host.call('mcp__s__send');
+    await failure(it.host.call('mcp__s__fail', { password: secret }));
+    const { home } = it;
+    const lines = await it.audit();
+    const common = { time: '2026-01-01T00:00:00.000Z', session: 'host', server: 's', ms: 0 };
+    expect(lines).toEqual([
+      {
+        ...common,
+        tool: 'send',
+        arguments: {
+          to: `string(${secret.length})`,
+          list: 'array(1)',
+          deep: { n: 'number', ok: 'boolean', nil: 'null' },
+        },
+        decision: 'asked: allow-session',
+        outcome: 'ok',
+        bytes: expect.any(Number),
+      },
+      {
+        ...common,
+        tool: 'send',
+        arguments: {},
+        decision: 'allowed for this session',
+        outcome: 'ok',
+        bytes: 7,
+      },
+      {
+        ...common,
+        tool: 'fail',
+        arguments: { password: `string(${secret.length})` },
+        decision: 'asked: deny',
+        outcome: 'denied',
+        code: 'DENIED',
+      },
+    ]);
+    expect(readFileSync(join(home, 'audit.jsonl'), 'utf8')).not.toContain(secret);
+    expect(statSync(join(home, 'audit.jsonl')).mode & 0o777).toBe(0o600);
+  });
+
+  it('a shape is bounded, however wide and deep the arguments are', () => {
+    const wide = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`k${at}`, at]));
+    expect(Object.keys(shapeOf(wide))).toHaveLength(21);
+    expect(shapeOf({ a: { b: { c: { d: { e: 1 } } } } })).toEqual({ a: { b: { c: 'object(1)' } } });
+    expect(shapeOf({ ['k'.repeat(1_000)]: 1 })).toEqual({ ['k'.repeat(64)]: 'number' });
+  });
+
+  it('is rotated when it has grown, and keeps five old ones', async () => {
+    const dir = scratch();
+    const file = join(dir, 'audit.jsonl');
+    const log = createAuditLog({
+      file,
+      lockDir: join(dir, 'locks'),
+      clock: fakeClock(),
+      failed: expect.fail,
+    });
+    for (let round = 0; round < 8; round += 1) {
+      writeFileSync(file, `${'x'.repeat(10 * 1024 * 1024)}\n`);
+      log.record({ round });
+      await log.flush();
+    }
+    expect(
+      readdirSync(dir)
+        .filter((name) => name.startsWith('audit'))
+        .sort(),
+    ).toEqual([1, 2, 3, 4, 5].map((kept) => `audit.jsonl.${kept}`));
+    expect(readFileSync(`${file}.1`, 'utf8').endsWith('{"round":7}\n')).toBe(true);
+    expect(readFileSync(`${file}.5`, 'utf8').endsWith('{"round":3}\n')).toBe(true);
+  });
+
+  it('is written behind the calls, in one piece', async () => {
+    const dir = scratch();
+    const file = join(dir, 'audit.jsonl');
+    const clock = fakeClock();
+    const log = createAuditLog({ file, lockDir: join(dir, 'locks'), clock, failed: expect.fail });
+    log.record({ a: 1 });
+    log.record({ a: 2 });
+    expect(clock.pending).toBe(1);
+    await clock.advance(250);
+    await log.flush();
+    expect(readFileSync(file, 'utf8')).toBe('{"a":1}\n{"a":2}\n');
+  });
+
+  it('says once that it cannot be written, and calls go on', async () => {
+    const dir = scratch();
+    mkdirSync(join(dir, 'home', 'audit.jsonl'), { recursive: true });
+    const it = await world({ dir });
+    for (let count = 0; count < 3; count += 1) {
+      await it.host.call('mcp__s__echo');
+      await it.clock.advance(250);
+    }
+    await it.host.close();
+    const said = it.told('log').filter(({ message }) => message.includes('audit.jsonl'));
+    expect(said).toEqual([{ level: 'error', message: expect.stringContaining('cannot be written: EISDIR') }]);
+  });
+
+  it('two processes write whole lines into the same file, over a rotation too', async () => {
+    const dir = scratch();
+    const program = fileURLToPath(new URL('../fixtures/call-audit.mjs', import.meta.url));
+    const lines = 400;
+    const ends = await Promise.all(
+      ['a', 'b'].map(async (who) => {
+        const child = spawn(process.execPath, [program, dir, who, String(lines)], {
+          stdio: ['ignore', 'ignore', 'inherit'],
+        });
+        return (await once(child, 'exit'))[0];
+      }),
+    );
+    expect(ends).toEqual([0, 0]);
+    const written = readdirSync(dir)
+      .filter((name) => name.startsWith('audit.jsonl'))
+      .flatMap((name) => readFileSync(join(dir, name), 'utf8').trimEnd().split('\n'))
+      .map((line) => JSON.parse(line) as { who: string; at: number });
+    for (const who of ['a', 'b']) {
+      expect(
+        written
+          .filter((line) => line.who === who)
+          .map(({ at }) => at)
+          .sort((x, y) => x - y),
+      ).toEqual(Array.from({ length: lines }, (_, at) => at));
+    }
+  });
+});

@@ -1,0 +1,370 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Exchange, NO_ANSWER, RpcError, scriptedServer } from '../../src/testing/index.ts';
+import { failure, text, until, type World, world } from './world.ts';
+
+const STEPS = [
+  'answer',
+  'answer twice',
+  'tool error',
+  'protocol error',
+  'garbage',
+  'progress',
+  'progress for another',
+  'cancel',
+  'idle time',
+  'total time',
+  'crash',
+  'list changes',
+  'question',
+] as const;
+type Step = (typeof STEPS)[number];
+
+const IDLE_MS = 1_000;
+const TOTAL_MS = 5_000;
+
+/** The calls of one run, as the server holds them. */
+interface Held {
+  readonly exchange: Exchange;
+  readonly at: number;
+}
+
+async function play(
+  era: 'legacy' | 'modern',
+  count: number,
+  steps: readonly (readonly [number, Step])[],
+): Promise<void> {
+  const held: Held[] = [];
+  const server = scriptedServer({
+    eras: era,
+    tools: {
+      work: (args, exchange) => {
+        held.push({ exchange, at: Number(args['at']) });
+        return NO_ANSWER;
+      },
+    },
+  });
+  const made = await world({
+    server,
+    entry: { toolTimeoutMs: IDLE_MS, maxTotalMs: TOTAL_MS },
+    elicit: () => ({ action: 'decline' }),
+  });
+  const controllers = Array.from({ length: count }, () => new AbortController());
+  const settled: string[][] = controllers.map(() => []);
+  const calls = controllers.map(({ signal }, at) =>
+    made.host.call('mcp__s__work', { at }, { signal, onProgress: () => {} }).then(
+      (result) => void settled[at]?.push(result.isError ? 'tool-error' : 'ok'),
+      (error) => void settled[at]?.push(error.code),
+    ),
+  );
+  while (held.length < count) await made.clock.advance(0);
+  for (const [which, step] of steps) await take(made, held, controllers, which % count, step);
+  // Whatever happened so far, the total limit ends what is left (F27).
+  await made.clock.advance(TOTAL_MS);
+  await Promise.all(calls);
+  for (const { exchange } of held) answer(exchange, { content: [text('late')] });
+  await made.clock.advance(TOTAL_MS);
+  const ends = made.told('call.end');
+  expect(settled.map((codes) => codes.length)).toEqual(settled.map(() => 1));
+  expect(ends.map(({ id }) => id).sort()).toEqual(
+    made
+      .told('call.begin')
+      .map(({ id }) => id)
+      .sort(),
+  );
+  for (const { id, outcome, code } of ends) {
+    const [told] = settled[Number(id.slice(1)) - 1] ?? [];
+    expect(told).toBe(code ?? outcome);
+  }
+  await made.host.close();
+}
+
+function answer(exchange: Exchange, result: Record<string, unknown>): void {
+  exchange.line(JSON.stringify({ jsonrpc: '2.0', id: exchange.id, result }));
+}
+
+async function take(
+  made: World,
+  held: readonly Held[],
+  controllers: readonly AbortController[],
+  which: number,
+  step: Step,
+): Promise<void> {
+  const exchange = held.find(({ at }) => at === which)?.exchange ?? expect.fail('no such call');
+  switch (step) {
+    case 'answer':
+      answer(exchange, { content: [text('done')] });
+      break;
+    case 'answer twice':
+      answer(exchange, { content: [text('done')] });
+      answer(exchange, { content: [text('again')] });
+      break;
+    case 'tool error':
+      answer(exchange, { content: [text('no')], isError: true });
+      break;
+    case 'protocol error':
+      exchange.line(
+        JSON.stringify({ jsonrpc: '2.0', id: exchange.id, error: { code: -32603, message: 'no' } }),
+      );
+      break;
+    case 'garbage':
+      exchange.line('{"jsonrpc":"2.0","id":');
+      exchange.line(JSON.stringify({ jsonrpc: '2.0', id: 99_999, result: {} }));
+      break;
+    case 'progress':
+      exchange.progress(1, 2, 'half');
+      break;
+    case 'progress for another':
+      exchange.notify('notifications/progress', { progressToken: 99_999, progress: 1 });
+      break;
+    case 'cancel':
+      controllers[which]?.abort();
+      // In the same moment as an answer, so that the two race (F26).
+      answer(exchange, { content: [text('just in time')] });
+      break;
+    case 'idle time':
+      await made.clock.advance(IDLE_MS);
+      break;
+    case 'total time':
+      await made.clock.advance(TOTAL_MS);
+      break;
+    case 'crash':
+      exchange.crash(1);
+      break;
+    case 'list changes':
+      made.server.tool('other', () => 'x');
+      made.server.notify('notifications/tools/list_changed');
+      break;
+    case 'question':
+      exchange
+        .request('elicitation/create', { message: '?', requestedSchema: { type: 'object', properties: {} } })
+        .catch(() => {});
+      break;
+    default:
+      step satisfies never;
+  }
+  await made.clock.advance(1);
+}
+
+describe('CAL-1: every call ends in exactly one outcome', () => {
+  it.each(['legacy', 'modern'] as const)(
+    'whatever the order of cancel, timeout, crash, answer and progress (%s)',
+    async (era) => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.integer({ min: 1, max: 3 }),
+          fc.array(fc.tuple(fc.nat({ max: 2 }), fc.constantFrom(...STEPS)), { maxLength: 6 }),
+          (count, steps) => play(era, count, steps),
+        ),
+        { numRuns: 60 },
+      );
+    },
+  );
+
+  it.each(STEPS)('each alone: %s', async (step) => {
+    await play('legacy', 1, [[0, step]]);
+  });
+});
+
+describe('faults during a call', () => {
+  it('F25: a repeated answer and one that comes too late are ignored', async () => {
+    let exchange: Exchange | undefined;
+    const server = scriptedServer({
+      tools: {
+        work: (_args, given) => {
+          exchange = given;
+          return NO_ANSWER;
+        },
+        echo: () => 'still here',
+      },
+    });
+    const it = await world({ server, entry: { toolTimeoutMs: 1_000 } });
+    const call = failure(it.host.call('mcp__s__work'));
+    while (exchange === undefined) await it.clock.advance(0);
+    await it.clock.advance(1_000);
+    expect((await call).toJSON()).toEqual({
+      code: 'TIMEOUT',
+      message: 'work on s got no answer within 1 s without progress',
+      server: 's',
+      hint: 'Raise toolTimeoutMs for servers that work long without progress.',
+    });
+    answer(exchange, { content: [text('late')] });
+    answer(exchange, { content: [text('later')] });
+    expect((await it.host.call('mcp__s__echo')).content).toEqual([text('still here')]);
+    expect(it.told('call.end').map(({ outcome }) => outcome)).toEqual(['timeout', 'ok']);
+    await it.host.close();
+  });
+
+  it('CAL-4: progress reaches the caller and restarts the idle clock; F27: the total limit ends it all the same', async () => {
+    let exchange: Exchange | undefined;
+    const server = scriptedServer({
+      tools: {
+        work: (_args, given) => {
+          exchange = given;
+          return NO_ANSWER;
+        },
+      },
+    });
+    const it = await world({ server, entry: { toolTimeoutMs: 1_000, maxTotalMs: 5_000 } });
+    const seen: unknown[] = [];
+    const call = failure(it.host.call('mcp__s__work', {}, { onProgress: (step) => seen.push(step) }));
+    while (exchange === undefined) await it.clock.advance(0);
+    for (let step = 1; step <= 6; step += 1) {
+      exchange.progress(step, 10, `step ${step}`);
+      await it.clock.advance(900);
+    }
+    expect((await call).message).toBe('work on s got no answer within 5 s in all');
+    expect(seen).toEqual(
+      [1, 2, 3, 4, 5, 6].map((progress) => ({ progress, total: 10, message: `step ${progress}` })),
+    );
+    expect(it.told('call.progress')).toHaveLength(6);
+    await it.host.close();
+  });
+
+  it('CAL-4: cancellation reaches the server', async () => {
+    const aborted: unknown[] = [];
+    const server = scriptedServer({
+      tools: {
+        work: (_args, { signal }) =>
+          new Promise(() => {
+            signal.addEventListener('abort', () => aborted.push('aborted'));
+          }),
+      },
+    });
+    const it = await world({ server });
+    const controller = new AbortController();
+    const call = failure(it.host.call('mcp__s__work', {}, { signal: controller.signal }));
+    await server.seen('tools/call');
+    controller.abort();
+    expect((await call).code).toBe('CANCELLED');
+    await until(() => aborted.length > 0, 'the server hears of it');
+    expect((await failure(it.host.call('mcp__s__work', {}, { signal: controller.signal }))).code).toBe(
+      'CANCELLED',
+    );
+    await it.host.close();
+  });
+
+  it('F28: ten thousand notifications do not keep an answer away', async () => {
+    const server = scriptedServer({
+      tools: {
+        noisy: (_args, { notify }) => {
+          for (let count = 0; count < 10_000; count += 1) {
+            notify('notifications/message', { level: 'info', data: `noise ${count}` });
+          }
+          return 'heard';
+        },
+      },
+    });
+    const it = await world({ server });
+    expect((await it.host.call('mcp__s__noisy')).content).toEqual([text('heard')]);
+    expect(it.told('log').length).toBeLessThan(1_000);
+    await it.host.close();
+  });
+
+  it('F33: a call ends on the definition it began with, and never on another tool that has got its name', async () => {
+    const called: string[] = [];
+    const server = scriptedServer({
+      eras: 'legacy',
+      tools: {
+        'do.it': () => {
+          called.push('do.it');
+          return 'mine';
+        },
+      },
+    });
+    let it: World | undefined;
+    it = await world({
+      server,
+      approve: async ({ tool }) => {
+        // While the person thinks, the server puts another tool in this one's place.
+        if (tool !== 'do.it') return 'deny';
+        server.removeTool('do.it').tool('do-it', () => {
+          called.push('do-it');
+          return 'other';
+        });
+        server.notify('notifications/tools/list_changed');
+        await it?.clock.advance(10_000);
+        return 'allow';
+      },
+    });
+    const [tool] = it.host.tools();
+    const error = await failure(it.host.call(String(tool?.name)));
+    expect(error.message).toContain('Unknown tool: do.it');
+    expect(called).toEqual([]);
+    await it.host.close();
+  });
+
+  it.each<[string, unknown, unknown]>([
+    [
+      'null fields',
+      { content: null, isError: null, structuredContent: null, _meta: null },
+      { content: [], isError: false },
+    ],
+    [
+      'an unknown content type',
+      { content: [{ type: 'hologram', data: 1 }] },
+      { content: [text('{"type":"hologram","data":1}')], isError: false },
+    ],
+    ['content that is no list', { content: 'x' }, { content: [text('x')], isError: false }],
+    ['_meta that is no object', { content: [], _meta: [1] }, { content: [], isError: false }],
+    ['nothing at all', {}, { content: [], isError: false }],
+  ])('F57: %s', async (_what, raw, result) => {
+    const server = scriptedServer({ eras: 'legacy', tools: { odd: () => raw } });
+    const it = await world({ server });
+    expect(await it.host.call('mcp__s__odd')).toEqual(result);
+    expect(it.told('log').length).toBeGreaterThan(0);
+    await it.host.close();
+  });
+
+  it('F57: an answer that is none is a typed error', async () => {
+    for (const frame of [{ result: null }, { result: [] }, {}, { error: 'bad' }, { error: { code: 'x' } }]) {
+      const server = scriptedServer({
+        tools: {
+          odd: (_args, { line, id }) => {
+            line(JSON.stringify({ jsonrpc: '2.0', id, ...frame }));
+            return NO_ANSWER;
+          },
+        },
+      });
+      const it = await world({ server });
+      expect((await failure(it.host.call('mcp__s__odd'))).code).toBe('PROTOCOL_ERROR');
+      await it.host.close();
+    }
+  });
+
+  it('a tool that failed, and a protocol error, are two different things', async () => {
+    const server = scriptedServer({
+      tools: {
+        fails: () => {
+          throw new Error('no such file');
+        },
+        breaks: () => {
+          throw new RpcError(-32603, 'database away');
+        },
+      },
+    });
+    const it = await world({ server });
+    expect(await it.host.call('mcp__s__fails')).toMatchObject({
+      content: [text('no such file')],
+      isError: true,
+    });
+    expect((await failure(it.host.call('mcp__s__breaks'))).toJSON()).toEqual({
+      code: 'PROTOCOL_ERROR',
+      message: 'breaks on s was answered with an error: database away',
+      server: 's',
+    });
+    expect(it.told('call.end').map(({ outcome }) => outcome)).toEqual(['tool-error', 'error']);
+    await it.host.close();
+  });
+
+  it('a name that is unknown is answered with the nearest one, and nothing begins', async () => {
+    const it = await world();
+    expect((await failure(it.host.call('mcp__s__ecko'))).toJSON()).toEqual({
+      code: 'UNKNOWN_TOOL',
+      message: 'there is no tool called "mcp__s__ecko"',
+      hint: 'Did you mean mcp__s__echo?',
+    });
+    expect(it.told('call.begin')).toEqual([]);
+    await it.host.close();
+  });
+});

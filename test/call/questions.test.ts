@@ -1,0 +1,515 @@
+import { describe, expect, it } from 'vitest';
+import { readForm } from '../../src/connection/questions-form.ts';
+import {
+  MAX_OPEN_SAMPLES,
+  MAX_SAMPLE_TOKENS,
+  MAX_SAMPLES_PER_CALL,
+  MAX_SAMPLES_PER_MINUTE,
+} from '../../src/connection/questions-sample.ts';
+import { readUrl } from '../../src/connection/questions-url.ts';
+import type { ElicitAnswer, ElicitRequest } from '../../src/index.ts';
+import { createGate, type Exchange, RpcError, scriptedServer } from '../../src/testing/index.ts';
+import { failure, text, type World, type WorldOptions, world } from './world.ts';
+
+const object = (properties: Record<string, unknown>, required: string[] = []): Record<string, unknown> => ({
+  type: 'object',
+  properties,
+  required,
+});
+
+function filled(properties: Record<string, unknown>, content: unknown, required?: string[]): unknown {
+  const form = readForm(object(properties, required));
+  return 'refused' in form ? form : form.complete(content);
+}
+
+describe('CAL-3: forms have the primitive types of the protocol', () => {
+  const month = {
+    type: 'string',
+    oneOf: [
+      { const: 'jan', title: 'January' },
+      { const: 'feb', title: 'February' },
+    ],
+  };
+  const several = {
+    type: 'array',
+    items: { type: 'string', enum: ['a', 'b', 'c'] },
+    minItems: 1,
+    maxItems: 2,
+  };
+  it.each<[string, unknown, unknown, string | undefined]>([
+    ['a text', { type: 'string' }, 'x', undefined],
+    ['a text that is a number', { type: 'string' }, 1, 'f must be a text'],
+    ['too short', { type: 'string', minLength: 2 }, 'x', 'f must have at least 2 characters'],
+    ['too long', { type: 'string', maxLength: 2 }, 'xyz', 'f must have at most 2 characters'],
+    ['characters, not code units', { type: 'string', maxLength: 2 }, '😀😀', undefined],
+    ['an e-mail address', { type: 'string', format: 'email' }, 'a@b.c', undefined],
+    ['no e-mail address', { type: 'string', format: 'email' }, 'a b', 'f must be an e-mail address'],
+    ['a URI', { type: 'string', format: 'uri' }, 'https://a.b/c', undefined],
+    ['no URI', { type: 'string', format: 'uri' }, 'a b', 'f must be a URI'],
+    ['a date', { type: 'string', format: 'date' }, '2028-02-29', undefined],
+    ['no such day', { type: 'string', format: 'date' }, '2026-02-29', 'f must be a date like 2026-01-31'],
+    ['a time', { type: 'string', format: 'date-time' }, '2026-01-31T09:00:00.5+01:00', undefined],
+    [
+      'no time',
+      { type: 'string', format: 'date-time' },
+      '2026-01-31',
+      'f must be a time like 2026-01-31T09:00:00Z',
+    ],
+    ['a number', { type: 'number', minimum: 1, maximum: 2 }, 1.5, undefined],
+    ['too small', { type: 'number', minimum: 1 }, 0, 'f must be at least 1'],
+    ['too large', { type: 'number', maximum: 2 }, 3, 'f must be at most 2'],
+    ['not finite', { type: 'number' }, Number.NaN, 'f must be a number'],
+    ['not whole', { type: 'integer' }, 1.5, 'f must be a whole number'],
+    ['yes', { type: 'boolean' }, true, undefined],
+    ['a word for yes', { type: 'boolean' }, 'yes', 'f must be true or false'],
+    ['one of several', { type: 'string', enum: ['a', 'b'] }, 'a', undefined],
+    ['none of them', { type: 'string', enum: ['a', 'b'] }, 'c', 'f must be one of "a", "b"'],
+    ['a titled one', month, 'feb', undefined],
+    ['its title', month, 'February', 'f must be one of "jan", "feb"'],
+    ['the older titles', { type: 'string', enum: ['a'], enumNames: ['A'] }, 'a', undefined],
+    ['two of several', several, ['a', 'c'], undefined],
+    ['none', several, [], 'f must hold at least 1'],
+    ['too many', several, ['a', 'b', 'c'], 'f must hold at most 2'],
+    ['one twice', several, ['a', 'a'], 'f must not hold anything twice'],
+    ['others', several, ['z'], 'f must hold only "a", "b", "c"'],
+    ['titled ones', { type: 'array', items: { anyOf: [{ const: 'a', title: 'A' }] } }, ['a'], undefined],
+  ])('%s', (_what, field, value, problem) => {
+    expect(filled({ f: field }, { f: value })).toEqual(
+      problem === undefined ? { content: { f: value } } : { problems: [problem] },
+    );
+  });
+
+  it('defaults are applied, optional fields stay away, required ones are missed, others are not sent', () => {
+    const fields = { a: { type: 'string', default: 'x' }, b: { type: 'number' }, c: { type: 'boolean' } };
+    expect(filled(fields, { c: true, other: 'secret' }, ['a', 'c'])).toEqual({
+      content: { a: 'x', c: true },
+    });
+    expect(filled(fields, undefined, ['b'])).toEqual({ problems: ['b is required'] });
+    expect(filled({ a: { type: 'number', default: 'x' } }, {})).toEqual({ content: {} });
+  });
+
+  it.each<[string, unknown, string]>([
+    ['an inner object', { type: 'object' }, 'the field "f" is not of a type that a form can have'],
+    [
+      'a list of anything',
+      { type: 'array', items: { type: 'string' } },
+      'the field "f" has nothing to choose from',
+    ],
+    [
+      'options that are no texts',
+      { type: 'string', enum: [1] },
+      'the field "f" has options that are not texts',
+    ],
+    ['nothing', null, 'the field "f" is not described'],
+  ])('%s is refused', (_what, field, refused) => {
+    expect(readForm(object({ f: field }))).toEqual({ refused });
+  });
+
+  it('no schema, and too many fields or options, are refused', () => {
+    expect(readForm('x')).toEqual({ refused: 'it has no properties' });
+    const many = Object.fromEntries(Array.from({ length: 65 }, (_, at) => [`f${at}`, { type: 'string' }]));
+    expect(readForm(object(many))).toEqual({ refused: 'it has more than 64 fields' });
+    const options = Array.from({ length: 513 }, (_, at) => `${at}`);
+    expect(readForm(object({ f: { type: 'string', enum: options } }))).toEqual({
+      refused: 'the field "f" has more than 512 options',
+    });
+  });
+
+  it('what is shown is cleaned', () => {
+    const form = readForm(
+      object({ f: { type: 'string', title: 'a\u202eb', description: 'c\x1b[2Jd', evil: 1 } }),
+    );
+    expect('schema' in form && form.schema).toEqual(
+      object({ f: { type: 'string', title: 'ab', description: 'cd' } }),
+    );
+  });
+});
+
+describe('A17: addresses', () => {
+  it.each<[string, unknown]>([
+    ['https://example.com/a?b#c', { url: 'https://example.com/a?b#c', host: 'example.com' }],
+    ['https://EXAMPLE.com:8443', { url: 'https://example.com:8443/', host: 'example.com:8443' }],
+    ['http://127.0.0.1:80/x', { url: 'http://127.0.0.1/x', host: '127.0.0.1' }],
+    [
+      'https://pаypal.com/',
+      {
+        url: 'https://xn--pypal-4ve.com/',
+        host: 'xn--pypal-4ve.com',
+        warning:
+          'xn--pypal-4ve.com is written with letters of other alphabets, which can look like another address.',
+      },
+    ],
+    [
+      'http://example.com/',
+      {
+        url: 'http://example.com/',
+        host: 'example.com',
+        warning: 'The connection is not encrypted: others on the way can read what is typed there.',
+      },
+    ],
+    ['https://bank.example@evil.example/', { refused: 'its address hides its host behind a user name' }],
+    ['file:///etc/passwd', { refused: 'an address that begins with file: is not for a browser' }],
+    ['javascript:alert(1)', { refused: 'an address that begins with javascript: is not for a browser' }],
+    ['not an address', { refused: 'it has no address that can be read' }],
+    [`https://a.b/${'x'.repeat(9_000)}`, { refused: 'it has no address that can be read' }],
+  ])('%s', (raw, shown) => {
+    expect(readUrl(raw)).toEqual(shown);
+  });
+});
+
+type Era = 'legacy' | 'modern';
+
+/** A server whose tool asks one question in the way of its era, and gives the answer back as text. */
+async function asking(
+  era: Era,
+  question: { method: string; params: Record<string, unknown> },
+  options: WorldOptions,
+): Promise<World> {
+  const server = scriptedServer({
+    eras: era,
+    tools: { ask: (_args, exchange) => askOnce(era, question, exchange) },
+  });
+  return world({ server, ...options });
+}
+
+async function askOnce(
+  era: Era,
+  { method, params }: { method: string; params: Record<string, unknown> },
+  exchange: Exchange,
+): Promise<unknown> {
+  if (era === 'legacy') {
+    return exchange
+      .request(method, params)
+      .then(JSON.stringify, (error: RpcError) => `${error.code} ${error.message}`);
+  }
+  const responses = exchange.params['inputResponses'] as Record<string, unknown> | undefined;
+  if (responses === undefined) {
+    return {
+      resultType: 'input_required',
+      inputRequests: { q: { method, params } },
+      requestState: 'st\u0000ate',
+    };
+  }
+  return { content: [text(JSON.stringify(responses['q'])), text(String(exchange.params['requestState']))] };
+}
+
+const form = {
+  method: 'elicitation/create',
+  params: {
+    message: 'Who are\u202e you?',
+    requestedSchema: object({ name: { type: 'string' }, age: { type: 'integer', default: 30 } }, ['name']),
+  },
+};
+const url = {
+  method: 'elicitation/create',
+  params: { mode: 'url', message: 'Log in', url: 'https://example.com/login', elicitationId: '1' },
+};
+const sampling = {
+  method: 'sampling/createMessage',
+  params: { messages: [{ role: 'user', content: text('hi') }], maxTokens: 1_000_000 },
+};
+const completion = { role: 'assistant', model: 'scripted', content: text('hello') };
+
+async function answerOf(made: World): Promise<unknown> {
+  const result = await made.host.call('mcp__s__ask');
+  const [first] = result.content;
+  return first?.type === 'text' ? first.text : undefined;
+}
+
+describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era) => {
+  it('a form reaches the person, with defaults and cleaned, and its answer the server', async () => {
+    const asked: ElicitRequest[] = [];
+    const made = await asking(era, form, {
+      elicit: (request) => {
+        asked.push(request);
+        return { action: 'accept', content: { name: 'Ada', password: 'x' } };
+      },
+    });
+    expect(await answerOf(made)).toBe(
+      JSON.stringify({ action: 'accept', content: { name: 'Ada', age: 30 } }),
+    );
+    const { signal: _signal, ...request } = asked[0] ?? expect.fail('nobody was asked');
+    expect(request).toEqual({
+      server: 's',
+      mode: 'form',
+      message: 'Who are you?',
+      schema: form.params.requestedSchema,
+      session: 'host',
+    });
+    expect(made.told('question').filter(({ kind }) => kind === 'elicitation')).toEqual([
+      { id: 'q2', kind: 'elicitation', ...request },
+    ]);
+    expect(made.told('answer').at(-1)).toEqual({ id: 'q2', kind: 'elicitation', answer: 'accept' });
+    await made.host.close();
+  });
+
+  it.each<[unknown, ElicitAnswer]>([
+    [{ action: 'decline', content: { name: 'x' } }, { action: 'decline' }],
+    [{ action: 'cancel' }, { action: 'cancel' }],
+    [{ action: 'accept', content: { name: 7 } }, { action: 'decline' }],
+    [{ action: 'accept' }, { action: 'decline' }],
+    [{ action: 'maybe' }, { action: 'decline' }],
+    [undefined, { action: 'decline' }],
+  ])('the answer %j goes out as %j', async (given, sent) => {
+    const made = await asking(era, form, { elicit: () => given as ElicitAnswer });
+    expect(await answerOf(made)).toBe(JSON.stringify(sent));
+    await made.host.close();
+  });
+
+  it('an answer that does not fit is told to whoever wrote the host', async () => {
+    const made = await asking(era, form, { elicit: () => ({ action: 'accept', content: { age: 1.5 } }) });
+    await answerOf(made);
+    expect(made.told('log')).toEqual([
+      {
+        server: 's',
+        level: 'error',
+        message:
+          'elicit() gave an answer that does not fit the form (name is required; age must be a whole number): it was declined',
+      },
+    ]);
+    await made.host.close();
+  });
+
+  it('A17: an address is opened after a yes and not before, with its host shown', async () => {
+    for (const action of ['accept', 'decline', 'cancel'] as const) {
+      const steps: string[] = [];
+      const made = await asking(era, url, {
+        openUrl: (address) => void steps.push(`opened ${address}`),
+        elicit: ({ host, url: address }) => {
+          steps.push(`asked about ${host} ${address}`);
+          return { action };
+        },
+      });
+      expect(await answerOf(made)).toBe(JSON.stringify({ action }));
+      expect(steps).toEqual([
+        'asked about example.com https://example.com/login',
+        ...(action === 'accept' ? ['opened https://example.com/login'] : []),
+      ]);
+      await made.host.close();
+    }
+  });
+
+  it('A17: an address that hides where it leads is refused and nobody is asked', async () => {
+    let asked = 0;
+    const evil = { ...url, params: { ...url.params, url: 'https://bank.example@evil.example/' } };
+    const made = await asking(era, evil, {
+      elicit: () => {
+        asked += 1;
+        return { action: 'accept' };
+      },
+    });
+    const answer = await answerOf(made).catch((error) => error.message);
+    expect(answer).toContain('the url elicitation is refused: its address hides its host behind a user name');
+    expect(asked).toBe(0);
+    await made.host.close();
+  });
+
+  it('sampling goes to the model within the ceiling', async () => {
+    const seen: unknown[] = [];
+    const made = await asking(era, sampling, {
+      sample: ({ params, server, session }) => {
+        seen.push({ params: { ...params, _meta: undefined }, server, session });
+        return completion;
+      },
+    });
+    expect(await answerOf(made)).toBe(JSON.stringify(completion));
+    expect(seen).toEqual([
+      {
+        params: { ...sampling.params, maxTokens: MAX_SAMPLE_TOKENS, _meta: undefined },
+        server: 's',
+        session: 'host',
+      },
+    ]);
+    expect(made.told('answer').at(-1)).toEqual({ id: 'q2', kind: 'sampling', answer: 'completed' });
+    await made.host.close();
+  });
+
+  it('roots are what the host says they are, now', async () => {
+    const roots = [{ uri: 'file:///project', name: 'project' }];
+    const made = await asking(era, { method: 'roots/list', params: {} }, { roots: () => roots });
+    expect(await answerOf(made)).toBe(JSON.stringify({ roots }));
+    await made.host.close();
+  });
+
+  it('without a way to ask nothing is declared, and what is asked all the same is refused', async () => {
+    for (const question of [form, url, sampling, { method: 'roots/list', params: {} }]) {
+      const made = await asking(era, question, {});
+      const answer = await answerOf(made).catch((error) => `${error.detail.rpcCode} ${error.message}`);
+      expect(answer).toContain(`this client does not serve ${question.method}`);
+      const opening = made.server.received.find(
+        (message) =>
+          'method' in message && message.method === (era === 'legacy' ? 'initialize' : 'server/discover'),
+      );
+      const stated = JSON.stringify(opening);
+      expect(['elicitation', 'sampling', 'roots'].filter((name) => stated.includes(`"${name}"`))).toEqual([]);
+      await made.host.close();
+    }
+  });
+
+  it('`elicitation: "never"` declares nothing and asks nobody', async () => {
+    const made = await asking(era, form, { elicitation: 'never', elicit: () => expect.fail('asked') });
+    const answer = await answerOf(made).catch((error) => error.message);
+    expect(answer).toContain('this client does not serve elicitation/create');
+    await made.host.close();
+  });
+
+  it('CAL-3: the clocks of the tool stand while the person is asked', async () => {
+    const gate = createGate();
+    const made = await asking(era, form, {
+      entry: { toolTimeoutMs: 1_000, maxTotalMs: 5_000 },
+      elicit: async () => {
+        await gate.opened;
+        return { action: 'accept', content: { name: 'Ada' } };
+      },
+    });
+    const call = answerOf(made);
+    while (made.told('question').length < 2) await made.clock.advance(1);
+    await made.clock.advance(60 * 60 * 1_000);
+    gate.open();
+    expect(await call).toBe(JSON.stringify({ action: 'accept', content: { name: 'Ada', age: 30 } }));
+    await made.host.close();
+  });
+
+  it('a call that is cancelled while the person is asked ends at once', async () => {
+    const made = await asking(era, form, { elicit: () => new Promise(() => {}) });
+    const controller = new AbortController();
+    const call = failure(made.host.call('mcp__s__ask', {}, { signal: controller.signal }));
+    while (made.told('question').length < 2) await made.clock.advance(1);
+    controller.abort();
+    expect((await call).code).toBe('CANCELLED');
+    await made.host.close();
+  });
+
+  it('a question goes to the session whose call it belongs to', async () => {
+    const answering = (name: string) => ({
+      approve: () => 'allow' as const,
+      elicit: (): ElicitAnswer => ({ action: 'accept', content: { name } }),
+    });
+    const made = await asking(era, form, answering('host'));
+    const session = made.host.session(answering('session'));
+    const result = await session.call('mcp__s__ask');
+    expect(result.content[0]).toEqual(
+      text(JSON.stringify({ action: 'accept', content: { name: 'session', age: 30 } })),
+    );
+    expect(made.told('question').map((question) => question.session)).toEqual(['s1', 's1']);
+    const mute = made.host.session({ approve: () => 'allow' });
+    expect((await mute.call('mcp__s__ask')).content[0]).toEqual(text(JSON.stringify({ action: 'decline' })));
+    await made.host.close();
+  });
+});
+
+describe('CAL-3: a server cannot use up the model', () => {
+  const loop = (count: number) =>
+    scriptedServer({
+      eras: 'legacy',
+      tools: {
+        ask: async (_args, exchange) => {
+          let done = 0;
+          for (; done < count; done += 1) {
+            const error = await exchange.request(sampling.method, sampling.params).then(
+              () => undefined,
+              (thrown: RpcError) => thrown,
+            );
+            if (error !== undefined) return `${done}: ${error.code} ${error.message}`;
+          }
+          return `${done}: never refused`;
+        },
+        nest: async (_args, exchange) =>
+          exchange.request(sampling.method, sampling.params).then(
+            () => 'answered',
+            (thrown: RpcError) => `${thrown.code} ${thrown.message}`,
+          ),
+      },
+    });
+
+  it('a rate a minute', async () => {
+    const made = await world({ server: loop(200), sample: () => completion });
+    const refused = `${MAX_SAMPLES_PER_MINUTE}: -1 the limit of ${MAX_SAMPLES_PER_MINUTE} completions a minute for a server is reached`;
+    expect(await answerOf(made)).toBe(refused);
+    await made.clock.advance(60_000);
+    expect(await answerOf(made)).toBe(refused);
+    await made.host.close();
+  });
+
+  it('a number in one call, however slow: its clock stands while it asks', async () => {
+    const made = await world({
+      server: loop(200),
+      sample: async () => {
+        await made.clock.advance(10_000);
+        return completion;
+      },
+    });
+    expect(await answerOf(made)).toBe(
+      `${MAX_SAMPLES_PER_CALL}: -1 the limit of ${MAX_SAMPLES_PER_CALL} completions in one call for a server is reached`,
+    );
+    await made.host.close();
+  });
+
+  it('a model that calls the tool that asked the model gets no deeper than a few rounds', async () => {
+    const depths: number[] = [];
+    let depth = 0;
+    const made = await world({
+      server: loop(1),
+      sample: async () => {
+        depth += 1;
+        depths.push(depth);
+        await made.host.call('mcp__s__nest');
+        depth -= 1;
+        return completion;
+      },
+    });
+    expect((await made.host.call('mcp__s__nest')).content).toEqual([text('answered')]);
+    expect(depths).toEqual(Array.from({ length: MAX_OPEN_SAMPLES }, (_, at) => at + 1));
+    await made.host.close();
+  });
+
+  it.each<[string, Record<string, unknown>, unknown, string]>([
+    ['messages that are none', { messages: 'hi', maxTokens: 1 }, completion, '-32602'],
+    ['tools, which were not offered', { ...sampling.params, tools: [] }, completion, '-32602'],
+    ['an answer that is no completion', sampling.params, { text: 'hello' }, '-32603 the completion failed'],
+  ])('%s', async (_what, params, given, refused) => {
+    const made = await asking('legacy', { method: sampling.method, params }, { sample: () => given });
+    expect(await answerOf(made)).toContain(refused);
+    await made.host.close();
+  });
+});
+
+describe('an address that has to be visited first (-32042)', () => {
+  const server = (calls: string[]) =>
+    scriptedServer({
+      eras: 'legacy',
+      tools: {
+        ask: () => {
+          calls.push('called');
+          if (calls.length > 1) return 'in';
+          throw new RpcError(-32042, 'Log in first', { elicitations: [url.params] });
+        },
+      },
+    });
+
+  it('is asked about, opened, and the call said once more', async () => {
+    const calls: string[] = [];
+    const opened: string[] = [];
+    const made = await world({
+      server: server(calls),
+      elicit: () => ({ action: 'accept' }),
+      openUrl: (address) => void opened.push(address),
+    });
+    expect(await answerOf(made)).toBe('in');
+    expect([calls.length, opened]).toEqual([2, ['https://example.com/login']]);
+    await made.host.close();
+  });
+
+  it('without a yes the call is refused', async () => {
+    const calls: string[] = [];
+    const made = await world({ server: server(calls), elicit: () => ({ action: 'decline' }) });
+    expect((await failure(made.host.call('mcp__s__ask'))).toJSON()).toEqual({
+      code: 'DENIED',
+      message: 'ask on s needs an address to be visited first',
+      server: 's',
+      hint: 'The server said where; nobody agreed to go there.',
+    });
+    expect(calls).toEqual(['called']);
+    await made.host.close();
+  });
+});

@@ -1,0 +1,234 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createArgumentChecker, mayBacktrack } from '../../src/call/argument-check.ts';
+import { scriptedServer } from '../../src/testing/index.ts';
+import { failure, text, type World, world } from './world.ts';
+
+const checker = await createArgumentChecker();
+const check = (schema: Record<string, unknown>, args: Record<string, unknown>): string[] =>
+  checker.checkFor(schema)(args);
+
+const file = {
+  type: 'object',
+  properties: {
+    path: { type: 'string', minLength: 1 },
+    lines: { type: 'array', items: { type: 'integer' } },
+    mode: { enum: ['read', 'write'] },
+    options: { type: 'object', properties: { depth: { type: 'number' } }, additionalProperties: false },
+  },
+  required: ['path'],
+  additionalProperties: false,
+};
+
+describe('messages that a model can act on (CAL-1)', () => {
+  it.each<[string, Record<string, unknown>, string[]]>([
+    ['what fits', { path: 'a', lines: [1], mode: 'read', options: { depth: 1 } }, []],
+    ['a missing field', {}, ['path is required']],
+    [
+      'a typo for a required name',
+      { pth: 'a' },
+      ['path is required (you gave "pth")', 'pth is not known; did you mean "path"?'],
+    ],
+    ['a wrong type', { path: 7 }, ['path must be a string']],
+    ['a wrong element', { path: 'a', lines: [1, 'two'] }, ['lines[1] must be an integer']],
+    ['a value that is not offered', { path: 'a', mode: 'x' }, ['mode must be one of "read", "write"']],
+    [
+      'a typo in an inner object',
+      { path: 'a', options: { dept: 1 } },
+      ['options.dept is not known; did you mean "depth"?'],
+    ],
+    ['something like nothing', { path: 'a', zzzzzz: 1 }, ['zzzzzz is not known']],
+    ['too short a text', { path: '' }, ['path must NOT have fewer than 1 characters']],
+  ])('%s', (_what, args, problems) => {
+    expect(check(file, args)).toEqual(problems);
+  });
+
+  it('tells at most eight problems, and how many more there are', () => {
+    const required = Array.from({ length: 20 }, (_, at) => `field${at}`);
+    const problems = check({ type: 'object', required }, {});
+    expect(problems).toHaveLength(9);
+    expect(problems.at(-1)).toBe('and 12 more');
+  });
+
+  it('cleans names that a caller gave before they are shown', () => {
+    const problems = check({ type: 'object', additionalProperties: false }, { 'a\u202eb\nc': 1 });
+    expect(problems).toEqual(['ab c is not known']);
+  });
+});
+
+describe('dialects', () => {
+  it('2020-12 by default: prefixItems, dependentRequired, unevaluatedProperties', () => {
+    const schema = {
+      type: 'object',
+      properties: { pair: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }] } },
+      dependentRequired: { pair: ['unit'] },
+    };
+    expect(check(schema, { pair: ['a', 1], unit: 'm' })).toEqual([]);
+    expect(check(schema, { pair: ['a', 'b'], unit: 'm' })).toEqual(['pair[1] must be a number']);
+    expect(check(schema, { pair: [] })).toEqual([
+      'the arguments must have property unit when property pair is present',
+    ]);
+    const closed = { allOf: [{ properties: { a: {} } }], unevaluatedProperties: false };
+    expect(check(closed, { b: 1 })).toEqual(['b is not known']);
+  });
+
+  it('draft-07 where the schema says so: tuples in items, definitions', () => {
+    const schema = {
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      type: 'object',
+      definitions: { unit: { enum: ['m', 'km'] } },
+      properties: {
+        pair: { items: [{ type: 'string' }, { type: 'number' }] },
+        unit: { $ref: '#/definitions/unit' },
+      },
+    };
+    expect(check(schema, { pair: ['a', 1], unit: 'km' })).toEqual([]);
+    expect(check(schema, { pair: [1], unit: 'mile' })).toEqual([
+      'pair[0] must be a string',
+      'unit must be one of "m", "km"',
+    ]);
+  });
+
+  it('local references, also to themselves', () => {
+    const tree = {
+      $ref: '#/$defs/node',
+      $defs: {
+        node: {
+          type: 'object',
+          required: ['name'],
+          properties: {
+            name: { type: 'string' },
+            children: { type: 'array', items: { $ref: '#/$defs/node' } },
+          },
+        },
+      },
+    };
+    expect(check(tree, { name: 'a', children: [{ name: 'b' }] })).toEqual([]);
+    expect(check(tree, { name: 'a', children: [{ nam: 'b' }] })).toEqual(['children[0].name is required']);
+  });
+
+  it('two tools may use the same $id', () => {
+    const one = { $id: 'https://example.com/tool', type: 'object', required: ['a'] };
+    const two = { $id: 'https://example.com/tool', type: 'object', required: ['b'] };
+    expect([check(one, {}), check(two, {})]).toEqual([['a is required'], ['b is required']]);
+  });
+});
+
+describe('schemas that mean harm (A18)', () => {
+  it('a reference to the network is never fetched, and the server checks by itself', async () => {
+    let asked = 0;
+    const listener = createServer((_request, response) => {
+      asked += 1;
+      response.end('{"type":"string"}');
+    }).listen(0);
+    const { port } = listener.address() as AddressInfo;
+    const schema = { type: 'object', properties: { a: { $ref: `http://127.0.0.1:${port}/schema.json` } } };
+    expect(check(schema, { a: 1 })).toEqual([]);
+    listener.close();
+    expect(asked).toBe(0);
+  });
+
+  it.each([
+    '(a+)+$',
+    '(a|aa)+$',
+    '([a-z]+)*$',
+    '^(.*?,){11}P',
+    '(x+x+)+y',
+    '(?=a+)a+b',
+    '(a)\\1',
+    'a*a*a*a*b',
+    '((a|b)*c)*d',
+    `${'(a'.repeat(200)}${')'.repeat(200)}`.repeat(2),
+  ])('the pattern %s is not run', (pattern) => {
+    expect(mayBacktrack(pattern) || pattern.length > 512).toBe(true);
+    const schema = { type: 'object', properties: { a: { type: 'string', pattern } } };
+    expect(check(schema, { a: `${'a'.repeat(5_000)}!` })).toEqual([]);
+  });
+
+  it.each(['^[a-z0-9-]+$', '^\\d{4}-\\d{2}$', '^(?:a|b)$', '^v?\\d+\\.\\d+$'])(
+    'the plain pattern %s is',
+    (pattern) => {
+      expect(mayBacktrack(pattern)).toBe(false);
+      expect(check({ properties: { a: { pattern } } }, { a: '~' })).toEqual([
+        `a must match pattern "${pattern}"`,
+      ]);
+    },
+  );
+
+  it('references that double at every step end, whether in a circle or not', () => {
+    const $defs: Record<string, unknown> = { d40: { type: 'string' } };
+    for (let at = 0; at < 40; at += 1) {
+      const next = { $ref: `#/$defs/d${at + 1}` };
+      $defs[`d${at}`] = { anyOf: [next, next] };
+    }
+    expect(check({ type: 'object', properties: { a: { $ref: '#/$defs/d0' } }, $defs }, { a: 1 })).toEqual([]);
+    const circle = {
+      $ref: '#/$defs/a',
+      $defs: { a: { allOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }] } },
+    };
+    expect(check(circle, {})).toEqual([]);
+  });
+
+  it('a schema that is huge, or deeper than a stack, is left to the server', () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 50_000 }, (_, at) => [`p${at}`, { type: 'string' }]),
+    );
+    expect(check({ type: 'object', properties }, { p1: 1 })).toEqual([]);
+    let deep: Record<string, unknown> = { type: 'string' };
+    for (let at = 0; at < 5_000; at += 1) deep = { not: deep };
+    expect(check({ type: 'object', properties: { a: deep } }, { a: 1 })).toEqual([]);
+  });
+});
+
+describe('the stage', () => {
+  let it_: World;
+  afterEach(() => it_.host.close());
+
+  it('refuses before anybody is asked and before the server sees anything', async () => {
+    const server = scriptedServer({ tools: { read: { inputSchema: file } } });
+    let asked = 0;
+    it_ = await world({
+      server,
+      approve: () => {
+        asked += 1;
+        return 'allow';
+      },
+    });
+    const error = await failure(it_.host.call('mcp__s__read', { pth: 'a' }));
+    expect(error.toJSON()).toEqual({
+      code: 'INVALID_ARGUMENTS',
+      message:
+        'mcp__s__read was not called: path is required (you gave "pth"); pth is not known; did you mean "path"?',
+      server: 's',
+      hint: 'Give the arguments as the inputSchema of the tool says.',
+    });
+    expect(asked).toBe(0);
+    expect(
+      server.received.filter((message) => 'method' in message && message.method === 'tools/call'),
+    ).toEqual([]);
+    expect(it_.told('call.end')).toEqual([{ id: 'c1', outcome: 'error', ms: 0, code: 'INVALID_ARGUMENTS' }]);
+  });
+
+  it('CAL-1: structured output that breaks its promise is passed on with a warning', async () => {
+    const outputSchema = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] };
+    const server = scriptedServer({
+      tools: {
+        add: { outputSchema, run: () => ({ content: [text('x')], structuredContent: { sum: 'three' } }) },
+      },
+    });
+    it_ = await world({ server });
+    expect(await it_.host.call('mcp__s__add')).toMatchObject({
+      content: [text('x')],
+      structuredContent: { sum: 'three' },
+      isError: false,
+    });
+    expect(it_.told('log')).toEqual([
+      {
+        server: 's',
+        level: 'warning',
+        message: 'add: its structured output is not what it promised: sum must be a number',
+      },
+    ]);
+  });
+});

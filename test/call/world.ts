@@ -1,0 +1,104 @@
+/** A host over one scripted server in memory, and everything that it told, for the tests of calls. */
+
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { createHost, type Host, type HostEvents, type HostOptions, PlugboardError } from '../../src/index.ts';
+import { type FakeClock, fakeClock, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
+
+export interface World {
+  readonly host: Host;
+  readonly server: ScriptedServer;
+  readonly clock: FakeClock;
+  readonly home: string;
+  /** Every event of a name so far. */
+  told<Name extends keyof HostEvents>(name: Name): readonly HostEvents[Name][];
+  audit(): Promise<Record<string, unknown>[]>;
+}
+
+export interface WorldOptions extends Partial<HostOptions> {
+  readonly server?: ScriptedServer;
+  /** The entry of the server `s`, beside its command. */
+  readonly entry?: Record<string, unknown>;
+  readonly dir?: string;
+}
+
+const WATCHED: readonly (keyof HostEvents)[] = [
+  'call.begin',
+  'call.progress',
+  'call.end',
+  'question',
+  'answer',
+  'log',
+];
+
+export function scratch(): string {
+  return mkdtempSync(join(tmpdir(), 'plugboard-call-'));
+}
+
+export async function world(options: WorldOptions = {}): Promise<World> {
+  const {
+    server = scriptedServer({ tools: { echo: (args) => JSON.stringify(args) } }),
+    entry,
+    dir,
+    ...more
+  } = options;
+  const folder = dir ?? scratch();
+  const home = join(folder, 'home');
+  const clock = fakeClock();
+  const host = await createHost({
+    home,
+    cwd: folder,
+    env: {},
+    watch: false,
+    clock,
+    servers: { s: { command: 'scripted', ...entry } },
+    approve: () => 'allow',
+    openTransport: () => server.transport(),
+    ...more,
+  });
+  const events = new Map<keyof HostEvents, unknown[]>();
+  for (const name of WATCHED) {
+    const list: unknown[] = [];
+    events.set(name, list);
+    host.on(name, (event) => list.push(event));
+  }
+  await host.ready();
+  return {
+    host,
+    server,
+    clock,
+    home,
+    told: <Name extends keyof HostEvents>(name: Name) => (events.get(name) ?? []) as HostEvents[Name][],
+    async audit() {
+      await host.close();
+      const text = readFileSync(join(home, 'audit.jsonl'), 'utf8');
+      return text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+    },
+  };
+}
+
+/** The PlugboardError that a promise rejects with; anything else fails the test. */
+export async function failure(promise: Promise<unknown>): Promise<PlugboardError> {
+  const error = await promise.then(
+    (value) => expect.fail(`it resolved with ${JSON.stringify(value)}`),
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof PlugboardError)) throw error;
+  return error;
+}
+
+/** Polls a condition; real processes and files have no event to wait for. */
+export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`It never happened: ${what}.`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+export const text = (value: string): { type: 'text'; text: string } => ({ type: 'text', text: value });
