@@ -75,10 +75,19 @@ async function ours() {
     servers: { echo: { command: process.execPath, args: [server], lifecycle: 'eager' } },
   });
   await host.ready();
+  // Somebody looks on, as an agent does.
+  let ended = 0;
+  host.on('call.begin', () => {});
+  host.on('call.end', () => {
+    ended += 1;
+  });
   return {
     name: 'host.call',
     call: (n) => host.call('mcp__echo__echo', { message: `m${n}` }),
-    close: () => host.close(),
+    close: async () => {
+      await host.close();
+      if (ended === 0) throw new Error('no call was told to have ended');
+    },
   };
 }
 

@@ -234,10 +234,9 @@ await host.close();
 for (const { close } of servers) await close();
 const started = servers.flatMap(({ pids }) => pids());
 await until('processes left', () => started.filter((pid) => existsSync(`/proc/${pid}`)));
-const held = process.getActiveResourcesInfo().filter((kind) => /Process|Pipe|TCP|Timeout|FSEvent/.test(kind));
-// What is still ours: the pipes of stdout and stderr, and the `late` timer.
-if (held.filter((kind) => /Process|TCP|FSEvent/.test(kind)).length > 0)
-  violations.push(`still held: ${held.join(', ')}`);
+await until('still held', () =>
+  process.getActiveResourcesInfo().filter((kind) => /Process|TCP|FSEvent/.test(kind)),
+);
 rmSync(folder, { recursive: true, force: true });
 
 console.log(`acts ${JSON.stringify(acts)}`);

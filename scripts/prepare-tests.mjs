@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { installConformance } from './install-conformance.mjs';
 import { root, run } from './run.mjs';
 
 const SUPPORTED_MAJORS = [20, 22, 24];
@@ -85,4 +86,10 @@ async function installMissing() {
 }
 
 printVersions();
-process.exitCode = checkNode() && (await installMissing()) ? 0 : 1;
+process.exitCode = (await prepare()) ? 0 : 1;
+
+async function prepare() {
+  if (!checkNode() || !(await installMissing())) return false;
+  if ((await installConformance()) !== 0) return false;
+  return (await run(process.execPath, ['scripts/install-real-servers.mjs'])) === 0;
+}

@@ -70,7 +70,7 @@ export async function createArgumentChecker(): Promise<ArgumentChecker> {
       return (args) => {
         followed = 0;
         try {
-          return validate(args) ? [] : explain(validate, rest);
+          return validate(withoutAbsent(args, rest)) ? [] : explain(validate, rest);
         } catch {
           return []; // References without end, or an object deeper than the stack.
         }
@@ -176,6 +176,22 @@ export function mayBacktrack(pattern: string): boolean {
     rest = rest.slice(0, group.index) + (repeats ? '_+' : '_') + rest.slice(group.index + whole.length);
   }
   return true;
+}
+
+/** A null stands for "not given" where a parameter is optional: models say it that way, and headers leave it out. */
+function withoutAbsent(args: JsonObject, schema: JsonObject): JsonObject {
+  const { required } = schema;
+  const given = Object.entries(args).filter(
+    ([name, value]) =>
+      value !== null || (Array.isArray(required) && required.includes(name)) || !isDeclared(schema, name),
+  );
+  return given.length === Object.keys(args).length ? args : Object.fromEntries(given);
+}
+
+/** Only declared parameters are optional ones; what is not declared is looked at as it stands. */
+function isDeclared(schema: JsonObject, name: string): boolean {
+  const properties = schema['properties'];
+  return isObject(properties) && Object.hasOwn(properties, name);
 }
 
 function explain(validate: ValidateFunction, schema: JsonObject): string[] {

@@ -1,16 +1,14 @@
 /** Whole results that were too long to hand over, kept as files for a while and within a total size (CAL-5). */
 
-import { createWriteStream } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../lib/clock.ts';
 
 const MAX_TOTAL_BYTES: number = 1024 * 1024 * 1024;
 const MAX_AGE_MS: number = 7 * 24 * 60 * 60 * 1000;
-/** Written in pieces, so that a long result is never there twice as bytes. */
 const PIECE_CHARS: number = 256 * 1024;
+/** UTF-8 takes at most three bytes for each of a string's code units. */
+const MAX_BYTES_PER_UNIT = 3;
 
 export interface OutputFiles {
   /** Writes a result and gives its path; rejects when it cannot be written. */
@@ -27,12 +25,13 @@ export function createOutputFiles(folder: string, clock: Clock): OutputFiles {
       const stamp = new Date(clock.now()).toISOString().replace(/[:.]/g, '-');
       const file = join(folder, `${stamp}-${process.pid}-${count}-${name}`);
       const part = `${file}.part`;
-      await pipeline(Readable.from(pieces(content)), createWriteStream(part, { mode: 0o600 })).catch(
-        async (error) => {
-          await rm(part, { force: true });
-          throw error;
-        },
-      );
+      try {
+        const handle = await open(part, 'wx', 0o600);
+        await write(handle, content).finally(() => handle.close());
+      } catch (error) {
+        await rm(part, { force: true });
+        throw error;
+      }
       await rename(part, file);
       pruning ??= prune(folder, clock.now()).finally(() => {
         pruning = undefined;
@@ -43,16 +42,22 @@ export function createOutputFiles(folder: string, clock: Clock): OutputFiles {
   };
 }
 
-function* pieces(content: string | Uint8Array): Generator<Uint8Array> {
+/** A text goes out through one small buffer: a long result is never there a second time as bytes. */
+async function write(file: FileHandle, content: string | Uint8Array): Promise<void> {
   if (typeof content !== 'string') {
-    yield content;
+    await file.writeFile(content);
     return;
   }
+  const encoder = new TextEncoder();
+  const buffer = new Uint8Array(PIECE_CHARS * MAX_BYTES_PER_UNIT);
   for (let at = 0; at < content.length; ) {
     let end = Math.min(at + PIECE_CHARS, content.length);
     // A pair of surrogates is one character: it is not cut in two.
     if (end < content.length && (content.charCodeAt(end - 1) & 0xfc00) === 0xd800) end -= 1;
-    yield Buffer.from(content.slice(at, end));
+    const { written } = encoder.encodeInto(content.slice(at, end), buffer);
+    for (let from = 0; from < written; ) {
+      from += (await file.write(buffer, from, written - from)).bytesWritten;
+    }
     at = end;
   }
 }

@@ -7,6 +7,7 @@
 
 import type { Context, Span, TextMapSetter, Tracer } from '@opentelemetry/api';
 import { asPlugboardError } from '../errors.ts';
+import type { Transport } from '../transport/contract.ts';
 import type { CallContext, Handler, Stage } from './call.ts';
 import { outcomeOf } from './outcome.ts';
 import { settingsOf } from './settings.ts';
@@ -70,7 +71,7 @@ function traced(context: CallContext, sink: Telemetry, next: Handler): Handler {
         'gen_ai.tool.name': tool.tool,
         'gen_ai.operation.name': 'execute_tool',
         'plugboard.server': tool.server,
-        'network.transport': connection.transportKind === 'stdio' ? 'pipe' : 'tcp',
+        ...transportOf(connection.transportKind),
       },
     });
     call.traceMeta = sink.inject(sink.withSpan(span));
@@ -78,7 +79,12 @@ function traced(context: CallContext, sink: Telemetry, next: Handler): Handler {
       if (error !== undefined) {
         span.setAttribute('error.type', error.code);
         span.setStatus({ code: sink.errorStatus, message: error.message });
-      } else if (status === 'tool_error') span.setAttribute('error.type', 'tool_error');
+      } else if (status === 'tool_error') {
+        span.setAttribute('error.type', 'tool_error');
+        span.setStatus({ code: sink.errorStatus });
+      }
+      const version = connection.negotiated?.protocolVersion;
+      if (version !== undefined) span.setAttribute('mcp.protocol.version', version);
       span.end();
       const seconds = (context.clock.now() - startedAt) / 1000;
       sink.count({ status, 'plugboard.server': tool.server, 'gen_ai.tool.name': tool.tool }, seconds);
@@ -93,4 +99,9 @@ function traced(context: CallContext, sink: Telemetry, next: Handler): Handler {
       throw error;
     }
   };
+}
+
+function transportOf(kind: Transport['kind'] | undefined): Record<string, string> {
+  if (kind === undefined || kind === 'memory') return {};
+  return { 'network.transport': kind === 'stdio' ? 'pipe' : 'tcp' };
 }

@@ -66,8 +66,10 @@ async function probe(peer: Peer, options: NegotiateOptions): Promise<Verdicted> 
   const meta = envelope(MODERN_VERSION, options.client, options.capabilities);
   const abandon = new AbortController();
   const signal = AbortSignal.any([options.signal, abandon.signal]);
-  const asked = peer
-    .request('server/discover', { _meta: meta }, { signal })
+  const ask = (): Promise<unknown> => peer.request('server/discover', { _meta: meta }, { signal });
+  const asked = ask()
+    // Refused for its version by a server that lists this very version: said once more, as the protocol wants.
+    .catch((error: unknown) => (offersModern(error) ? ask() : Promise.reject(error)))
     .then(readDiscovery, (error: unknown) => readRefusal(asPlugboardError(error)));
   // Over HTTP a request that gets no answer is an outage, not an old server: no second question there.
   const first = isRemote(peer.transport)
@@ -137,6 +139,14 @@ function readRefusal(error: PlugboardError): undefined {
   }
   if (error.detail.httpStatus !== undefined && !isAuth(error)) return undefined;
   throw error;
+}
+
+function offersModern(error: unknown): boolean {
+  const { rpcCode, rpcData } = asPlugboardError(error).detail;
+  const supported = isRecord(rpcData) ? rpcData['supported'] : undefined;
+  return (
+    rpcCode === RPC_UNSUPPORTED_VERSION && Array.isArray(supported) && supported.includes(MODERN_VERSION)
+  );
 }
 
 function offersOnlyUnknown(data: unknown): boolean {

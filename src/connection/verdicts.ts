@@ -1,7 +1,7 @@
 /** Remembers which era each server spoke, with a date, so that a known server is not probed again (CON-5). */
 
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isStdio, type ServerEntry } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
@@ -41,6 +41,7 @@ export async function openVerdicts(home: Home, clock: Clock): Promise<Verdicts> 
     await new Promise<void>((resolve) => setImmediate(resolve));
     const batch = [...fresh];
     fresh.clear();
+    await mkdir(home.cache, { recursive: true, mode: 0o700 }).catch(() => {});
     await updateFile(
       file,
       (text) => {

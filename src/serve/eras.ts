@@ -1,6 +1,13 @@
 /** The two eras as a server sees them: which one a request belongs to, and what each wants on a result. */
 
-import { type Era, type Implementation, LEGACY_VERSIONS, META, MODERN_VERSION, RPC_UNSUPPORTED_VERSION } from '../connection/eras.ts';
+import {
+  type Era,
+  type Implementation,
+  LEGACY_VERSIONS,
+  META,
+  MODERN_VERSION,
+  RPC_UNSUPPORTED_VERSION,
+} from '../connection/eras.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { invalidParams, RpcFailure } from './rpc-failure.ts';
 

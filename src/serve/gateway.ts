@@ -8,6 +8,7 @@ import type { Front } from './front.ts';
 import { Outputs } from './outputs.ts';
 import { Held } from './rounds.ts';
 import type { ServedHost } from './served-host.ts';
+import { createToolLister } from './tools.ts';
 
 /** How long running calls may go on after serving was asked to end. */
 const CLOSE_GRACE_MS = 5_000;
@@ -26,7 +27,8 @@ export class Gateway {
   readonly approvals: 'client' | 'enforce';
   readonly clock: Clock;
   readonly held: Held;
-  readonly outputs = new Outputs();
+  readonly outputs: Outputs = new Outputs();
+  readonly listTools: ReturnType<typeof createToolLister> = createToolLister();
   readonly #fronts = new Map<string, Front>();
   readonly #calls = new Map<string, { readonly server: string; readonly session: string }>();
   /** For each server the sessions that it works for, with the number of their calls. */
@@ -101,7 +103,6 @@ export class Gateway {
   }
 
   #begin(id: string, server: string, session: string): void {
-    if (!this.#fronts.has(session)) return;
     this.#calls.set(id, { server, session });
     let sessions = this.#busy.get(server);
     if (sessions === undefined) {

@@ -1,7 +1,8 @@
-/** Who may talk to a gateway on this machine: the right Host, no foreign Origin, and the token when there is one. */
+/** Who may talk to a gateway: the right Host, no foreign Origin, and what proves who it is (A8, A9). */
 
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { TokenVerifier } from './jwt.ts';
 
 const LOOPBACK_NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
@@ -15,33 +16,74 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+export type Verdict = Refusal | { readonly principal: string };
+
 export interface GuardOptions {
-  /** The port we listen on: a page served from another port is as foreign as any other. */
-  readonly port: number;
-  readonly token?: string | undefined;
+  /** Whether we listen on this machine only: then our names are known. */
+  readonly local: boolean;
+  readonly token: string | undefined;
+  /** Checks the tokens of an issuer, in place of a token of our own. */
+  readonly verifier: TokenVerifier | undefined;
 }
 
-/** Undefined when the request may go on. A rebound DNS name fails on Host, a web page on Origin. */
-export function refuse(headers: IncomingHttpHeaders, { port, token }: GuardOptions): Refusal | undefined {
-  const ours = LOOPBACK_NAMES.map((name) => `${name}:${port}`);
-  if (!ours.includes((headers.host ?? '').toLowerCase())) {
-    return { status: 403, message: 'This Host is not served here.' };
+export class Guard {
+  readonly #options: GuardOptions;
+  readonly #expected: Buffer | undefined;
+  #names: readonly string[] = [];
+  #origins: readonly string[] = [];
+
+  constructor(options: GuardOptions) {
+    this.#options = options;
+    this.#expected = options.token === undefined ? undefined : Buffer.from(`Bearer ${options.token}`);
   }
-  const { origin } = headers;
-  if (origin !== undefined && !ours.some((host) => origin.toLowerCase() === `http://${host}`)) {
+
+  /** The port is known once we listen: a page served from another one is as foreign as any other. */
+  listensOn(port: number): void {
+    this.#names = LOOPBACK_NAMES.map((name) => `${name}:${port}`);
+    this.#origins = this.#names.map((name) => `http://${name}`);
+  }
+
+  /** A rebound DNS name fails on Host, a web page on Origin; undefined when the request comes from where it may. */
+  refusePlace({ host = '', origin }: IncomingHttpHeaders): Refusal | undefined {
+    const { local } = this.#options;
+    if (local && !this.#names.includes(host.toLowerCase())) {
+      return { status: 403, message: 'This Host is not served here.' };
+    }
+    if (origin === undefined) return undefined;
+    // Far away our own name is whatever the proxy in front of us says; a page of that same name may ask.
+    const ours = local ? this.#origins : [`http://${host}`, `https://${host}`];
+    if (ours.includes(origin.toLowerCase())) return undefined;
     return { status: 403, message: 'Requests from other origins are refused.' };
   }
-  if (token !== undefined && !equal(headers.authorization ?? '', `Bearer ${token}`)) {
-    return { status: 401, message: 'A bearer token is needed.', headers: { 'www-authenticate': 'Bearer' } };
+
+  /** Who it is. Only a token of an issuer has to be waited for. */
+  identify({ authorization = '' }: IncomingHttpHeaders): Verdict | Promise<Verdict> {
+    const { verifier } = this.#options;
+    if (this.#expected !== undefined && equal(authorization, this.#expected)) return { principal: 'token' };
+    if (verifier !== undefined) return this.#verified(verifier, authorization);
+    if (this.#expected === undefined) return { principal: 'local' };
+    return {
+      status: 401,
+      message: 'A bearer token is needed: it was printed when this gateway was first started.',
+      headers: { 'www-authenticate': 'Bearer' },
+    };
   }
-  return undefined;
+
+  async #verified(verifier: TokenVerifier, authorization: string): Promise<Verdict> {
+    const token = /^Bearer (\S+)$/i.exec(authorization)?.[1];
+    const principal = token === undefined ? undefined : await verifier.principalOf(token);
+    if (principal !== undefined) return { principal };
+    const error = token === undefined ? '' : ', error="invalid_token"';
+    return {
+      status: 401,
+      message: 'A valid token of the configured issuer for this audience is needed.',
+      headers: { 'www-authenticate': `Bearer resource_metadata="${verifier.metadataPath}"${error}` },
+    };
+  }
 }
 
-/** Takes the same time wherever two texts differ; the digests also hide their lengths. */
-function equal(given: string, expected: string): boolean {
-  return timingSafeEqual(digest(given), digest(expected));
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+/** Takes the same time wherever two texts of the same length differ; the length is no secret. */
+function equal(given: string, expected: Buffer): boolean {
+  const bytes = Buffer.from(given);
+  return bytes.length === expected.length && timingSafeEqual(bytes, expected);
 }

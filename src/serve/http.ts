@@ -1,4 +1,4 @@
-/** The gateway over Streamable HTTP, on this machine only. */
+/** The gateway over HTTP: who may come in, how much of it, and how it ends. */
 
 import { once } from 'node:events';
 import {
@@ -8,27 +8,36 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
 import { PlugboardError } from '../errors.ts';
-import { createGatewayServer } from './gateway-server.ts';
-import { type GuardOptions, isLoopback, refuse } from './guard.ts';
-import { gatewayIdentity } from './identity.ts';
-import { answer } from './node-http.ts';
+import { Gateway, type GatewayOptions } from './gateway.ts';
+import { Guard, isLoopback, type Verdict } from './guard.ts';
+import { endWith } from './http-exchange.ts';
+import { McpEndpoint, refuse } from './http-mcp.ts';
+import { LegacySse } from './http-sse.ts';
+import { createTokenVerifier, type IssuerOptions, type TokenVerifier } from './jwt.ts';
 import type { Served, ServedHost } from './served-host.ts';
 
 const MCP_PATH = '/mcp';
 const DEFAULT_HOST = '127.0.0.1';
-const DEFAULT_PORT = 7420;
-/** A request that has sent nothing for this long is not one. */
+export const DEFAULT_PORT = 7420;
 const HEADERS_TIMEOUT_MS = 10_000;
+/** A request has to be here whole within this time; its answer may take longer. */
+const REQUEST_TIMEOUT_MS = 60_000;
+const KEEP_ALIVE_MS = 65_000;
+const MAX_HEADER_BYTES: number = 32 * 1024;
+const MAX_CONNECTIONS = 20_000;
 
-export interface ServeHttpOptions {
-  /** A loopback name or address; default 127.0.0.1. */
-  readonly host?: string;
+export interface ServeHttpOptions extends GatewayOptions {
+  /** Default 127.0.0.1. Anything beyond this machine demands a token or an issuer. */
+  readonly host?: string | undefined;
   /** Default 7420; 0 takes any free one. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** When given, every request must carry it as its bearer token. */
-  readonly token?: string;
+  readonly token?: string | undefined;
+  /** When given, tokens of this authorization server are accepted, if they are meant for this audience. */
+  readonly issuer?: IssuerOptions | undefined;
+  /** Also serve the HTTP+SSE transport of 2024-11-05, at `/sse`. */
+  readonly legacySse?: boolean | undefined;
 }
 
 export interface ServedHttp extends Served {
@@ -46,67 +55,117 @@ export interface ServedHttp extends Served {
  */
 export async function serveHttp(host: ServedHost, options: ServeHttpOptions = {}): Promise<ServedHttp> {
   const name = options.host ?? DEFAULT_HOST;
-  if (!isLoopback(name)) {
-    throw new PlugboardError('USAGE', `${name} is not a loopback address.`, {
-      hint: 'Serve on 127.0.0.1, ::1 or localhost.',
+  const local = isLoopback(name);
+  const token = options.token || undefined;
+  if (!local && token === undefined && options.issuer === undefined) {
+    throw new PlugboardError('USAGE', `${name} can be reached from other machines: a token is needed.`, {
+      hint: 'Give --token, or --issuer with --audience; or serve on 127.0.0.1.',
     });
   }
-  const mcp = createMcpHandler(() => createGatewayServer(host, gatewayIdentity));
-  const guard: { port: number; token?: string } = {
-    port: 0,
-    ...(options.token ? { token: options.token } : {}),
-  };
-  const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS }, (incoming, outgoing) => {
-    void respond(incoming, outgoing, mcp, guard);
-  });
-  guard.port = await listen(server, name.replace(/^\[|\]$/g, ''), options.port ?? DEFAULT_PORT);
-  const stopTelling = host.on('tools', () => mcp.notify.toolsChanged());
+  const verifier = options.issuer === undefined ? undefined : await createTokenVerifier(options.issuer);
+  const guard = new Guard({ local, token, verifier });
+  const gateway = new Gateway(host, options);
+  const endpoint = new McpEndpoint(gateway);
+  const sse = options.legacySse === true ? new LegacySse(gateway) : undefined;
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      noDelay: true,
+    },
+    (request, response) => respond(request, response, { guard, gateway, endpoint, sse, verifier }),
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  let port: number;
+  try {
+    port = await listen(server, name.replace(/^\[|\]$/g, ''), options.port ?? DEFAULT_PORT);
+  } catch (error) {
+    endpoint.close();
+    await gateway.close();
+    throw error;
+  }
+  guard.listensOn(port);
   const closed = new Promise<void>((resolve) => {
     server.once('close', resolve);
   });
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    server.close();
+    await gateway.close();
+    endpoint.close();
+    sse?.close();
+    // What was answered in this moment still has to leave.
+    await new Promise(setImmediate);
+    server.closeAllConnections();
+    await closed;
+  };
   return {
-    url: `http://${name === '::1' ? '[::1]' : name}:${guard.port}${MCP_PATH}`,
+    url: `http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${port}${MCP_PATH}`,
     closed,
-    async close() {
-      stopTelling();
-      await mcp.close();
-      server.close();
-      server.closeAllConnections();
-      await closed;
+    close() {
+      closing ??= close();
+      return closing;
     },
   };
 }
 
-async function respond(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  mcp: McpHttpHandler,
-  guard: GuardOptions,
-): Promise<void> {
-  const refusal = refuse(incoming.headers, guard);
-  if (refusal) {
-    end(outgoing, refusal.status, refusal.message, refusal.headers);
-  } else if (incoming.url?.split('?')[0] !== MCP_PATH) {
-    end(outgoing, 404, `MCP is served at ${MCP_PATH}.`);
-  } else {
-    try {
-      await answer(incoming, outgoing, mcp.fetch);
-    } catch {
-      // Details are nobody's business over the wire; a client that left in the middle ends here too.
-      if (outgoing.headersSent) outgoing.destroy();
-      else end(outgoing, 500, 'The gateway could not answer.');
-    }
-  }
+interface Doors {
+  readonly guard: Guard;
+  readonly gateway: Gateway;
+  readonly endpoint: McpEndpoint;
+  readonly sse: LegacySse | undefined;
+  readonly verifier: TokenVerifier | undefined;
 }
 
-function end(
-  outgoing: ServerResponse,
-  status: number,
-  message: string,
-  headers: Readonly<Record<string, string>> = {},
+function respond(request: IncomingMessage, response: ServerResponse, doors: Doors): void {
+  const { guard, gateway, verifier } = doors;
+  const place = guard.refusePlace(request.headers);
+  if (place !== undefined) {
+    refuse(response, place.status, place.message);
+    return;
+  }
+  const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
+  // Where clients learn how to get a token they need none yet.
+  if (verifier !== undefined && path.startsWith(verifier.metadataPath) && request.method === 'GET') {
+    endWith(response, 200, JSON.stringify(verifier.metadata));
+    return;
+  }
+  if (gateway.isClosing) {
+    response.setHeader('connection', 'close');
+    refuse(response, 503, 'The gateway is closing.');
+    return;
+  }
+  const enter = (verdict: Verdict): void => {
+    if ('principal' in verdict) {
+      route(request, response, path, verdict.principal, doors);
+      return;
+    }
+    for (const [header, value] of Object.entries(verdict.headers ?? {})) response.setHeader(header, value);
+    refuse(response, verdict.status, verdict.message);
+  };
+  const verdict = guard.identify(request.headers);
+  if (verdict instanceof Promise) void verdict.then(enter);
+  else enter(verdict);
+}
+
+function route(
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+  principal: string,
+  { endpoint, sse }: Doors,
 ): void {
-  outgoing.writeHead(status, { 'content-type': 'application/json', ...headers });
-  outgoing.end(JSON.stringify({ error: { message } }));
+  if (path === MCP_PATH) {
+    endpoint.handle(request, response, principal);
+    return;
+  }
+  if (sse?.handles(path)) {
+    sse.handle(request, response, principal);
+    return;
+  }
+  refuse(response, 404, `MCP is served at ${MCP_PATH}.`);
 }
 
 async function listen(server: HttpServer, host: string, port: number): Promise<number> {
@@ -115,14 +174,8 @@ async function listen(server: HttpServer, host: string, port: number): Promise<n
     await once(server, 'listening');
   } catch (cause) {
     const taken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
-    throw new PlugboardError(
-      'START_FAILED',
-      taken ? `Port ${port} is taken.` : `Cannot listen on port ${port}.`,
-      {
-        hint: 'Choose another port.',
-        cause,
-      },
-    );
+    const message = taken ? `Port ${port} is taken.` : `Cannot listen on ${host}, port ${port}.`;
+    throw new PlugboardError('START_FAILED', message, { hint: 'Choose another port.', cause });
   }
   // A TCP server that listens has an address with a port.
   return (server.address() as AddressInfo).port;

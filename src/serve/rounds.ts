@@ -114,7 +114,10 @@ export class Held {
 
   put(rounds: Rounds, owner: string, print: string): string {
     if (this.#held.size >= MAX_HELD) {
-      const full = new PlugboardError('LIMIT_EXCEEDED', `${MAX_HELD} requests wait for their clients already`);
+      const full = new PlugboardError(
+        'LIMIT_EXCEEDED',
+        `${MAX_HELD} requests wait for their clients already`,
+      );
       rounds.work.cancel(full);
       throw full;
     }

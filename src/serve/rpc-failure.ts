@@ -15,7 +15,11 @@ export class RpcFailure extends Error {
   }
 
   toJSON(): { code: number; message: string; data?: unknown } {
-    return { code: this.code, message: this.message, ...(this.data === undefined ? {} : { data: this.data }) };
+    return {
+      code: this.code,
+      message: this.message,
+      ...(this.data === undefined ? {} : { data: this.data }),
+    };
   }
 }
 

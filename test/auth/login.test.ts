@@ -354,6 +354,19 @@ describe('registration', () => {
     ]);
   });
 
+  it('F54: when the port of the registration is taken, a new one is registered', async () => {
+    const { as, world } = await setUp();
+    const auth = world.auth({ url: as.url });
+    await auth.login();
+    const port = Number(new URL((await world.logins.read(as.url))?.client?.redirectUri ?? '').port);
+    const taken = createServer().listen(port, '127.0.0.1');
+    await new Promise((resolve) => taken.once('listening', resolve));
+    open.push({ close: () => new Promise((resolve) => taken.close(() => resolve())) });
+    await auth.login();
+    expect(await call(auth, as.url)).toBe(200);
+    expect(as.log.filter(({ path }) => path === '/register')).toHaveLength(2);
+  });
+
   it.each(['client_secret_basic', 'client_secret_post'])(
     'AUT-2: speaks %s where that is all there is',
     async (method) => {

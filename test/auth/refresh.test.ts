@@ -62,6 +62,14 @@ describe('a stored token', () => {
     expect(refreshes(as)).toBe(1);
   });
 
+  it('keeps its scope when the answer leaves out what has not changed', async () => {
+    const { as, world, clock } = await loggedIn({ challengeScope: 'read' });
+    as.rules['omitScope'] = true;
+    await clock.advance(HOUR_MS);
+    expect(await call(world.auth({ url: as.url }), as.url)).toBe(200);
+    expect([refreshes(as), (await world.logins.read(as.url))?.tokens?.scope]).toEqual([1, 'read']);
+  });
+
   it('AUT-6: a renewal is no login: whoever waits for one is not told', async () => {
     const { as, world, clock } = await loggedIn();
     const auth = world.auth({ url: as.url });

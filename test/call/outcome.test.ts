@@ -278,8 +278,8 @@ describe('faults during a call', () => {
       approve: async ({ tool }) => {
         // While the person thinks, the server puts another tool in this one's place.
         if (tool !== 'do.it') return 'deny';
-        server.removeTool('do.it').tool('do-it', () => {
-          called.push('do-it');
+        server.removeTool('do.it').tool('do_it', () => {
+          called.push('do_it');
           return 'other';
         });
         server.notify('notifications/tools/list_changed');

@@ -169,6 +169,39 @@ describe('peer', () => {
     expect(await during).toMatchObject({ code: 'TIMEOUT' });
   });
 
+  it('CAL-3: the time a person takes does not count towards the total limit, also with progress after it', async () => {
+    const { peer, far, heard, clock } = await bench();
+    const request = settled(peer.request('a', {}, { idleMs: 1_000, totalMs: 2_000, onProgress: () => {} }));
+    await heard.received(1);
+    await clock.advance(500);
+    const resume = peer.pauseClocks();
+    await clock.advance(3_600_000);
+    resume();
+    far.line(
+      JSON.stringify({
+        jsonrpc: '2.0',
+        method: 'notifications/progress',
+        params: { progressToken: 1, progress: 1 },
+      }),
+    );
+    await clock.advance(999);
+    await far.send(answer(1));
+    expect(await request).toEqual({ value: { ok: true } });
+  });
+
+  it('says when nothing is waited for any more', async () => {
+    const { peer, far, heard } = await bench();
+    await peer.idle();
+    const order: string[] = [];
+    const request = peer.request('a', {}).then(() => order.push('answer'));
+    const idle = peer.idle().then(() => order.push('idle'));
+    await heard.received(1);
+    expect(order).toEqual([]);
+    await far.send(answer(1));
+    await Promise.all([request, idle]);
+    expect(order.sort()).toEqual(['answer', 'idle']);
+  });
+
   it('answers requests of the server, refuses what it does not serve, and stays silent when they are taken back', async () => {
     let release: (value: unknown) => void = () => {};
     const { far, heard } = await bench({

@@ -146,6 +146,18 @@ describe('beginnings and ends that meet', () => {
     gate.open();
   });
 
+  it('add and reload during close start nothing', async () => {
+    const host = await world.host({ servers: { a: world.server('a', { stubborn: true }) } });
+    await host.ready();
+    const closing = host.close();
+    const added = outcome(host.add('late', world.server('late')));
+    const reloaded = outcome(host.reload());
+    await Promise.all([closing, reloaded]);
+    expect(await added).toEqual({ code: 'CANCELLED', message: 'the host is closed' });
+    expect([...world.pids('a'), ...world.pids('late')].filter(exists)).toEqual([]);
+    expect(world.pids('late')).toEqual([]);
+  });
+
   it('after close no timer is left on the clock', async () => {
     const server = scriptedServer({ tools });
     const host = await world.host({

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { ServerEntry, StdioEntry } from '../../src/config/entry.ts';
+import type { StdioEntry } from '../../src/config/entry.ts';
 import { PlugboardError } from '../../src/errors.ts';
 import { createHost, type Host } from '../../src/host.ts';
 import type { HostEvents, HostOptions } from '../../src/host-options.ts';
@@ -176,5 +176,3 @@ export async function textOf(result: ReturnType<Host['call']>): Promise<string> 
   const [block] = (await result).content;
   return block !== undefined && 'text' in block ? String(block.text) : '';
 }
-
-export type { ServerEntry };

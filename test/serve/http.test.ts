@@ -1,47 +1,35 @@
 import { request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { PlugboardError } from '../../src/errors.ts';
 import { type ServedHttp, type ServeHttpOptions, serveHttp } from '../../src/serve/index.ts';
-import { createGate } from '../../src/testing/index.ts';
+import { createGate, NO_ANSWER, type ScriptedServerOptions } from '../../src/testing/index.ts';
 import { refereeOnHttp } from '../testing/referee.ts';
-import { type SmallHost, smallHost, text } from './small-host.ts';
+import { legacySession, modern, post, send } from './bare-client.ts';
+import { type SmallHost, smallHost } from './small-host.ts';
 
-let open: ServedHttp | undefined;
+const opened: (() => Promise<void>)[] = [];
 
-async function serve(host: SmallHost, options: ServeHttpOptions = {}): Promise<ServedHttp> {
-  open = await serveHttp(host, { port: 0, ...options });
-  return open;
+async function serve(
+  script: ScriptedServerOptions = {},
+  options: ServeHttpOptions = {},
+): Promise<SmallHost & { served: ServedHttp; url: string }> {
+  const small = await smallHost(script);
+  const served = await serveHttp(small.host, { port: 0, ...options });
+  opened.push(async () => {
+    await served.close();
+    await small.close();
+  });
+  return { ...small, served, url: served.url };
 }
 
 afterEach(async () => {
-  await open?.close();
-  open = undefined;
+  for (const close of opened.splice(0)) await close();
 });
-
-/** One bare request, headers exactly as given. */
-function bare(
-  url: string,
-  headers: Record<string, string>,
-): Promise<{ status: number; challenge: string | undefined }> {
-  return new Promise((resolve, reject) => {
-    const sent = request(
-      url,
-      { method: 'POST', headers: { 'content-type': 'application/json', ...headers } },
-      (answer) => {
-        answer.resume();
-        resolve({ status: answer.statusCode ?? 0, challenge: answer.headers['www-authenticate'] });
-      },
-    );
-    sent.on('error', reject);
-    sent.end('{"jsonrpc":"2.0","id":1,"method":"ping"}');
-  });
-}
 
 describe('serveHttp', () => {
   it.each(['legacy', 'auto'] as const)(
     'SRV-1: a client in mode %s lists and calls what the host has',
     async (mode) => {
-      const { url } = await serve(smallHost({ echo: ({ message }) => text(String(message)) }));
+      const { url } = await serve({ tools: { echo: ({ message }) => String(message) } });
       const client = await refereeOnHttp(url, mode);
       const era = client.getProtocolEra();
       const server = client.getServerVersion()?.name;
@@ -57,126 +45,272 @@ describe('serveHttp', () => {
     },
   );
 
-  it('SRV-1: progress reaches the client', async () => {
-    const host = smallHost({
-      work: (_, { onProgress }) => {
-        onProgress?.({ progress: 1, total: 2, message: 'half' });
-        return text('done');
+  it.each(['legacy', 'auto'] as const)('SRV-1: progress reaches a client in mode %s', async (mode) => {
+    const { url } = await serve({
+      tools: {
+        work: (_, exchange) => {
+          exchange.progress(1, 2, 'half');
+          return 'done';
+        },
       },
     });
-    const { url } = await serve(host);
-    const client = await refereeOnHttp(url, 'auto');
+    const client = await refereeOnHttp(url, mode);
     const seen: unknown[] = [];
     await client.callTool({ name: 'mcp__small__work' }, { onprogress: (progress) => seen.push(progress) });
     await client.close();
     expect(seen).toEqual([{ progress: 1, total: 2, message: 'half' }]);
   });
 
-  it('SRV-1: a failed call is told to the model with its hint; an unknown tool is an error of the protocol', async () => {
-    const host = smallHost({
-      away: () => {
-        throw new PlugboardError('TIMEOUT', 'files did not answer.', { hint: 'Try again.' });
-      },
-    });
-    const { url } = await serve(host);
+  it('SRV-1: a failed call is told to the model; an unknown tool is an error of the protocol', async () => {
+    const { url } = await serve({ tools: { away: (_, { crash }) => (crash(3), NO_ANSWER) } });
     const client = await refereeOnHttp(url, 'auto');
     const away = await client.callTool({ name: 'mcp__small__away' });
-    expect([away.isError, away.content]).toEqual([
-      true,
-      [{ type: 'text', text: 'files did not answer. Try again.' }],
-    ]);
+    expect([away.isError, away._meta?.['plugboard/code']]).toEqual([true, 'CONNECTION_LOST']);
     await expect(client.callTool({ name: 'mcp__small__nothing' })).rejects.toMatchObject({ code: -32602 });
     await client.close();
   });
 
-  it('F55: a client that disappears during a call cancels it upstream', async () => {
-    const begun = createGate();
-    const cancelled = createGate();
-    const host = smallHost({
-      wait: (_, { signal }) => {
-        begun.open();
-        return new Promise((resolve) => {
-          signal?.addEventListener('abort', () => {
-            cancelled.open();
-            resolve(text(''));
-          });
-        });
-      },
-    });
-    const { url } = await serve(host);
-    const client = await refereeOnHttp(url, 'auto');
-    const call = client.callTool({ name: 'mcp__small__wait' }).catch(() => 'given up');
-    await begun.opened;
-    await client.close();
-    await cancelled.opened;
-    expect(await call).toBe('given up');
-  });
+  it.each(['legacy', 'auto'] as const)(
+    'F55: a client in mode %s that disappears during a call cancels it upstream',
+    async (mode) => {
+      const begun = createGate();
+      const cancelled = createGate();
+      const { url } = await serve({
+        tools: {
+          wait: (_, { signal }) => {
+            begun.open();
+            signal.addEventListener('abort', () => cancelled.open());
+            return new Promise(() => {});
+          },
+        },
+      });
+      const client = await refereeOnHttp(url, mode);
+      const call = client.callTool({ name: 'mcp__small__wait' }).catch(() => 'given up');
+      await begun.opened;
+      await client.close();
+      await cancelled.opened;
+      expect(await call).toBe('given up');
+    },
+  );
 
   it('A8: a foreign Host or Origin gets 403, whatever else it brings', async () => {
-    const { url } = await serve(smallHost({}), { token: 'secret' });
+    const { url } = await serve({}, { token: 'secret' });
     const { host, port } = new URL(url);
     const authorization = 'Bearer secret';
-    const answers = [
-      await bare(url, { host: `evil.example:${port}`, authorization }),
-      await bare(url, { host: '127.0.0.1:1', authorization }),
-      await bare(url, { host, origin: 'https://evil.example', authorization }),
-      await bare(url, { host, origin: 'http://127.0.0.1:1', authorization }),
-      await bare(url, { host, origin: 'null', authorization }),
-    ];
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+    const answers = await Promise.all([
+      post(url, ping, { host: `evil.example:${port}`, authorization }),
+      post(url, ping, { host: '127.0.0.1:1', authorization }),
+      post(url, ping, { host, origin: 'https://evil.example', authorization }),
+      post(url, ping, { host, origin: 'http://127.0.0.1:1', authorization }),
+      post(url, ping, { host, origin: 'null', authorization }),
+    ]);
     expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
   });
 
   it('A8: with a token, a request without it gets 401 and one with it is served', async () => {
-    const { url } = await serve(smallHost({}), { token: 'secret' });
-    expect([
-      await bare(url, {}),
-      await bare(url, { authorization: 'Bearer wrong' }),
-      await bare(url, { authorization: 'secret' }),
-    ]).toEqual(Array(3).fill({ status: 401, challenge: 'Bearer' }));
+    const { url } = await serve({}, { token: 'secret' });
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+    const answers = await Promise.all([
+      post(url, ping),
+      post(url, ping, { authorization: 'Bearer wrong!' }),
+      post(url, ping, { authorization: 'secret' }),
+      send(url, 'GET', undefined),
+      send(url, 'DELETE', undefined),
+    ]);
+    expect(answers.map(({ status, headers }) => [status, headers['www-authenticate']])).toEqual(
+      Array(5).fill([401, 'Bearer']),
+    );
     const client = await refereeOnHttp(url, 'auto', { authorization: 'Bearer secret' });
     expect(await client.listTools()).toMatchObject({ tools: [] });
     await client.close();
   });
 
   it('A8: our own origin may ask, by any of our names', async () => {
-    const { url } = await serve(smallHost({}));
+    const { url } = await serve();
     const { port } = new URL(url);
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
     const asked = await Promise.all(
       ['127.0.0.1', 'localhost', '[::1]'].map((name) =>
-        bare(url, {
-          host: `${name}:${port}`,
-          origin: `http://${name}:${port}`,
-          accept: 'application/json, text/event-stream',
-        }),
+        post(url, ping, { host: `${name}:${port}`, origin: `http://${name}:${port}` }),
       ),
     );
-    expect(asked.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(asked.map(({ status, messages }) => [status, messages])).toEqual(
+      Array(3).fill([200, [{ jsonrpc: '2.0', id: 1, result: {} }]]),
+    );
   });
 
-  it('A8: will not listen beyond this machine', async () => {
-    await expect(serveHttp(smallHost({}), { host: '0.0.0.0', port: 0 })).rejects.toMatchObject({
+  it('A8: will not listen beyond this machine without a token', async () => {
+    const small = await smallHost({});
+    opened.push(small.close);
+    await expect(serveHttp(small.host, { host: '0.0.0.0', port: 0 })).rejects.toMatchObject({
       code: 'USAGE',
     });
   });
 
+  it('A7: a session is nobody else’s: unknown and ended ones are 404', async () => {
+    const { url } = await serve();
+    const session = await legacySession(url);
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+    const invented = { ...session, 'mcp-session-id': 'c0ffee00-0000-4000-8000-000000000000' };
+    const before = [await post(url, ping, session), await post(url, ping, invented)];
+    const ended = await send(url, 'DELETE', undefined, session);
+    const after = await post(url, ping, session);
+    expect([...before, ended, after].map(({ status }) => status)).toEqual([200, 404, 200, 404]);
+  });
+
+  it('A7: many clients with equal ids each get their own answer, in both eras', async () => {
+    const { url } = await serve({
+      tools: {
+        later: async ({ message }, exchange) => {
+          exchange.progress(1, 1, String(message));
+          await new Promise(setImmediate);
+          return String(message);
+        },
+      },
+    });
+    const clients = Array.from({ length: 40 }, (_, n) => `client ${n}`);
+    const answers = await Promise.all(
+      clients.map(async (message, n) => {
+        const params = {
+          name: 'mcp__small__later',
+          arguments: { message },
+          _meta: { progressToken: 'same' },
+        };
+        const { messages } =
+          n % 2 === 0
+            ? await modern(url, 7, 'tools/call', params)
+            : await post(
+                url,
+                { jsonrpc: '2.0', id: 7, method: 'tools/call', params },
+                await legacySession(url),
+              );
+        return messages.map(({ id, params: told, result }) => ({ id, told, content: contentOf(result) }));
+      }),
+    );
+    expect(answers).toEqual(
+      clients.map((message) => [
+        {
+          id: undefined,
+          told: { progressToken: 'same', progress: 1, total: 1, message },
+          content: undefined,
+        },
+        { id: 7, told: undefined, content: [{ type: 'text', text: message }] },
+      ]),
+    );
+  });
+
+  it('refuses what is too large, not JSON, not a message or not for it', async () => {
+    const { url } = await serve();
+    const tooLarge = await new Promise<number>((resolve, reject) => {
+      const sent = request(
+        url,
+        {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'content-length': String(17 * 1024 * 1024) },
+        },
+        (answer) => {
+          answer.resume();
+          resolve(answer.statusCode ?? 0);
+          sent.destroy();
+        },
+      );
+      sent.on('error', reject);
+      sent.flushHeaders();
+    });
+    const answers = await Promise.all([
+      post(url, '{"jsonrpc":'),
+      post(url, { hello: 1 }),
+      post(url, []),
+      post(url, '{}', { 'content-type': 'text/plain' }),
+      send(url, 'PUT', '{}'),
+      send(url, 'GET', undefined),
+      post(url.replace('/mcp', '/other'), {}),
+      post(url, { jsonrpc: '2.0', id: 1, method: 'ping' }, { 'mcp-protocol-version': '1999-01-01' }),
+    ]);
+    expect([tooLarge, ...answers.map(({ status }) => status)]).toEqual([
+      413, 400, 400, 400, 415, 405, 405, 404, 400,
+    ]);
+  });
+
+  it('SRV-1: a modern request whose headers disagree with its body is refused with −32020', async () => {
+    const { url } = await serve();
+    const answers = await Promise.all([
+      modern(url, 1, 'tools/list', {}, {}, { 'mcp-method': 'tools/call' }),
+      modern(url, 2, 'tools/call', { name: 'a' }, {}, { 'mcp-name': 'b' }),
+      modern(url, 3, 'tools/list', {}, {}, { 'mcp-protocol-version': '2025-11-25' }),
+      modern(url, 4, 'no/such/method'),
+    ]);
+    expect(
+      answers.map(({ status, messages }) => [status, (messages[0]?.['error'] as { code: number }).code]),
+    ).toEqual([
+      [400, -32020],
+      [400, -32020],
+      [400, -32020],
+      [404, -32601],
+    ]);
+  });
+
+  it('a batch of an old client is answered as one', async () => {
+    const { url } = await serve({ tools: { echo: ({ message }) => String(message) } });
+    const session = await legacySession(url, '2025-03-26');
+    const call = (id: number): object => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name: 'mcp__small__echo', arguments: { message: id } },
+    });
+    const { messages } = await post(
+      url,
+      [call(1), { jsonrpc: '2.0', method: 'notifications/initialized' }, call(2)],
+      session,
+    );
+    expect(messages.map(({ id, result }) => [id, contentOf(result)])).toEqual([
+      [1, [{ type: 'text', text: '1' }]],
+      [2, [{ type: 'text', text: '2' }]],
+    ]);
+  });
+
   it('says that a port is taken', async () => {
-    const { url } = await serve(smallHost({}));
+    const { url, host } = await serve();
     const port = Number(new URL(url).port);
-    await expect(serveHttp(smallHost({}), { port })).rejects.toMatchObject({
+    await expect(serveHttp(host, { port })).rejects.toMatchObject({
       code: 'START_FAILED',
       message: `Port ${port} is taken.`,
     });
   });
 
-  it('close() ends open streams, lets go of the host and may be called twice', async () => {
-    const host = smallHost({});
-    const { url, close, closed } = await serve(host);
-    const client = await refereeOnHttp(url, 'auto');
-    await client.listTools();
-    expect(host.listeners).toBe(1);
-    await Promise.all([close(), close()]);
-    await closed;
-    expect(host.listeners).toBe(0);
-    await client.close();
+  it('close() lets a running call end, ends open streams, and may be called twice', async () => {
+    const begun = createGate();
+    const finish = createGate();
+    const { url, served } = await serve({
+      tools: {
+        wait: async () => {
+          begun.open();
+          await finish.opened;
+          return 'done';
+        },
+      },
+    });
+    const session = await legacySession(url);
+    const stream = send(url, 'GET', undefined, session);
+    const listening = modern(url, 1, 'subscriptions/listen', { notifications: { toolsListChanged: true } });
+    const call = modern(url, 2, 'tools/call', { name: 'mcp__small__wait' });
+    await begun.opened;
+    const closing = Promise.all([served.close(), served.close()]);
+    finish.open();
+    const answer = await call;
+    await closing;
+    await served.closed;
+    expect(contentOf(answer.messages.at(-1)?.['result'])).toEqual([{ type: 'text', text: 'done' }]);
+    expect((await stream).messages).toEqual([]);
+    expect((await listening).messages.map(({ id, method }) => id ?? method)).toEqual([
+      'notifications/subscriptions/acknowledged',
+      1,
+    ]);
   });
 });
+
+function contentOf(result: unknown): unknown {
+  return (result as { content?: unknown } | undefined)?.content;
+}

@@ -1,52 +1,44 @@
-/** The smallest host that can be served: tools made of functions. */
+/** A real host in front of a scripted server, in a home of its own: what the gateway's tests serve. */
 
-import type { CallOptions } from '../../src/call/call.ts';
-import type { CallResult } from '../../src/catalog/accept-result.ts';
-import { PlugboardError } from '../../src/errors.ts';
-import type { ServedHost } from '../../src/serve/index.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createHost, type Host } from '../../src/host.ts';
+import type { HostOptions } from '../../src/host-options.ts';
+import { type ScriptedServer, type ScriptedServerOptions, scriptedServer } from '../../src/testing/index.ts';
 
-type Run = (
-  args: Readonly<Record<string, unknown>>,
-  options: CallOptions,
-) => Promise<CallResult> | CallResult;
-
-export interface SmallHost extends ServedHost {
-  /** Adds a tool and says so. */
-  add(name: string, run: Run): void;
-  readonly listeners: number;
+export interface SmallHost {
+  readonly host: Host;
+  readonly server: ScriptedServer;
+  close(): Promise<void>;
 }
 
-export function text(value: string): CallResult {
-  return { content: [{ type: 'text', text: value }], isError: false };
-}
+/** What every surface with sessions tells servers: that somebody may be asked. */
+const sessions = { elicit: () => ({ action: 'decline' }), sample: () => undefined, roots: [] } as const;
 
-export function smallHost(tools: Record<string, Run>): SmallHost {
-  const runs = new Map(Object.entries(tools));
-  const listeners = new Set<() => void>();
+export async function smallHost(
+  script: ScriptedServerOptions,
+  options: Partial<HostOptions> = {},
+): Promise<SmallHost> {
+  const home = await mkdtemp(join(tmpdir(), 'plugboard-serve-'));
+  const server = scriptedServer(script);
+  const host = await createHost({
+    home,
+    cwd: home,
+    env: {},
+    watch: false,
+    servers: { small: { command: 'scripted', lifecycle: 'eager' } },
+    openTransport: () => server.transport(),
+    sessions,
+    ...options,
+  });
+  await host.ready();
   return {
-    tools: () =>
-      [...runs.keys()].map((tool) => ({
-        name: `mcp__small__${tool}`,
-        server: 'small',
-        tool,
-        description: `The tool ${tool}.`,
-        inputSchema: { type: 'object' },
-      })),
-    async call(name, args, options = {}) {
-      const run = runs.get(name.replace('mcp__small__', ''));
-      if (!run) throw new PlugboardError('UNKNOWN_TOOL', `There is no tool ${name}.`);
-      return run(args, options);
-    },
-    on(_event, fn) {
-      listeners.add(fn);
-      return () => listeners.delete(fn);
-    },
-    add(name, run) {
-      runs.set(name, run);
-      for (const tell of listeners) tell();
-    },
-    get listeners() {
-      return listeners.size;
+    host,
+    server,
+    async close() {
+      await host.close();
+      await rm(home, { recursive: true, force: true });
     },
   };
 }

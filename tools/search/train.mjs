@@ -27,7 +27,7 @@ const RUNS = 2;
 const EPOCHS = 6;
 /** What the sets count that look less like what a host sees. */
 const ROOMY = { others: 0.3, evenness: 0.75 };
-const CROWDED = { others: 1, evenness: 0 };
+const CROWDED = { others: 1, evenness: 0.5 };
 
 const data = process.argv[2] ?? DEFAULT_DATA;
 const log = (line) => console.error(line);

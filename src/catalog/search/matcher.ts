@@ -12,7 +12,7 @@ import { termsOf, Vocabulary } from './terms.ts';
 import { dot, type WordVectors } from './word-vectors.ts';
 
 /** How many tools each way of finding brings into the final ranking. */
-const CANDIDATES_EACH_WAY = 40;
+const CANDIDATES_EACH_WAY = 30;
 
 export interface Candidate {
   /** The tool's position in the index. */

@@ -43,11 +43,11 @@ export function buildIndex(tools: readonly Tool[], model: SearchModel = loadMode
   return {
     size: tools.length,
     search(query, { limit = DEFAULT_LIMIT, usage } = {}) {
-      const count = Math.min(MAX_LIMIT, Math.max(0, Math.floor(limit)));
       const parsed = parseQuery(query);
-      return parsed.kind === 'select'
-        ? select(tools, parsed.names).slice(0, count)
-        : rank({ tools, matcher, weights, parsed, usage, count });
+      // Who names tools gets those, however many; the limit is for guesses.
+      if (parsed.kind === 'select') return select(tools, parsed.names).slice(0, MAX_LIMIT);
+      const count = Math.min(MAX_LIMIT, Math.max(0, Math.floor(limit)));
+      return rank({ tools, matcher, weights, parsed, usage, count });
     },
   };
 }

@@ -32,6 +32,11 @@ describe('CAT-7: searching an index of tools', () => {
     expect(names(index.search('select:diff_show'))).toEqual(['mcp__vcs__diff_show']);
   });
 
+  it('select: is not cut by the limit', () => {
+    const wanted = GUARD_TOOLS.slice(0, 12).map((t) => t.name);
+    expect(names(index.search(`select:${wanted.join(',')}`, { limit: 3 }))).toEqual(wanted);
+  });
+
   it('+word leaves only tools that have the word, in whatever ending', () => {
     const hits = index.search('+branch get rid of', { limit: 100 });
     expect(names(hits).sort()).toEqual([

@@ -1,0 +1,99 @@
+/** One call that always ends in an answer: whatever goes wrong is data for the model, never a throw. */
+
+import type { ContentBlock } from '../catalog/accept-result.ts';
+import type { Progress } from '../connection/peer.ts';
+import { asPlugboardError, type ErrorCode, PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import type { AdapterHost, AdapterOptions, ExecuteOptions, ModelCall } from './adapter-host.ts';
+
+/** Why a call did not reach its tool's answer, as a model and a program can read it. */
+export interface AnswerError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly server?: string;
+  readonly hint?: string;
+}
+
+/** What a call came to: the tool's own result, or the error in its place. */
+export interface Answer {
+  readonly content: readonly ContentBlock[];
+  readonly structuredContent?: unknown;
+  readonly isError: boolean;
+  /** Present when the call failed before or beside the tool; a tool's own failure has `isError` only. */
+  readonly error?: AnswerError;
+  readonly truncated?: { readonly tokens: number; readonly file: string };
+}
+
+type Restore = (args: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+
+export interface AnswerRequest extends ModelCall, ExecuteOptions {
+  /** What the model gave: an object, or its JSON text. */
+  readonly input: unknown;
+  /** Turns arguments for the converted schema into the server's. */
+  readonly restore?: Restore | undefined;
+  /** One more listener for progress, of the framework that made the call. */
+  readonly onProgress?: AdapterOptions['onProgress'];
+}
+
+export async function answer(
+  host: AdapterHost,
+  options: AdapterOptions,
+  request: AnswerRequest,
+): Promise<Answer> {
+  const { name, id, restore } = request;
+  try {
+    const args = readArguments(request.input);
+    const { _meta, ...result } = await host.call(name, restore === undefined ? args : restore(args), {
+      signal: bothSignals(options.signal, request.signal),
+      timeoutMs: options.timeoutMs,
+      onProgress: (progress) => {
+        tell(options.onProgress, progress, { name, id });
+        tell(request.onProgress, progress, { name, id });
+      },
+    });
+    return result;
+  } catch (thrown) {
+    return failed(asPlugboardError(thrown));
+  }
+}
+
+/** A listener that throws must not cost the model its answer. */
+function tell(listener: AdapterOptions['onProgress'], progress: Progress, call: ModelCall): void {
+  try {
+    listener?.(progress, call);
+  } catch {
+    // Progress is a courtesy; there is nobody here to complain to.
+  }
+}
+
+function failed({ code, message, server, hint }: PlugboardError): Answer {
+  const error = {
+    code,
+    message,
+    ...(server === undefined ? {} : { server }),
+    ...(hint === undefined ? {} : { hint }),
+  };
+  return { content: [{ type: 'text', text: JSON.stringify({ error }) }], isError: true, error };
+}
+
+/** Models leave arguments out, or send an empty text, when a tool needs none. */
+function readArguments(input: unknown): Record<string, unknown> {
+  if (input === undefined || input === null || input === '') return {};
+  const value = typeof input === 'string' ? parseJson(input) : input;
+  if (isRecord(value)) return value;
+  throw new PlugboardError('INVALID_ARGUMENTS', 'the arguments of the call are not a JSON object', {
+    hint: 'Send the arguments again as one complete JSON object.',
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function bothSignals(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
+  return one !== undefined && other !== undefined ? AbortSignal.any([one, other]) : (one ?? other);
+}

@@ -1,0 +1,147 @@
+/** Tools for Anthropic's Messages API, with deferred loading by `tool_reference` where the model has it. */
+
+import { TOOL_SEARCH } from '../catalog/deferral.ts';
+import type { JsonSchema } from '../catalog/schemas/write.ts';
+import type { AdapterHost, AdapterOptions, ExecuteOptions, QuarantinedTool } from './adapter-host.ts';
+import type { Answer } from './answer.ts';
+import { foundNames } from './found.ts';
+import { type MediaPart, mapParts, partsOf } from './parts.ts';
+import { Toolbox } from './toolbox.ts';
+
+export interface AnthropicTool {
+  name: string;
+  description: string;
+  input_schema: JsonSchema & { type: 'object' };
+  defer_loading?: true;
+}
+
+/** A `tool_use` block of the model's message. */
+export interface AnthropicToolUse {
+  readonly type: 'tool_use';
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+type ImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
+
+export type AnthropicContent =
+  | { type: 'text'; text: string }
+  | { type: 'image'; source: { type: 'base64'; media_type: ImageType; data: string } }
+  | { type: 'document'; source: { type: 'base64'; media_type: 'application/pdf'; data: string } }
+  | { type: 'tool_reference'; tool_name: string };
+
+export interface AnthropicToolResult {
+  type: 'tool_result';
+  tool_use_id: string;
+  content: AnthropicContent[];
+  is_error?: true;
+}
+
+export interface AnthropicOptions extends AdapterOptions {
+  /**
+   * The model knows `tool_reference` (default: no). Tools that a search finds then stay out of the prompt's
+   * head, so that its cache holds, and are loaded where they were found.
+   */
+  readonly deferLoading?: boolean | undefined;
+}
+
+export interface AnthropicAdapter {
+  /** For `tools` of the next request. */
+  readonly tools: AnthropicTool[];
+  readonly quarantined: readonly QuarantinedTool[];
+  /** Answers one `tool_use` block; never rejects. */
+  execute(call: AnthropicToolUse, options?: ExecuteOptions): Promise<AnthropicToolResult>;
+  /** Answers every `tool_use` block of a message, at the same time, in their order. */
+  executeAll(
+    content: readonly { readonly type: string }[],
+    options?: ExecuteOptions,
+  ): Promise<AnthropicToolResult[]>;
+}
+
+/**
+ * @example
+ * const anthropic = toAnthropic(host);
+ * anthropic.tools.map(({ name }) => name); // → ['mcp__demo__add']
+ * const call = { type: 'tool_use', id: 'toolu_1', name: 'mcp__demo__add', input: { a: 1, b: 2 } };
+ * const results = await anthropic.executeAll([{ type: 'text', text: 'Let me see.' }, call]);
+ * results; // → [{ type: 'tool_result', tool_use_id: 'toolu_1', content: [{ type: 'text', text: '3' }] }]
+ */
+export function toAnthropic(host: AdapterHost, options: AnthropicOptions = {}): AnthropicAdapter {
+  const { deferLoading = false } = options;
+  /** What the conversation refers to has to stay in every request, even when its server has gone. */
+  const referred = new Map<string, AnthropicTool>();
+  const toolbox: Toolbox<AnthropicTool> = new Toolbox(host, {
+    ...options,
+    provider: 'anthropic',
+    define: ({ tool, description, schema }) => ({
+      name: tool.name,
+      description,
+      input_schema: { ...schema, type: 'object' },
+      ...(deferLoading && tool.deferred ? { defer_loading: true } : {}),
+    }),
+  });
+
+  async function execute(
+    call: AnthropicToolUse,
+    { signal }: ExecuteOptions = {},
+  ): Promise<AnthropicToolResult> {
+    const { id, name, input } = call;
+    const answer = await toolbox.call({ name, id, input, signal });
+    const references = deferLoading && name === TOOL_SEARCH ? refer(answer) : [];
+    return {
+      type: 'tool_result',
+      tool_use_id: id,
+      content: references.length > 0 ? references : contentOf(answer),
+      ...(answer.isError ? { is_error: true } : {}),
+    };
+  }
+
+  function refer(answer: Answer): AnthropicContent[] {
+    const { definitions } = toolbox.shelf;
+    return foundNames(answer).flatMap((name) => {
+      const definition = definitions.get(name);
+      if (definition?.defer_loading === undefined) return [];
+      referred.set(name, definition);
+      return [{ type: 'tool_reference', tool_name: name } as const];
+    });
+  }
+
+  return {
+    get tools() {
+      const { definitions } = toolbox.shelf;
+      const gone = [...referred].filter(([name]) => !definitions.has(name));
+      return [...definitions.values(), ...gone.map(([, definition]) => definition)];
+    },
+    get quarantined() {
+      return toolbox.shelf.quarantined;
+    },
+    execute,
+    executeAll: (content, executeOptions) =>
+      Promise.all(content.filter(isToolUse).map((call) => execute(call, executeOptions))),
+  };
+}
+
+function isToolUse(block: { readonly type: string }): block is AnthropicToolUse {
+  return block.type === 'tool_use';
+}
+
+function contentOf(answer: Answer): AnthropicContent[] {
+  // An error may carry text only.
+  const media = answer.isError ? () => undefined : mediaOf;
+  return mapParts<AnthropicContent>(partsOf(answer), (text) => ({ type: 'text', text }), media);
+}
+
+function mediaOf({ mimeType, data }: MediaPart): AnthropicContent | undefined {
+  switch (mimeType) {
+    case 'image/jpeg':
+    case 'image/png':
+    case 'image/gif':
+    case 'image/webp':
+      return { type: 'image', source: { type: 'base64', media_type: mimeType, data } };
+    case 'application/pdf':
+      return { type: 'document', source: { type: 'base64', media_type: mimeType, data } };
+    default:
+      return undefined;
+  }
+}

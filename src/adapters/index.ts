@@ -1,0 +1,30 @@
+/** The entry point `plugboard/adapters`: a host's tools in the shape that each model provider and framework takes. */
+
+export type {
+  AdapterHost,
+  AdapterOptions,
+  ExecuteOptions,
+  ModelCall,
+  QuarantinedTool,
+} from './adapter-host.ts';
+export type { AiSdkTool, AiSdkTools } from './ai-sdk.ts';
+export { toAiSdk } from './ai-sdk.ts';
+export type { Answer, AnswerError } from './answer.ts';
+export type {
+  AnthropicAdapter,
+  AnthropicOptions,
+  AnthropicTool,
+  AnthropicToolResult,
+  AnthropicToolUse,
+} from './anthropic.ts';
+export { toAnthropic } from './anthropic.ts';
+export type { GeminiAdapter, GeminiAnswerPart, GeminiDeclaration, GeminiFunctionCall } from './gemini.ts';
+export { toGemini } from './gemini.ts';
+export type { LangChainOptions, LangChainTool, LangChainToolMessage } from './langchain.ts';
+export { toLangChain } from './langchain.ts';
+export type { OpenAIOptions } from './openai.ts';
+export { toOpenAI } from './openai.ts';
+export type { OpenAIChatAdapter, OpenAIChatTool, OpenAIChatToolCall } from './openai-chat.ts';
+export type { OpenAIFunctionCall, OpenAIResponsesAdapter, OpenAITool } from './openai-responses.ts';
+export type { PiApi, PiResult, PiTool } from './pi.ts';
+export { toPi } from './pi.ts';

@@ -1,0 +1,176 @@
+/** Tools for OpenAI's Responses API, with its own tool search where the model has it. */
+
+import { TOOL_SEARCH } from '../catalog/deferral.ts';
+import type { JsonSchema } from '../catalog/schemas/write.ts';
+import type { AdapterHost, AdapterOptions, ExecuteOptions, QuarantinedTool } from './adapter-host.ts';
+import type { Answer } from './answer.ts';
+import { foundNames } from './found.ts';
+import { dataUrl, isImage, type MediaPart, mapParts, partsOf, textOf } from './parts.ts';
+import { Toolbox, type Usable } from './toolbox.ts';
+
+export interface OpenAIFunctionTool {
+  type: 'function';
+  name: string;
+  description: string;
+  parameters: JsonSchema;
+  strict: boolean;
+  defer_loading?: true;
+}
+
+/** The provider's own tool search, carried out here. */
+export interface OpenAISearchTool {
+  type: 'tool_search';
+  execution: 'client';
+  description: string;
+  parameters: JsonSchema;
+}
+
+export type OpenAITool = OpenAIFunctionTool | OpenAISearchTool;
+
+export interface OpenAIFunctionCall {
+  readonly type: 'function_call';
+  readonly call_id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+export interface OpenAISearchCall {
+  readonly type: 'tool_search_call';
+  readonly call_id?: string | null;
+  readonly arguments: unknown;
+}
+
+type OutputPart =
+  | { type: 'input_text'; text: string }
+  | { type: 'input_image'; image_url: string; detail: 'auto' }
+  | { type: 'input_file'; filename: string; file_data: string };
+
+export interface OpenAIFunctionOutput {
+  type: 'function_call_output';
+  call_id: string;
+  output: string | OutputPart[];
+}
+
+export interface OpenAISearchOutput {
+  type: 'tool_search_output';
+  execution: 'client';
+  call_id: string | null;
+  status: 'completed';
+  tools: OpenAIFunctionTool[];
+}
+
+export interface OpenAIResponsesAdapter {
+  /** For `tools` of the next request. */
+  readonly tools: OpenAITool[];
+  readonly quarantined: readonly QuarantinedTool[];
+  /** Answers one call with the item for the next request's `input`; never rejects. */
+  execute(call: OpenAIFunctionCall, options?: ExecuteOptions): Promise<OpenAIFunctionOutput>;
+  /** Answers every call among the items of a response's `output`, at the same time, in their order. */
+  executeAll(
+    output: readonly { readonly type: string }[],
+    options?: ExecuteOptions,
+  ): Promise<(OpenAIFunctionOutput | OpenAISearchOutput)[]>;
+}
+
+interface ResponsesOptions extends AdapterOptions {
+  readonly strict: boolean;
+  readonly deferLoading: boolean;
+}
+
+export function toOpenAIResponses(host: AdapterHost, options: ResponsesOptions): OpenAIResponsesAdapter {
+  const { deferLoading } = options;
+  const toolbox = new Toolbox<OpenAITool>(host, {
+    ...options,
+    provider: 'openai',
+    define: (usable) =>
+      deferLoading && usable.tool.name === TOOL_SEARCH
+        ? searchTool(usable)
+        : functionTool(usable, deferLoading),
+  });
+
+  async function execute(
+    { call_id: id, name, arguments: input }: OpenAIFunctionCall,
+    { signal }: ExecuteOptions = {},
+  ): Promise<OpenAIFunctionOutput> {
+    const answer = await toolbox.call({ name, id, input, signal });
+    return { type: 'function_call_output', call_id: id, output: outputOf(answer) };
+  }
+
+  async function search(
+    { call_id: id = null, arguments: input }: OpenAISearchCall,
+    { signal }: ExecuteOptions = {},
+  ): Promise<OpenAISearchOutput> {
+    const answer = await toolbox.call({ name: TOOL_SEARCH, id: id ?? '', input, signal });
+    const { definitions } = toolbox.shelf;
+    const tools = foundNames(answer).flatMap((name) => {
+      const definition = definitions.get(name);
+      return definition?.type === 'function' ? [definition] : [];
+    });
+    return { type: 'tool_search_output', execution: 'client', call_id: id, status: 'completed', tools };
+  }
+
+  return {
+    get tools() {
+      const all = [...toolbox.shelf.definitions.values()];
+      // What was found stands in the conversation, in the output of its search.
+      return all.filter((tool) => tool.type === 'tool_search' || tool.defer_loading === undefined);
+    },
+    get quarantined() {
+      return toolbox.shelf.quarantined;
+    },
+    execute,
+    executeAll: (output, executeOptions) =>
+      Promise.all(
+        output.flatMap((item): Promise<OpenAIFunctionOutput | OpenAISearchOutput>[] => {
+          if (isFunctionCall(item)) return [execute(item, executeOptions)];
+          return isSearchCall(item) ? [search(item, executeOptions)] : [];
+        }),
+      ),
+  };
+}
+
+function functionTool(
+  { tool, description, schema, strict }: Usable,
+  deferLoading: boolean,
+): OpenAIFunctionTool {
+  return {
+    type: 'function',
+    name: tool.name,
+    description,
+    parameters: schema,
+    strict,
+    ...(deferLoading && tool.deferred ? { defer_loading: true } : {}),
+  };
+}
+
+function searchTool({ description, schema }: Usable): OpenAISearchTool {
+  return { type: 'tool_search', execution: 'client', description, parameters: schema };
+}
+
+function isFunctionCall(item: { readonly type: string }): item is OpenAIFunctionCall {
+  return item.type === 'function_call';
+}
+
+/** One that the provider has not carried out itself. */
+function isSearchCall(item: {
+  readonly type: string;
+  readonly execution?: unknown;
+}): item is OpenAISearchCall {
+  return item.type === 'tool_search_call' && item.execution !== 'server';
+}
+
+function outputOf(answer: Answer): string | OutputPart[] {
+  const parts = partsOf(answer);
+  if (parts.every(({ type }) => type === 'text')) return textOf(parts);
+  return mapParts<OutputPart>(parts, (text) => ({ type: 'input_text', text }), mediaOf);
+}
+
+function mediaOf(part: MediaPart): OutputPart | undefined {
+  if (isImage(part)) return { type: 'input_image', image_url: dataUrl(part), detail: 'auto' };
+  if (part.mimeType !== 'application/pdf') return undefined;
+  return {
+    type: 'input_file',
+    filename: part.uri?.split('/').at(-1) || 'output.pdf',
+    file_data: dataUrl(part),
+  };
+}

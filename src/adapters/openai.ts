@@ -1,0 +1,50 @@
+/** Tools for OpenAI: which of its two APIs, and what both have in common. */
+
+import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
+import { type OpenAIChatAdapter, toOpenAIChat } from './openai-chat.ts';
+import { type OpenAIResponsesAdapter, toOpenAIResponses } from './openai-responses.ts';
+
+export interface OpenAIOptions extends AdapterOptions {
+  /** Which API the tools are for (default: `responses`). */
+  readonly api?: 'responses' | 'chat' | undefined;
+  /** Hold the model to the schema by the letter, where the schema allows (default: yes). */
+  readonly strict?: boolean | undefined;
+  /**
+   * The model knows `tool_search` (default: no; Responses only). What it finds is then loaded where it was
+   * found, and the head of the prompt stays as it was.
+   */
+  readonly deferLoading?: boolean | undefined;
+}
+
+/**
+ * Tools for the Responses API, or with `api: 'chat'` for Chat Completions and everything that speaks like it.
+ *
+ * @example
+ * const openai = toOpenAI(host);
+ * openai.tools.map(({ name, strict }) => [name, strict]); // → [['mcp__demo__add', true]]
+ * const call = { type: 'function_call', call_id: 'call_1', name: 'mcp__demo__add', arguments: '{"a":1,"b":2}' };
+ * const items = await openai.executeAll([call]);
+ * items; // → [{ type: 'function_call_output', call_id: 'call_1', output: '3' }]
+ *
+ * const chat = toOpenAI(host, { api: 'chat' });
+ * const toolCall = { id: 'call_1', type: 'function', function: { name: 'mcp__demo__add', arguments: '{"a":1,"b":2}' } };
+ * const messages = await chat.executeAll([toolCall]);
+ * messages; // → [{ role: 'tool', tool_call_id: 'call_1', content: '3' }]
+ */
+export function toOpenAI(
+  host: AdapterHost,
+  options: OpenAIOptions & { readonly api: 'chat' },
+): OpenAIChatAdapter;
+export function toOpenAI(
+  host: AdapterHost,
+  options?: OpenAIOptions & { readonly api?: 'responses' | undefined },
+): OpenAIResponsesAdapter;
+export function toOpenAI(
+  host: AdapterHost,
+  options: OpenAIOptions = {},
+): OpenAIChatAdapter | OpenAIResponsesAdapter {
+  const { api, strict = true, deferLoading = false, ...common } = options;
+  return api === 'chat'
+    ? toOpenAIChat(host, { ...common, strict })
+    : toOpenAIResponses(host, { ...common, strict, deferLoading });
+}

@@ -1,0 +1,134 @@
+/** Tools for the coding agent pi: an extension that registers them, and keeps them in step with the host. */
+
+import { TOOL_SEARCH } from '../catalog/deferral.ts';
+import type { JsonSchema } from '../catalog/schemas/write.ts';
+import type { Progress } from '../connection/peer.ts';
+import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
+import type { Answer } from './answer.ts';
+import { isImage, mapParts, partsOf } from './parts.ts';
+import { Toolbox } from './toolbox.ts';
+
+export type PiContent = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string };
+
+export interface PiResult {
+  content: PiContent[];
+  /** The whole answer, for whoever renders it. */
+  details: Answer;
+}
+
+export interface PiTool {
+  name: string;
+  label: string;
+  description: string;
+  parameters: JsonSchema;
+  execute(
+    toolCallId: string,
+    params: unknown,
+    signal?: AbortSignal,
+    onUpdate?: (partial: PiResult) => void,
+  ): Promise<PiResult>;
+}
+
+/** What the extension uses of pi's API. */
+export interface PiApi {
+  registerTool(tool: PiTool): void;
+  getActiveTools(): string[];
+  setActiveTools(names: string[]): void;
+  on(event: 'session_start' | 'session_shutdown', handler: () => void): void;
+  on(
+    event: 'tool_result',
+    handler: (event: {
+      readonly toolName: string;
+      readonly details?: unknown;
+    }) => { isError: true } | undefined,
+  ): void;
+}
+
+/**
+ * An extension for pi. The host is yours: close it when the session ends.
+ *
+ * @example
+ * const extension = async (pi) => {
+ *   pi.on('session_shutdown', () => host.close());
+ *   toPi(host)(pi);
+ * };
+ */
+export function toPi(host: AdapterHost, options: AdapterOptions = {}): (pi: PiApi) => void {
+  return (pi) => {
+    /** Everything that was registered; pi has no way to take a tool back, only to put it out of use. */
+    const registered = new Map<string, PiTool>();
+    const gone = new Set<string>();
+    let started = false;
+
+    const toolbox: Toolbox<PiTool> = new Toolbox<PiTool>(host, {
+      ...options,
+      provider: 'ai-sdk',
+      define: ({ tool, description, schema }) => ({
+        name: tool.name,
+        label: tool.title ?? `${tool.server} ${tool.tool}`.trim(),
+        description,
+        parameters: schema,
+        async execute(id, input, signal, onUpdate) {
+          const { name } = tool;
+          const onProgress = onUpdate && ((progress: Progress) => onUpdate(updateOf(progress)));
+          const answer = await toolbox.call({ name, id, input, signal, onProgress });
+          if (name === TOOL_SEARCH) sync();
+          return resultOf(answer);
+        },
+      }),
+    });
+
+    function sync(): void {
+      const { definitions } = toolbox.shelf;
+      const fresh = [...definitions].filter(([name, tool]) => registered.get(name) !== tool);
+      for (const [name, tool] of fresh) {
+        registered.set(name, tool);
+        pi.registerTool(tool);
+      }
+      if (started) activate(new Set(definitions.keys()));
+    }
+
+    /** Leaves tools alone that are not ours, and those of ours that the person has put out of use. */
+    function activate(there: ReadonlySet<string>): void {
+      const active = pi.getActiveTools();
+      const wanted = active.filter((name) => there.has(name) || !registered.has(name));
+      const back = [...there].filter((name) => gone.delete(name) && !wanted.includes(name));
+      for (const name of registered.keys()) if (!there.has(name)) gone.add(name);
+      if (wanted.length < active.length || back.length > 0) pi.setActiveTools([...wanted, ...back]);
+    }
+
+    sync();
+    const unsubscribe = host.on?.('tools', sync);
+    pi.on('session_start', () => {
+      // Before this, pi takes registrations and nothing else.
+      started = true;
+      sync();
+    });
+    pi.on('session_shutdown', () => unsubscribe?.());
+    // A result never says by itself that it is an error; only throwing would, and with it content is lost.
+    pi.on('tool_result', ({ toolName, details }) =>
+      registered.has(toolName) && isFailed(details) ? { isError: true } : undefined,
+    );
+  };
+}
+
+function isFailed(details: unknown): boolean {
+  return typeof details === 'object' && details !== null && 'isError' in details && details.isError === true;
+}
+
+function resultOf(answer: Answer): PiResult {
+  const content = mapParts<PiContent>(
+    partsOf(answer),
+    (text) => ({ type: 'text', text }),
+    (part) => (isImage(part) ? { type: 'image', data: part.data, mimeType: part.mimeType } : undefined),
+  );
+  return { content, details: answer };
+}
+
+function updateOf({ progress, total, message }: Progress): PiResult {
+  const share = total === undefined ? String(progress) : `${progress} of ${total}`;
+  return resultOf({
+    content: [{ type: 'text', text: message === undefined ? share : `${message} (${share})` }],
+    isError: false,
+  });
+}

@@ -1,0 +1,39 @@
+/** The body of a request, whole, within a limit, and as JSON. */
+
+import type { IncomingMessage } from 'node:http';
+
+/** Arguments may hold pictures; nothing sensible is larger than this. */
+export const MAX_BODY_BYTES: number = 16 * 1024 * 1024;
+
+export type Body = { readonly value: unknown } | { readonly status: 400 | 413 };
+
+/** Calls back instead of a promise: this is read for every request, and most bodies are one chunk. */
+export function readBody(request: IncomingMessage, done: (body: Body) => void): void {
+  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) {
+    done({ status: 413 });
+    return;
+  }
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) {
+      request.removeAllListeners('data').removeAllListeners('end');
+      return done({ status: 413 });
+    }
+    chunks.push(chunk);
+  });
+  request.on('end', () => {
+    const [first] = chunks;
+    const whole = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+    done(parse(whole.toString('utf8')));
+  });
+}
+
+function parse(text: string): Body {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return { status: 400 };
+  }
+}

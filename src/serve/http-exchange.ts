@@ -1,0 +1,106 @@
+/** One POST and its answer: JSON as long as there is nothing to say before it, a stream of events otherwise. */
+
+import type { ServerResponse } from 'node:http';
+import { PlugboardError } from '../errors.ts';
+import type { JsonRpcMessage } from '../lib/json-rpc.ts';
+import type { Exchange } from './work.ts';
+
+/** A client that reads slower than this piles up is cut off. */
+const MAX_UNREAD_BYTES: number = 16 * 1024 * 1024;
+const STREAM_HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+} as const;
+
+export class HttpExchange implements Exchange {
+  readonly #response: ServerResponse;
+  readonly #takesStream: boolean;
+  readonly #headers: Readonly<Record<string, string>>;
+  #streaming = false;
+  #ended = false;
+  /** When something was last written, in sweeps of the server. */
+  quietSweeps = 0;
+  onGone: ((reason: PlugboardError) => void) | undefined;
+
+  constructor(
+    response: ServerResponse,
+    takesStream: boolean,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    this.#response = response;
+    this.#takesStream = takesStream;
+    this.#headers = headers;
+    response.once('close', () => {
+      const early = !this.#ended;
+      this.#ended = true;
+      if (early) this.onGone?.(new PlugboardError('CANCELLED', 'the client has gone away'));
+    });
+  }
+
+  get isEnded(): boolean {
+    return this.#ended;
+  }
+
+  send(message: JsonRpcMessage): boolean {
+    return this.#event(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+  }
+
+  /** Shows that we are alive: clients and proxies give up on silence. */
+  keepAlive(): void {
+    this.#event(': still here\n\n');
+  }
+
+  /** Headers now: a stream may stay silent for long, and its client waits for them. */
+  openStream(): boolean {
+    if (this.#ended || !this.#takesStream) return false;
+    if (!this.#streaming) {
+      this.#streaming = true;
+      this.#response.writeHead(200, { ...STREAM_HEADERS, ...this.#headers });
+      this.#response.flushHeaders();
+    }
+    return true;
+  }
+
+  /** The answer, or none: then the stream just ends. */
+  finish(status: number, answer: JsonRpcMessage | readonly JsonRpcMessage[] | undefined): void {
+    if (this.#ended) return;
+    if (this.#streaming) {
+      for (const message of [answer ?? []].flat()) this.send(message as JsonRpcMessage);
+      this.#ended = true;
+      this.#response.end();
+      return;
+    }
+    this.#ended = true;
+    if (answer === undefined) this.#response.writeHead(202, this.#headers).end();
+    else endWith(this.#response, status, JSON.stringify(answer), this.#headers);
+  }
+
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#response.end();
+  }
+
+  #event(text: string): boolean {
+    if (!this.openStream()) return false;
+    this.quietSweeps = 0;
+    this.#response.write(text);
+    if (this.#response.writableLength > MAX_UNREAD_BYTES) this.#response.destroy();
+    return true;
+  }
+}
+
+export function endWith(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    ...headers,
+  });
+  response.end(text);
+}

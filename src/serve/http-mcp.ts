@@ -1,0 +1,304 @@
+/** The endpoint `/mcp`: which client a request belongs to, and how its answer travels, in both eras. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LEGACY_VERSIONS, META, MODERN_VERSION } from '../connection/eras.ts';
+import type { PlugboardError } from '../errors.ts';
+import {
+  isRecord,
+  type JsonRpcMessage,
+  type RequestId,
+  RPC_INTERNAL_ERROR,
+  RPC_INVALID_REQUEST,
+  RPC_PARSE_ERROR,
+} from '../lib/json-rpc.ts';
+import { type Params, unsupportedVersion } from './eras.ts';
+import { Front } from './front.ts';
+import type { Gateway } from './gateway.ts';
+import { type Body, readBody } from './http-body.ts';
+import { endWith, HttpExchange } from './http-exchange.ts';
+import { checkHeaders, statusOf } from './http-modern.ts';
+import { HttpSessions } from './http-sessions.ts';
+import { RpcFailure } from './rpc-failure.ts';
+import type { Exchange } from './work.ts';
+
+const SESSION_HEADER = 'mcp-session-id';
+/** Versions of the legacy era let a client send several messages at once. */
+const MAX_BATCH = 100;
+const RPC_SESSION_NOT_FOUND = -32001;
+const SWEEP_MS = 5_000;
+/** After this many sweeps without a word, a waiting client is shown that we are alive. */
+const QUIET_SWEEPS = 3;
+
+export class McpEndpoint {
+  readonly #gateway: Gateway;
+  readonly #sessions: HttpSessions;
+  readonly #open = new Set<HttpExchange>();
+  readonly #sweeper: NodeJS.Timeout;
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway;
+    this.#sessions = new HttpSessions(gateway);
+    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
+    this.#sweeper.unref();
+  }
+
+  get sessions(): number {
+    return this.#sessions.size;
+  }
+
+  handle(request: IncomingMessage, response: ServerResponse, principal: string): void {
+    switch (request.method) {
+      case 'POST':
+        if (/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
+          readBody(request, (body) => this.#posted(request, response, principal, body));
+        } else refuse(response, 415, 'The body has to be application/json.');
+        break;
+      case 'GET':
+        this.#listen(request, response, principal);
+        break;
+      case 'DELETE':
+        this.#delete(request, response, principal);
+        break;
+      default:
+        response.setHeader('allow', 'GET, POST, DELETE');
+        refuse(response, 405, 'MCP is spoken with POST, GET and DELETE.');
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#sweeper);
+    this.#sessions.close();
+    for (const exchange of this.#open) exchange.end();
+  }
+
+  #posted(request: IncomingMessage, response: ServerResponse, principal: string, body: Body): void {
+    if (!('value' in body)) {
+      if (body.status === 413) response.setHeader('connection', 'close');
+      body.status === 413
+        ? refuse(response, 413, 'The body is too large.')
+        : refuse(response, 400, 'The body is not JSON.', RPC_PARSE_ERROR);
+      return;
+    }
+    const { value } = body;
+    if (Array.isArray(value)) {
+      this.#batch(request, response, principal, value);
+      return;
+    }
+    if (!isMessage(value)) {
+      refuse(response, 400, 'The body is no JSON-RPC message.', RPC_INVALID_REQUEST);
+      return;
+    }
+    if (isModern(request, value)) {
+      this.#modern(request, response, principal, value);
+      return;
+    }
+    this.#legacy(request, response, principal, value);
+  }
+
+  #modern(request: IncomingMessage, response: ServerResponse, principal: string, frame: Params): void {
+    const { id, method, params } = frame;
+    // The modern era has no notifications over HTTP but these, and whom they mean is gone.
+    if (!isId(id) || typeof method !== 'string') return void response.writeHead(202).end();
+    try {
+      checkHeaders(request.headers, method, isRecord(params) ? params : {});
+    } catch (thrown) {
+      answerFailure(response, id, thrown);
+      return;
+    }
+    const front = new Front(this.#gateway, { principal, stateless: true, broadcast: nobodyListens });
+    const exchange = this.#exchange(request, response);
+    this.#answer(exchange, front.receive(frame, exchange), statusOf);
+  }
+
+  #legacy(request: IncomingMessage, response: ServerResponse, principal: string, frame: Params): void {
+    const version = request.headers['mcp-protocol-version'];
+    if (typeof version === 'string' && !LEGACY_VERSIONS.includes(version)) {
+      answerFailure(response, isId(frame['id']) ? frame['id'] : null, unsupportedVersion(version));
+      return;
+    }
+    if (frame['method'] === 'initialize' && isId(frame['id'])) {
+      const session = this.#sessions.open(principal);
+      if (session === undefined) {
+        refuse(response, 503, 'There are too many sessions.');
+        return;
+      }
+      const exchange = this.#exchange(request, response, { [SESSION_HEADER]: session.id });
+      this.#answer(exchange, session.front.receive(frame, exchange), always200);
+      return;
+    }
+    const front = this.#frontOf(request, principal);
+    if (front === undefined) {
+      sessionGone(response, frame['id']);
+      return;
+    }
+    if (!isId(frame['id']) || typeof frame['method'] !== 'string') {
+      void front.receive(frame, unreachable());
+      return void response.writeHead(202).end();
+    }
+    const exchange = this.#exchange(request, response);
+    this.#answer(exchange, front.receive(frame, exchange), always200);
+  }
+
+  #batch(request: IncomingMessage, response: ServerResponse, principal: string, frames: unknown[]): void {
+    if (frames.length === 0 || frames.length > MAX_BATCH || !frames.every(isMessage)) {
+      refuse(response, 400, `A batch has 1 to ${MAX_BATCH} JSON-RPC messages.`, RPC_INVALID_REQUEST);
+      return;
+    }
+    const front = this.#frontOf(request, principal);
+    if (front === undefined) {
+      sessionGone(response, null);
+      return;
+    }
+    const exchange = this.#exchange(request, response);
+    const parts = frames.map(
+      (): Exchange => ({ send: (message) => exchange.send(message), onGone: undefined }),
+    );
+    exchange.onGone = (reason: PlugboardError) => {
+      for (const part of parts) part.onGone?.(reason);
+    };
+    const answers = frames.map((frame, at) => front.receive(frame, parts[at] ?? unreachable()));
+    void Promise.all(answers).then((all) => {
+      this.#open.delete(exchange);
+      const given = all.filter((answer) => answer !== undefined);
+      exchange.finish(200, given.length === 0 ? undefined : given);
+    });
+  }
+
+  /** The client's session, or one request's worth of it for those who have none; undefined: its session is gone. */
+  #frontOf(request: IncomingMessage, principal: string): Front | undefined {
+    const id = request.headers[SESSION_HEADER];
+    if (typeof id === 'string') return this.#sessions.find(id, principal)?.front;
+    return new Front(this.#gateway, { principal, stateless: true, broadcast: nobodyListens });
+  }
+
+  #listen(request: IncomingMessage, response: ServerResponse, principal: string): void {
+    const id = request.headers[SESSION_HEADER];
+    if (typeof id !== 'string') {
+      response.setHeader('allow', 'POST');
+      refuse(response, 405, 'A stream of its own belongs to a session, and this request names none.');
+      return;
+    }
+    const session = this.#sessions.find(id, principal);
+    if (session === undefined) {
+      sessionGone(response, null);
+      return;
+    }
+    if (!takesStream(request)) {
+      refuse(response, 406, 'The client has to accept text/event-stream.');
+      return;
+    }
+    session.listen(this.#exchange(request, response));
+  }
+
+  #delete(request: IncomingMessage, response: ServerResponse, principal: string): void {
+    const id = request.headers[SESSION_HEADER];
+    if (typeof id !== 'string') {
+      refuse(response, 400, 'The request names no session.');
+      return;
+    }
+    const session = this.#sessions.find(id, principal);
+    if (session === undefined) {
+      sessionGone(response, null);
+      return;
+    }
+    this.#sessions.end(session, 'the client asked for it');
+    response.writeHead(200).end();
+  }
+
+  #exchange(
+    request: IncomingMessage,
+    response: ServerResponse,
+    headers?: Record<string, string>,
+  ): HttpExchange {
+    const exchange = new HttpExchange(response, takesStream(request), headers);
+    this.#open.add(exchange);
+    return exchange;
+  }
+
+  #answer(
+    exchange: HttpExchange,
+    answer: Promise<JsonRpcMessage | undefined> | undefined,
+    status: (answer: JsonRpcMessage | undefined) => number,
+  ): void {
+    if (answer === undefined) {
+      exchange.finish(202, undefined);
+      return;
+    }
+    answer.then(
+      (message) => {
+        this.#open.delete(exchange);
+        exchange.finish(status(message), message);
+      },
+      // A front answers its own failures; what comes here could not even be written down.
+      () => {
+        this.#open.delete(exchange);
+        exchange.finish(500, failure(null, RPC_INTERNAL_ERROR, 'The gateway could not answer.'));
+      },
+    );
+  }
+
+  #sweep(): void {
+    for (const exchange of this.#open) {
+      if (exchange.isEnded) this.#open.delete(exchange);
+      else if (++exchange.quietSweeps >= QUIET_SWEEPS) exchange.keepAlive();
+    }
+    this.#sessions.sweep();
+  }
+}
+
+/** The version in the body counts; a header alone still shows what the client believes to speak. */
+function isModern(request: IncomingMessage, { params }: Params): boolean {
+  if (isRecord(params) && isRecord(params['_meta']) && params['_meta'][META.protocolVersion] !== undefined)
+    return true;
+  return request.headers['mcp-protocol-version'] === MODERN_VERSION;
+}
+
+function takesStream({ headers }: IncomingMessage): boolean {
+  const { accept = '' } = headers;
+  return accept.includes('text/event-stream') || accept.includes('*/*');
+}
+
+function isMessage(value: unknown): value is Params {
+  return isRecord(value) && value['jsonrpc'] === '2.0';
+}
+
+function isId(id: unknown): id is RequestId {
+  return typeof id === 'string' || typeof id === 'number';
+}
+
+function nobodyListens(): boolean {
+  return false;
+}
+
+function unreachable(): Exchange {
+  return { send: () => false, onGone: undefined };
+}
+
+function always200(): number {
+  return 200;
+}
+
+function failure(id: RequestId | null, code: number, message: string): JsonRpcMessage {
+  return { jsonrpc: '2.0', id, error: { code, message } };
+}
+
+function answerFailure(response: ServerResponse, id: RequestId | null, thrown: unknown): void {
+  const error =
+    thrown instanceof RpcFailure ? thrown.toJSON() : { code: RPC_INTERNAL_ERROR, message: 'It failed.' };
+  endWith(response, 400, JSON.stringify({ jsonrpc: '2.0', id, error }));
+}
+
+/** By the protocol: the client has to begin a new one. */
+function sessionGone(response: ServerResponse, id: unknown): void {
+  const answer = failure(isId(id) ? id : null, RPC_SESSION_NOT_FOUND, 'This session is not known here.');
+  endWith(response, 404, JSON.stringify(answer));
+}
+
+export function refuse(
+  response: ServerResponse,
+  status: number,
+  message: string,
+  code: number = RPC_INVALID_REQUEST,
+): void {
+  endWith(response, status, JSON.stringify(failure(null, code, message)));
+}

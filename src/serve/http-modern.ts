@@ -1,0 +1,49 @@
+/** What Streamable HTTP of 2026-07-28 asks of a request's headers, and which status an answer has. */
+
+import type { IncomingHttpHeaders } from 'node:http';
+import { META, RPC_HEADER_MISMATCH, RPC_UNSUPPORTED_VERSION } from '../connection/eras.ts';
+import { isRecord, type JsonRpcMessage, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
+import { encodeHeaderValue } from '../transport/http-headers.ts';
+import type { Params } from './eras.ts';
+import { invalidParams, RpcFailure } from './rpc-failure.ts';
+
+const RPC_MISSING_CAPABILITY = -32021;
+/** Where a method has its name, for `Mcp-Name`. */
+const NAMED: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+};
+
+/** Throws what is wrong: proxies route by these headers, so they may not say anything else than the body. */
+export function checkHeaders(headers: IncomingHttpHeaders, method: string, params: Params): void {
+  const meta = isRecord(params['_meta']) ? params['_meta'] : {};
+  const version = meta[META.protocolVersion];
+  if (version === undefined) throw invalidParams(`${method} came without ${META.protocolVersion} in _meta.`);
+  expect(headers, 'mcp-protocol-version', version);
+  expect(headers, 'mcp-method', method);
+  const key = NAMED[method];
+  if (key !== undefined) expect(headers, 'mcp-name', params[key]);
+}
+
+function expect(headers: IncomingHttpHeaders, name: string, value: unknown): void {
+  const given = headers[name];
+  if (typeof value !== 'string' || given === value || given === encodeHeaderValue(value)) return;
+  const what = given === undefined ? 'is missing' : 'does not say what the body says';
+  throw new RpcFailure(RPC_HEADER_MISMATCH, `The header ${name} ${what}.`);
+}
+
+/** An unknown method is 404, what the envelope got wrong is 400; errors of the work itself are answers. */
+export function statusOf(answer: JsonRpcMessage | undefined): number {
+  if (answer === undefined || !('error' in answer)) return 200;
+  switch (answer.error.code) {
+    case RPC_METHOD_NOT_FOUND:
+      return 404;
+    case RPC_HEADER_MISMATCH:
+    case RPC_MISSING_CAPABILITY:
+    case RPC_UNSUPPORTED_VERSION:
+      return 400;
+    default:
+      return 200;
+  }
+}

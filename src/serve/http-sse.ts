@@ -1,0 +1,100 @@
+/** The HTTP+SSE transport of 2024-11-05, for clients that know nothing newer: one stream down, posts up. */
+
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { PlugboardError } from '../errors.ts';
+import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
+import { Front } from './front.ts';
+import type { Gateway } from './gateway.ts';
+import { readBody } from './http-body.ts';
+import { refuse } from './http-mcp.ts';
+
+const STREAM_PATH = '/sse';
+const POST_PATH = '/messages';
+const MAX_STREAMS = 1_000;
+const KEEP_ALIVE_MS = 15_000;
+/** A client that reads slower than this piles up is cut off. */
+const MAX_UNREAD_BYTES: number = 16 * 1024 * 1024;
+
+interface Stream {
+  readonly front: Front;
+  readonly response: ServerResponse;
+  send(message: JsonRpcMessage): boolean;
+}
+
+export class LegacySse {
+  readonly #gateway: Gateway;
+  readonly #streams = new Map<string, Stream>();
+  readonly #sweeper: NodeJS.Timeout;
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway;
+    this.#sweeper = setInterval(() => {
+      for (const { response } of this.#streams.values()) response.write(': still here\n\n');
+    }, KEEP_ALIVE_MS);
+    this.#sweeper.unref();
+  }
+
+  handles(path: string): boolean {
+    return path === STREAM_PATH || path === POST_PATH;
+  }
+
+  handle(request: IncomingMessage, response: ServerResponse, principal: string): void {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+    if (pathname === STREAM_PATH && request.method === 'GET') {
+      this.#open(response, principal);
+      return;
+    }
+    if (pathname === POST_PATH && request.method === 'POST') {
+      const stream = this.#streams.get(searchParams.get('sessionId') ?? '');
+      if (stream?.front.principal !== principal) {
+        refuse(response, 404, 'This session is not known here.');
+        return;
+      }
+      readBody(request, (body) => {
+        if (!('value' in body)) return refuse(response, body.status, 'The body is not usable.');
+        response.writeHead(202).end('Accepted');
+        const { value } = body;
+        if (isRecord(value)) this.#received(stream, value);
+      });
+      return;
+    }
+    refuse(response, 405, 'This is not how HTTP+SSE is spoken.');
+  }
+
+  close(): void {
+    clearInterval(this.#sweeper);
+    for (const { response } of this.#streams.values()) response.end();
+  }
+
+  #open(response: ServerResponse, principal: string): void {
+    if (this.#streams.size >= MAX_STREAMS) {
+      refuse(response, 503, 'There are too many streams.');
+      return;
+    }
+    const id = randomUUID();
+    const send = (message: JsonRpcMessage): boolean => {
+      if (response.destroyed) return false;
+      response.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+      if (response.writableLength > MAX_UNREAD_BYTES) response.destroy();
+      return true;
+    };
+    const front = new Front(this.#gateway, { principal, stateless: false, broadcast: send });
+    this.#streams.set(id, { front, response, send });
+    response.once('close', () => {
+      this.#streams.delete(id);
+      front.close(new PlugboardError('CANCELLED', 'the client has gone away'));
+    });
+    response.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache, no-transform',
+    });
+    response.write(`event: endpoint\ndata: ${POST_PATH}?sessionId=${id}\n\n`);
+  }
+
+  #received({ front, send }: Stream, frame: Record<string, unknown>): void {
+    void front.receive(frame, { send, onGone: undefined })?.then((answer) => {
+      if (answer !== undefined) send(answer);
+    });
+  }
+}

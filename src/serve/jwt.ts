@@ -1,0 +1,75 @@
+/** Tokens of an authorization server: signature, issuer, audience and time are checked, or it is nobody (A9). */
+
+import { PlugboardError } from '../errors.ts';
+
+/** Signatures that a public key checks; a shared secret or none is no proof. */
+const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
+const DISCOVERY_TIMEOUT_MS = 10_000;
+const CLOCK_TOLERANCE_S = 30;
+const METADATA_PATH = '/.well-known/oauth-protected-resource';
+
+export interface TokenVerifier {
+  /** Who the token stands for; undefined when it is not good here. */
+  principalOf(token: string): Promise<string | undefined>;
+  /** Where clients learn which issuer to ask. */
+  readonly metadataPath: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+export interface IssuerOptions {
+  readonly issuer: string;
+  readonly audience: string;
+}
+
+/** Finds the issuer's keys first: a gateway that could not check anybody must not start. */
+export async function createTokenVerifier({ issuer, audience }: IssuerOptions): Promise<TokenVerifier> {
+  const { createRemoteJWKSet, jwtVerify } = await import('jose');
+  const keys = createRemoteJWKSet(await findKeys(issuer));
+  return {
+    metadataPath: METADATA_PATH,
+    metadata: { resource: audience, authorization_servers: [issuer], bearer_methods_supported: ['header'] },
+    async principalOf(token) {
+      try {
+        const { payload } = await jwtVerify(token, keys, {
+          issuer,
+          audience,
+          algorithms: ALGORITHMS,
+          clockTolerance: CLOCK_TOLERANCE_S,
+          requiredClaims: ['exp'],
+        });
+        return JSON.stringify([
+          payload.iss,
+          payload.sub ?? null,
+          payload['client_id'] ?? payload['azp'] ?? null,
+        ]);
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+async function findKeys(issuer: string): Promise<URL> {
+  if (!URL.canParse(issuer)) {
+    throw new PlugboardError('USAGE', `${JSON.stringify(issuer)} is not the address of an issuer.`);
+  }
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, '');
+  const places = [
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+    `${origin}${path}/.well-known/openid-configuration`,
+  ];
+  for (const place of places) {
+    const answer = await fetch(place, { signal: AbortSignal.timeout(DISCOVERY_TIMEOUT_MS) }).catch(
+      () => undefined,
+    );
+    const found: unknown = answer?.ok ? await answer.json().catch(() => undefined) : undefined;
+    if (typeof found !== 'object' || found === null || !('jwks_uri' in found) || !('issuer' in found))
+      continue;
+    // Metadata that names another issuer is not this one's (RFC 8414, 3.3).
+    if (found.issuer === issuer && typeof found.jwks_uri === 'string') return new URL(found.jwks_uri);
+  }
+  throw new PlugboardError('CONNECT_FAILED', `The keys of the issuer ${issuer} were not found.`, {
+    hint: 'Its metadata has to be reachable, name this very issuer and have a jwks_uri.',
+  });
+}

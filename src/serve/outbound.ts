@@ -1,0 +1,84 @@
+/** Our questions to one legacy client: requests of ours, their ids, their answers. */
+
+import { PlugboardError } from '../errors.ts';
+import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
+import type { Params } from './eras.ts';
+
+/** Questions that may wait for one person at the same time. */
+const MAX_OPEN = 64;
+
+interface Pending {
+  resolve(result: unknown): void;
+  reject(error: PlugboardError): void;
+}
+
+export class Outbound {
+  readonly #pending = new Map<string, Pending>();
+  #asked = 0;
+
+  /** `send` says whether anybody will get the message. */
+  request(
+    method: string,
+    params: Params,
+    signal: AbortSignal | undefined,
+    send: (message: JsonRpcMessage) => boolean,
+  ): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(givenUp(method));
+      if (this.#pending.size >= MAX_OPEN) {
+        return reject(
+          new PlugboardError('LIMIT_EXCEEDED', `more than ${MAX_OPEN} questions wait for this client`),
+        );
+      }
+      this.#asked += 1;
+      const id = `plugboard-${this.#asked}`;
+      const forget = (): void => {
+        this.#pending.delete(id);
+        signal?.removeEventListener('abort', onAbort);
+      };
+      const onAbort = (): void => {
+        forget();
+        send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
+        reject(givenUp(method));
+      };
+      this.#pending.set(id, {
+        resolve(result) {
+          forget();
+          resolve(result);
+        },
+        reject(error) {
+          forget();
+          reject(error);
+        },
+      });
+      signal?.addEventListener('abort', onAbort, { once: true });
+      if (send({ jsonrpc: '2.0', id, method, params })) return;
+      forget();
+      reject(new PlugboardError('CONNECTION_LOST', `the client cannot be reached for ${method}`));
+    });
+  }
+
+  /** An answer of the client; one to a question that nobody asked is nothing. */
+  answered({ id, result, error }: Params): void {
+    const pending = typeof id === 'string' ? this.#pending.get(id) : undefined;
+    if (pending === undefined) return;
+    if (error === undefined || error === null) {
+      pending.resolve(result);
+      return;
+    }
+    const { code, message } = isRecord(error) ? error : {};
+    pending.reject(
+      new PlugboardError('PROTOCOL_ERROR', typeof message === 'string' ? message : 'the client refused', {
+        detail: typeof code === 'number' ? { rpcCode: code } : {},
+      }),
+    );
+  }
+
+  close(reason: PlugboardError): void {
+    for (const pending of [...this.#pending.values()]) pending.reject(reason);
+  }
+}
+
+function givenUp(method: string): PlugboardError {
+  return new PlugboardError('CANCELLED', `${method} is not waited for any more`);
+}

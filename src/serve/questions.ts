@@ -1,0 +1,118 @@
+/** How questions of servers and of our own policy reach the person behind one client (SRV-2, CAL-3). */
+
+import { randomUUID } from 'node:crypto';
+import type { ApprovalAnswer, ApprovalRequest, SessionOptions } from '../call/session.ts';
+import type { ElicitAnswer, ElicitRequest, Root, SampleRequest } from '../connection/questions.ts';
+import { PlugboardError } from '../errors.ts';
+import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
+import { clean } from '../policy/clean.ts';
+import type { Asker, Params } from './eras.ts';
+import type { Work } from './work.ts';
+
+/** The first version in which an elicitation says its mode, and may be an address. */
+const FIRST_MODE_VERSION = '2025-11-25';
+const MAX_SHOWN_ARGUMENTS_CHARS = 2_000;
+
+export interface QuestionedClient {
+  /** The request that a question belongs to; undefined when there is none, or it could be another client's. */
+  workFor(server: string | undefined, signal: AbortSignal | undefined): Work | undefined;
+}
+
+/** The callbacks of a session whose person sits behind a client of ours. */
+export function questionsOf(client: QuestionedClient): SessionOptions {
+  return {
+    approve: (request) => approve(client, request),
+    elicit: (request) => elicit(client, request),
+    sample: (request) => sample(client, request),
+    roots: () => roots(client),
+  };
+}
+
+async function elicit(client: QuestionedClient, request: ElicitRequest): Promise<ElicitAnswer> {
+  const { server, mode, message, schema, url, signal } = request;
+  const work = client.workFor(server, signal);
+  if (work === undefined || !canElicit(work.asker, mode)) return { action: 'decline' };
+  const said = work.asker.version >= FIRST_MODE_VERSION ? { mode } : {};
+  const answer = await work.ask(
+    'elicitation/create',
+    mode === 'form'
+      ? { ...said, message, requestedSchema: schema, _meta: { 'plugboard/server': server } }
+      : { ...said, message, url, elicitationId: randomUUID(), _meta: { 'plugboard/server': server } },
+    signal,
+  );
+  return asElicitAnswer(answer);
+}
+
+async function sample(client: QuestionedClient, { server, params, signal }: SampleRequest): Promise<unknown> {
+  const work = client.workFor(server, signal);
+  if (work === undefined || !isRecord(work.asker.capabilities['sampling'])) {
+    throw new PlugboardError('PROTOCOL_ERROR', 'the connected client offers no completions', {
+      server,
+      detail: { rpcCode: RPC_METHOD_NOT_FOUND },
+    });
+  }
+  return work.ask('sampling/createMessage', params, signal);
+}
+
+async function roots(client: QuestionedClient): Promise<readonly Root[]> {
+  const work = client.workFor(undefined, undefined);
+  if (work === undefined || !isRecord(work.asker.capabilities['roots'])) return [];
+  const answer = await work.ask('roots/list', {}, undefined);
+  const list = isRecord(answer) && Array.isArray(answer['roots']) ? answer['roots'] : [];
+  return list.flatMap((root: unknown) => {
+    if (!isRecord(root) || typeof root['uri'] !== 'string') return [];
+    return [{ uri: root['uri'], ...(typeof root['name'] === 'string' ? { name: root['name'] } : {}) }];
+  });
+}
+
+const ANSWERS: Readonly<Record<string, ApprovalAnswer>> = {
+  'Allow once': 'allow',
+  'Allow for this session': 'allow-session',
+  'Always allow': 'allow-always',
+  Deny: 'deny',
+};
+
+async function approve(client: QuestionedClient, request: ApprovalRequest): Promise<ApprovalAnswer> {
+  const { name, server, reason, signal } = request;
+  const work = client.workFor(undefined, signal);
+  if (work === undefined || !canElicit(work.asker, 'form')) {
+    throw new PlugboardError('APPROVAL_REQUIRED', `${name} has to be approved: ${reason}`, {
+      server,
+      hint: `This client cannot ask you. To allow it, add ${JSON.stringify(name)} to permissions.allow in config.json.`,
+    });
+  }
+  const args = clean(JSON.stringify(request.arguments), { max: MAX_SHOWN_ARGUMENTS_CHARS });
+  const answer = asElicitAnswer(
+    await work.ask(
+      'elicitation/create',
+      {
+        ...(work.asker.version >= FIRST_MODE_VERSION ? { mode: 'form' } : {}),
+        message: `Allow ${name} with ${args}? It is asked because ${reason}.`,
+        requestedSchema: {
+          type: 'object',
+          properties: { answer: { type: 'string', title: 'Answer', enum: Object.keys(ANSWERS) } },
+          required: ['answer'],
+        },
+      },
+      signal,
+    ),
+  );
+  if (answer.action === 'cancel') return 'cancel';
+  const chosen = answer.action === 'accept' ? String(answer.content?.['answer']) : 'Deny';
+  return (Object.hasOwn(ANSWERS, chosen) ? ANSWERS[chosen] : undefined) ?? 'deny';
+}
+
+/** An empty capability means forms: addresses came later, and have to be named. */
+function canElicit({ capabilities }: Asker, mode: 'form' | 'url'): boolean {
+  const { elicitation } = capabilities;
+  if (!isRecord(elicitation)) return false;
+  return mode === 'url'
+    ? isRecord(elicitation['url'])
+    : isRecord(elicitation['form']) || !isRecord(elicitation['url']);
+}
+
+function asElicitAnswer(answer: unknown): ElicitAnswer {
+  const { action, content }: Params = isRecord(answer) ? answer : {};
+  if (action === 'accept') return { action, ...(isRecord(content) ? { content } : {}) };
+  return { action: action === 'cancel' ? 'cancel' : 'decline' };
+}

@@ -1,0 +1,137 @@
+/** What one client wants to be told about: changed lists and resources, in the way of its era. */
+
+import { META } from '../connection/eras.ts';
+import { PlugboardError } from '../errors.ts';
+import type { Unsubscribe } from '../lib/emitter.ts';
+import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
+import { ownerOf } from './content.ts';
+import type { Asker, Params } from './eras.ts';
+import type { ListKind } from './gateway.ts';
+import { invalidParams } from './rpc-failure.ts';
+import type { ServedHost } from './served-host.ts';
+import type { Work } from './work.ts';
+
+const MAX_SUBSCRIPTIONS = 1_000;
+const FILTERS: Readonly<Record<ListKind, string>> = {
+  tools: 'toolsListChanged',
+  resources: 'resourcesListChanged',
+  prompts: 'promptsListChanged',
+};
+
+interface Listener {
+  readonly filter: Params;
+  readonly work: Work;
+  end(): void;
+}
+
+export class Subscriptions {
+  readonly #host: ServedHost;
+  readonly #broadcast: (message: JsonRpcMessage) => void;
+  readonly #legacy = new Map<string, Promise<Unsubscribe>>();
+  readonly #listeners = new Set<Listener>();
+
+  constructor(host: ServedHost, broadcast: (message: JsonRpcMessage) => void) {
+    this.#host = host;
+    this.#broadcast = broadcast;
+  }
+
+  get isListening(): boolean {
+    return this.#listeners.size > 0;
+  }
+
+  async subscribe(uri: unknown, asker: Asker): Promise<void> {
+    if (typeof uri === 'string' && this.#legacy.has(uri)) return;
+    if (this.#legacy.size >= MAX_SUBSCRIPTIONS) throw tooMany();
+    const { server, uri: theirs } = await ownerOf(this.#host, uri, asker);
+    const ours = String(uri);
+    const subscribed = this.#host.subscribe(server, theirs, (update) => {
+      const told = update.uri === theirs ? ours : update.uri;
+      this.#broadcast({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: told } });
+    });
+    this.#legacy.set(ours, subscribed);
+    await subscribed.catch((error: unknown) => {
+      this.#legacy.delete(ours);
+      throw error;
+    });
+  }
+
+  unsubscribe(uri: unknown): void {
+    if (typeof uri !== 'string') throw invalidParams('resources/unsubscribe needs an address.');
+    leave(this.#legacy.get(uri));
+    this.#legacy.delete(uri);
+  }
+
+  /** One modern stream: acknowledged with what we can tell about, ended by the client or by us. */
+  async listen(params: Params, work: Work): Promise<Params> {
+    const { notifications: wanted } = params;
+    if (!isRecord(wanted)) throw invalidParams('subscriptions/listen needs notifications.');
+    const _meta = { [META.subscriptionId]: work.id };
+    const kept: Unsubscribe[] = [];
+    const uris: string[] = [];
+    const { resourceSubscriptions: list } = wanted;
+    const asked = Array.isArray(list) ? list.slice(0, MAX_SUBSCRIPTIONS) : [];
+    for (const uri of asked) {
+      try {
+        const { server, uri: theirs } = await ownerOf(this.#host, uri, work.asker);
+        kept.push(
+          await this.#host.subscribe(server, theirs, (update) =>
+            work.notify('notifications/resources/updated', {
+              uri: update.uri === theirs ? uri : update.uri,
+              _meta,
+            }),
+          ),
+        );
+        uris.push(String(uri));
+      } catch {
+        // What is not in the acknowledgement is not told about: that is the protocol's way to say no.
+      }
+    }
+    const filter = {
+      ...Object.fromEntries(
+        Object.values(FILTERS).flatMap((key) => (wanted[key] === true ? [[key, true]] : [])),
+      ),
+      ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
+    };
+    work.notify('notifications/subscriptions/acknowledged', { notifications: filter, _meta });
+    try {
+      await new Promise<void>((resolve) => {
+        const listener: Listener = { filter, work, end: resolve };
+        this.#listeners.add(listener);
+        const gone = (): void => {
+          this.#listeners.delete(listener);
+          resolve();
+        };
+        if (work.signal.aborted) gone();
+        else work.signal.addEventListener('abort', gone, { once: true });
+      });
+    } finally {
+      for (const unsubscribe of kept) unsubscribe();
+    }
+    return { _meta };
+  }
+
+  listChanged(kind: ListKind): void {
+    for (const { filter, work } of this.#listeners) {
+      if (filter[FILTERS[kind]] !== true) continue;
+      work.notify(`notifications/${kind}/list_changed`, { _meta: { [META.subscriptionId]: work.id } });
+    }
+  }
+
+  close(): void {
+    for (const listener of this.#listeners) listener.end();
+    this.#listeners.clear();
+    for (const subscribed of this.#legacy.values()) leave(subscribed);
+    this.#legacy.clear();
+  }
+}
+
+function leave(subscribed: Promise<Unsubscribe> | undefined): void {
+  subscribed?.then(
+    (unsubscribe) => unsubscribe(),
+    () => {},
+  );
+}
+
+function tooMany(): PlugboardError {
+  return new PlugboardError('LIMIT_EXCEEDED', `a client may subscribe to ${MAX_SUBSCRIPTIONS} resources`);
+}

@@ -1,0 +1,140 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openHabits } from '../../src/catalog/habits.ts';
+import { type Home, homeAt } from '../../src/config/home.ts';
+import { scriptedServer } from '../../src/testing/index.ts';
+import { failure, scratch, type World, world } from './world.ts';
+
+const tools = {
+  create_issue: { description: 'Opens a ticket in the tracker.', run: () => 'created' },
+  open_door: { description: 'Opens a door.', run: () => 'open' },
+  broken: {
+    description: 'Repairs a fence.',
+    run: () => {
+      throw new Error('no');
+    },
+  },
+};
+
+const searching = (dir?: string, more = {}): Promise<World> =>
+  world({
+    server: scriptedServer({ eras: 'legacy', tools }),
+    toolSearch: true,
+    ...(dir === undefined ? {} : { dir }),
+    ...more,
+  });
+
+async function learnt(home: string): Promise<unknown> {
+  const counts = await openHabits(homeAt(home)).counts();
+  return Object.fromEntries([...counts].map(([term, used]) => [term, Object.fromEntries(used)]));
+}
+
+describe('CAT-8: search learns from what was called after it', () => {
+  it('a tool that a search found and that worked is remembered by the words of the search, once', async () => {
+    const it = await searching();
+    await it.host.call('tool_search', { query: 'ticket tracker', limit: 1 });
+    await it.host.call('mcp__s__create_issue');
+    await it.host.call('mcp__s__create_issue');
+    await it.host.close();
+    expect(await learnt(it.home)).toEqual({
+      ticket: { mcp__s__create_issue: 1 },
+      tracker: { mcp__s__create_issue: 1 },
+    });
+  });
+
+  it('what failed, was refused, or was not searched for teaches nothing', async () => {
+    const it = await searching(undefined, {
+      approve: ({ tool }: { tool: string }) => (tool === 'open_door' ? 'deny' : 'allow'),
+    });
+    await it.host.call('tool_search', { query: 'fence', limit: 1 });
+    await it.host.call('mcp__s__broken');
+    await it.host.call('tool_search', { query: 'door', limit: 1 });
+    await failure(it.host.call('mcp__s__open_door'));
+    await it.host.call('mcp__s__create_issue');
+    await it.host.close();
+    expect(await learnt(it.home)).toEqual({});
+  });
+
+  it('what one session found does not count for another', async () => {
+    const it = await searching();
+    const session = it.host.session({ approve: () => 'allow' });
+    await it.host.call('tool_search', { query: 'ticket', limit: 1 });
+    await session.call('mcp__s__create_issue');
+    await it.host.close();
+    expect(await learnt(it.home)).toEqual({});
+  });
+
+  it('the next host ranks by it', async () => {
+    const dir = scratch();
+    const first = await searching(dir);
+    for (let times = 0; times < 5; times += 1) {
+      await first.host.call('tool_search', { query: 'opens', limit: 2 });
+      await first.host.call('mcp__s__open_door');
+    }
+    await first.host.close();
+    const next = await searching(dir);
+    const [best] = await next.host.search('opens');
+    expect(best?.tool).toBe('open_door');
+    await next.host.close();
+  });
+
+  it('`searchLearning: false` keeps nothing', async () => {
+    const dir = scratch();
+    const before = await searching(dir);
+    await before.host.close();
+    writeFileSync(join(dir, 'home', 'config.json'), JSON.stringify({ searchLearning: false }));
+    const it = await searching(dir);
+    await it.host.call('tool_search', { query: 'ticket', limit: 1 });
+    await it.host.call('mcp__s__create_issue');
+    await it.host.close();
+    expect(existsSync(join(it.home, 'cache', 'searches.json'))).toBe(false);
+  });
+});
+
+/** A home as a host leaves it behind: its cache is there. */
+function kept(): Home {
+  const home = homeAt(scratch());
+  mkdirSync(home.cache);
+  return home;
+}
+
+describe('habits on disk', () => {
+  it('two processes add to the same file, and the order of use is kept', async () => {
+    const home = kept();
+    const [one, two] = [openHabits(home), openHabits(home)];
+    await Promise.all([one.counts(), two.counts()]);
+    one.learn('alpha', 'a');
+    await one.flush();
+    two.learn('beta', 'b');
+    await two.flush();
+    one.learn('alpha', 'a');
+    await one.flush();
+    expect(JSON.parse(readFileSync(join(home.cache, 'searches.json'), 'utf8'))).toEqual([
+      ['beta', { b: 1 }],
+      ['alpha', { a: 2 }],
+    ]);
+  });
+
+  it.each(['', '{', '{}', '[1]', '[["x"]]', '[["x",{"t":"many"}]]'])(
+    'a file that says %j counts as none',
+    async (text) => {
+      const home = kept();
+      const habits = openHabits(home);
+      habits.learn('x', 't');
+      await habits.flush();
+      writeFileSync(join(home.cache, 'searches.json'), text);
+      const counts = await openHabits(home).counts();
+      expect([...counts.values()].every((used) => used.size === 0)).toBe(true);
+    },
+  );
+
+  it('a home that cannot be written learns nothing and harms nobody', async () => {
+    const dir = scratch();
+    writeFileSync(join(dir, 'cache'), 'in the way');
+    const habits = openHabits(homeAt(dir));
+    habits.learn('x', 't');
+    await habits.flush();
+    expect((await habits.counts()).get('x')).toEqual(new Map([['t', 1]]));
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { scriptedServer } from '../../src/testing/index.ts';
+import { failure, text, world } from './world.ts';
+
+describe('a session owns what outlives one call', () => {
+  it('loaded tools: what one has found the other does not see', async () => {
+    const server = scriptedServer({ tools: { read_page: () => 'page', write_page: () => 'ok' } });
+    const it = await world({ server, toolSearch: true });
+    const session = it.host.session({ approve: () => 'allow' });
+    await session.call('tool_search', { query: 'select:mcp__s__read_page' });
+    expect(session.tools().map(({ name }) => name)).toEqual(['tool_search', 'mcp__s__read_page']);
+    expect(it.host.tools().map(({ name }) => name)).toEqual(['tool_search']);
+    await session.call('tool_search', { query: 'select:mcp__s__write_page' });
+    expect(session.tools().map(({ name }) => name)).toEqual([
+      'tool_search',
+      'mcp__s__read_page',
+      'mcp__s__write_page',
+    ]);
+    await it.host.close();
+  });
+
+  it('approvals: each asks its own, and is allowed its own', async () => {
+    const it = await world({ approve: () => 'deny' });
+    const asked: string[] = [];
+    const one = it.host.session({
+      approve: ({ session }) => {
+        asked.push(session);
+        return 'allow-session';
+      },
+    });
+    const two = it.host.session({ approvals: 'client' });
+    const three = it.host.session();
+    await one.call('mcp__s__echo');
+    await one.call('mcp__s__echo');
+    expect(asked).toEqual([one.id]);
+    await two.call('mcp__s__echo');
+    expect((await failure(three.call('mcp__s__echo'))).code).toBe('APPROVAL_REQUIRED');
+    expect((await failure(it.host.call('mcp__s__echo'))).code).toBe('DENIED');
+    expect(it.told('call.begin').map(({ id, session }) => [id, session])).toEqual([
+      ['c1', 's1'],
+      ['c2', 's1'],
+      ['c3', 's2'],
+      ['c4', 's3'],
+      ['c5', 'host'],
+    ]);
+    await it.host.close();
+  });
+
+  it('roots: a server is told those of whoever calls it; `sessions` lets servers know that there will be some', async () => {
+    const server = scriptedServer({
+      eras: 'legacy',
+      tools: { where: async (_args, { request }) => JSON.stringify(await request('roots/list')) },
+    });
+    const it = await world({ server, sessions: { roots: [] } });
+    const rooted = (uri: string) => it.host.session({ approve: () => 'allow', roots: [{ uri }] });
+    const [one, two] = [rooted('file:///one'), rooted('file:///two')];
+    expect((await one.call('mcp__s__where')).content).toEqual([text('{"roots":[{"uri":"file:///one"}]}')]);
+    expect((await two.call('mcp__s__where')).content).toEqual([text('{"roots":[{"uri":"file:///two"}]}')]);
+    expect((await it.host.call('mcp__s__where')).content).toEqual([text('{"roots":[]}')]);
+    const [opening] = await server.seen('initialize');
+    expect(opening).toMatchObject({ params: { capabilities: { roots: {} } } });
+    await it.host.close();
+  });
+
+  it('a session that is not for a model gets results as they came', async () => {
+    const server = scriptedServer({ tools: { get: () => `\u202e${'a'.repeat(200_000)}` } });
+    const it = await world({ server });
+    const raw = it.host.session({ approve: () => 'allow', forModel: false });
+    expect((await raw.call('mcp__s__get')).content).toEqual([text(`\u202e${'a'.repeat(200_000)}`)]);
+    expect((await it.host.call('mcp__s__get')).truncated?.tokens).toBe(50_000);
+    await it.host.close();
+  });
+});

@@ -1,0 +1,49 @@
+/** Runs one scenario of the official conformance suite and reads its verdict. */
+
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'vitest';
+import { node, suite } from '../../scripts/install-conformance.mjs';
+
+export const SCENARIO_TIMEOUT_MS = 60_000;
+
+const run = promisify(execFile);
+
+async function conformance(args: readonly string[]): Promise<string> {
+  const result = await run(node, [suite, ...args], { timeout: SCENARIO_TIMEOUT_MS }).catch(
+    (failed: { stdout?: string; stderr?: string }) => failed,
+  );
+  return `${result.stdout ?? ''}${result.stderr ?? ''}`;
+}
+
+/** All scenarios for clients that the suite has, by name. */
+export async function clientScenarios(): Promise<string[]> {
+  const listing = await conformance(['list', '--client']);
+  return [...listing.matchAll(/^ {2}- (\S+)/gm)].map(([, name = '']) => name);
+}
+
+/** Lets a driver of this folder play one scenario; everything has to pass, without a warning. */
+export async function expectPassed(driver: string, scenario: string): Promise<void> {
+  const output = await mkdtemp(join(tmpdir(), 'plugboard-conformance-'));
+  try {
+    const command = `${process.execPath} ${fileURLToPath(new URL(driver, import.meta.url))}`;
+    const report = await conformance(['client', '--command', command, '--scenario', scenario, '-o', output]);
+    const [, passed, all, failed, warnings] =
+      /Passed: (\d+)\/(\d+), (\d+) failed, (\d+) warnings/.exec(report) ?? [];
+    const problems = report.split('\n').filter((line) => /FAILURE|WARNING/.test(line));
+    expect({ passed, failed, warnings, problems }).toEqual({
+      passed: all,
+      failed: '0',
+      warnings: '0',
+      problems: [],
+    });
+    expect(Number(passed)).toBeGreaterThan(0);
+    expect(report).toContain('OVERALL: PASSED');
+  } finally {
+    await rm(output, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type FakeClock, fakeClock, RpcError, scriptedServer } from '../../src/testing/index.ts';
+import { fixture, World } from '../host/world.ts';
+
+let world: World;
+let clock: FakeClock;
+beforeEach(() => {
+  world = new World();
+  clock = fakeClock();
+});
+afterEach(() => world.end());
+
+const tools = { a: (): string => 'a' };
+const asked = (server: ReturnType<typeof scriptedServer>, method: string): number =>
+  server.received.filter((one) => 'method' in one && one.method === method).length;
+
+describe('the stream of changes of a modern server (protocol 10)', () => {
+  it.each([-32601, -32602])('is not asked for again when it is refused (%i)', async (code) => {
+    const server = scriptedServer({ eras: 'modern', tools });
+    server.on('subscriptions/listen', () => {
+      throw new RpcError(code, 'no');
+    });
+    const host = await world.host({
+      clock,
+      servers: { s: fixture('x') },
+      openTransport: () => server.transport(),
+    });
+    await host.ready();
+    await server.seen('subscriptions/listen');
+    await clock.advance(5 * 60_000);
+    expect(asked(server, 'subscriptions/listen')).toBe(1);
+  });
+
+  it('is asked for again, ever more slowly, when it ends at once', async () => {
+    const server = scriptedServer({ eras: 'modern', tools });
+    server.on('subscriptions/listen', () => ({}));
+    const host = await world.host({
+      clock,
+      servers: { s: fixture('x') },
+      openTransport: () => server.transport(),
+    });
+    await host.ready();
+    await server.seen('subscriptions/listen');
+    await clock.advance(2_000);
+    const early = asked(server, 'subscriptions/listen');
+    expect(early).toBeGreaterThan(2);
+    await clock.advance(5 * 60_000);
+    // At most every fifteen seconds once it has grown patient.
+    expect(asked(server, 'subscriptions/listen')).toBeLessThan(early + 30);
+  });
+
+  it('is not asked for where there is nothing to be told', async () => {
+    const server = scriptedServer({ eras: 'modern', tools, capabilities: { tools: {} } });
+    const host = await world.host({
+      clock,
+      servers: { s: fixture('x') },
+      openTransport: () => server.transport(),
+    });
+    await host.ready();
+    await host.call('mcp__s__a');
+    expect(asked(server, 'subscriptions/listen')).toBe(0);
+  });
+});
