@@ -1,5 +1,8 @@
 /** Who a host is to each of its remote servers: one owner for all logins, loaded when the first one is needed. */
 
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ServerAuth } from './auth/create.ts';
 import type { AuthEvent } from './auth/events.ts';
 import type { Logins } from './auth/logins.ts';
@@ -48,6 +51,24 @@ export class HostAuth {
     const auth = this.#create(spec, entry);
     this.#members.set(spec.name, { spec, auth });
     return auth;
+  }
+
+  /**
+   * Who we are to a server, as a text that differs between people and logins, stays the same over renewals,
+   * and shows no secret. Costs nothing where there is no login.
+   */
+  async principal(entry: ServerEntry): Promise<string> {
+    if (isStdio(entry)) return '';
+    const { env, home } = this.#options;
+    const names = [entry.bearerTokenEnvVar, ...Object.values(entry.headersFromEnv ?? {})];
+    const values = names.map((name) => (name === undefined ? '' : (env[name] ?? '')));
+    const hasLogins = existsSync(join(home.run, 'logins'));
+    this.#logins ??= hasLogins ? this.#openLogins() : undefined;
+    const login = hasLogins && URL.canParse(entry.url) ? (await this.#logins)?.principal(entry.url) : '';
+    return createHash('sha256')
+      .update(JSON.stringify([values, login]))
+      .digest('hex')
+      .slice(0, 32);
   }
 
   drop(name: string): void {

@@ -237,7 +237,8 @@ export class HostCore {
       cache: this.#cache,
       expand: (spec) => expandEntry(spec, this.env),
       // What a server offers may depend on who asks and on what we say that we can do.
-      principal: () => JSON.stringify(this.#questions.capabilities),
+      principal: async (_spec, entry) =>
+        `${JSON.stringify(this.#questions.capabilities)} ${await this.auth.principal(entry)}`,
       warn: (server, message) => this.log(server, 'warning', message),
     });
   }

@@ -1,6 +1,5 @@
 /** What an agent holds in its hands: the user's servers as tools, and the few things one can do with them. */
 
-import { mkdir } from 'node:fs/promises';
 import type { ServerAuth } from './auth/create.ts';
 import type { LoginOptions } from './auth/interactive.ts';
 import type { CallOptions } from './call/call.ts';
@@ -13,24 +12,17 @@ import type { ReadResult, ResourceListing } from './catalog/resources.ts';
 import type { ResourceListener } from './catalog/resources-subscribe.ts';
 import type { SearchHit } from './catalog/search/tool-index.ts';
 import type { Tool } from './catalog/tool.ts';
-import { specFromCode } from './config/code-spec.ts';
-import { isStdio, type Problem, type ServerEntry, type ServerSpec } from './config/entry.ts';
+import { isStdio, type Problem, type ServerEntry } from './config/entry.ts';
 import { expandEntry } from './config/expand.ts';
-import { loadConfig } from './config/load.ts';
-import { watchFiles } from './config/watch.ts';
 import type { Connection } from './connection/connection.ts';
 import type { Phase } from './connection/open.ts';
-import type { Admitted } from './connection/pool.ts';
-import { asPlugboardError, PlugboardError } from './errors.ts';
 import type { ContentOptions, Expansion } from './host-content.ts';
 import { HostCore } from './host-core.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
 import type { ServerReport } from './host-report.ts';
+import { HostServers } from './host-servers.ts';
 import { HostSession } from './host-session.ts';
 import type { Unsubscribe } from './lib/emitter.ts';
-import { nearest } from './lib/nearest.ts';
-import { admit } from './policy/admit.ts';
-import { openTrust } from './policy/trust.ts';
 
 /**
  * Reads the configuration and begins to start the user's servers. Resolves when the configuration is read
@@ -58,30 +50,20 @@ export interface SearchResult {
 
 export class Host {
   readonly #core: HostCore;
-  /** Servers that came and went by code, on top of the configuration. */
-  readonly #added = new Map<string, ServerSpec>();
-  readonly #removed = new Set<string>();
-  #settled: Promise<void> = Promise.resolve();
-  #reloading: Promise<void> = Promise.resolve();
+  readonly #servers: HostServers;
   #closing: Promise<void> | undefined;
-  #unwatch: () => void = () => {};
   readonly #own: HostSession;
 
   /** Use {@link createHost}. */
   constructor(core: HostCore) {
     this.#core = core;
+    this.#servers = new HostServers(core);
     this.#own = new HostSession(core, core.session);
   }
 
-  /** Puts the configured servers in place and begins to start them; `createHost` calls it. */
-  async start(): Promise<void> {
-    const { added } = await this.#core.pool.apply(await this.#admitted());
-    const starting = await this.#toStart(added);
-    this.#settled = startAll(starting).then((counts) => {
-      this.#core.events.emit('ready', counts);
-      if (this.#core.options.connect !== 'none') this.#core.collectTasks();
-    });
-    if (this.#core.options.watch !== false) await this.#watch();
+  /** Begins to start the configured servers; `createHost` calls it. */
+  start(): Promise<void> {
+    return this.#servers.start();
   }
 
   // What can be called.
@@ -142,7 +124,7 @@ export class Host {
 
   /** What a resource holds: text, or bytes as base64. */
   async read(server: string, uri: string, options?: ContentOptions): Promise<ReadResult> {
-    return this.#core.content.read(this.#connection(server), uri, options);
+    return this.#core.content.read(this.#servers.get(server), uri, options);
   }
 
   /**
@@ -150,7 +132,7 @@ export class Host {
    * came back; what changed while it was away is not told.
    */
   async subscribe(server: string, uri: string, listener: ResourceListener): Promise<Unsubscribe> {
-    return this.#core.content.subscribe(this.#connection(server), uri, listener);
+    return this.#core.content.subscribe(this.#servers.get(server), uri, listener);
   }
 
   /** The prompts of servers with the commands that people type for them: of all, or of one. */
@@ -165,7 +147,7 @@ export class Host {
     args: PromptArguments = {},
     options?: ContentOptions,
   ): Promise<PromptResult> {
-    return this.#core.content.prompt(this.#connection(server), name, args, options);
+    return this.#core.content.prompt(this.#servers.get(server), name, args, options);
   }
 
   /**
@@ -185,7 +167,7 @@ export class Host {
     argument: { readonly name: string; readonly value: string },
     options?: CompletionOptions,
   ): Promise<Completion> {
-    return this.#core.content.complete(this.#connection(ref.server), ref, argument, options);
+    return this.#core.content.complete(this.#servers.get(ref.server), ref, argument, options);
   }
 
   // Who is there.
@@ -201,28 +183,22 @@ export class Host {
 
   /** The steps of a server's last start, with their times. */
   phases(name: string): readonly Phase[] {
-    return this.#connection(name).phases;
+    return this.#servers.get(name).phases;
   }
 
   /** Adds a server for as long as this host lives, or replaces one; resolves when it has settled. */
   async add(name: string, entry: ServerEntry): Promise<ServerReport> {
-    const spec = specFromCode(name, entry, this.#core.config.projectRoot);
-    this.#added.set(name, spec);
-    this.#removed.delete(name);
-    const connection = await this.#core.pool.put({ spec, initial: admit(spec, undefined) });
-    this.#core.forget(name);
-    if (connection.state.status === 'idle') await connection.connect().catch(() => {});
-    return this.#core.report(connection);
+    return this.#core.report(await this.#servers.add(name, entry));
   }
 
   /** Starts a server; rejects with the reason when it does not come up. */
   async connect(name: string): Promise<void> {
-    await this.#connection(name).connect();
+    await this.#servers.get(name).connect();
   }
 
   /** Ends a server; its tools are gone until `connect`. */
   async disconnect(name: string): Promise<void> {
-    await this.#connection(name).disconnect();
+    await this.#servers.get(name).disconnect();
   }
 
   /** Logs in to a remote server through the browser; running hosts of this machine notice. */
@@ -239,24 +215,18 @@ export class Host {
 
   /** Where the credentials of a server come from. */
   async credentialPlace(name: string): Promise<'keyring' | 'file' | 'env' | 'none'> {
-    const { spec } = this.#connection(name);
+    const { spec } = this.#servers.get(name);
     return isStdio(spec.entry) ? 'none' : (await this.#auth(name)).credentialPlace();
   }
 
   /** Takes a server out of this host; files stay as they are. */
-  async remove(name: string): Promise<void> {
-    this.#connection(name);
-    this.#added.delete(name);
-    this.#removed.add(name);
-    await this.#core.pool.remove(name);
-    this.#core.auth.drop(name);
-    this.#core.forget(name);
+  remove(name: string): Promise<void> {
+    return this.#servers.remove(name);
   }
 
   /** Reads the configuration again; only servers that changed are restarted, and waited for. */
   reload(): Promise<void> {
-    this.#reloading = this.#reloading.catch(() => {}).then(() => this.#reload());
-    return this.#reloading;
+    return this.#servers.reload();
   }
 
   /** Tells servers that declared an interest what the agent's sandbox allows now. */
@@ -272,18 +242,8 @@ export class Host {
   // Beginning and end.
 
   /** Waits until every server has settled; rejects when a `required` one did not come up. */
-  async ready(): Promise<void> {
-    await this.#settled;
-    const missing = this.#core.pool.all().find(isMissing);
-    if (missing === undefined) return;
-    const { state, name } = missing;
-    const error = 'error' in state ? state.error : undefined;
-    const why = error?.message ?? `it is ${state.status}`;
-    throw new PlugboardError('REQUIRED_FAILED', `the required server ${name} is not there: ${why}`, {
-      server: name,
-      hint: error?.hint,
-      cause: error,
-    });
+  ready(): Promise<void> {
+    return this.#servers.ready();
   }
 
   /** Ends every server and waits until all of them are gone. May be called twice. */
@@ -299,100 +259,22 @@ export class Host {
   // The inside.
 
   async #close(): Promise<void> {
-    this.#unwatch();
+    this.#servers.stop();
     await this.#core.close();
-    await this.#settled;
+    await this.#servers.settled;
     this.#core.events.clear();
   }
 
-  #connection(name: string): Connection {
-    const { pool } = this.#core;
-    const connection = pool.get(name);
-    if (connection !== undefined) return connection;
-    const close = nearest(
-      name,
-      pool.all().map((other) => other.name),
-    );
-    throw new PlugboardError('UNKNOWN_SERVER', `there is no server called ${JSON.stringify(name)}`, {
-      server: name,
-      hint:
-        close.length > 0 ? `Did you mean ${close.join(' or ')}?` : 'plugboard list shows what is configured.',
-    });
-  }
-
   #named(name: string | undefined): Connection | undefined {
-    return name === undefined ? undefined : this.#connection(name);
+    return name === undefined ? undefined : this.#servers.get(name);
   }
 
   #auth(name: string): Promise<ServerAuth> {
-    const { spec, state } = this.#connection(name);
+    const { spec, state } = this.#servers.get(name);
     // Nobody logs in to what may not be contacted.
     if (state.status === 'blocked' || state.status === 'untrusted') return Promise.reject(state.error);
     return this.#core.auth.of(spec, expandEntry(spec, this.#core.env));
   }
-
-  async #admitted(): Promise<Admitted[]> {
-    const { options, home, env, config } = this.#core;
-    const configured = config.servers.filter(
-      ({ name }) => !this.#removed.has(name) && !this.#added.has(name),
-    );
-    const specs = [...configured, ...this.#added.values()].filter(
-      ({ name }) => options.only === undefined || options.only.includes(name),
-    );
-    const trust = await openTrust({ home, env }).verdicts(specs);
-    return specs.map((spec) => ({ spec, initial: admit(spec, trust.get(spec.name)) }));
-  }
-
-  /** Recalls what is known of new servers, and says which of them have to be started now. */
-  async #toStart(connections: readonly Connection[]): Promise<readonly Connection[]> {
-    const allowed = connections.filter(({ state }) => state.status === 'idle');
-    const fresh = await this.#core.intake.recall(allowed.map(({ spec }) => spec));
-    const which = this.#core.options.connect ?? 'lifecycle';
-    if (which === 'none') return [];
-    if (which === 'all') return allowed;
-    return allowed.filter(
-      ({ spec, name }) => (spec.entry.lifecycle ?? 'lazy') !== 'lazy' || !fresh.has(name),
-    );
-  }
-
-  async #reload(): Promise<void> {
-    const core = this.#core;
-    if (this.#closing !== undefined) return;
-    const { cwd = process.cwd(), servers } = core.options;
-    core.config = await loadConfig({ cwd, home: core.home, code: servers });
-    const { added, removed } = await core.pool.apply(await this.#admitted());
-    for (const name of removed) core.forget(name);
-    for (const connection of added) core.events.emit('server', core.report(connection));
-    await startAll(await this.#toStart(added));
-  }
-
-  async #watch(): Promise<void> {
-    const { home, clock, config } = this.#core;
-    // A folder that does not exist yet cannot be watched, and this one is ours to make.
-    await mkdir(home.dir, { recursive: true, mode: 0o700 }).catch(() => {});
-    this.#unwatch = watchFiles([...config.files, home.trust], clock, () => {
-      this.reload().catch((error: unknown) => {
-        this.#core.log(
-          undefined,
-          'error',
-          `reading the configuration again: ${asPlugboardError(error).message}`,
-        );
-      });
-    });
-  }
-}
-
-function isMissing({ spec, state }: Connection): boolean {
-  return spec.entry.required === true && state.status !== 'connected' && state.status !== 'idle';
-}
-
-async function startAll(connections: readonly Connection[]): Promise<HostEvents['ready']> {
-  await Promise.allSettled(connections.map((connection) => connection.connect()));
-  const count = (...statuses: string[]): number =>
-    connections.filter(({ state }) => statuses.includes(state.status)).length;
-  const connected = count('connected');
-  const cancelled = count('disconnected', 'idle', 'connecting');
-  return { connected, failed: connections.length - connected - cancelled, cancelled };
 }
 
 function searchResult({ tool: { name, server, tool, description }, score }: SearchHit): SearchResult {

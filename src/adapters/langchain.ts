@@ -120,7 +120,7 @@ function isToolCall(input: unknown): input is { readonly id?: string; readonly a
 
 function contentOf(answer: Answer): LangChainContent {
   const parts = partsOf(answer);
-  if (parts.every(({ type }) => type === 'text')) return textOf(parts);
+  if (!parts.some((part) => part.type === 'media' && isImage(part))) return textOf(parts);
   return mapParts<Exclude<LangChainContent, string>[number]>(
     parts,
     (text) => ({ type: 'text', text }),

@@ -54,15 +54,6 @@ export class ConfiguredHeaders {
     return JSON.stringify(after.headers) !== JSON.stringify(before.headers);
   }
 
-  /** True when Authorization comes out of the environment, whatever is in there now. */
-  get usesEnvironment(): boolean {
-    const { entry, env } = this.#options;
-    const named = Object.keys(entry.headersFromEnv ?? {}).some(
-      (name) => name.toLowerCase() === 'authorization',
-    );
-    return named || (entry.bearerTokenEnvVar !== undefined && Boolean(env[entry.bearerTokenEnvVar]));
-  }
-
   close(): void {
     this.#closing.abort();
   }

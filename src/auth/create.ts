@@ -4,10 +4,10 @@ import type { OAuthDetails, RemoteEntry } from '../config/entry.ts';
 import { asPlugboardError, forServer, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type EgressFetch, egressFetch, type Resolver } from '../policy/egress-fetch.ts';
-import type { SecretPlace } from '../secrets/store.ts';
 import { openableUrl, openBrowser } from './browser.ts';
 import { readChallenge } from './challenge.ts';
 import { type Configured, ConfiguredHeaders } from './configured-headers.ts';
+import { type CredentialPlace, credentialPlace } from './credential-place.ts';
 import type { Challenge, Credentials, RequestLine } from './credentials.ts';
 import { DpopProver } from './dpop.ts';
 import type { AuthEvent } from './events.ts';
@@ -19,7 +19,7 @@ import type { Logins } from './logins.ts';
 import { logout } from './logout.ts';
 import { MachineTokens } from './machine-tokens.ts';
 import { needsLogin, refusedCredential } from './messages.ts';
-import { type Headers, hasAuthorization } from './static-headers.ts';
+import type { Headers } from './static-headers.ts';
 import type { StoredTokens } from './stored-login.ts';
 import type { TokenSource } from './token-source.ts';
 
@@ -46,7 +46,7 @@ export interface ServerAuthOptions {
 
 export interface ServerAuth extends Credentials {
   /** Where the credentials of the next request come from, as `get` shows it. */
-  credentialPlace(): Promise<SecretPlace | 'env' | 'none'>;
+  credentialPlace(): Promise<CredentialPlace>;
   login(options?: LoginOptions): Promise<void>;
   /** The first half of a login; any process can finish it within five minutes. */
   beginLogin(options: {
@@ -142,12 +142,9 @@ class RemoteAuth implements ServerAuth {
     }
   }
 
-  async credentialPlace(): Promise<SecretPlace | 'env' | 'none'> {
-    const { entry, logins } = this.#options;
-    if (this.#configured.usesEnvironment) return 'env';
-    if (hasAuthorization(entry.headers ?? {}) || this.#login === undefined) return 'none';
-    const stored = await logins.read(entry.url);
-    return stored?.tokens === undefined ? 'none' : ((await logins.place(entry.url)) ?? 'none');
+  credentialPlace(): Promise<CredentialPlace> {
+    const { entry, env, logins } = this.#options;
+    return credentialPlace(entry, env, () => logins);
   }
 
   async login(options: LoginOptions = {}): Promise<void> {

@@ -70,6 +70,11 @@ export class Logins {
     return this.#stampOf(stampFile(url, 'renewal')) !== '';
   }
 
+  /** Differs from login to login and stays the same over renewals: whose answers a cache may give to whom. */
+  principal(url: string): string {
+    return this.#stampOf(stampFile(url, 'login'));
+  }
+
   place(url: string): Promise<SecretPlace | undefined> {
     return this.#secrets.place(loginKey(url));
   }

@@ -180,12 +180,13 @@ export function mayBacktrack(pattern: string): boolean {
 
 /** A null stands for "not given" where a parameter is optional: models say it that way, and headers leave it out. */
 function withoutAbsent(args: JsonObject, schema: JsonObject): JsonObject {
+  if (!Object.values(args).includes(null)) return args;
   const { required } = schema;
   const given = Object.entries(args).filter(
     ([name, value]) =>
       value !== null || (Array.isArray(required) && required.includes(name)) || !isDeclared(schema, name),
   );
-  return given.length === Object.keys(args).length ? args : Object.fromEntries(given);
+  return Object.fromEntries(given);
 }
 
 /** Only declared parameters are optional ones; what is not declared is looked at as it stands. */

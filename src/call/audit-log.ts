@@ -1,12 +1,14 @@
 /** `audit.jsonl`: one line a call, written in batches, rotated, never with a value that somebody passed. */
 
-import { appendFile, mkdir, rename, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
+import { errorCode } from '../lib/error-code.ts';
 import { withFileLock } from '../lib/locked-file.ts';
 
 const FLUSH_AFTER_MS = 250;
-const MAX_BUFFERED_CHARS = 1024 * 1024;
+/** Little enough that lines are written before they grow old in memory: keeping them costs more than writing. */
+const MAX_BUFFERED_CHARS: number = 64 * 1024;
 const ROTATE_AT_BYTES: number = 10 * 1024 * 1024;
 const KEPT_FILES = 5;
 
@@ -34,9 +36,7 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
 
   const write = async (text: string): Promise<void> => {
     try {
-      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      await appendFile(file, text, { mode: 0o600 });
-      const { size } = await stat(file);
+      const size = await append(file, text);
       if (size > ROTATE_AT_BYTES) await withFileLock(join(options.lockDir, 'audit.lock'), () => rotate(file));
     } catch (error) {
       if (!told)
@@ -69,6 +69,23 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
     },
     flush,
   };
+}
+
+/** Adds to the file and gives its size; the folder is made when it is not there. */
+async function append(file: string, text: string): Promise<number> {
+  // Opened each time: another process may have put the file aside since.
+  const openFile = (): Promise<FileHandle> => open(file, 'a', 0o600);
+  const handle = await openFile().catch(async (error: unknown) => {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    return openFile();
+  });
+  try {
+    await handle.appendFile(text);
+    return (await handle.stat()).size;
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Under the lock, and only if nobody else has done it in between. */

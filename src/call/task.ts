@@ -38,8 +38,7 @@ export async function followCall(
     await context.tasks.drop(taskId);
     return raw;
   } catch (error) {
-    // What ends with the host is the next host's; everything else is over.
-    if (!context.leave.aborted) await context.tasks.drop(taskId);
+    if (isOver(error)) await context.tasks.drop(taskId);
     throw error;
   }
 }
@@ -88,6 +87,13 @@ export async function collect(context: CallContext, kept: KeptTask, connection: 
     if (context.leave.aborted) return;
     const why = asPlugboardError(error).message;
     context.log(server, 'warning', `the task of ${tool} that was begun at ${begun} has no result: ${why}`);
+    if (!isOver(error)) return;
   }
   await context.tasks.drop(taskId);
+}
+
+/** Whether a task has come to its end: a server that cannot be reached now still has it, for the next host. */
+function isOver(error: unknown): boolean {
+  const { code } = asPlugboardError(error);
+  return code === 'PROTOCOL_ERROR' || code === 'CANCELLED' || code === 'TIMEOUT' || code === 'LIMIT_EXCEEDED';
 }

@@ -2,11 +2,12 @@
 
 import type { EntryBase } from '../config/entry.ts';
 import { clean } from '../policy/clean.ts';
+import { cleanSchema } from '../policy/clean-schema.ts';
 import type { AcceptedTool } from './accept.ts';
 import { acceptTools } from './accept-lists.ts';
 import { toolFilter } from './filter.ts';
 import { assignNames, type Naming } from './names.ts';
-import type { Tool } from './tool.ts';
+import type { Tool, ToolAnnotations } from './tool.ts';
 
 const MAX_INSTRUCTIONS_CHARS = 4_096;
 
@@ -68,6 +69,8 @@ export class Catalog {
   readonly #naming: Naming;
   readonly #reserved: readonly string[];
   readonly #servers = new Map<string, Member>();
+  /** Each definition is cleaned once, however often the snapshot is made anew. */
+  readonly #presented = new WeakMap<AcceptedTool, CleanedTool>();
   #version = 0;
   #snapshot: Snapshot | undefined;
 
@@ -95,6 +98,15 @@ export class Catalog {
     return this.#snapshot;
   }
 
+  #cleaned(accepted: AcceptedTool): CleanedTool {
+    let tool = this.#presented.get(accepted);
+    if (tool === undefined) {
+      tool = present(accepted);
+      this.#presented.set(accepted, tool);
+    }
+    return tool;
+  }
+
   #changed(): void {
     this.#version += 1;
     this.#snapshot = undefined;
@@ -116,7 +128,7 @@ export class Catalog {
       for (const accepted of [...listing.tools].sort((a, b) => compare(a.name, b.name))) {
         const name = names.nameOf(server, accepted.name);
         if (name === undefined || byName.has(name) || !passes(accepted.name)) continue;
-        const tool = present(name, server, accepted);
+        const tool = { name, server, ...this.#cleaned(accepted) };
         tools.push(tool);
         byName.set(name, tool);
       }
@@ -135,20 +147,25 @@ export class Catalog {
   }
 }
 
+type CleanedTool = Omit<Tool, 'name' | 'server'>;
+
 /** A tool as a person or a model may see it: cleaned of everything that could hide or mislead. */
-function present(name: string, server: string, accepted: AcceptedTool): Tool {
+function present(accepted: AcceptedTool): CleanedTool {
   const { title, outputSchema, annotations, _meta } = accepted;
   return {
-    name,
-    server,
     tool: accepted.name,
     ...(title === undefined ? {} : { title: clean(title, { multiline: false }) }),
     description: clean(accepted.description),
-    inputSchema: accepted.inputSchema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(annotations === undefined ? {} : { annotations }),
+    inputSchema: cleanSchema(accepted.inputSchema),
+    ...(outputSchema === undefined ? {} : { outputSchema: cleanSchema(outputSchema) }),
+    ...(annotations === undefined ? {} : { annotations: cleanAnnotations(annotations) }),
     ...(_meta === undefined ? {} : { _meta }),
   };
+}
+
+function cleanAnnotations(annotations: ToolAnnotations): ToolAnnotations {
+  const { title } = annotations;
+  return title === undefined ? annotations : { ...annotations, title: clean(title, { multiline: false }) };
 }
 
 /** A name as it may stand in a line of text. */

@@ -12,6 +12,7 @@ const SERVERS = 'Servers:';
 const TOOLS = 'Tools:';
 const CONTENT = 'Resources and prompts:';
 const SAFETY = 'Safety:';
+const SERVING = 'Serving:';
 
 const rows: readonly CommandRow[] = [
   {
@@ -122,6 +123,12 @@ const rows: readonly CommandRow[] = [
     group: SAFETY,
     summary: 'allow servers that a project brings along',
     load: async () => (await import('./verbs/trust.ts')).trust,
+  },
+  {
+    name: 'serve',
+    group: SERVING,
+    summary: 'serve everything as one MCP server, for any agent',
+    load: async () => (await import('./verbs/serve.ts')).serve,
   },
   {
     name: 'pins',

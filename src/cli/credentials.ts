@@ -1,34 +1,31 @@
 /** Credentials as the configuration commands see them: where they come from, and a client's secret put away safely. */
 
-import type { ServerAuth } from '../auth/create.ts';
+import type { CredentialPlace } from '../auth/credential-place.ts';
+import type { Logins } from '../auth/logins.ts';
 import { isStdio, type ServerSpec } from '../config/entry.ts';
 import { expandEntry } from '../config/expand.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Context } from './verb.ts';
 
-export type CredentialPlace = Awaited<ReturnType<ServerAuth['credentialPlace']>>;
-
 /** Where the next request's credentials would come from; undefined for servers on this machine and unset variables. */
-export async function credentialPlace(
+export async function placeOfCredentials(
   context: Context,
   spec: ServerSpec,
 ): Promise<CredentialPlace | undefined> {
   if (isStdio(spec.entry)) return undefined;
-  const { createServerAuth } = await import('../auth/create.ts');
-  const logins = await openLogins(context);
+  const { credentialPlace } = await import('../auth/credential-place.ts');
+  let logins: Logins | undefined;
   try {
     const entry = expandEntry(spec, context.env);
     if (isStdio(entry)) return undefined;
-    const auth = createServerAuth({ server: spec.name, entry, env: context.env, logins, clock: systemClock });
-    try {
-      return await auth.credentialPlace();
-    } finally {
-      auth.close();
-    }
+    return await credentialPlace(entry, context.env, async () => {
+      logins = await openLogins(context);
+      return logins;
+    });
   } catch {
     return undefined; // The entry cannot be filled in; `test` says why.
   } finally {
-    logins.close();
+    logins?.close();
   }
 }
 
@@ -58,7 +55,7 @@ export async function keepClientSecret(
   }
 }
 
-async function openLogins(context: Context): Promise<import('../auth/logins.ts').Logins> {
+async function openLogins(context: Context): Promise<Logins> {
   const { home, env, output } = context;
   const [{ Logins }, { openSecrets }] = await Promise.all([
     import('../auth/logins.ts'),

@@ -2,8 +2,8 @@
 
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { readDocument } from '../config/document.ts';
 import type { Home } from '../config/home.ts';
+import { errorCode } from '../lib/error-code.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { replaceFile, updateFile } from '../lib/locked-file.ts';
 import type { PinnedTool, PinRecord } from './pins.ts';
@@ -22,9 +22,13 @@ export interface Definitions {
 
 /** Undefined: the file is there and cannot be understood, so nothing is known of what was pinned. */
 export async function readPins(home: Home): Promise<PinRecords | undefined> {
-  const { value, problems } = await readDocument(home.pins);
-  if (value === undefined) return problems.length === 0 ? {} : undefined;
-  return recordsIn(value);
+  // Ours alone, and large: no need to look for comments and places as in files that people write.
+  try {
+    const text = await readFile(home.pins, 'utf8');
+    return text.trim() === '' ? {} : recordsIn(JSON.parse(text));
+  } catch (error) {
+    return errorCode(error) === 'ENOENT' ? {} : undefined;
+  }
 }
 
 /** Changes the file under its lock; the change is decided on what it says then. */
@@ -73,7 +77,12 @@ function recordsIn(value: unknown): PinRecords | undefined {
   if (!isRecord(value) || value['version'] !== FORMAT || !isRecord(value['servers'])) return undefined;
   const records: Record<string, PinRecord> = Object.create(null);
   for (const [key, record] of Object.entries(value['servers'])) {
-    if (!isRecord(record) || typeof record['server'] !== 'string' || !isHashes(record['tools']))
+    if (
+      !isRecord(record) ||
+      typeof record['server'] !== 'string' ||
+      typeof record['seal'] !== 'string' ||
+      !isHashes(record['tools'])
+    )
       return undefined;
     if (record['held'] !== undefined && !isHashes(record['held'])) return undefined;
     records[key] = record as unknown as PinRecord; // looked at above; the rest is compared, never run

@@ -4,7 +4,7 @@ import type { Home } from '../config/home.ts';
 import { PlugboardError } from '../errors.ts';
 import { clean, reveal } from './clean.ts';
 import { compare, type Difference } from './differences.ts';
-import { hashInstructions, hashTool, INSTRUCTIONS, type PinRecord } from './pins.ts';
+import { hashInstructions, hashTool, INSTRUCTIONS, type PinRecord, sealed } from './pins.ts';
 import { type Definitions, readDefinitions, readPins, updatePins, writeDefinitions } from './pins-file.ts';
 
 const MAX_VALUE_CHARS = 2_000;
@@ -63,13 +63,13 @@ function accepted(record: PinRecord, definitions: Definitions): PinRecord {
   const text = definitions.instructions?.held;
   const takesText =
     heldInstructions !== undefined && (text === undefined || hashInstructions(text) === heldInstructions);
-  return {
+  return sealed({
     ...kept,
     tools,
     ...(takesText ? { instructions: heldInstructions } : {}),
     ...(heldInstructions === undefined || takesText ? {} : { heldInstructions }),
     ...(Object.keys(left).length === 0 ? {} : { held: left }),
-  };
+  });
 }
 
 function adopted(definitions: Definitions): Definitions {

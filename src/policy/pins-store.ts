@@ -13,7 +13,7 @@ import {
   type PinVerdict,
   pinKey,
   pinMode,
-  sealOf,
+  sealed,
 } from './pins.ts';
 import {
   type Definitions,
@@ -79,8 +79,7 @@ class PinStore implements Pins {
     if (this.#records === undefined) return this.#unknown(mode, listing, warn);
     const key = pinKey(spec);
     const record = this.#records[key];
-    const known = record === undefined ? undefined : sealOf(record);
-    if (known !== undefined && known === seal) return { ...FREE, seal: known };
+    if (record !== undefined && record.seal === seal) return { ...FREE, seal };
     if (record === undefined) return this.#pin({ key, mode, server: spec.name, listing, warn });
     const verdict = judge(record, listing);
     const news = verdict.changed.length > 0 || verdict.instructionsChanged;
@@ -88,7 +87,7 @@ class PinStore implements Pins {
       // Back to what was pinned: nothing is held any more.
       if (record.held !== undefined || record.heldInstructions !== undefined)
         this.#remember({ key, mode, server: spec.name, listing, warn });
-      return { ...FREE, seal: known ?? sealOf(record) };
+      return { ...FREE, seal: record.seal };
     }
     tell(mode, verdict, warn);
     const next = this.#pin({ key, mode, server: spec.name, listing, warn }, record);
@@ -116,7 +115,7 @@ class PinStore implements Pins {
     const record = merged(before, server, mode, listing);
     this.#records = { ...this.#records, [key]: record };
     this.#remember(waiting);
-    return { ...FREE, seal: sealOf(record) };
+    return { ...FREE, seal: record.seal };
   }
 
   #remember(waiting: Waiting): void {
@@ -190,13 +189,13 @@ function merged(
   }
   const now = hashInstructions(listing.instructions);
   const pinnedInstructions = mode === 'warn' ? now : (before?.instructions ?? now);
-  return {
+  return sealed({
     server,
     tools,
     instructions: pinnedInstructions,
     ...(Object.keys(held).length === 0 ? {} : { held }),
     ...(pinnedInstructions === now ? {} : { heldInstructions: now }),
-  };
+  });
 }
 
 async function keepDefinitions(

@@ -29,6 +29,8 @@ export interface PinnedListing {
 /** What is kept of one server in `pins.json`: hashes; what they stand for is kept apart. */
 export interface PinRecord {
   readonly server: string;
+  /** One hash for all that is pinned: a list that was found in order under it still is. */
+  readonly seal: string;
   readonly tools: Readonly<Record<string, string>>;
   readonly instructions?: string;
   /** Changed definitions that nobody accepted yet, by their hashes. */
@@ -86,12 +88,12 @@ export function hashInstructions(text: string | undefined): string {
   return hash(JSON.stringify(text ?? ''));
 }
 
-/** One hash for everything that a record pins: a list that was found in order under it still is. */
-export function sealOf(record: PinRecord): string {
-  return hash(canonicalJson([record.tools, record.instructions ?? null]));
+/** A record with the seal that fits what it pins. */
+export function sealed(record: Omit<PinRecord, 'seal'>): PinRecord {
+  return { ...record, seal: hash(canonicalJson([record.tools, record.instructions ?? null])) };
 }
 
-export function judge(record: PinRecord, listing: PinnedListing): PinVerdict {
+export function judge(record: Pick<PinRecord, 'tools' | 'instructions'>, listing: PinnedListing): PinVerdict {
   const changed: string[] = [];
   const added: string[] = [];
   for (const tool of listing.tools) {

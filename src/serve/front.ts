@@ -217,7 +217,7 @@ export class Front {
     switch (method) {
       case 'tools/list':
         firstPage(params);
-        return { tools: this.#gateway.listTools(this.#open().tools(), this.#options.stateless) };
+        return this.#gateway.settling?.then(() => this.#listTools()) ?? this.#listTools();
       case 'resources/list':
         firstPage(params);
         return listResources(host);
@@ -253,9 +253,14 @@ export class Front {
     return undefined;
   }
 
+  #listTools(): Params {
+    return { tools: this.#gateway.listTools(this.#open().tools(), this.#options.stateless) };
+  }
+
   #initialize(params: Params): Params {
     const asker = legacyAsker(params);
     this.#legacy = asker;
+    this.#open();
     return { protocolVersion: asker.version, serverInfo: this.#gateway.identity, ...this.#about(asker) };
   }
 
@@ -286,7 +291,9 @@ export class Front {
       case 'completion/complete':
         return complete(host, params, work.signal);
       case 'subscriptions/listen':
-        if (work.asker.era === 'modern') return this.#subscriptions.listen(params, work);
+        if (work.asker.era === 'legacy') break;
+        this.#open();
+        return this.#subscriptions.listen(params, work);
     }
     throw unknownMethod(method);
   }
@@ -304,7 +311,12 @@ export class Front {
         this.#gateway.outputs.offer(file, this.principal),
       );
     } catch (thrown) {
-      return refused(asPlugboardError(thrown));
+      const error = asPlugboardError(thrown);
+      // It may belong to a server that is still on its way.
+      const { settling } = this.#gateway;
+      if (error.code === 'UNKNOWN_TOOL' && settling !== undefined)
+        return settling.then(() => this.#call(params, work));
+      return refused(error);
     }
   }
 

@@ -12,6 +12,8 @@ import { createToolLister } from './tools.ts';
 
 /** How long running calls may go on after serving was asked to end. */
 const CLOSE_GRACE_MS = 5_000;
+/** How long the first list waits for servers that are on their way: many clients never ask a second time. */
+const SETTLE_MS = 15_000;
 
 export interface GatewayOptions {
   /** `client` (default): the connected agent has asked its own user; `enforce`: all of `approval` holds here too. */
@@ -35,6 +37,8 @@ export class Gateway {
   readonly #busy = new Map<string, Map<string, number>>();
   readonly #changed = new Set<ListKind>();
   readonly #stopListening: readonly (() => void)[];
+  /** Resolves when every server has settled, or was waited for long enough; undefined once that is so. */
+  settling: Promise<void> | undefined;
   #closing = false;
 
   constructor(host: ServedHost, options: GatewayOptions = {}) {
@@ -42,6 +46,7 @@ export class Gateway {
     this.approvals = options.approvals ?? 'client';
     this.clock = options.clock ?? systemClock;
     this.held = new Held(this.clock);
+    this.settling = this.#settle();
     this.#stopListening = [
       host.on('tools', () => this.#listChanged('tools')),
       host.on('resources', () => this.#listChanged('resources')),
@@ -88,6 +93,17 @@ export class Gateway {
     stopTimer();
     for (const front of fronts) front.close(reason);
     for (const stop of this.#stopListening) stop();
+  }
+
+  async #settle(): Promise<void> {
+    let stopTimer = (): void => {};
+    const late = new Promise<void>((resolve) => {
+      stopTimer = this.clock.after(SETTLE_MS, resolve);
+    });
+    // A required server that failed is for the host's owner to act on; what is there is served.
+    await Promise.race([this.host.ready().catch(() => {}), late]);
+    stopTimer();
+    this.settling = undefined;
   }
 
   #listChanged(kind: ListKind): void {

@@ -94,9 +94,10 @@ export async function serveHttp(host: ServedHost, options: ServeHttpOptions = {}
   const close = async (): Promise<void> => {
     server.close();
     await gateway.close();
+    // What was answered in this moment still has to be written, and then to leave.
+    await new Promise(setImmediate);
     endpoint.close();
     sse?.close();
-    // What was answered in this moment still has to leave.
     await new Promise(setImmediate);
     server.closeAllConnections();
     await closed;

@@ -9,7 +9,16 @@ export type ServedSession = Pick<HostSession, 'id' | 'tools' | 'call'>;
 export interface ServedHost
   extends Pick<
     Host,
-    'instructions' | 'resources' | 'read' | 'subscribe' | 'prompts' | 'prompt' | 'complete' | 'servers' | 'on'
+    | 'ready'
+    | 'instructions'
+    | 'resources'
+    | 'read'
+    | 'subscribe'
+    | 'prompts'
+    | 'prompt'
+    | 'complete'
+    | 'servers'
+    | 'on'
   > {
   session(options?: SessionOptions): ServedSession;
 }

@@ -4,11 +4,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findHome } from '../config/home.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { createHost, type Host } from '../host.ts';
-import { type ServedHttp, serveHttp } from './http.ts';
+import { describeConnecting } from './connect-lines.ts';
+import { DEFAULT_PORT, type ServedHttp, serveHttp } from './http.ts';
+import { gatewayToken } from './token.ts';
 
-const FIRST_PORT = 7420;
+const FIRST_PORT = DEFAULT_PORT;
 const MAX_PORTS_TRIED = 20;
 const FALLBACK_EXIT_STATUS = 1;
 
@@ -20,7 +23,8 @@ async function start(): Promise<void> {
   const host = await createHost({
     home,
     cwd: home,
-    approvals: 'client',
+    // Servers are told once that they may ask; who answers is the client behind each session.
+    sessions: { elicit: () => ({ action: 'decline' }), sample: () => undefined, roots: [] },
     servers: { demo: { command: process.execPath, args: [demoServer] } },
   });
   const stopping = new AbortController();
@@ -35,19 +39,21 @@ async function start(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop());
   try {
     await host.ready();
-    gateway = await serveOnFreePort(host);
+    // The token is the user's own, so that an agent that was connected once stays connected.
+    const { token } = await gatewayToken(findHome(process.env));
+    gateway = await serveOnFreePort(host, token);
     if (stopping.signal.aborted) await gateway.close();
-    else process.stdout.write(welcome(host, gateway.url));
+    else process.stdout.write(welcome(host, gateway.url, token));
   } catch (thrown) {
     await stop();
     throw thrown;
   }
 }
 
-async function serveOnFreePort(host: Host): Promise<ServedHttp> {
+async function serveOnFreePort(host: Host, token: string): Promise<ServedHttp> {
   for (let port = FIRST_PORT; port < FIRST_PORT + MAX_PORTS_TRIED; port += 1) {
     try {
-      return await serveHttp(host, { port });
+      return await serveHttp(host, { port, token });
     } catch (thrown) {
       if (asPlugboardError(thrown).code !== 'START_FAILED') throw thrown;
       process.stdout.write(`Port ${port} is taken, trying the next one.\n`);
@@ -58,21 +64,19 @@ async function serveOnFreePort(host: Host): Promise<ServedHttp> {
   });
 }
 
-function welcome(host: Host, url: string): string {
+function welcome(host: Host, url: string, token: string): string {
   const servers = host
     .servers()
     .map((server) => `  ${server.name}  ${server.status}, ${server.tools} tools, ${server.transport}`);
   const tools = host.tools().map((tool) => `    ${tool.name.padEnd(20)} ${tool.description}`);
-  const typed = `npx plugboard --server gateway=${url}`;
   return `${[
     'Connected:',
     ...servers,
     ...tools,
     '',
-    `Served to MCP clients at ${url} (this machine only). Type in another terminal, in this folder:`,
-    `  ${typed} tools`,
-    `  ${typed} call gateway mcp__demo__echo message=hi`,
-    `  ${typed} call gateway mcp__demo__add a:=2 b:=3 --json`,
+    `Served to MCP clients at ${url} (this machine only, with a token).`,
+    'Connect an agent:',
+    describeConnecting({ url, token }),
     'End with Ctrl-C.',
   ].join('\n')}\n`;
 }

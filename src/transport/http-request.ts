@@ -28,8 +28,9 @@ export async function request(
   credentials: Credentials | undefined,
 ): Promise<Response> {
   const answered = new Set<number>();
+  const line = { method: wanted.method, url: new URL(wanted.path, wire.url).href };
   for (;;) {
-    const own = credentials?.headers(wanted.signal);
+    const own = credentials?.headers(wanted.signal, line);
     const foreign = own instanceof Promise ? await unlessAborted(own, wanted.signal) : own;
     const headers = foreign === undefined ? wanted.headers : [...wanted.headers];
     if (foreign !== undefined) appendForeign(headers, foreign);
@@ -43,7 +44,12 @@ export async function request(
     await readText(response.exchange);
     if (!credentials || answered.has(status)) throw accessError(status, wire.url.host);
     answered.add(status);
-    const challenge = { status, wwwAuthenticate, refused: headerOf(headers, 'authorization') } as const;
+    const challenge = {
+      status,
+      wwwAuthenticate,
+      refused: headerOf(headers, 'authorization'),
+      dpopNonce: headerValue(got, 'dpop-nonce'),
+    } as const;
     await unlessAborted(credentials.challenged(challenge, wanted.signal), wanted.signal);
   }
 }

@@ -136,7 +136,8 @@ class HttpTransport implements Transport {
   /** Best effort: a server that does not end sessions for clients answers 405, and that is fine. */
   async #endSession(): Promise<void> {
     const headers = this.#headers(undefined);
-    appendForeign(headers, (await this.#credentials?.headers()) ?? {});
+    const line = { method: 'DELETE', url: new URL(this.#path, this.#wire.url).href };
+    appendForeign(headers, (await this.#credentials?.headers(undefined, line)) ?? {});
     const answerMs = this.#wire.limits.closeMs;
     const exchange = this.#wire.start({ method: 'DELETE', path: this.#path, headers, answerMs });
     await exchange.head;

@@ -17,6 +17,9 @@ import type { SandboxRules } from './sandbox.ts';
 /** Trying it out takes milliseconds; a system that hangs there is not one to rely on. */
 const PROBE_MS = 10_000;
 
+/** Folders that are private to the process. */
+const TEMPORARY = ['/tmp', '/var/tmp'];
+
 /** Where people's keys are; no sandbox shows them, whatever else it allows. */
 const SECRET_PLACES = [
   '.ssh',
@@ -48,21 +51,21 @@ export interface Confinement {
 /** The program that runs `program` inside its limits; rejects when that cannot be had: never runs without. */
 export async function confine(program: Program, confinement: Confinement): Promise<Program> {
   const helper = await findHelper(confinement);
-  return { command: helper, args: [...limits(confinement), '--', program.command, ...program.args] };
+  return { command: helper, args: [...limits(program, confinement), '--', program.command, ...program.args] };
 }
 
-function limits({ rules, env, cwd, project }: Confinement): string[] {
+function limits(program: Program, { rules, env, cwd, project }: Confinement): string[] {
   const { filesystem, network } = rules;
   const root = filesystem === 'all' ? '--bind' : '--ro-bind';
   const args = [root, '/', '/', '--dev', '/dev', '--proc', '/proc'];
   args.push('--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent');
   // A socket in the file system is a way to the network too: of a container engine, of the desktop's bus.
   if (!network) args.push('--unshare-net', '--tmpfs', '/run');
-  if (filesystem !== 'all') args.push('--tmpfs', '/tmp', '--tmpfs', '/var/tmp');
-  // What the private /tmp would hide is put back where the project lives there.
-  for (const folder of new Set([project, cwd])) {
-    if (existsSync(folder))
-      args.push(filesystem === 'project' && folder === project ? '--bind' : '--ro-bind', folder, folder);
+  if (filesystem !== 'all') args.push(...TEMPORARY.flatMap((folder) => ['--tmpfs', folder]));
+  // The entry names these, so a private /tmp must not hide them.
+  for (const path of new Set([...namedInTemporary(program), project, cwd])) {
+    const bind = filesystem === 'project' && path === project ? '--bind' : '--ro-bind';
+    if (filesystem !== 'all' && existsSync(path)) args.push(bind, path, path);
   }
   for (const path of writable(rules, project)) args.push('--bind-try', path, path);
   for (const place of secretPlaces(env)) {
@@ -70,6 +73,12 @@ function limits({ rules, env, cwd, project }: Confinement): string[] {
     if (!isInside(project, place) && !isInside(cwd, place)) args.push(...hide(place));
   }
   return [...args, '--chdir', cwd];
+}
+
+function namedInTemporary({ command, args }: Program): string[] {
+  return [command, ...args].filter(
+    (word) => isAbsolute(word) && TEMPORARY.some((folder) => isInside(word, folder)),
+  );
 }
 
 function writable({ filesystem }: SandboxRules, project: string): string[] {

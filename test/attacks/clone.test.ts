@@ -102,7 +102,8 @@ async function watch(args: readonly string[], terminal: boolean, log: string): P
   const [program = '', ...words] = terminal ? ['script', '-qec', joinWords(traced), '/dev/null'] : traced;
   const child = spawn(program, words, {
     cwd: place.project,
-    env: { ...inherited, TERM: 'xterm', PLUGBOARD_HOME: place.home },
+    // A home for each: what one command adds is none of the next one's business.
+    env: { ...inherited, TERM: 'xterm', PLUGBOARD_HOME: `${log}-home` },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   child.stdin.on('error', () => {});

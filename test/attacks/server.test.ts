@@ -57,13 +57,26 @@ describe('A15: hidden text', () => {
 
   it('is stripped from descriptions, titles, instructions and results here', async () => {
     say({
-      tools: [{ name: 'read', title: poisoned, description: poisoned, inputSchema: object }],
+      tools: [
+        {
+          name: 'read',
+          title: poisoned,
+          description: poisoned,
+          inputSchema: { type: 'object', properties: { path: { type: 'string', description: poisoned } } },
+        },
+      ],
       instructions: poisoned,
       answer: poisoned,
     });
     const host = await open();
     const clean = 'Reads secretly  a file.';
-    expect(host.tools()).toMatchObject([{ title: 'Reads secretly a file.', description: clean }]);
+    expect(host.tools()).toMatchObject([
+      {
+        title: 'Reads secretly a file.',
+        description: clean,
+        inputSchema: { properties: { path: { description: clean } } },
+      },
+    ]);
     expect(host.instructions()).toBe(`## evil\n\n${clean}`);
     expect((await host.call('mcp__evil__read')).content).toEqual([{ type: 'text', text: clean }]);
   });
@@ -99,6 +112,61 @@ describe('A16: a destructive tool that calls itself read-only', () => {
     const trusting = await open({ approve, servers: { evil: { ...server(), trusted: true } } });
     expect((await trusting.call('mcp__evil__wipe')).isError).toBe(false);
     expect(asked).toHaveLength(1);
+  });
+});
+
+describe('A17: a url elicitation', () => {
+  const opened: string[] = [];
+  const openUrl = (url: string): void => void opened.push(url);
+  const asks = (url: string): HostOptions['servers'] => ({
+    evil: { command: process.execPath, args: [FIXTURE('attack-elicit.mjs'), url] },
+  });
+  const said = async (host: Host): Promise<unknown> => (await host.call('mcp__evil__pay')).content[0];
+  beforeEach(() => {
+    opened.length = 0;
+  });
+
+  it('a naive client opens what it is asked to', () => {
+    const naiveElicit = ({ url }: { url: string }): { action: string } => {
+      openUrl(url);
+      return { action: 'accept' };
+    };
+    naiveElicit({ url: 'https://xn--pypal-4ve.example/login' });
+    expect(opened).toEqual(['https://xn--pypal-4ve.example/login']);
+  });
+
+  it('is opened here after a yes only, with its host shown and look-alike letters flagged', async () => {
+    const requests: unknown[] = [];
+    const url = 'https://p\u0430ypal.example/login';
+    const answer = (action: 'accept' | 'decline') => (request: { host?: string; warning?: string }) => {
+      requests.push({ host: request.host, flagged: request.warning !== undefined });
+      return { action };
+    };
+    const wary = await open({ servers: asks(url), openUrl, elicit: answer('decline') });
+    expect(await said(wary)).toEqual({ type: 'text', text: 'decline' });
+    expect(opened).toEqual([]);
+    const willing = await open({ servers: asks(url), openUrl, elicit: answer('accept') });
+    expect(await said(willing)).toEqual({ type: 'text', text: 'accept' });
+    const host = new URL(url).host;
+    expect(host).toMatch(/^xn--/);
+    expect(opened).toEqual([`https://${host}/login`]);
+    expect(requests).toEqual([
+      { host, flagged: true },
+      { host, flagged: true },
+    ]);
+  });
+
+  it('is not opened without anybody to ask, nor when a user name hides its host', async () => {
+    const alone = await open({ servers: asks('https://evil.example/'), openUrl });
+    expect(await said(alone)).toEqual({ type: 'text', text: 'error -32601' });
+    let asked = 0;
+    const elicit = (): { action: 'accept' } => {
+      asked += 1;
+      return { action: 'accept' };
+    };
+    const tricked = await open({ servers: asks('https://bank.example@evil.example/'), openUrl, elicit });
+    expect(await said(tricked)).not.toEqual({ type: 'text', text: 'accept' });
+    expect({ asked, opened }).toEqual({ asked: 0, opened: [] });
   });
 });
 

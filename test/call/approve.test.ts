@@ -264,7 +264,7 @@ describe('CAL-2: answers', () => {
       approve: async ({ signal }) => {
         seen.push(signal);
         await gate.opened;
-        return 'allow';
+        return 'allow' as const;
       },
     });
     const controller = new AbortController();

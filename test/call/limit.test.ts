@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_CALLS_PER_SERVER } from '../../src/call/limit.ts';
+import type { Call, CallContext } from '../../src/call/call.ts';
+import { limit, MAX_CALLS_PER_SERVER } from '../../src/call/limit.ts';
 import { createGate, type Gate, scriptedServer } from '../../src/testing/index.ts';
-import { failure, type World, world } from './world.ts';
+import { failure, until, type World, world } from './world.ts';
 
 interface Lane extends World {
   /** Calls that the server works on, each with the gate that lets it end. */
@@ -29,6 +30,15 @@ async function lane(entry?: Record<string, unknown>): Promise<Lane> {
 
 const settle = (it: Lane): Promise<void> => it.clock.advance(0);
 
+/** Waits until so many are being worked on, and then a little longer, in case there are more. */
+async function working(it: Lane, count: number): Promise<void> {
+  await until(async () => {
+    await settle(it);
+    return it.running.length >= count;
+  }, `${count} calls are being worked on`);
+  for (let turn = 0; turn < 10; turn += 1) await settle(it);
+}
+
 async function drain(it: Lane, calls: readonly Promise<unknown>[]): Promise<void> {
   const all = Promise.all(calls);
   let over = false;
@@ -46,7 +56,7 @@ describe('CAL-7: many calls at once', () => {
   it('a server works on 64 at once; the next ones wait their turn, and nobody slips in', async () => {
     const it = await lane();
     const calls = Array.from({ length: 100 }, () => it.host.call('mcp__s__write'));
-    for (let turn = 0; turn < 10; turn += 1) await settle(it);
+    await working(it, MAX_CALLS_PER_SERVER);
     expect(it.running).toHaveLength(MAX_CALLS_PER_SERVER);
     await drain(it, [...calls, ...Array.from({ length: 20 }, () => it.host.call('mcp__s__write'))]);
     expect(it.peak.most).toBe(MAX_CALLS_PER_SERVER);
@@ -56,7 +66,7 @@ describe('CAL-7: many calls at once', () => {
   it('read-only tools do not wait, if their server is trusted', async () => {
     const it = await lane({ trusted: true });
     const calls = Array.from({ length: 100 }, () => it.host.call('mcp__s__read'));
-    for (let turn = 0; turn < 10; turn += 1) await settle(it);
+    await working(it, 100);
     expect(it.running).toHaveLength(100);
     await drain(it, calls);
     await it.host.close();
@@ -65,7 +75,7 @@ describe('CAL-7: many calls at once', () => {
   it('A16: a server that is not trusted cannot pass by calling its tools read-only', async () => {
     const it = await lane();
     const calls = Array.from({ length: 70 }, () => it.host.call('mcp__s__read'));
-    for (let turn = 0; turn < 10; turn += 1) await settle(it);
+    await working(it, MAX_CALLS_PER_SERVER);
     expect(it.running).toHaveLength(MAX_CALLS_PER_SERVER);
     await drain(it, calls);
     await it.host.close();
@@ -74,7 +84,7 @@ describe('CAL-7: many calls at once', () => {
   it('a call that is cancelled while it waits leaves the line, and its server never sees it', async () => {
     const it = await lane();
     const calls = Array.from({ length: MAX_CALLS_PER_SERVER }, () => it.host.call('mcp__s__write'));
-    for (let turn = 0; turn < 10; turn += 1) await settle(it);
+    await working(it, MAX_CALLS_PER_SERVER);
     const controller = new AbortController();
     const waiting = failure(it.host.call('mcp__s__write', {}, { signal: controller.signal }));
     await settle(it);
@@ -87,4 +97,38 @@ describe('CAL-7: many calls at once', () => {
     await drain(it, calls);
     await it.host.close();
   });
+
+  it.each([0, 1, 2, 3, 4, 5])(
+    'nobody takes the place of a waiting call, %i steps after one has ended',
+    async (steps) => {
+      const ends: (() => void)[] = [];
+      const order: string[] = [];
+      let most = 0;
+      // The stage alone: whole calls cannot be timed to a single step.
+      const stage = limit({} as CallContext, async ({ name }) => {
+        order.push(name);
+        const gate = createGate();
+        ends.push(gate.open);
+        most = Math.max(most, ends.length);
+        await gate.opened;
+        ends.splice(ends.indexOf(gate.open), 1);
+        return { content: [], isError: false };
+      });
+      const connection = { spec: { entry: {} } };
+      const call = (name: string): Promise<unknown> =>
+        stage({ name, tool: {}, connection } as unknown as Call);
+      const calls = Array.from({ length: MAX_CALLS_PER_SERVER }, () => call('first'));
+      calls.push(call('waiting'));
+      ends[0]?.();
+      for (let step = 0; step < steps; step += 1) await Promise.resolve();
+      calls.push(call('newcomer'));
+      while (ends.length > 0) {
+        ends[0]?.();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await Promise.all(calls);
+      expect(most).toBe(MAX_CALLS_PER_SERVER);
+      expect(order.slice(MAX_CALLS_PER_SERVER)).toEqual(['waiting', 'newcomer']);
+    },
+  );
 });

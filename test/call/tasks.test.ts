@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { CallOptions } from '../../src/index.ts';
+import { type CallOptions, PlugboardError } from '../../src/index.ts';
 import { type Exchange, RpcError, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
-import { failure, text, until, type World, type WorldOptions, world } from './world.ts';
+import { failure, scratch, text, until, type World, type WorldOptions, world } from './world.ts';
 
 type Era = 'legacy' | 'modern';
 type Json = Record<string, unknown>;
@@ -250,6 +251,33 @@ describe('tasks and other things', () => {
     const made = await make(server);
     expect(await run(made)).toEqual(RESULT);
     await made.host.close();
+  });
+
+  it('a task of a host that was killed is collected; one that cannot be reached is kept for the next', async () => {
+    const dead = spawnSync(process.execPath, ['-e', '']).pid;
+    const kept = { name: 'mcp__s__work', tool: 'work', era: 'modern', at: Date.UTC(2026, 0, 1), pid: dead };
+    const dir = scratch();
+    const file = join(dir, 'home', 'tasks.json');
+    mkdirSync(join(dir, 'home'));
+    const other = { ...kept, server: 'elsewhere', taskId: 't2' };
+    writeFileSync(file, JSON.stringify([{ ...kept, server: 's', taskId: 't1' }, other]));
+    const gone = await make(scriptedServer(), {
+      dir,
+      openTransport: () => {
+        throw new PlugboardError('CONNECT_FAILED', 'nobody listens there');
+      },
+    });
+    const warned = (): boolean => gone.told('log').some(({ message }) => message.includes('has no result'));
+    while (!warned()) await gone.clock.advance(10_000);
+    await gone.host.close();
+    const { pid: _dead, ...left } = { ...kept, server: 's', taskId: 't1' };
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual([left, other]);
+
+    const back = await make(worker('modern', { states: [done.modern] }), { dir });
+    while (back.told('log').length === 0) await back.clock.advance(100);
+    expect(back.told('log')).toMatchObject([{ level: 'info', message: expect.stringContaining('is done') }]);
+    await back.host.close();
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual([other]);
   });
 
   it('a task of a host that still lives is left alone', async () => {

@@ -44,6 +44,12 @@ describe('messages that a model can act on (CAL-1)', () => {
     expect(check(file, args)).toEqual(problems);
   });
 
+  it('a null for an optional field counts as not given; for a required or unknown one it is looked at', () => {
+    expect(check(file, { path: 'a', mode: null, options: null })).toEqual([]);
+    expect(check(file, { path: null })).toEqual(['path must be a string']);
+    expect(check(file, { path: 'a', mod: null })).toEqual(['mod is not known; did you mean "mode"?']);
+  });
+
   it('tells at most eight problems, and how many more there are', () => {
     const required = Array.from({ length: 20 }, (_, at) => `field${at}`);
     const problems = check({ type: 'object', required }, {});

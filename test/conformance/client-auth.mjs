@@ -53,7 +53,7 @@ async function browse(address) {
 
 const host = await createHost({
   home,
-  files: false,
+  cwd: home,
   watch: false,
   servers: { target: { type: 'http', url, oauth: oauth() } },
   approve: () => 'allow',

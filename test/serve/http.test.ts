@@ -62,7 +62,14 @@ describe('serveHttp', () => {
   });
 
   it('SRV-1: a failed call is told to the model; an unknown tool is an error of the protocol', async () => {
-    const { url } = await serve({ tools: { away: (_, { crash }) => (crash(3), NO_ANSWER) } });
+    const { url } = await serve({
+      tools: {
+        away: (_, { crash }) => {
+          crash(3);
+          return NO_ANSWER;
+        },
+      },
+    });
     const client = await refereeOnHttp(url, 'auto');
     const away = await client.callTool({ name: 'mcp__small__away' });
     expect([away.isError, away._meta?.['plugboard/code']]).toEqual([true, 'CONNECTION_LOST']);
@@ -241,13 +248,11 @@ describe('serveHttp', () => {
       modern(url, 3, 'tools/list', {}, {}, { 'mcp-protocol-version': '2025-11-25' }),
       modern(url, 4, 'no/such/method'),
     ]);
-    expect(
-      answers.map(({ status, messages }) => [status, (messages[0]?.['error'] as { code: number }).code]),
-    ).toEqual([
-      [400, -32020],
-      [400, -32020],
-      [400, -32020],
-      [404, -32601],
+    expect(answers.map(({ status, messages }) => [status, messages[0]?.['error']])).toMatchObject([
+      [400, { code: -32020 }],
+      [400, { code: -32020 }],
+      [400, { code: -32020 }],
+      [404, { code: -32601 }],
     ]);
   });
 

@@ -14,7 +14,11 @@ export interface SmallHost {
 }
 
 /** What every surface with sessions tells servers: that somebody may be asked. */
-const sessions = { elicit: () => ({ action: 'decline' }), sample: () => undefined, roots: [] } as const;
+const sessions: HostOptions['sessions'] = {
+  elicit: () => ({ action: 'decline' }),
+  sample: () => undefined,
+  roots: [],
+};
 
 export async function smallHost(
   script: ScriptedServerOptions,

@@ -6,7 +6,7 @@ import type { ServerSpec } from '../../config/entry.ts';
 import { loadConfig } from '../../config/load.ts';
 import { admit } from '../../policy/admit.ts';
 import { serverDocument, trustVerdicts } from '../config-report.ts';
-import { credentialPlace } from '../credentials.ts';
+import { placeOfCredentials } from '../credentials.ts';
 import { entryPairs, pairLines } from '../entry-lines.ts';
 import { findServer } from '../known-server.ts';
 import { noteProblems } from '../problems.ts';
@@ -25,7 +25,7 @@ export const get: Verb = {
     const spec = findServer(config, name);
     const verdicts = await trustVerdicts([spec], context);
     const hidden = config.shadowed.filter((each) => each.name === name);
-    const credentials = await credentialPlace(context, spec);
+    const credentials = await placeOfCredentials(context, spec);
     const told = credentials === undefined ? {} : { credentials };
     output.answer({ ...serverDocument(spec, verdicts), ...told }, () =>
       [

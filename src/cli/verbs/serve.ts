@@ -1,0 +1,167 @@
+/** `plugboard serve`: everything that is configured as one MCP server, for any agent. */
+
+import type { Command } from 'commander';
+import { PlugboardError } from '../../errors.ts';
+import type { Host } from '../../host.ts';
+import { describeConnecting } from '../../serve/connect-lines.ts';
+import type { GatewayOptions } from '../../serve/gateway.ts';
+import { DEFAULT_PORT, type ServeHttpOptions } from '../../serve/http.ts';
+import { wholeNumber } from '../flags.ts';
+import { aborted } from '../interrupt.ts';
+import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
+
+const MAX_PORT = 65_535;
+
+export const serve: Verb = {
+  configure(command: Command): void {
+    command
+      .option('--stdio', 'serve on stdin and stdout (the default)')
+      .option('--http [address]', `serve over HTTP: [host:]port (127.0.0.1:${DEFAULT_PORT})`)
+      .option('--token <token>', 'the bearer token that clients need (default: one made once and kept)')
+      .option('--no-auth', 'ask for no token; on this machine only')
+      .option('--issuer <url>', 'accept tokens of this authorization server')
+      .option('--audience <name>', 'whom such tokens have to be meant for')
+      .option('--legacy-sse', 'also serve the HTTP+SSE transport of 2024-11-05 at /sse')
+      .option(
+        '--approvals <mode>',
+        'client: the agent asks its own user (default); enforce: all of approval holds',
+      )
+      .addHelpText('after', '\nExamples:\n  plugboard serve\n  plugboard serve --http 7420');
+  },
+
+  async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+    if (args.length > 0) throw usage(`serve takes no arguments, and ${JSON.stringify(args[0])} is one.`);
+    const approvals = approvalsOf(flags);
+    const http = httpOf(flags);
+    return withServedHost(context, (host) =>
+      http === undefined
+        ? onStdio(context, host, { approvals })
+        : onHttp(context, host, { ...http, approvals }, flags['auth'] !== false),
+    );
+  },
+};
+
+/** A host for as long as it is served: as the library has it, not as people's commands use it. */
+async function withServedHost(context: Context, work: (host: Host) => Promise<number>): Promise<number> {
+  const { cwd, home, extra, env, signal } = context;
+  const { createHost } = await import('../../host.ts');
+  signal.throwIfAborted();
+  const host = await createHost({
+    cwd,
+    home: home.dir,
+    servers: extra,
+    env,
+    // Servers are told once that they may ask; who answers is the client behind each session.
+    sessions: { elicit: () => ({ action: 'decline' }), sample: () => undefined, roots: [] },
+  });
+  const stopLog = context.verbose
+    ? host.on('log', ({ server, level, message }) =>
+        context.output.note(`${level} ${server ?? ''}: ${message}`),
+      )
+    : undefined;
+  try {
+    return await work(host);
+  } finally {
+    await host.close();
+    stopLog?.();
+  }
+}
+
+async function onStdio({ signal }: Context, host: Host, options: GatewayOptions): Promise<number> {
+  const { serveStdio } = await import('../../serve/stdio.ts');
+  const served = serveStdio(host, options);
+  await Promise.race([served.closed, aborted(signal).catch(() => {})]);
+  await served.close();
+  return 0;
+}
+
+async function onHttp(
+  { signal, home, output }: Context,
+  host: Host,
+  options: ServeHttpOptions,
+  auth: boolean,
+): Promise<number> {
+  const [{ serveHttp }, { gatewayToken }] = await Promise.all([
+    import('../../serve/http.ts'),
+    import('../../serve/token.ts'),
+  ]);
+  const own =
+    auth && options.token === undefined && options.issuer === undefined
+      ? await gatewayToken(home)
+      : undefined;
+  const token = options.token ?? own?.token;
+  const served = await serveHttp(host, { ...options, token });
+  const { url } = served;
+  output.answer(
+    { url, ...(own?.isNew ? { token } : {}), ...(own === undefined ? {} : { tokenFile: own.file }) },
+    () => {
+      // A token that was made before is in its file and in the agents that were connected; it is not shown again.
+      const shown = own === undefined || own.isNew ? token : '<token>';
+      const about =
+        own === undefined
+          ? []
+          : [own.isNew ? `The token is new, and kept in ${own.file}.` : `The token is in ${own.file}.`];
+      const how = options.issuer === undefined ? describeConnecting({ url, token: shown }) : '';
+      return [
+        `Serving at ${url}`,
+        ...about,
+        ...(how === '' ? [] : ['Connect an agent:', how]),
+        'End with Ctrl-C.',
+      ].join('\n');
+    },
+  );
+  await Promise.race([served.closed, aborted(signal).catch(() => {})]);
+  await served.close();
+  return 0;
+}
+
+function approvalsOf(flags: Flags): 'client' | 'enforce' {
+  const given = textFlag(flags, 'approvals') ?? 'client';
+  if (given !== 'client' && given !== 'enforce')
+    throw usage(`--approvals is client or enforce, not ${JSON.stringify(given)}.`);
+  return given;
+}
+
+/** Undefined for stdio; every combination that would be less safe than it looks is refused. */
+function httpOf(flags: Flags): ServeHttpOptions | undefined {
+  const { http } = flags;
+  const token = textFlag(flags, 'token');
+  const issuer = textFlag(flags, 'issuer');
+  const audience = textFlag(flags, 'audience');
+  const wantsHttp = http !== undefined && http !== false;
+  if (wantsHttp && flags['stdio'] === true) throw usage('--stdio and --http exclude each other.');
+  if (!wantsHttp) {
+    const idle = ['token', 'issuer', 'audience', 'legacySse'].find((name) => flags[name] !== undefined);
+    if (idle !== undefined || flags['auth'] === false)
+      throw usage('Tokens and --legacy-sse belong to --http.');
+    return undefined;
+  }
+  if ((issuer === undefined) !== (audience === undefined)) {
+    throw usage('--issuer and --audience belong together: a token for somebody else must not be good here.');
+  }
+  if (flags['auth'] === false && (token !== undefined || issuer !== undefined)) {
+    throw usage('--no-auth contradicts --token and --issuer.');
+  }
+  if (token === '') throw usage('--token is empty.');
+  return {
+    ...addressOf(typeof http === 'string' ? http : ''),
+    ...(token === undefined ? {} : { token }),
+    ...(issuer === undefined || audience === undefined ? {} : { issuer: { issuer, audience } }),
+    legacySse: flags['legacySse'] === true,
+  };
+}
+
+/** `7420`, `localhost:7420`, `[::1]:7420`, `0.0.0.0:80`. */
+function addressOf(text: string): { host?: string; port?: number } {
+  if (text === '') return {};
+  const colon = text.lastIndexOf(':');
+  const host = colon === -1 ? undefined : text.slice(0, colon);
+  const digits = text.slice(colon + 1);
+  // 0 takes any free port.
+  const port = digits === '0' ? 0 : wholeNumber('--http', digits, { max: MAX_PORT, example: '--http 7420' });
+  return { port, ...(host === undefined || host === '' ? {} : { host }) };
+}
+
+function usage(message: string): PlugboardError {
+  return new PlugboardError('USAGE', message, { hint: 'plugboard serve --help shows how it is used.' });
+}

@@ -1,0 +1,198 @@
+/** Which servers a host has: those of the configuration, those that came and went by code, and how both change. */
+
+import { mkdir } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { specFromCode } from './config/code-spec.ts';
+import type { ServerEntry, ServerSpec } from './config/entry.ts';
+import { type LoadedConfig, loadConfig } from './config/load.ts';
+import { watchFiles } from './config/watch.ts';
+import type { Connection } from './connection/connection.ts';
+import type { Admitted } from './connection/pool.ts';
+import { asPlugboardError, PlugboardError } from './errors.ts';
+import type { HostCore } from './host-core.ts';
+import type { HostEvents } from './host-options.ts';
+import { nearest } from './lib/nearest.ts';
+import { admit } from './policy/admit.ts';
+import { openTrust } from './policy/trust.ts';
+
+export class HostServers {
+  readonly #core: HostCore;
+  readonly #added = new Map<string, ServerSpec>();
+  readonly #removed = new Set<string>();
+  #settled: Promise<void> = Promise.resolve();
+  /** Changes of the set of servers happen one after the other. */
+  #changing: Promise<unknown> = Promise.resolve();
+  #unwatch: () => void = () => {};
+  #closed = false;
+
+  constructor(core: HostCore) {
+    this.#core = core;
+  }
+
+  /** Puts the configured servers in place and begins to start them. */
+  async start(): Promise<void> {
+    const { pool, options } = this.#core;
+    const { added } = await pool.apply(await this.#admitted());
+    const starting = await this.#toStart(added);
+    this.#settled = this.#settle(starting);
+    if (options.watch !== false) await this.#watch();
+  }
+
+  /** Waits until every server has settled; rejects when a `required` one did not come up. */
+  async ready(): Promise<void> {
+    await this.#settled;
+    const missing = this.#core.pool.all().find(isMissing);
+    if (missing === undefined) return;
+    const { state, name } = missing;
+    const error = 'error' in state ? state.error : undefined;
+    const why = error?.message ?? `it is ${state.status}`;
+    throw new PlugboardError('REQUIRED_FAILED', `the required server ${name} is not there: ${why}`, {
+      server: name,
+      hint: error?.hint,
+      cause: error,
+    });
+  }
+
+  /** One server by its name; a wrong one is answered with the nearest. */
+  get(name: string): Connection {
+    const { pool } = this.#core;
+    const connection = pool.get(name);
+    if (connection !== undefined) return connection;
+    const known = pool.all().map((other) => other.name);
+    const close = nearest(name, known);
+    throw new PlugboardError('UNKNOWN_SERVER', `there is no server called ${JSON.stringify(name)}`, {
+      server: name,
+      hint:
+        close.length > 0 ? `Did you mean ${close.join(' or ')}?` : 'plugboard list shows what is configured.',
+    });
+  }
+
+  /** Adds or replaces one; resolves when it has settled. */
+  async add(name: string, entry: ServerEntry): Promise<Connection> {
+    const spec = specFromCode(name, entry, this.#core.config.projectRoot);
+    const connection = await this.#change(async () => {
+      this.#added.set(name, spec);
+      this.#removed.delete(name);
+      const made = await this.#core.pool.put({ spec, initial: admit(spec, undefined) });
+      this.#core.forget(name);
+      return made;
+    });
+    if (connection.state.status === 'idle') await connection.connect().catch(() => {});
+    return connection;
+  }
+
+  async remove(name: string): Promise<void> {
+    this.get(name);
+    await this.#change(async () => {
+      this.#added.delete(name);
+      this.#removed.add(name);
+      await this.#core.pool.remove(name);
+      this.#core.auth.drop(name);
+      this.#core.forget(name);
+    });
+  }
+
+  /** Reads the configuration again; only servers that changed are restarted, and waited for. */
+  async reload(): Promise<void> {
+    const core = this.#core;
+    const added = await this.#change(async () => {
+      if (this.#closed) return [];
+      const { cwd = process.cwd(), servers } = core.options;
+      core.config = keepingBroken(core.config, await loadConfig({ cwd, home: core.home, code: servers }));
+      const changed = await core.pool.apply(await this.#admitted());
+      for (const name of changed.removed) {
+        core.auth.drop(name);
+        core.forget(name);
+      }
+      return changed.added;
+    });
+    for (const connection of added) core.events.emit('server', core.report(connection));
+    await startAll(await this.#toStart(added));
+  }
+
+  /** Nothing changes any more; the servers themselves are ended by the core. */
+  stop(): void {
+    this.#closed = true;
+    this.#unwatch();
+  }
+
+  /** Resolves when the first start is over, however it ended. */
+  get settled(): Promise<void> {
+    return this.#settled;
+  }
+
+  #change<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#changing.then(work, work);
+    this.#changing = done.catch(() => {});
+    return done;
+  }
+
+  async #settle(starting: readonly Connection[]): Promise<void> {
+    const { events, options } = this.#core;
+    const counts = await startAll(starting);
+    // Whoever made this host has had a chance to listen.
+    await nextTurn();
+    events.emit('ready', counts);
+    if (options.connect !== 'none') this.#core.collectTasks();
+  }
+
+  async #admitted(): Promise<Admitted[]> {
+    const { options, home, env, config } = this.#core;
+    const configured = config.servers.filter(
+      ({ name }) => !this.#removed.has(name) && !this.#added.has(name),
+    );
+    const specs = [...configured, ...this.#added.values()].filter(
+      ({ name }) => options.only === undefined || options.only.includes(name),
+    );
+    const trust = await openTrust({ home, env }).verdicts(specs);
+    return specs.map((spec) => ({ spec, initial: admit(spec, trust.get(spec.name)) }));
+  }
+
+  /** Recalls what is known of new servers, and says which of them have to be started now. */
+  async #toStart(connections: readonly Connection[]): Promise<readonly Connection[]> {
+    const allowed = connections.filter(({ state }) => state.status === 'idle');
+    const fresh = await this.#core.intake.recall(allowed.map(({ spec }) => spec));
+    const which = this.#core.options.connect ?? 'lifecycle';
+    if (which === 'none') return [];
+    if (which === 'all') return allowed;
+    return allowed.filter(
+      ({ spec, name }) => (spec.entry.lifecycle ?? 'lazy') !== 'lazy' || !fresh.has(name),
+    );
+  }
+
+  async #watch(): Promise<void> {
+    const { home, clock, config } = this.#core;
+    // A folder that does not exist yet cannot be watched, and this one is ours to make.
+    await mkdir(home.dir, { recursive: true, mode: 0o700 }).catch(() => {});
+    this.#unwatch = watchFiles([...config.files, home.trust], clock, () => {
+      this.reload().catch((error: unknown) => {
+        const { message } = asPlugboardError(error);
+        this.#core.log(undefined, 'error', `reading the configuration again: ${message}`);
+      });
+    });
+  }
+}
+
+/** A file that stops being readable in the middle of an edit does not take its servers with it. */
+function keepingBroken(before: LoadedConfig, now: LoadedConfig): LoadedConfig {
+  const broken = new Set(now.problems.filter(({ server }) => server === undefined).map(({ file }) => file));
+  const readable = new Set([...now.servers, ...now.shadowed].map(({ file }) => file));
+  const names = new Set(now.servers.map(({ name }) => name));
+  const kept = before.servers.filter(
+    ({ file, name }) => file !== undefined && broken.has(file) && !readable.has(file) && !names.has(name),
+  );
+  return kept.length === 0 ? now : { ...now, servers: [...now.servers, ...kept] };
+}
+
+function isMissing({ spec, state }: Connection): boolean {
+  return spec.entry.required === true && state.status !== 'connected' && state.status !== 'idle';
+}
+
+async function startAll(connections: readonly Connection[]): Promise<HostEvents['ready']> {
+  await Promise.allSettled(connections.map((connection) => connection.connect()));
+  const count = (...statuses: string[]): number =>
+    connections.filter(({ state }) => statuses.includes(state.status)).length;
+  const connected = count('connected');
+  const cancelled = count('disconnected', 'idle', 'connecting');
+  return { connected, failed: connections.length - connected - cancelled, cancelled };
+}

@@ -1,0 +1,54 @@
+/** Names of servers that a person could take for each other. */
+
+const MIN_TYPO_CHARS = 6;
+
+/** Letters of other alphabets, digits and pairs that look like another letter. */
+const LOOKS_LIKE: readonly (readonly [RegExp, string])[] = [
+  [/[аɑα]/g, 'a'],
+  [/[еε]/g, 'e'],
+  [/[оοσ0]/g, 'o'],
+  [/[рρ]/g, 'p'],
+  [/[с]/g, 'c'],
+  [/[ух]/g, 'x'],
+  [/[іι1l|!]/g, 'i'],
+  [/[ѕ5$]/g, 's'],
+  [/rn/g, 'm'],
+  [/vv/g, 'w'],
+  [/[-_. ]+/g, ''],
+];
+
+/**
+ * Servers whose names look like this one's and are not it.
+ *
+ * @example
+ * lookAlikes('g1thub', [{ name: 'github' }]); // ['github']
+ */
+export function lookAlikes(name: string, servers: readonly { readonly name: string }[]): string[] {
+  const skeleton = skeletonOf(name);
+  return servers
+    .map((server) => server.name)
+    .filter((other) => other !== name && isClose(skeleton, skeletonOf(other)));
+}
+
+function skeletonOf(name: string): string {
+  const folded = name
+    .normalize('NFKD')
+    .replace(/\p{M}|\p{Cf}/gu, '')
+    .toLowerCase();
+  return LOOKS_LIKE.reduce((text, [letters, letter]) => text.replace(letters, letter), folded);
+}
+
+function isClose(one: string, other: string): boolean {
+  return one === other || (Math.min(one.length, other.length) >= MIN_TYPO_CHARS && isOneEdit(one, other));
+}
+
+/** One letter more, less or other, or two neighbours swapped. */
+function isOneEdit(one: string, other: string): boolean {
+  let start = 0;
+  while (start < one.length && one[start] === other[start]) start++;
+  let end = 0;
+  const room = Math.min(one.length, other.length) - start;
+  while (end < room && one.at(-1 - end) === other.at(-1 - end)) end++;
+  const [a, b] = [one.slice(start, one.length - end), other.slice(start, other.length - end)];
+  return (a.length <= 1 && b.length <= 1) || (a.length === 2 && b === `${a[1]}${a[0]}`);
+}

@@ -1,0 +1,70 @@
+/** What connects each of the known agents to a gateway: the exact lines to type or to write. */
+
+export interface GatewayAddress {
+  readonly url: string;
+  /** Undefined when none is asked for. */
+  readonly token: string | undefined;
+}
+
+export interface ConnectLines {
+  readonly agent: string;
+  /** Where the lines go: a shell, or a file. */
+  readonly where: string;
+  readonly lines: readonly string[];
+}
+
+const NAME = 'plugboard';
+const TOKEN_VARIABLE = 'PLUGBOARD_TOKEN';
+
+/**
+ * @example
+ * connectLines({ url: 'http://127.0.0.1:7420/mcp', token: undefined })[0]?.lines;
+ * // → ['claude mcp add --transport http plugboard http://127.0.0.1:7420/mcp']
+ */
+export function connectLines({ url, token }: GatewayAddress): readonly ConnectLines[] {
+  const headers = token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } };
+  const header = token === undefined ? '' : ` --header "Authorization: Bearer ${token}"`;
+  return [
+    {
+      agent: 'Claude Code',
+      where: 'type',
+      lines: [`claude mcp add --transport http ${NAME} ${url}${header}`],
+    },
+    {
+      agent: 'Codex',
+      where: 'type',
+      lines:
+        token === undefined
+          ? [`codex mcp add ${NAME} --url ${url}`]
+          : [
+              `export ${TOKEN_VARIABLE}=${token}`,
+              `codex mcp add ${NAME} --url ${url} --bearer-token-env-var ${TOKEN_VARIABLE}`,
+            ],
+    },
+    {
+      agent: 'OpenCode',
+      where: 'opencode.json',
+      lines: [JSON.stringify({ mcp: { [NAME]: { type: 'remote', url, enabled: true, ...headers } } })],
+    },
+    {
+      agent: 'Cursor',
+      where: '.cursor/mcp.json',
+      lines: [JSON.stringify({ mcpServers: { [NAME]: { url, ...headers } } })],
+    },
+    {
+      agent: 'VS Code',
+      where: 'type',
+      lines: [`code --add-mcp '${JSON.stringify({ name: NAME, type: 'http', url, ...headers })}'`],
+    },
+  ];
+}
+
+/** The lines as text, each agent under its name. */
+export function describeConnecting(address: GatewayAddress): string {
+  return connectLines(address)
+    .map(({ agent, where, lines }) => {
+      const label = where === 'type' ? agent : `${agent} (${where})`;
+      return [`  ${label}:`, ...lines.map((line) => `    ${line}`)].join('\n');
+    })
+    .join('\n');
+}

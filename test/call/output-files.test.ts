@@ -1,0 +1,70 @@
+import { mkdirSync, readdirSync, readFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createOutputFiles } from '../../src/call/output-files.ts';
+import { fakeClock } from '../../src/testing/index.ts';
+import { scratch } from './world.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const GIB = 1024 ** 3;
+
+function place(): { folder: string; now: number; put(name: string, daysAgo: number, bytes: number): void } {
+  const folder = join(scratch(), 'outputs');
+  mkdirSync(folder);
+  const now = Date.now();
+  return {
+    folder,
+    now,
+    put(name, daysAgo, bytes) {
+      const file = join(folder, name);
+      writeFileSync(file, '');
+      // Sparse: it has its size and no blocks.
+      truncateSync(file, bytes);
+      const at = new Date(now - daysAgo * DAY_MS);
+      utimesSync(file, at, at);
+    },
+  };
+}
+
+describe('CAL-5: the folder of whole results is bounded', () => {
+  it('in age: after a week they go', async () => {
+    const { folder, now, put } = place();
+    put('old', 8, 1);
+    put('young', 6, 1);
+    const file = await createOutputFiles(folder, fakeClock(now)).save('x.txt', 'new');
+    expect(readdirSync(folder).sort()).toEqual([file.slice(folder.length + 1), 'young'].sort());
+  });
+
+  it('in size: the oldest go first', async () => {
+    const { folder, now, put } = place();
+    put('first', 3, GIB / 2);
+    put('second', 2, GIB / 2);
+    put('third', 1, GIB / 4);
+    const file = await createOutputFiles(folder, fakeClock(now)).save('x.txt', 'new');
+    expect(readdirSync(folder).sort()).toEqual([file.slice(folder.length + 1), 'second', 'third'].sort());
+  });
+
+  it('a text arrives as it is, whatever it holds and wherever its pieces are cut', async () => {
+    const { folder, now } = place();
+    const outputs = createOutputFiles(folder, fakeClock(now));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string({ unit: 'grapheme', maxLength: 20 }),
+        fc.nat({ max: 4 }),
+        async (end, shift) => {
+          const text = `${'x'.repeat(256 * 1024 - shift)}😀語${end.toWellFormed()}`;
+          expect(readFileSync(await outputs.save('x.txt', text), 'utf8')).toBe(text);
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  it('two results of one moment have two files', async () => {
+    const { folder, now } = place();
+    const outputs = createOutputFiles(folder, fakeClock(now));
+    const files = await Promise.all(['a', 'b', 'c'].map((text) => outputs.save('x.txt', text)));
+    expect(files.map((file) => readFileSync(file, 'utf8'))).toEqual(['a', 'b', 'c']);
+  });
+});

@@ -1,0 +1,113 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { afterEach, expect, it } from 'vitest';
+import { serveHttp } from '../../src/serve/index.ts';
+import { legacySession, post, send } from './bare-client.ts';
+import { smallHost } from './small-host.ts';
+
+const AUDIENCE = 'https://gateway.example/mcp';
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+type Sign = (claims: {
+  sub?: string;
+  audience?: string;
+  issuer?: string;
+  expires?: number;
+  stranger?: boolean;
+}) => Promise<string>;
+
+/** An authorization server with one key, and a way to sign with it or with somebody else's. */
+async function startIssuer(): Promise<{ issuer: string; sign: Sign }> {
+  const own = await generateKeyPair('ES256');
+  const other = await generateKeyPair('ES256');
+  const keys = { keys: [{ ...(await exportJWK(own.publicKey)), kid: 'k', alg: 'ES256', use: 'sig' }] };
+  let issuer = '';
+  const server: Server = createServer((request, response) => {
+    const metadata = request.url === '/.well-known/oauth-authorization-server';
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(metadata ? { issuer, jwks_uri: `${issuer}/keys` } : keys));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  closers.push(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    issuer,
+    sign: (claims) =>
+      new SignJWT({})
+        .setProtectedHeader({ alg: 'ES256', kid: 'k' })
+        .setSubject(claims.sub ?? 'ada')
+        .setAudience(claims.audience ?? AUDIENCE)
+        .setIssuer(claims.issuer ?? issuer)
+        .setExpirationTime(claims.expires ?? Math.floor(Date.now() / 1000) + 600)
+        .sign(claims.stranger ? other.privateKey : own.privateKey),
+  };
+}
+
+async function serve(): Promise<{ url: string; issuer: string; sign: Sign }> {
+  const { issuer, sign } = await startIssuer();
+  const small = await smallHost({ tools: { echo: () => 'hi' } });
+  const gateway = await serveHttp(small.host, { port: 0, issuer: { issuer, audience: AUDIENCE } });
+  closers.push(small.close, gateway.close);
+  return { url: gateway.url, issuer, sign };
+}
+
+const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
+
+it('A9: a token for another audience, of another issuer, of a stranger or out of date is refused', async () => {
+  const { url, sign } = await serve();
+  const tokens = await Promise.all([
+    sign({}),
+    sign({ audience: 'https://other.example' }),
+    sign({ issuer: 'https://evil.example' }),
+    sign({ stranger: true }),
+    sign({ expires: 1_000 }),
+  ]);
+  const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${tokens[0]?.split('.')[1]}.`;
+  const answers = await Promise.all([...tokens, unsigned].map((token) => post(url, PING, bearer(token))));
+  expect(answers.map(({ status }) => status)).toEqual([200, 401, 401, 401, 401, 401]);
+  expect((await post(url, PING)).headers['www-authenticate']).toBe(
+    'Bearer resource_metadata="/.well-known/oauth-protected-resource"',
+  );
+});
+
+it('A7: the session of one principal is unknown to another with a valid token', async () => {
+  const { url, sign } = await serve();
+  const ada = await legacySession(url, '2025-11-25', {}, bearer(await sign({ sub: 'ada' })));
+  const eve = { ...ada, ...bearer(await sign({ sub: 'eve' })) };
+  const answers = [
+    await post(url, PING, ada),
+    await post(url, PING, eve),
+    await send(url, 'GET', undefined, eve),
+    await send(url, 'DELETE', undefined, eve),
+    await post(url, PING, ada),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([200, 404, 404, 404, 200]);
+});
+
+it('tells clients without a token which issuer to ask', async () => {
+  const { url, issuer } = await serve();
+  const { status, messages } = await send(
+    url.replace('/mcp', '/.well-known/oauth-protected-resource/mcp'),
+    'GET',
+    undefined,
+  );
+  expect([status, messages[0]]).toEqual([
+    200,
+    { resource: AUDIENCE, authorization_servers: [issuer], bearer_methods_supported: ['header'] },
+  ]);
+});
+
+it('does not start when the issuer cannot be found', async () => {
+  const small = await smallHost({});
+  closers.push(small.close);
+  const issuer = { issuer: 'http://127.0.0.1:1', audience: AUDIENCE };
+  await expect(serveHttp(small.host, { port: 0, issuer })).rejects.toMatchObject({ code: 'CONNECT_FAILED' });
+});
