@@ -1,6 +1,6 @@
 /** The wiring of a host: every layer built once and joined to its neighbours. What a host can do is in `host.ts`. */
 
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type AuditLog, createAuditLog } from './call/audit-log.ts';
 import type { CallContext, Handler } from './call/call.ts';
 import { InFlight } from './call/in-flight.ts';
@@ -90,7 +90,7 @@ export class HostCore {
   static async build(options: HostOptions): Promise<HostCore> {
     const env = options.env ?? process.env;
     const clock = options.clock ?? systemClock;
-    const home = options.home === undefined ? findHome(env) : homeAt(options.home);
+    const home = options.home === undefined ? findHome(env) : homeAt(resolve(options.home));
     const cwd = options.cwd ?? process.cwd();
     const [config, verdicts] = await Promise.all([
       loadConfig({ cwd, home, code: options.servers }),
@@ -113,6 +113,7 @@ export class HostCore {
     this.#cache = openCatalogCache(home, clock);
     this.sandboxState = options.sandboxState;
     this.events = new Emitter((error) => this.log(undefined, 'error', `a listener threw: ${String(error)}`));
+    if (options.log !== undefined) this.events.on('log', options.log);
     this.auth = this.#createAuth();
     this.session = createSession('host', options);
     this.#board = createBoard(this.events);

@@ -49,6 +49,8 @@ export interface HostOptions extends Questioned {
   readonly only?: readonly string[] | undefined;
   /** Which servers are started at once: as their `lifecycle` says (default), all of them, or none. */
   readonly connect?: 'lifecycle' | 'all' | 'none' | undefined;
+  /** Told every message of the `log` event, from the first one on. */
+  readonly log?: ((event: HostEvents['log']) => void) | undefined;
   /** The least severe messages wanted from servers. */
   readonly logLevel?: LogLevel | undefined;
   /** Gives a server's transport in place of what its entry says: for servers inside this process, and for tests. */

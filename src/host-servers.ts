@@ -1,16 +1,17 @@
 /** Which servers a host has: those of the configuration, those that came and went by code, and how both change. */
 
-import { mkdir } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { specFromCode } from './config/code-spec.ts';
 import type { ServerEntry, ServerSpec } from './config/entry.ts';
-import { type LoadedConfig, loadConfig } from './config/load.ts';
+import { keepUnreadable } from './config/keep.ts';
+import { loadConfig } from './config/load.ts';
 import { watchFiles } from './config/watch.ts';
 import type { Connection } from './connection/connection.ts';
 import type { Admitted } from './connection/pool.ts';
 import { asPlugboardError, PlugboardError } from './errors.ts';
 import type { HostCore } from './host-core.ts';
 import type { HostEvents } from './host-options.ts';
+import { makeFolder } from './lib/make-folder.ts';
 import { nearest } from './lib/nearest.ts';
 import { admit } from './policy/admit.ts';
 import { openTrust } from './policy/trust.ts';
@@ -34,8 +35,9 @@ export class HostServers {
     const { pool, options } = this.#core;
     const { added } = await pool.apply(await this.#admitted());
     const starting = await this.#toStart(added);
-    this.#settled = this.#settle(starting);
+    const started = startAll(starting);
     if (options.watch !== false) await this.#watch();
+    this.#settled = this.#settle(started);
   }
 
   /** Waits until every server has settled; rejects when a `required` one did not come up. */
@@ -98,7 +100,7 @@ export class HostServers {
     const added = await this.#change(async () => {
       if (this.#closed) return [];
       const { cwd = process.cwd(), servers } = core.options;
-      core.config = keepingBroken(core.config, await loadConfig({ cwd, home: core.home, code: servers }));
+      core.config = keepUnreadable(core.config, await loadConfig({ cwd, home: core.home, code: servers }));
       const changed = await core.pool.apply(await this.#admitted());
       for (const name of changed.removed) {
         core.auth.drop(name);
@@ -127,10 +129,10 @@ export class HostServers {
     return done;
   }
 
-  async #settle(starting: readonly Connection[]): Promise<void> {
+  async #settle(started: ReturnType<typeof startAll>): Promise<void> {
     const { events, options } = this.#core;
-    const counts = await startAll(starting);
-    // Whoever made this host has had a chance to listen.
+    const counts = await started;
+    // Whoever made this host has had a chance to listen, also when there was nothing to start.
     await nextTurn();
     events.emit('ready', counts);
     if (options.connect !== 'none') this.#core.collectTasks();
@@ -163,7 +165,7 @@ export class HostServers {
   async #watch(): Promise<void> {
     const { home, clock, config } = this.#core;
     // A folder that does not exist yet cannot be watched, and this one is ours to make.
-    await mkdir(home.dir, { recursive: true, mode: 0o700 }).catch(() => {});
+    await makeFolder(home.dir, 0o700).catch(() => {});
     this.#unwatch = watchFiles([...config.files, home.trust], clock, () => {
       this.reload().catch((error: unknown) => {
         const { message } = asPlugboardError(error);
@@ -173,19 +175,10 @@ export class HostServers {
   }
 }
 
-/** A file that stops being readable in the middle of an edit does not take its servers with it. */
-function keepingBroken(before: LoadedConfig, now: LoadedConfig): LoadedConfig {
-  const broken = new Set(now.problems.filter(({ server }) => server === undefined).map(({ file }) => file));
-  const readable = new Set([...now.servers, ...now.shadowed].map(({ file }) => file));
-  const names = new Set(now.servers.map(({ name }) => name));
-  const kept = before.servers.filter(
-    ({ file, name }) => file !== undefined && broken.has(file) && !readable.has(file) && !names.has(name),
-  );
-  return kept.length === 0 ? now : { ...now, servers: [...now.servers, ...kept] };
-}
-
 function isMissing({ spec, state }: Connection): boolean {
-  return spec.entry.required === true && state.status !== 'connected' && state.status !== 'idle';
+  // What the person switched off is not missed.
+  const isFine = ['connected', 'idle', 'disabled'].includes(state.status);
+  return spec.entry.required === true && !isFine;
 }
 
 async function startAll(connections: readonly Connection[]): Promise<HostEvents['ready']> {

@@ -19,6 +19,7 @@ const exec = promisify(execFile);
 /** What each entry point must hold, by the contract; more is fine. */
 const ENTRY_POINTS: Readonly<Record<string, readonly string[]>> = {
   plugboard: ['createHost'],
+  'plugboard/adapters': ['toAiSdk', 'toOpenAI', 'toAnthropic', 'toGemini', 'toLangChain', 'toPi'],
   'plugboard/serve': ['serveHttp', 'serveStdio'],
   'plugboard/testing': ['fakeClock', 'memoryPair', 'scriptedServer'],
 };

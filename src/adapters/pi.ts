@@ -29,13 +29,13 @@ export interface PiTool {
   ): Promise<PiResult>;
 }
 
-/** What the extension uses of pi's API. */
+/** What the extension uses of pi's API; without the optional parts it registers what there is, once. */
 export interface PiApi {
   registerTool(tool: PiTool): void;
-  getActiveTools(): string[];
-  setActiveTools(names: string[]): void;
-  on(event: 'session_start' | 'session_shutdown', handler: () => void): void;
-  on(
+  getActiveTools?(): string[];
+  setActiveTools?(names: string[]): void;
+  on?(event: 'session_start' | 'session_shutdown', handler: () => void): void;
+  on?(
     event: 'tool_result',
     handler: (event: {
       readonly toolName: string;
@@ -80,7 +80,7 @@ export function toPi(host: AdapterHost, options: AdapterOptions = {}): (pi: PiAp
 
     function sync(): void {
       const { definitions } = toolbox.shelf;
-      const fresh = [...definitions].filter(([name, tool]) => registered.get(name) !== tool);
+      const fresh = [...definitions].filter(([name, tool]) => !isSame(registered.get(name), tool));
       for (const [name, tool] of fresh) {
         registered.set(name, tool);
         pi.registerTool(tool);
@@ -90,26 +90,31 @@ export function toPi(host: AdapterHost, options: AdapterOptions = {}): (pi: PiAp
 
     /** Leaves tools alone that are not ours, and those of ours that the person has put out of use. */
     function activate(there: ReadonlySet<string>): void {
-      const active = pi.getActiveTools();
+      const active = pi.getActiveTools?.() ?? [];
       const wanted = active.filter((name) => there.has(name) || !registered.has(name));
       const back = [...there].filter((name) => gone.delete(name) && !wanted.includes(name));
       for (const name of registered.keys()) if (!there.has(name)) gone.add(name);
-      if (wanted.length < active.length || back.length > 0) pi.setActiveTools([...wanted, ...back]);
+      if (wanted.length < active.length || back.length > 0) pi.setActiveTools?.([...wanted, ...back]);
     }
 
     sync();
     const unsubscribe = host.on?.('tools', sync);
-    pi.on('session_start', () => {
+    pi.on?.('session_start', () => {
       // Before this, pi takes registrations and nothing else.
       started = true;
       sync();
     });
-    pi.on('session_shutdown', () => unsubscribe?.());
+    pi.on?.('session_shutdown', () => unsubscribe?.());
     // A result never says by itself that it is an error; only throwing would, and with it content is lost.
-    pi.on('tool_result', ({ toolName, details }) =>
+    pi.on?.('tool_result', ({ toolName, details }) =>
       registered.has(toolName) && isFailed(details) ? { isError: true } : undefined,
     );
   };
+}
+
+/** Definitions are made anew with every snapshot; to pi only their words and schemas matter. */
+function isSame(known: PiTool | undefined, tool: PiTool): boolean {
+  return known?.description === tool.description && known.parameters === tool.parameters;
 }
 
 function isFailed(details: unknown): boolean {

@@ -2,13 +2,14 @@
 
 import { randomBytes } from 'node:crypto';
 import { constants, type FSWatcher, mkdirSync, statSync, watch } from 'node:fs';
-import { access, mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { access, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { withFileLock } from '../lib/locked-file.ts';
+import { makeFolder } from '../lib/make-folder.ts';
 import type { SecretHome, SecretPlace, SecretStore } from '../secrets/store.ts';
 import { NOTHING_WANTED, type Wanted } from './challenge.ts';
 import { canonicalUrl, parseLogin, type StoredLogin, serializeLogin, urlKey } from './stored-login.ts';
@@ -177,7 +178,7 @@ export class Logins {
   /** Makes the folder, or says in plain words that nothing can be kept. */
   async openFolder(): Promise<string> {
     try {
-      await mkdir(this.folder, { recursive: true, mode: PRIVATE_FOLDER });
+      await makeFolder(this.folder, PRIVATE_FOLDER);
       await access(this.folder, constants.W_OK);
     } catch {
       throw new PlugboardError('AUTH_FAILED', `No login can be kept: ${this.folder} cannot be written.`, {

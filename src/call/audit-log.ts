@@ -1,14 +1,17 @@
 /** `audit.jsonl`: one line a call, written in batches, rotated, never with a value that somebody passed. */
 
-import { type FileHandle, mkdir, open, rename, stat } from 'node:fs/promises';
+import { type FileHandle, open, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { withFileLock } from '../lib/locked-file.ts';
+import { makeFolder } from '../lib/make-folder.ts';
 
 const FLUSH_AFTER_MS = 250;
 /** Little enough that lines are written before they grow old in memory: keeping them costs more than writing. */
 const MAX_BUFFERED_CHARS: number = 64 * 1024;
+/** A disk that hangs must not take the memory with it. */
+const MAX_WAITING_CHARS: number = 16 * 1024 * 1024;
 const ROTATE_AT_BYTES: number = 10 * 1024 * 1024;
 const KEPT_FILES = 5;
 
@@ -31,41 +34,49 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
   let waiting: string[] = [];
   let chars = 0;
   let cancelTimer: (() => void) | undefined;
-  let writing: Promise<void> = Promise.resolve();
+  let writing: Promise<void> | undefined;
   let told = false;
+
+  const tell = (why: string): void => {
+    if (!told) options.failed(`${file} cannot be written: ${why}`);
+    told = true;
+  };
 
   const write = async (text: string): Promise<void> => {
     try {
       const size = await append(file, text);
       if (size > ROTATE_AT_BYTES) await withFileLock(join(options.lockDir, 'audit.lock'), () => rotate(file));
     } catch (error) {
-      if (!told)
-        options.failed(
-          `${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
-        );
-      told = true;
+      tell(error instanceof Error ? error.message : String(error));
     }
+  };
+
+  /** One write at a time; what comes meanwhile goes out with the next. */
+  const writeAll = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const text = `${waiting.join('\n')}\n`;
+      waiting = [];
+      chars = 0;
+      await write(text);
+    }
+    writing = undefined;
   };
 
   const flush = (): Promise<void> => {
     cancelTimer?.();
     cancelTimer = undefined;
-    if (waiting.length > 0) {
-      const text = `${waiting.join('\n')}\n`;
-      waiting = [];
-      chars = 0;
-      writing = writing.then(() => write(text));
-    }
-    return writing;
+    if (writing === undefined && waiting.length > 0) writing = writeAll();
+    return writing ?? Promise.resolve();
   };
 
   return {
     record(line) {
+      if (chars > MAX_WAITING_CHARS) return tell('it takes longer than calls do, and lines were left out');
       const text = JSON.stringify(line);
       waiting.push(text);
       chars += text.length;
-      if (chars > MAX_BUFFERED_CHARS) void flush();
-      else cancelTimer ??= clock.after(FLUSH_AFTER_MS, () => void flush());
+      if (chars <= MAX_BUFFERED_CHARS) cancelTimer ??= clock.after(FLUSH_AFTER_MS, () => void flush());
+      else if (writing === undefined) void flush();
     },
     flush,
   };
@@ -77,7 +88,7 @@ async function append(file: string, text: string): Promise<number> {
   const openFile = (): Promise<FileHandle> => open(file, 'a', 0o600);
   const handle = await openFile().catch(async (error: unknown) => {
     if (errorCode(error) !== 'ENOENT') throw error;
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await makeFolder(dirname(file), 0o700);
     return openFile();
   });
   try {

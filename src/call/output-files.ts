@@ -1,8 +1,9 @@
 /** Whole results that were too long to hand over, kept as files for a while and within a total size (CAL-5). */
 
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
+import { makeFolder } from '../lib/make-folder.ts';
 
 const MAX_TOTAL_BYTES: number = 1024 * 1024 * 1024;
 const MAX_AGE_MS: number = 7 * 24 * 60 * 60 * 1000;
@@ -20,7 +21,7 @@ export function createOutputFiles(folder: string, clock: Clock): OutputFiles {
   let count = 0;
   return {
     async save(name, content) {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await makeFolder(folder, 0o700);
       count += 1;
       const stamp = new Date(clock.now()).toISOString().replace(/[:.]/g, '-');
       const file = join(folder, `${stamp}-${process.pid}-${count}-${name}`);

@@ -9,13 +9,15 @@ export const resolve: Stage = (context, next) => (call) => {
   const tool = snapshot.find(call.name);
   if (tool === undefined) {
     const close = nearest(
-      call.name,
+      String(call.name),
       snapshot.tools.map((known) => known.name),
     );
     const hint =
       close.length > 0 ? `Did you mean ${close.join(' or ')}?` : 'tools() lists what can be called now.';
     return Promise.reject(
-      new PlugboardError('UNKNOWN_TOOL', `there is no tool called ${JSON.stringify(call.name)}`, { hint }),
+      new PlugboardError('UNKNOWN_TOOL', `there is no tool called ${JSON.stringify(String(call.name))}`, {
+        hint,
+      }),
     );
   }
   const connection = context.connection(tool.server);

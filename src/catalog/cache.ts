@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Home } from '../config/home.ts';
 import type { Era } from '../connection/eras.ts';
@@ -12,6 +12,7 @@ import { canonicalJson } from '../lib/canonical-json.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { replaceFile } from '../lib/locked-file.ts';
+import { makeFolder } from '../lib/make-folder.ts';
 
 /** Raised when what is kept or how it is read changes; older files are then not found any more. */
 const FORMAT = 1;
@@ -58,7 +59,7 @@ export function openCatalogCache(home: Home, clock: Clock): CatalogCache {
   const fileOf = (key: string): string => join(folder, `${key}.json`);
 
   const save = async (key: string, text: string): Promise<void> => {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder, 0o700);
     await replaceFile(fileOf(key), text, { mode: 0o600 });
     await prune(folder);
   };

@@ -146,5 +146,6 @@ async function readAll(stdin: AsyncIterable<Buffer>): Promise<string> {
     }
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  // The decoder takes a byte order mark away, which programs of Windows write and JSON does not know.
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }

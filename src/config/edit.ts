@@ -1,11 +1,11 @@
 /** Changes to configuration files: one key at a time, under an operating-system lock, in one atomic step. */
 
-import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { type UpdateOptions, updateFile } from '../lib/locked-file.ts';
+import { makeFolder } from '../lib/make-folder.ts';
 import { parseDocument } from './document.ts';
 import type { ServerSpec } from './entry.ts';
 import type { JsonPath } from './fault.ts';
@@ -147,7 +147,7 @@ export async function change(
   // Ours are private from the beginning: they may hold keys.
   const isOurs = dirname(file) === options.home.dir;
   try {
-    if (isOurs) await mkdir(options.home.dir, { recursive: true, mode: 0o700 });
+    if (isOurs) await makeFolder(options.home.dir, 0o700);
     await updateFile(file, (text) => edited(file, text ?? '', decide), {
       lockDir: join(options.home.run, 'locks'),
       mode: isOurs ? 0o600 : undefined,

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 
 /** Paths under the home folder. A file in a project can never move it: only the environment and code can. */
 export interface Home {
@@ -33,8 +33,10 @@ export function homeAt(dir: string): Home {
 
 export function findHome(env: NodeJS.ProcessEnv): Home {
   if (env['PLUGBOARD_HOME']) return homeAt(resolve(env['PLUGBOARD_HOME']));
-  const base = env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config');
-  return homeAt(join(base, 'plugboard'));
+  // A relative one is invalid by its specification; here it would put the home into whatever project one stands in.
+  const xdg = env['XDG_CONFIG_HOME'] ?? '';
+  const base = isAbsolute(xdg) ? xdg : join(env['HOME'] || homedir(), '.config');
+  return homeAt(resolve(base, 'plugboard'));
 }
 
 /** The nearest folder upward with a `.git`, else the folder itself. */

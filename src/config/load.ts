@@ -28,6 +28,8 @@ export interface LoadOptions {
 export interface LoadedConfig extends Config {
   /** Entries that a stronger one of the same name hides, strongest first. */
   readonly shadowed: readonly ServerSpec[];
+  /** Files that are there and could not be read or parsed: nothing in them counts. */
+  readonly unreadable: readonly string[];
 }
 
 /** What one source gave. */
@@ -65,8 +67,15 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     settings: person?.settings ?? {},
     problems: parts.flatMap((part) => part.problems),
     files: [options.home.config, ...projectFiles],
+    unreadable: [own, ...shared].flatMap((document) =>
+      document && isBroken(document) ? [document.file] : [],
+    ),
     projectRoot,
   };
+}
+
+function isBroken({ value, problems }: Document): boolean {
+  return value === undefined && problems.length > 0;
 }
 
 /** From a folder up to the root, nearest first. */

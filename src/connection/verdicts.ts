@@ -1,7 +1,7 @@
 /** Remembers which era each server spoke, with a date, so that a known server is not probed again (CON-5). */
 
 import { createHash } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isStdio, type ServerEntry } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
@@ -9,6 +9,7 @@ import { canonicalJson } from '../lib/canonical-json.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { updateFile } from '../lib/locked-file.ts';
+import { makeFolder } from '../lib/make-folder.ts';
 import { MODERN_VERSION, type Negotiated, type Verdict } from './eras.ts';
 
 /** An upgraded server still answers the old way for ever, so what is known grows old. */
@@ -41,7 +42,7 @@ export async function openVerdicts(home: Home, clock: Clock): Promise<Verdicts> 
     await new Promise<void>((resolve) => setImmediate(resolve));
     const batch = [...fresh];
     fresh.clear();
-    await mkdir(home.cache, { recursive: true, mode: 0o700 }).catch(() => {});
+    await makeFolder(home.cache, 0o700).catch(() => {});
     await updateFile(
       file,
       (text) => {

@@ -5,6 +5,7 @@ export type Unsubscribe = () => void;
 export class Emitter<Events extends object> {
   readonly #listeners = new Map<keyof Events, Set<(event: never) => void>>();
   readonly #onListenerError: (error: unknown) => void;
+  #complaining = false;
 
   constructor(onListenerError: (error: unknown) => void = () => {}) {
     this.#onListenerError = onListenerError;
@@ -34,8 +35,19 @@ export class Emitter<Events extends object> {
       try {
         (listener as (event: Events[Name]) => void)(event);
       } catch (error) {
-        this.#onListenerError(error);
+        this.#complain(error);
       }
+    }
+  }
+
+  /** A complaint may itself be an event: a listener that throws at it too has been heard. */
+  #complain(error: unknown): void {
+    if (this.#complaining) return;
+    this.#complaining = true;
+    try {
+      this.#onListenerError(error);
+    } finally {
+      this.#complaining = false;
     }
   }
 

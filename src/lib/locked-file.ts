@@ -2,21 +2,11 @@
 
 import { isUtf8 } from 'node:buffer';
 import { createHash, randomBytes } from 'node:crypto';
-import {
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  readlink,
-  realpath,
-  rename,
-  stat,
-  unlink,
-} from 'node:fs/promises';
+import { lstat, open, readdir, readFile, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorCode } from './error-code.ts';
+import { makeFolder } from './make-folder.ts';
 
 /** How long to wait for another process before giving up. */
 export const LOCK_WAIT_MS = 30_000;
@@ -63,7 +53,7 @@ export async function withFileLock<T>(
   options: LockOptions = {},
 ): Promise<T> {
   const { tryLock, unlock } = await import('fs-native-extensions');
-  await mkdir(dirname(lockFile), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(lockFile), 0o700);
   const handle = await open(lockFile, 'a+', 0o600);
   try {
     const deadline = performance.now() + (options.waitMs ?? LOCK_WAIT_MS);

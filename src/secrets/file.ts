@@ -1,11 +1,12 @@
 /** Secrets in `credentials.json`: the fallback for machines without a keyring, readable by its owner only. */
 
-import { chmod, mkdir, readFile, stat } from 'node:fs/promises';
+import { chmod, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { updateFile } from '../lib/locked-file.ts';
+import { makeFolder } from '../lib/make-folder.ts';
 import type { SecretBackend, SecretHome } from './store.ts';
 
 const FILE_MODE = 0o600;
@@ -17,7 +18,7 @@ export function fileSecrets(home: SecretHome): SecretBackend {
 
   const change = async (edit: (secrets: Map<string, string>) => boolean): Promise<boolean> => {
     let changed = false;
-    await mkdir(dirname(file), { recursive: true, mode: FOLDER_MODE });
+    await makeFolder(dirname(file), FOLDER_MODE);
     await tighten(file);
     await updateFile(
       file,

@@ -1,11 +1,12 @@
 /** The gateway's own token: made once, kept in the home for its owner's eyes only, printed when it is new. */
 
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, stat } from 'node:fs/promises';
+import { chmod, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { updateFile } from '../lib/locked-file.ts';
+import { makeFolder } from '../lib/make-folder.ts';
 
 const FILE_NAME = 'gateway-token';
 const FILE_MODE = 0o600;
@@ -28,7 +29,7 @@ export async function gatewayToken(home: {
   const file = join(home.dir, FILE_NAME);
   let token = '';
   let isNew = false;
-  await mkdir(dirname(file), { recursive: true, mode: FOLDER_MODE });
+  await makeFolder(dirname(file), FOLDER_MODE);
   await tighten(file);
   await updateFile(
     file,

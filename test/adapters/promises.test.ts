@@ -1,7 +1,15 @@
 /** What every adapter promises: tools its provider takes, arguments as the server wants them, errors as data. */
 
 import { describe, expect, it } from 'vitest';
-import { toAiSdk, toAnthropic, toGemini, toOpenAI, toPi } from '../../src/adapters/index.ts';
+import {
+  type LangChainOptions,
+  toAiSdk,
+  toAnthropic,
+  toGemini,
+  toLangChain,
+  toOpenAI,
+  toPi,
+} from '../../src/adapters/index.ts';
 import type { Provider } from '../../src/catalog/schemas/profile.ts';
 import { createGate } from '../../src/testing/index.ts';
 import { faultsOf } from '../catalog/schemas/rules.ts';
@@ -231,4 +239,39 @@ it('pi: errors are marked as such, progress is shown, and nothing happens after 
   pi.shutdown();
   await host.add('late', { command: 'scripted' });
   expect(pi.tools.has('mcp__late__add')).toBe(false);
+});
+
+it('pi: an API that can only register tools is enough', async () => {
+  const { host } = await world();
+  const names: string[] = [];
+  toPi(host)({ registerTool: ({ name }) => void names.push(name) });
+  expect(names).toEqual(host.tools().map(({ name }) => name));
+  await host.add('t', { command: 'scripted' });
+  // Only what is new is registered.
+  expect(names).toEqual(host.tools().map(({ name }) => name));
+});
+
+it("LangChain: with LangChain's own `tool`, tools are made by it and stay in step with the host", async () => {
+  const { host } = await world({ toolSearch: true });
+  const tool: LangChainOptions<{ name: string; run: () => Promise<unknown> }>['tool'] = (run, fields) => ({
+    name: fields.name,
+    run: () => run({ query: 'select:mcp__s__picture' }, { toolCall: { id: 'c' } }),
+  });
+  const tools = toLangChain(host, { tool });
+  expect(tools.map(({ name }) => name)).toEqual(['tool_search']);
+  await tools[0]?.run();
+  expect(tools.map(({ name }) => name)).toEqual(['tool_search', 'mcp__s__picture']);
+  expect(await tools[1]?.run()).toMatchObject([
+    [{ type: 'text' }, { type: 'image_url' }],
+    { isError: false },
+  ]);
+});
+
+it('a session is a host of its own: what one caller has found, the other is not shown', async () => {
+  const { host } = await world({ toolSearch: true });
+  const [one, other] = [toAnthropic(host.session()), toAnthropic(host.session())];
+  const input = { query: 'select:mcp__s__add' };
+  await one.execute({ type: 'tool_use', id: 'c', name: 'tool_search', input });
+  expect(one.tools.map(({ name }) => name)).toEqual(['tool_search', 'mcp__s__add']);
+  expect(other.tools.map(({ name }) => name)).toEqual(['tool_search']);
 });

@@ -104,6 +104,26 @@ describe('CAL-6: the audit log', () => {
     expect(readFileSync(file, 'utf8')).toBe('{"a":1}\n{"a":2}\n');
   });
 
+  it('a flush of nothing, and lines that come during a write, lose nothing', async () => {
+    const dir = scratch();
+    const file = join(dir, 'new', 'audit.jsonl');
+    const log = createAuditLog({
+      file,
+      lockDir: join(dir, 'locks'),
+      clock: fakeClock(),
+      failed: expect.fail,
+    });
+    await log.flush();
+    log.record({ a: 1 });
+    const first = log.flush();
+    log.record({ a: 2 });
+    await first;
+    await log.flush();
+    log.record({ a: 3 });
+    await log.flush();
+    expect(readFileSync(file, 'utf8')).toBe('{"a":1}\n{"a":2}\n{"a":3}\n');
+  });
+
   it('says once that it cannot be written, and calls go on', async () => {
     const dir = scratch();
     mkdirSync(join(dir, 'home', 'audit.jsonl'), { recursive: true });

@@ -141,12 +141,12 @@ describe('SRV-2: limits and search of gateway clients', () => {
       before,
       after,
       stateless: names(listed.messages[0]?.['result'] as Record<string, unknown>),
-      content: (found.messages[0]?.['result'] as Record<string, unknown>)['content'],
+      found: found.messages[0]?.['result'],
     }).toEqual({
       before: ['tool_search'],
       after: ['tool_search', 'mcp__small__echo'],
       stateless: ['tool_search', 'call_tool'],
-      content: [{ type: 'text', text: 'hi' }],
+      found: expect.objectContaining({ content: [{ type: 'text', text: 'hi' }], isError: false }),
     });
   });
 });
