@@ -2,7 +2,7 @@
 
 export type { CallEvents, CallOptions } from './call/call.ts';
 export type { Outcome } from './call/outcome.ts';
-export type { ApprovalAnswer, ApprovalRequest, Approve } from './call/session.ts';
+export type { ApprovalAnswer, ApprovalRequest, Approve, SessionOptions } from './call/session.ts';
 export type { ShapedResult as CallResult } from './call/shape.ts';
 export type { ContentBlock } from './catalog/accept-result.ts';
 export type { Completion, CompletionOptions, CompletionRef } from './catalog/completion.ts';
@@ -19,3 +19,4 @@ export { createHost, type Host, type SearchResult } from './host.ts';
 export type { ContentOptions, Expansion } from './host-content.ts';
 export type { HostEvents, HostOptions } from './host-options.ts';
 export type { ServerReport } from './host-report.ts';
+export type { HostSession } from './host-session.ts';

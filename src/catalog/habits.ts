@@ -1,6 +1,6 @@
 /** What was called after which search on this machine, kept in the home so that the next search knows (CAT-8). */
 
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Home } from '../config/home.ts';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -30,7 +30,10 @@ export function openHabits(home: Home): Habits {
       known = read().then((counts) => addUse(counts, query, tool));
       // Added to what the file says now: another process may have learnt too.
       const add = (text: string | undefined): string => serialize(addUse(parse(text ?? ''), query, tool));
-      writing = writing.then(() => updateFile(file, add, { lockDir, mode: 0o600 })).catch(() => {}); // A home that cannot be written learns nothing, and that is all.
+      writing = writing
+        .then(() => mkdir(home.cache, { recursive: true, mode: 0o700 }))
+        .then(() => updateFile(file, add, { lockDir, mode: 0o600 }))
+        .catch(() => {}); // A home that cannot be written learns nothing, and that is all.
     },
     flush: () => writing,
   };

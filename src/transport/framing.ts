@@ -14,6 +14,7 @@ const ENDLESS_LINE_FACTOR = 4;
 
 /** First buffer for a line that spans chunks; it doubles, so each byte is copied a bounded number of times. */
 const FIRST_BUFFER_BYTES = 64 * 1024;
+const LARGE_LINE_BYTES = 1024 * 1024;
 
 const NEWLINE = 10;
 
@@ -124,7 +125,11 @@ export class FrameDecoder {
       this.#lineBytes = size;
     } else {
       if (this.#line.length < size) {
-        const room = Math.max(size, before.length * 2, FIRST_BUFFER_BYTES);
+        // A long line gets all it may ever need at once: pages that are not touched cost nothing, copies do.
+        const room =
+          size > LARGE_LINE_BYTES
+            ? this.#maxLineBytes
+            : Math.max(size, before.length * 2, FIRST_BUFFER_BYTES);
         const grown = Buffer.allocUnsafeSlow(Math.min(room, this.#maxLineBytes));
         before.copy(grown);
         this.#line = grown;

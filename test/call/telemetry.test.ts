@@ -1,4 +1,4 @@
-import { context, metrics, propagation, trace } from '@opentelemetry/api';
+import { type Attributes, context, metrics, propagation, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import {
@@ -59,7 +59,7 @@ async function counted(): Promise<Record<string, number>> {
     .getMetrics()
     .flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics))
     .filter(({ descriptor }) => descriptor.name === 'plugboard.mcp.calls')
-    .flatMap(({ dataPoints }) => dataPoints);
+    .flatMap(({ dataPoints }) => dataPoints as readonly { attributes: Attributes; value: unknown }[]);
   const counts: Record<string, number> = {};
   for (const { attributes, value } of points) {
     const status = String(attributes['status']);

@@ -2,7 +2,7 @@
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHost, type Host, type HostOptions, PlugboardError, type StdioEntry } from '../../src/index.ts';
@@ -89,10 +89,10 @@ describe('the beginning', () => {
     expect(relaxed.servers().map(({ status }) => status)).toEqual(['disabled']);
   });
 
-  it('A12: a relative home is one folder, whatever the process does later', async () => {
-    const host = await make({ home: `${home}/../home`, servers: { echo: server() } });
-    await host.ready();
-    expect(host.servers().map(({ status }) => status)).toEqual(['connected']);
+  it('A12: a relative home is told as the folder that it is', async () => {
+    configure('{');
+    const host = await make({ home: relative(process.cwd(), home) });
+    expect(host.problems().map(({ file }) => file)).toEqual([join(home, 'config.json')]);
   });
 });
 
