@@ -116,6 +116,12 @@ function residentMb(pid) {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 }
 
+/** From /proc, in ticks of 10 ms: over thousands of calls that is exact enough. */
+function cpuUs(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10_000;
+}
+
 async function ours() {
   const args = [path('../dist/cli/main.js'), 'serve', '--http', '0', '--token', TOKEN, '--server'];
   return start('plugboard serve', [...args, `echo=${process.execPath} ${server}`], undefined, {
@@ -177,11 +183,21 @@ table(`one call after another, p50 (${SEQUENTIAL} calls a round, ${ROUNDS} round
   base,
   unit: 'µs',
 });
-const fast = await interleave(contenders, ROUNDS, ({ call }) => concurrent(call, CONCURRENT, IN_FLIGHT));
+const cpu = new Map(contenders.map(({ name }) => [name, { us: 0, calls: 0 }]));
+const fast = await interleave(contenders, ROUNDS, async ({ name, call, child }) => {
+  const before = cpuUs(child.pid);
+  const rate = await concurrent(call, CONCURRENT, IN_FLIGHT);
+  const used = cpu.get(name);
+  used.us += cpuUs(child.pid) - before;
+  used.calls += CONCURRENT;
+  return rate;
+});
 table(`${IN_FLIGHT} at once (${CONCURRENT} calls a round, ${ROUNDS} rounds)`, fast, {
   base,
   unit: 'calls/s',
 });
+console.log(`\nCPU of the gateway's process for a call, ${IN_FLIGHT} at once`);
+for (const [name, { us, calls }] of cpu) console.log(`  ${name.padEnd(40)} ${(us / calls).toFixed(0)} µs`);
 console.log('\nresident memory after the load');
 for (const { name, child } of [limit, gateway, ...others]) {
   console.log(`  ${name.padEnd(40)} ${residentMb(child.pid).toFixed(0)} MB`);

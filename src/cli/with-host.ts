@@ -97,8 +97,9 @@ function noteMissing({ output }: Context, host: Host): void {
   for (const { name, status, error } of host.servers()) {
     if (status === 'connected' || status === 'disabled' || error === undefined) continue;
     const hint = error.hint === undefined ? '' : ` ${clean(error.hint, { multiline: false })}`;
+    const why = clean(error.message, { multiline: false }).replace(/\.$/, '');
     output.note(
-      `${output.notePaint.warn('note:')} without ${name}: ${clean(error.message, { multiline: false })}.${hint}`,
+      `${output.notePaint.warn('note:')} without ${clean(name, { multiline: false })}: ${why}.${hint}`,
     );
   }
 }

@@ -85,6 +85,11 @@ export class Peer implements Receiver {
     return this.#transport;
   }
 
+  /** The time by the clock that this conversation runs on. */
+  now(): number {
+    return this.#clock.now();
+  }
+
   get isClosed(): boolean {
     return this.#closed;
   }

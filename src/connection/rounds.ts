@@ -18,7 +18,10 @@ export async function requestWithRounds(
   options: RequestOptions,
   answer: AnswerQuestion,
 ): Promise<unknown> {
+  const startedAt = peer.now();
   let result = await peer.request(method, params, options);
+  // The total limit is for all rounds together; the time that a person takes to answer is not counted.
+  let leftMs = (options.totalMs ?? Number.POSITIVE_INFINITY) - (peer.now() - startedAt);
   for (let round = 0; isInputRequired(result); round += 1) {
     if (round === MAX_ROUNDS) {
       throw new PlugboardError(
@@ -28,6 +31,7 @@ export async function requestWithRounds(
     }
     const inputResponses = await answerAll(result['inputRequests'], answer, options.signal);
     const { requestState } = result;
+    const askedAt = peer.now();
     result = await peer.request(
       method,
       {
@@ -36,8 +40,9 @@ export async function requestWithRounds(
         // Opaque and possibly signed: it goes back exactly as it came.
         ...(typeof requestState === 'string' ? { requestState } : {}),
       },
-      options,
+      { ...options, totalMs: Math.max(leftMs, 1) },
     );
+    leftMs -= peer.now() - askedAt;
   }
   return result;
 }

@@ -43,7 +43,7 @@ export function modernAsker(method: string, params: Params): Asker | undefined {
   if (!isRecord(meta)) return undefined;
   const version = meta[META.protocolVersion];
   if (version === undefined) return undefined;
-  if (version !== MODERN_VERSION) throw unsupportedVersion(version);
+  if (version !== MODERN_VERSION) throw unsupportedVersion(version, [MODERN_VERSION]);
   const capabilities = meta[META.clientCapabilities];
   if (!isRecord(capabilities)) {
     throw invalidParams(`${method} came without ${META.clientCapabilities} in _meta.`);
@@ -52,9 +52,10 @@ export function modernAsker(method: string, params: Params): Asker | undefined {
   return { era: 'modern', version, capabilities, logLevel: typeof level === 'string' ? level : undefined };
 }
 
-export function unsupportedVersion(requested: unknown): RpcFailure {
+/** `supported`: those of the era that the request belongs to. */
+export function unsupportedVersion(requested: unknown, supported: readonly string[]): RpcFailure {
   return new RpcFailure(RPC_UNSUPPORTED_VERSION, `Unsupported protocol version: ${String(requested)}`, {
-    supported: [MODERN_VERSION, ...LEGACY_VERSIONS],
+    supported,
     requested,
   });
 }

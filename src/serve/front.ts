@@ -345,6 +345,7 @@ export class Front {
     const { work } = rounds;
     try {
       const result = await rounds.next();
+      if (work.failure !== undefined) return failed(id, work.failure);
       if (work.signal.aborted) return undefined;
       if (result !== undefined)
         return { jsonrpc: '2.0', id, result: dress(method, result, 'modern', identity) };
@@ -353,6 +354,7 @@ export class Front {
       const asked = { resultType: 'input_required', inputRequests, requestState: state };
       return { jsonrpc: '2.0', id, result: dress(method, asked, 'modern', identity) };
     } catch (thrown) {
+      if (work.failure !== undefined) return failed(id, work.failure);
       return work.signal.aborted ? undefined : failed(id, thrown);
     } finally {
       if (requestState !== undefined) this.#done(id, work);

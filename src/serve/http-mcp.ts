@@ -42,10 +42,6 @@ export class McpEndpoint {
     this.#sweeper.unref();
   }
 
-  get sessions(): number {
-    return this.#sessions.size;
-  }
-
   handle(request: IncomingMessage, response: ServerResponse, principal: string): void {
     switch (request.method) {
       case 'POST':
@@ -113,7 +109,11 @@ export class McpEndpoint {
   #legacy(request: IncomingMessage, response: ServerResponse, principal: string, frame: Params): void {
     const version = request.headers['mcp-protocol-version'];
     if (typeof version === 'string' && !LEGACY_VERSIONS.includes(version)) {
-      answerFailure(response, isId(frame['id']) ? frame['id'] : null, unsupportedVersion(version));
+      answerFailure(
+        response,
+        isId(frame['id']) ? frame['id'] : null,
+        unsupportedVersion(version, [MODERN_VERSION, ...LEGACY_VERSIONS]),
+      );
       return;
     }
     if (frame['method'] === 'initialize' && isId(frame['id'])) {

@@ -4,10 +4,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { META, RPC_HEADER_MISMATCH, RPC_UNSUPPORTED_VERSION } from '../connection/eras.ts';
 import { isRecord, type JsonRpcMessage, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import { encodeHeaderValue } from '../transport/http-headers.ts';
-import type { Params } from './eras.ts';
-import { invalidParams, RpcFailure } from './rpc-failure.ts';
+import { modernAsker, type Params } from './eras.ts';
+import { invalidParams, RPC_MISSING_CAPABILITY, RpcFailure } from './rpc-failure.ts';
 
-const RPC_MISSING_CAPABILITY = -32021;
 /** Where a method has its name, for `Mcp-Name`. */
 const NAMED: Readonly<Record<string, string>> = {
   'tools/call': 'name',
@@ -24,6 +23,8 @@ export function checkHeaders(headers: IncomingHttpHeaders, method: string, param
   expect(headers, 'mcp-method', method);
   const key = NAMED[method];
   if (key !== undefined) expect(headers, 'mcp-name', params[key]);
+  // What the envelope lacks is an HTTP error here; over stdio it is an answer like any other.
+  modernAsker(method, params);
 }
 
 function expect(headers: IncomingHttpHeaders, name: string, value: unknown): void {

@@ -8,9 +8,9 @@ import { Front } from './front.ts';
 import type { Gateway } from './gateway.ts';
 import type { HttpExchange } from './http-exchange.ts';
 
-export const MAX_SESSIONS = 10_000;
+const MAX_SESSIONS = 10_000;
 /** A session that has asked for nothing this long, and does not listen, is over. */
-export const SESSION_IDLE_MS: number = 30 * 60 * 1000;
+const SESSION_IDLE_MS: number = 30 * 60 * 1000;
 /** Streams of one session at the same time; the newest is the one that is written to. */
 const MAX_STREAMS = 8;
 
@@ -61,10 +61,6 @@ export class HttpSessions {
   constructor(gateway: Gateway) {
     this.#gateway = gateway;
     this.#clock = gateway.clock;
-  }
-
-  get size(): number {
-    return this.#sessions.size;
   }
 
   /** A new one; when there are too many, the idlest makes room. Undefined when all are at work. */

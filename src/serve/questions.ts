@@ -7,6 +7,7 @@ import { PlugboardError } from '../errors.ts';
 import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
 import type { Asker, Params } from './eras.ts';
+import { missingCapability } from './rpc-failure.ts';
 import type { Work } from './work.ts';
 
 /** The first version in which an elicitation says its mode, and may be an address. */
@@ -31,7 +32,12 @@ export function questionsOf(client: QuestionedClient): SessionOptions {
 async function elicit(client: QuestionedClient, request: ElicitRequest): Promise<ElicitAnswer> {
   const { server, mode, message, schema, url, signal } = request;
   const work = client.workFor(server, signal);
-  if (work === undefined || !canElicit(work.asker, mode)) return { action: 'decline' };
+  if (work === undefined) return { action: 'decline' };
+  if (!canElicit(work.asker, mode)) {
+    // A legacy server gets an answer it can go on with; modern clients have to be told what they lack.
+    if (work.asker.era === 'modern') work.fail(missingCapability('elicitation'));
+    return { action: 'decline' };
+  }
   const said = work.asker.version >= FIRST_MODE_VERSION ? { mode } : {};
   const answer = await work.ask(
     'elicitation/create',
@@ -46,6 +52,7 @@ async function elicit(client: QuestionedClient, request: ElicitRequest): Promise
 async function sample(client: QuestionedClient, { server, params, signal }: SampleRequest): Promise<unknown> {
   const work = client.workFor(server, signal);
   if (work === undefined || !isRecord(work.asker.capabilities['sampling'])) {
+    if (work?.asker.era === 'modern') work.fail(missingCapability('sampling'));
     throw new PlugboardError('PROTOCOL_ERROR', 'the connected client offers no completions', {
       server,
       detail: { rpcCode: RPC_METHOD_NOT_FOUND },

@@ -3,6 +3,9 @@
 import type { PlugboardError } from '../errors.ts';
 import { RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 
+/** Modern: the request needs something that its client did not say it can do. */
+export const RPC_MISSING_CAPABILITY = -32021;
+
 export class RpcFailure extends Error {
   override readonly name = 'RpcFailure';
   readonly code: number;
@@ -46,4 +49,14 @@ export function failureOf(error: PlugboardError): RpcFailure {
     default:
       return new RpcFailure(RPC_INTERNAL_ERROR, text, data);
   }
+}
+
+export function missingCapability(capability: string): RpcFailure {
+  return new RpcFailure(
+    RPC_MISSING_CAPABILITY,
+    `The client did not declare ${capability}, which this request needs.`,
+    {
+      requiredCapabilities: { [capability]: {} },
+    },
+  );
 }

@@ -1,8 +1,9 @@
 /** One request of a client while it is worked on: how it is cancelled, and how the client is asked something about it. */
 
-import type { PlugboardError } from '../errors.ts';
+import { PlugboardError } from '../errors.ts';
 import type { JsonRpcMessage, RequestId } from '../lib/json-rpc.ts';
 import type { Asker, Params } from './eras.ts';
+import type { RpcFailure } from './rpc-failure.ts';
 
 /** The way back to whoever sent one request. Transports make it; it ends with the answer. */
 export interface Exchange {
@@ -23,6 +24,8 @@ export class Work {
   /** Undefined while a modern client is between two rounds. */
   exchange: Exchange | undefined;
   ask: Ask;
+  /** Why the request cannot be answered, whatever becomes of the work. */
+  failure: RpcFailure | undefined;
   readonly #controller = new AbortController();
 
   constructor(id: RequestId, asker: Asker, exchange: Exchange, ask: Ask, tool?: string) {
@@ -50,6 +53,12 @@ export class Work {
 
   notify(method: string, params: Params): void {
     this.exchange?.send({ jsonrpc: '2.0', method, params });
+  }
+
+  /** The request ends with this error, and the work for it is cancelled. */
+  fail(failure: RpcFailure): void {
+    this.failure = failure;
+    this.cancel(new PlugboardError('CANCELLED', failure.message));
   }
 
   cancel(reason: PlugboardError): void {

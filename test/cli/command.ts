@@ -78,7 +78,7 @@ export class Place {
     const { NODE_EXTRA_CA_CERTS: _, NO_COLOR: __, CI: ___, ...inherited } = process.env;
     const child = spawn(process.execPath, [COMMAND, ...args], {
       cwd: extra.cwd ?? this.project,
-      env: { ...inherited, PLUGBOARD_HOME: this.home, ...extra.env },
+      env: { ...inherited, PLUGBOARD_HOME: this.home, PLUGBOARD_CREDENTIALS: 'file', ...extra.env },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     let stdout = '';

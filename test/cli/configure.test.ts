@@ -34,7 +34,7 @@ describe('add', () => {
     expect(statSync(place.userFile).mode & 0o777).toBe(0o600);
   });
 
-  it('writes every flag of a remote server, and prints no secret of it', async () => {
+  it('writes every flag of a remote server, prints no secret of it, and keeps the secret of the client apart', async () => {
     const { status, value } = await place.json([
       ...['add', 'docs', 'https://example.com/mcp', '-s', 'user', '-t', 'sse'],
       ...[
@@ -64,7 +64,7 @@ describe('add', () => {
           url: 'https://example.com/mcp',
           headers: { 'X-Key': `\${DOCS_KEY}`, Authorization: 'Bearer s3cret' },
           bearerTokenEnvVar: 'TOKEN',
-          oauth: { clientId: 'abc', clientSecret: 's3cret', scopes: ['read', 'write'], callbackPort: 8080 },
+          oauth: { clientId: 'abc', scopes: ['read', 'write'], callbackPort: 8080 },
           startupTimeoutMs: 5000,
           toolTimeoutMs: 60000,
         },
@@ -83,7 +83,6 @@ describe('add', () => {
           bearerTokenEnvVar: 'TOKEN',
           oauth: {
             clientId: 'abc',
-            clientSecret: '(set in config.json)',
             scopes: ['read', 'write'],
             callbackPort: 8080,
           },
@@ -93,6 +92,7 @@ describe('add', () => {
         status: 'idle',
       },
     });
+    expect(JSON.stringify(place.read(join(place.home, 'credentials.json')))).toContain('s3cret');
   });
 
   it('a command without flags of its own needs no --', async () => {

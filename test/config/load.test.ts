@@ -26,6 +26,7 @@ describe('loadConfig: CFG-3', () => {
       settings: {},
       problems: [],
       files: [home.config, join(root, '.mcp.json')],
+      unreadable: [],
       projectRoot: root,
     });
   });
@@ -74,6 +75,7 @@ describe('loadConfig: CFG-3', () => {
       settings: { defaults: { toolTimeoutMs: 7 } },
       problems: [],
       files: [home.config, join(sub, '.mcp.json'), project],
+      unreadable: [],
       projectRoot: root,
     });
   });

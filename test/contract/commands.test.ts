@@ -117,6 +117,20 @@ describe('exit status and code of each failure', () => {
   });
 });
 
+describe('what goes where', () => {
+  it('servers that are missing are noted on stderr, one sentence and a hint each; the rest is answered', async () => {
+    place.write(place.userFile, { mcpServers: { echo: entry(), gone: { command: '/no/such/program' } } });
+    const { status, stdout, stderr } = await place.run(['tools', '--json']);
+    const { tools } = JSON.parse(stdout) as { tools: { name: string }[] };
+    expect({ status, names: tools.map(({ name }) => name), stderr }).toEqual({
+      status: 0,
+      names: ['add', 'crash', 'echo', 'fail', 'wait'].map((tool) => `mcp__echo__${tool}`),
+      stderr:
+        'note: without gone: There is no program at /no/such/program. Check the path in "command" of the server\'s entry.\n',
+    });
+  });
+});
+
 describe('`call`', () => {
   it.each([
     ['', '{"message":"plain"}', 'plain'],

@@ -1,4 +1,4 @@
-/** Runs what `npm start` runs and reads the address it prints. */
+/** Runs what `npm start` runs, with a home of its own, and reads the address and the token it prints. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,23 +9,29 @@ const START = fileURLToPath(new URL('../../dist/serve/start.js', import.meta.url
 export interface Demonstration {
   readonly child: ChildProcess;
   readonly url: string;
+  readonly headers: { readonly authorization: string };
   output(): string;
   /** Sends the signal and waits for exit code and signal. */
   end(signal: NodeJS.Signals): Promise<unknown[]>;
 }
 
-export async function startDemonstration(): Promise<Demonstration> {
-  const child = spawn(process.execPath, [START], { stdio: ['ignore', 'pipe', 'inherit'] });
+export async function startDemonstration(home: string): Promise<Demonstration> {
+  const child = spawn(process.execPath, [START], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, PLUGBOARD_HOME: home },
+  });
   const exited = once(child, 'exit');
   let output = '';
   child.stdout.setEncoding('utf8');
   for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
     output += String(chunk);
     const url = /at (http:\S+)/.exec(output)?.[1];
-    if (url === undefined || !output.endsWith('Ctrl-C.\n')) continue;
+    const token = /Bearer ([\w-]+)/.exec(output)?.[1];
+    if (url === undefined || token === undefined || !output.endsWith('Ctrl-C.\n')) continue;
     return {
       child,
       url,
+      headers: { authorization: `Bearer ${token}` },
       output: () => output,
       async end(signal) {
         child.kill(signal);

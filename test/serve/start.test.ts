@@ -1,10 +1,15 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { refereeOnHttp } from '../testing/referee.ts';
 import { startDemonstration } from './demonstration.ts';
 
 const DEMO_SERVER = fileURLToPath(new URL('../../dist/serve/demo-server.js', import.meta.url));
+
+const home = mkdtempSync(join(tmpdir(), 'plugboard-start-'));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 /** Process ids of demonstration servers that run under this parent. */
 function demoServersOf(parent: number | undefined): string[] {
@@ -26,9 +31,9 @@ function demoServersOf(parent: number | undefined): string[] {
 it.each(['SIGINT', 'SIGTERM'] as const)(
   'npm start connects, serves, says what to type, and ends on %s',
   async (signal) => {
-    const demo = await startDemonstration();
+    const demo = await startDemonstration(home);
     const servers = demoServersOf(demo.child.pid);
-    const client = await refereeOnHttp(demo.url, 'auto');
+    const client = await refereeOnHttp(demo.url, 'auto', demo.headers);
     const { tools } = await client.listTools();
     const progress: unknown[] = [];
     const slow = await client.callTool(
@@ -43,9 +48,15 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
       slow: slow.content,
       progress,
       add: add.structuredContent,
-      said: demo
+      said: ['Claude Code', 'Codex', 'OpenCode', 'Cursor', 'VS Code'].filter((agent) =>
+        demo.output().includes(`  ${agent}`),
+      ),
+      claude: demo
         .output()
-        .includes(`npx plugboard --server gateway=${demo.url} call gateway mcp__demo__echo message=hi`),
+        .includes(
+          `claude mcp add --transport http plugboard ${demo.url} --header "Authorization: ${demo.headers.authorization}"`,
+        ),
+      tokenMode: statSync(join(home, 'gateway-token')).mode & 0o777,
     }).toEqual({
       servers: 1,
       tools: ['mcp__demo__add', 'mcp__demo__echo', 'mcp__demo__now', 'mcp__demo__slow'],
@@ -55,7 +66,9 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
         { progress: 2, total: 2, message: 'step 2 of 2' },
       ],
       add: { sum: 5 },
-      said: true,
+      said: ['Claude Code', 'Codex', 'OpenCode', 'Cursor', 'VS Code'],
+      claude: true,
+      tokenMode: 0o600,
     });
     expect(await demo.end(signal)).toEqual([0, null]);
     expect(servers.filter((pid) => readdirSync('/proc').includes(pid))).toEqual([]);
@@ -63,8 +76,8 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
 );
 
 it('npm start takes the next free port when its own is taken, and says so', async () => {
-  const first = await startDemonstration();
-  const second = await startDemonstration();
+  const first = await startDemonstration(home);
+  const second = await startDemonstration(home);
   const taken = new URL(first.url).port;
   expect(second.url).not.toBe(first.url);
   expect(second.output()).toContain(`Port ${taken} is taken, trying the next one.\n`);

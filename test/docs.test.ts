@@ -1,0 +1,179 @@
+/** The documents say what is true: tables come from the code, examples run, every command and code is there, links lead somewhere. */
+
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keyTables, withTables } from '../docs/key-tables.mjs';
+import { ENTRY_KEYS, REMOTE_KEYS, SETTINGS_KEYS, STDIO_KEYS } from '../src/config/keys.ts';
+import { limitsFor } from '../src/config/limits.ts';
+import { EXIT_STATUS } from '../src/errors.ts';
+import { Host } from '../src/host.ts';
+
+const MAX_AGENTS_WORDS = 500;
+/** The rows of the specification that the README's table has to speak of. */
+const FEATURES = [
+  ...ids('CFG', [1, 2, 3, 4, 5, 8]),
+  ...ids('CON', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13]),
+  ...ids('AUT', [1, 2, 3, 4, 5, 6]),
+  ...ids('CAT', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]),
+  ...ids('CAL', [1, 2, 3, 4, 5, 6, 7]),
+  ...ids('KIT', [3]),
+  ...ids('UI', [1]),
+];
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const command = join(root, 'dist', 'bin', 'plugboard.cjs');
+const exec = promisify(execFile);
+
+const pages = [
+  ...readdirSync(root).filter((file) => file.endsWith('.md')),
+  ...readdirSync(join(root, 'docs')).map((file) => join('docs', file)),
+  'bench/README.md',
+].filter((file) => file.endsWith('.md'));
+
+function ids(area: string, numbers: readonly number[]): string[] {
+  return numbers.map((number) => `${area}-${number}`);
+}
+
+function page(file: string): string {
+  return readFileSync(join(root, file), 'utf8');
+}
+
+/** What stands under a heading, up to the next one of its level or above. */
+function section(text: string, heading: string): string {
+  const level = /^#+/.exec(heading)?.[0].length ?? 0;
+  const [, after = ''] = text.split(`\n${heading}\n`);
+  return after.split(new RegExp(`\\n#{1,${level}} `))[0] ?? '';
+}
+
+describe('the page about configuration', () => {
+  it('CFG-1, CFG-2: has every key with its default, as the code has them (mend: node docs/key-tables.mjs)', () => {
+    const shared = new Map([...ENTRY_KEYS].filter(([key]) => !STDIO_KEYS.has(key) && !REMOTE_KEYS.has(key)));
+    const keys = { stdio: STDIO_KEYS, remote: REMOTE_KEYS, shared, settings: SETTINGS_KEYS };
+    const tables = keyTables({ keys, limits: limitsFor({ command: 'any' }, {}) });
+    const text = page('docs/configuration.md');
+    expect(withTables(text, tables)).toBe(text);
+  });
+});
+
+describe('the page about commands', () => {
+  const text = page('docs/commands.md');
+
+  async function help(...words: readonly string[]): Promise<string> {
+    const { stdout } = await exec(process.execPath, [command, ...words, '--help', '--json']);
+    return (JSON.parse(stdout) as { help: string }).help;
+  }
+
+  it('UI-1: has a section for every command, and for no other', async () => {
+    const listed = [...(await help()).matchAll(/^ {2}([a-z][a-z-]*)(?:\|[a-z]+)? {2,}\S/gm)].map(
+      ([, name]) => name,
+    );
+    const described = [...text.matchAll(/^### (\S+)$/gm)].map(([, name]) => name);
+    expect(described.toSorted()).toEqual(listed.toSorted());
+  });
+
+  it('UI-1: explains every flag of every command', async () => {
+    const names = [...text.matchAll(/^### (\S+)$/gm)].map(([, name = '']) => name);
+    const missing = await Promise.all(
+      names.map(async (name) => {
+        const [own = ''] = (await help(name)).split('\nGlobal Options:');
+        const flags = [...own.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, flag = '']) => flag);
+        const told = section(text, `### ${name}`);
+        return flags
+          .filter((flag) => flag !== '--help' && !told.includes(flag))
+          .map((flag) => `${name} ${flag}`);
+      }),
+    );
+    expect(missing.flat()).toEqual([]);
+  });
+});
+
+describe('the page about errors', () => {
+  it('lists every code with its exit status, and no other', () => {
+    const errors = section(page('docs/servers-in-trouble.md'), '## Errors');
+    const listed = [...errors.matchAll(/^\| `([A-Z_]+)` +\| (\d+) /gm)].map(([, code, exit]) => [
+      code,
+      Number(exit),
+    ]);
+    expect(Object.fromEntries(listed)).toEqual(EXIT_STATUS);
+  });
+});
+
+describe('the page about the library', () => {
+  const text = page('docs/library.md');
+  const temp = mkdtempSync(join(tmpdir(), 'plugboard-docs-'));
+  const examples = [...text.matchAll(/^```js\n(\/\/ tested\n.*?)^```\n\n```text\n(.*?)^```$/gms)].map(
+    ([, program = '', printed = ''], at) => ({ at: at + 1, program, printed }),
+  );
+
+  beforeAll(() => {
+    mkdirSync(join(temp, 'node_modules'));
+    symlinkSync(root, join(temp, 'node_modules', 'plugboard'), 'dir');
+  });
+  afterAll(() => rmSync(temp, { recursive: true, force: true }));
+
+  it('has no example that is not run', () => {
+    expect(examples.length).toBe(text.split('```js\n').length - 1);
+  });
+
+  it.each(examples)('prints what it says, example $at', async ({ at, program, printed }) => {
+    const file = join(temp, `example-${at}.mjs`);
+    await writeFile(file, program);
+    const env = { ...process.env, PLUGBOARD_HOME: join(temp, `home-${at}`), NO_COLOR: '1' };
+    const { stdout } = await exec(process.execPath, [file], { cwd: temp, env });
+    // A line that ends in an empty value ends in a space, which no editor leaves alone.
+    expect(stdout.replaceAll(/ +$/gm, '')).toBe(printed);
+  });
+
+  it('speaks of every method of a host', () => {
+    const methods = Object.getOwnPropertyNames(Host.prototype).filter(
+      (name) => name !== 'constructor' && name !== 'start',
+    );
+    expect(methods.filter((name) => !text.includes(`\`${name}(`))).toEqual([]);
+  });
+});
+
+describe('all pages', () => {
+  it.each(pages)('%s: every link leads to a file and a heading that are there', (file) => {
+    const broken = [...page(file).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = '']) => {
+      if (/^[a-z]+:/.test(link)) return [];
+      const [path = '', anchor] = link.split('#');
+      const target = path === '' ? join(root, file) : resolve(root, dirname(file), path);
+      if (!existsSync(target)) return [link];
+      return anchor === undefined || anchorsOf(target).includes(anchor) ? [] : [link];
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it('the README has a row for every feature of the specification that exists', () => {
+    const rows = [...page('README.md').matchAll(/^\| ([A-Z]+-\d+) /gm)].map(([, id]) => id);
+    expect(FEATURES.filter((id) => !rows.includes(id))).toEqual([]);
+  });
+
+  it('the page for agents stays short', () => {
+    const words = page('AGENTS.md')
+      .split(/\s+/)
+      .filter((word) => /\w/.test(word));
+    expect(words.length).toBeLessThan(MAX_AGENTS_WORDS);
+  });
+
+  it('the page about benches speaks of every bench', () => {
+    const benches = readdirSync(join(root, 'bench')).filter((file) => file.endsWith('.mjs'));
+    expect(benches.filter((file) => !page('bench/README.md').includes(file))).toEqual([]);
+  });
+});
+
+/** Headings as GitHub names them. */
+function anchorsOf(file: string): string[] {
+  return [...readFileSync(file, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
