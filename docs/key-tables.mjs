@@ -17,7 +17,7 @@ const DEFAULTS = {
   lifecycle: '"lazy"',
   shared: 'false',
   sandbox: 'none',
-  pins: '"hold" remote, "warn" local',
+  pins: '"hold"; "warn" for your own local servers',
   inheritEnv: 'false',
   cwd: 'the project root',
   oauth: 'tried when asked for',

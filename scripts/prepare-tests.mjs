@@ -16,6 +16,12 @@ const SUPPORTED_MAJORS = [20, 22, 24];
 const PROGRAMS = [
   { program: 'setsid', debian: 'util-linux', reason: 'servers that leave their process group' },
   { program: 'unshare', debian: 'util-linux', reason: 'a disk that is full' },
+  {
+    program: 'bwrap',
+    debian: 'bubblewrap',
+    reason: 'sandboxes, and managed files in a file system of their own',
+  },
+  { program: 'strace', debian: 'strace', reason: 'the proof that nothing was started or contacted' },
   { program: 'mkfifo', debian: 'coreutils', reason: 'a pipe where a file should be' },
   { program: 'script', debian: 'bsdutils', reason: 'a terminal' },
   { program: 'chromium', debian: 'chromium', reason: 'logins in a real browser' },

@@ -38,6 +38,8 @@ import { reportOf, type ServerReport } from './host-report.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { Emitter } from './lib/emitter.ts';
 import { readVersion } from './lib/version.ts';
+import type { Authority } from './policy/admit.ts';
+import { openPins, type Pins } from './policy/pins-store.ts';
 import { createTransport, fallsBackToSse } from './transport/create.ts';
 import type { Reaper } from './transport/reaper.ts';
 
@@ -51,6 +53,7 @@ interface Parts {
   readonly home: Home;
   readonly config: LoadedConfig;
   readonly verdicts: Verdicts;
+  readonly pins: Pins;
   readonly telemetry: Telemetry | undefined;
 }
 
@@ -74,6 +77,7 @@ export class HostCore {
   sandboxState: unknown;
   readonly #verdicts: Verdicts;
   readonly #cache: CatalogCache;
+  readonly #pins: Pins;
   readonly #audit: AuditLog;
   readonly #habits: Habits | undefined;
   readonly #questions: Questions;
@@ -92,14 +96,15 @@ export class HostCore {
     const clock = options.clock ?? systemClock;
     const home = options.home === undefined ? findHome(env) : homeAt(resolve(options.home));
     const cwd = options.cwd ?? process.cwd();
-    const [config, verdicts] = await Promise.all([
+    const [config, verdicts, pins] = await Promise.all([
       loadConfig({ cwd, home, code: options.servers }),
       openVerdicts(home, clock),
+      openPins(home),
     ]);
     const wanted = options.telemetry ?? config.settings.telemetry ?? false;
     const telemetry =
       wanted === false ? undefined : await (await import('./call/telemetry.ts')).loadTelemetry();
-    return new HostCore({ options, env, clock, home, config, verdicts, telemetry });
+    return new HostCore({ options, env, clock, home, config, verdicts, pins, telemetry });
   }
 
   private constructor(parts: Parts) {
@@ -111,6 +116,7 @@ export class HostCore {
     this.config = config;
     this.#verdicts = verdicts;
     this.#cache = openCatalogCache(home, clock);
+    this.#pins = parts.pins;
     this.sandboxState = options.sandboxState;
     this.events = new Emitter((error) => this.log(undefined, 'error', `a listener threw: ${String(error)}`));
     if (options.log !== undefined) this.events.on('log', options.log);
@@ -148,6 +154,11 @@ export class HostCore {
     });
     this.#calls = this.#callContext(parts.telemetry);
     this.pipeline = createPipeline(this.#calls);
+  }
+
+  /** By whose word servers are admitted. */
+  get authority(): Authority {
+    return { managed: this.config.managed, env: this.env };
   }
 
   report(connection: Connection): ServerReport {
@@ -201,6 +212,7 @@ export class HostCore {
     await Promise.all([
       this.#verdicts.flush(),
       this.#cache.flush(),
+      this.#pins.flush(),
       this.#audit.flush(),
       this.#habits?.flush(),
       this.#tasks.release(),
@@ -236,6 +248,7 @@ export class HostCore {
     return new Intake({
       catalog: this.catalog,
       cache: this.#cache,
+      pins: this.#pins,
       expand: (spec) => expandEntry(spec, this.env),
       // What a server offers may depend on who asks and on what we say that we can do.
       principal: async (_spec, entry) =>

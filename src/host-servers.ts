@@ -75,7 +75,7 @@ export class HostServers {
     const connection = await this.#change(async () => {
       this.#added.set(name, spec);
       this.#removed.delete(name);
-      const made = await this.#core.pool.put({ spec, initial: admit(spec, undefined) });
+      const made = await this.#core.pool.put({ spec, initial: admit(spec, undefined, this.#core.authority) });
       this.#core.forget(name);
       return made;
     });
@@ -109,6 +109,7 @@ export class HostServers {
       return changed.added;
     });
     for (const connection of added) core.events.emit('server', core.report(connection));
+    for (const server of await core.intake.review()) core.events.emit('tools', { server });
     await startAll(await this.#toStart(added));
   }
 
@@ -147,7 +148,8 @@ export class HostServers {
       ({ name }) => options.only === undefined || options.only.includes(name),
     );
     const trust = await openTrust({ home, env }).verdicts(specs);
-    return specs.map((spec) => ({ spec, initial: admit(spec, trust.get(spec.name)) }));
+    const { authority } = this.#core;
+    return specs.map((spec) => ({ spec, initial: admit(spec, trust.get(spec.name), authority) }));
   }
 
   /** Recalls what is known of new servers, and says which of them have to be started now. */
@@ -166,7 +168,7 @@ export class HostServers {
     const { home, clock, config } = this.#core;
     // A folder that does not exist yet cannot be watched, and this one is ours to make.
     await makeFolder(home.dir, 0o700).catch(() => {});
-    this.#unwatch = watchFiles([...config.files, home.trust], clock, () => {
+    this.#unwatch = watchFiles([...config.files, home.trust, home.pins], clock, () => {
       this.reload().catch((error: unknown) => {
         const { message } = asPlugboardError(error);
         this.#core.log(undefined, 'error', `reading the configuration again: ${message}`);

@@ -176,6 +176,11 @@ export class Host {
     return this.#core.pool.all().map((connection) => this.#core.report(connection));
   }
 
+  /** Whether a tool, by its server's own name for it, is held back because it changed since it was pinned. */
+  isHeld(server: string, tool: string): boolean {
+    return this.#core.catalog.listing(server)?.held?.some(({ name }) => name === tool) === true;
+  }
+
   /** What is wrong in the configuration files, and where. */
   problems(): readonly Problem[] {
     return this.#core.config.problems;

@@ -6,6 +6,7 @@
  */
 
 import { PlugboardError } from '../errors.ts';
+import { pinChanged } from '../policy/pins-refusal.ts';
 import type { Stage } from './call.ts';
 import { settingsOf } from './settings.ts';
 
@@ -15,6 +16,7 @@ export const awaken: Stage = (context, next) => async (call) => {
     await connection.ready(call.signal);
     const now = context.snapshot().find(call.name);
     if (now === undefined) {
+      if (context.snapshot().findHeld(call.name) !== undefined) throw pinChanged(tool.server, tool.tool);
       throw new PlugboardError('UNKNOWN_TOOL', `${tool.server} no longer has a tool called ${tool.tool}`, {
         server: tool.server,
         hint: 'The list was read again: tools() has what it offers now.',

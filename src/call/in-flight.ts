@@ -17,14 +17,17 @@ export class InFlight {
 
   /**
    * The call that a question belongs to. In the modern era it comes inside the call, with its signal; a
-   * legacy server does not say, and then it is taken for the call that was begun last.
+   * legacy server does not say. Then it is taken for the call that was begun last, but only while all calls
+   * are of one session: what one client has to say never answers another's call (A7).
    */
   whose(server: string, signal: AbortSignal | undefined): Call | undefined {
     let last: Call | undefined;
+    let mixed = false;
     for (const call of this.#calls.get(server) ?? []) {
       if (signal !== undefined && call.signal === signal) return call;
+      mixed ||= last !== undefined && last.session !== call.session;
       last = call;
     }
-    return last;
+    return mixed ? undefined : last;
   }
 }

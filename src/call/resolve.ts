@@ -2,12 +2,15 @@
 
 import { PlugboardError } from '../errors.ts';
 import { nearest } from '../lib/nearest.ts';
+import { pinChanged } from '../policy/pins-refusal.ts';
 import type { Stage } from './call.ts';
 
 export const resolve: Stage = (context, next) => (call) => {
   const snapshot = context.snapshot();
   const tool = snapshot.find(call.name);
   if (tool === undefined) {
+    const held = snapshot.findHeld(call.name);
+    if (held !== undefined) return Promise.reject(pinChanged(held.server, held.tool));
     const close = nearest(
       String(call.name),
       snapshot.tools.map((known) => known.name),

@@ -31,6 +31,8 @@ export interface CachedList {
   readonly http: boolean;
   readonly items: readonly unknown[];
   readonly ttlMs?: number;
+  /** The pins under which all of it was in order; see `policy/pins-store.ts`. */
+  readonly seal?: string;
 }
 
 export interface Found {
@@ -104,7 +106,7 @@ function parse(text: string): { at: number; list: CachedList } | undefined {
     return undefined;
   }
   if (!isRecord(value) || typeof value['at'] !== 'number' || !Array.isArray(value['items'])) return undefined;
-  const { era, protocolVersion, instructions, http, items, ttlMs } = value;
+  const { era, protocolVersion, instructions, http, items, ttlMs, seal } = value;
   if ((era !== 'modern' && era !== 'legacy') || typeof protocolVersion !== 'string') return undefined;
   return {
     at: value['at'],
@@ -115,6 +117,7 @@ function parse(text: string): { at: number; list: CachedList } | undefined {
       http: http === true,
       items,
       ...(typeof ttlMs === 'number' ? { ttlMs } : {}),
+      ...(typeof seal === 'string' ? { seal } : {}),
     },
   };
 }

@@ -2,8 +2,10 @@
 
 import type { ServerEntry, ServerSpec } from '../config/entry.ts';
 import type { Connection } from '../connection/connection.ts';
+import { INSTRUCTIONS } from '../policy/pins.ts';
+import type { PinnedResult, Pins } from '../policy/pins-store.ts';
 import { type CachedList, type CatalogCache, cacheKey } from './cache.ts';
-import { type Catalog, readListing } from './catalog.ts';
+import { type Catalog, oneLine, readListing, type ServerListing } from './catalog.ts';
 
 export interface IntakeOptions {
   readonly catalog: Catalog;
@@ -13,10 +15,18 @@ export interface IntakeOptions {
   /** Who we are to a remote server, as something that differs between people and never shows a secret. */
   readonly principal: (spec: ServerSpec, entry: ServerEntry) => Promise<string> | string;
   readonly warn: (server: string, message: string) => void;
+  readonly pins: Pins;
+}
+
+/** The newest list of a server, for when somebody accepts what is held back of it. */
+interface Taken {
+  readonly spec: ServerSpec;
+  readonly list: CachedList;
 }
 
 export class Intake {
   readonly #options: IntakeOptions;
+  readonly #withHeld = new Map<string, Taken>();
 
   constructor(options: IntakeOptions) {
     this.#options = options;
@@ -49,23 +59,48 @@ export class Intake {
       items: tools.items,
       ...(tools.ttlMs === undefined ? {} : { ttlMs: tools.ttlMs }),
     };
-    this.#take(spec, list);
+    const pinned = this.#take(spec, list);
     // A list that was cut short is good enough to work with, not to be remembered.
     if (tools.cut !== undefined) return;
     void this.#keyOf(spec).then((key) => {
-      if (key !== undefined) this.#options.cache.write(key, list);
+      if (key !== undefined) this.#options.cache.write(key, { ...list, ...pinned });
     });
   }
 
-  #take(spec: ServerSpec, list: CachedList): void {
-    const { catalog, warn } = this.#options;
+  /** Looks again at what is held back: somebody may have accepted it. Says whose tools are different now. */
+  async review(): Promise<readonly string[]> {
+    if (this.#withHeld.size === 0) return [];
+    await this.#options.pins.reload();
+    const freed: string[] = [];
+    for (const [name, { spec, list }] of [...this.#withHeld]) {
+      // It may have left, or been replaced, since its list came.
+      if (this.#options.catalog.listing(name) === undefined) this.#withHeld.delete(name);
+      else {
+        const before = this.#options.catalog.listing(name)?.tools.length;
+        this.#take(spec, list);
+        if (this.#options.catalog.listing(name)?.tools.length !== before) freed.push(name);
+      }
+    }
+    return freed;
+  }
+
+  /** Puts a list into the catalog, without what is held back; answers with what vouches for a copy of it. */
+  #take(spec: ServerSpec, list: CachedList): Pick<CachedList, 'seal'> {
+    const { catalog, warn, pins } = this.#options;
     const listing = readListing(list.items, {
       paramHeaders: list.http && list.era === 'modern',
       instructions: list.instructions,
     });
     for (const warning of listing.warnings) warn(spec.name, warning);
     for (const { tool, reason } of listing.quarantined) warn(spec.name, `${tool} is left out: ${reason}`);
-    catalog.set(spec.name, spec.entry, listing);
+    const { instructions } = list;
+    const said = { tools: listing.tools, ...(instructions === undefined ? {} : { instructions }) };
+    const pinned = pins.check(spec, said, (message) => warn(spec.name, message), list.seal);
+    const isFree = pinned.held.size === 0 && !pinned.holdsInstructions;
+    if (isFree) this.#withHeld.delete(spec.name);
+    else this.#withHeld.set(spec.name, { spec, list });
+    catalog.set(spec.name, spec.entry, isFree ? listing : withoutHeld(listing, pinned));
+    return pinned.seal === undefined ? {} : { seal: pinned.seal };
   }
 
   async #keyOf(spec: ServerSpec): Promise<string | undefined> {
@@ -76,4 +111,23 @@ export class Intake {
       return undefined; // A variable is missing: the start will say so.
     }
   }
+}
+
+const HELD_REASON = 'it is not what it was when it was first seen; plugboard pins shows what changed';
+
+function withoutHeld(listing: ServerListing, pinned: PinnedResult): ServerListing {
+  const { instructions, ...rest } = listing;
+  const isHeld = (tool: { readonly name: string }): boolean => pinned.held.has(tool.name);
+  const held = listing.tools.filter(isHeld);
+  return {
+    ...rest,
+    tools: listing.tools.filter((tool) => !isHeld(tool)),
+    held,
+    quarantined: [
+      ...listing.quarantined,
+      ...held.map(({ name }) => ({ tool: oneLine(name), reason: HELD_REASON })),
+      ...(pinned.holdsInstructions ? [{ tool: INSTRUCTIONS, reason: HELD_REASON }] : []),
+    ],
+    ...(instructions === undefined || pinned.holdsInstructions ? {} : { instructions }),
+  };
 }

@@ -4,7 +4,7 @@ import { describeEntry, transportOf } from '../config/describe.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import type { PlugboardError } from '../errors.ts';
 import type { ServerReport } from '../host-report.ts';
-import { admit } from '../policy/admit.ts';
+import { type Authority, admit } from '../policy/admit.ts';
 import type { TrustVerdict } from '../policy/trust.ts';
 import type { Context } from './verb.ts';
 
@@ -22,8 +22,8 @@ export function needsConsent(spec: ServerSpec): boolean {
   return spec.scope === 'project' || spec.scope === 'plugin';
 }
 
-export function configuredReport(spec: ServerSpec, verdicts: Verdicts): ServerReport {
-  const admission = admit(spec, verdicts.get(spec.name));
+export function configuredReport(spec: ServerSpec, verdicts: Verdicts, authority: Authority): ServerReport {
+  const admission = admit(spec, verdicts.get(spec.name), authority);
   return {
     name: spec.name,
     scope: spec.scope,
@@ -39,12 +39,16 @@ function errorOf({ code, message, hint }: PlugboardError): NonNullable<ServerRep
 }
 
 /** What `get`, `add` and the like print about one server with `--json`. */
-export function serverDocument(spec: ServerSpec, verdicts: Verdicts): Record<string, unknown> {
+export function serverDocument(
+  spec: ServerSpec,
+  verdicts: Verdicts,
+  authority: Authority,
+): Record<string, unknown> {
   return {
     name: spec.name,
     scope: spec.scope,
     ...(spec.file === undefined ? {} : { file: spec.file }),
     entry: describeEntry(spec),
-    status: admit(spec, verdicts.get(spec.name)).status,
+    status: admit(spec, verdicts.get(spec.name), authority).status,
   };
 }

@@ -6,6 +6,7 @@ import { expandEntry } from '../config/expand.ts';
 import { loadConfig } from '../config/load.ts';
 import { checkServerName, parseEntry } from '../config/parse.ts';
 import { PlugboardError } from '../errors.ts';
+import { lookAlikes } from '../policy/scan-names.ts';
 import { openTrust } from '../policy/trust.ts';
 import { needsConsent, serverDocument, trustVerdicts } from './config-report.ts';
 import { keepClientSecret, takeClientSecret } from './credentials.ts';
@@ -38,7 +39,8 @@ export async function saveServer(context: Context, server: NewServer): Promise<n
   const keptIn = secret === undefined ? undefined : await keepSecret(context, added, secret);
 
   const verdicts = await trustVerdicts([added], context);
-  output.answer(serverDocument(added, verdicts), () =>
+  const authority = { managed: config.managed, env: context.env };
+  output.answer(serverDocument(added, verdicts, authority), () =>
     [
       `${output.paint.good('Added')} ${name} for ${SCOPE_MEANING[scope]} (${scope} scope) in ${target.file}`,
       ...pairLines(entryPairs(added)),
@@ -49,6 +51,11 @@ export async function saveServer(context: Context, server: NewServer): Promise<n
     ].join('\n'),
   );
   noteShadowing(added, all, context);
+  for (const other of lookAlikes(name, config.servers)) {
+    output.note(
+      `${output.notePaint.warn('note:')} the name looks like that of ${JSON.stringify(other)}: make sure which one you mean.`,
+    );
+  }
   return 0;
 }
 

@@ -8,6 +8,7 @@ import type { Config, Problem, ServerEntry, ServerSpec, Settings } from './entry
 import type { Fault } from './fault.ts';
 import { noEffect, reportTypo } from './fault.ts';
 import { findProjectRoot, type Home } from './home.ts';
+import { type Managed, readManaged } from './managed.ts';
 import { mergeSpecs } from './merge.ts';
 import { type EntryFault, parseServers, parseSettings, type Source } from './parse.ts';
 
@@ -28,6 +29,8 @@ export interface LoadOptions {
 export interface LoadedConfig extends Config {
   /** Entries that a stronger one of the same name hides, strongest first. */
   readonly shadowed: readonly ServerSpec[];
+  /** What whoever manages this machine decided. */
+  readonly managed: Managed;
   /** Files that are there and could not be read or parsed: nothing in them counts. */
   readonly unreadable: readonly string[];
 }
@@ -51,12 +54,16 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const realCwd = realPath(cwd);
   const projectRoot = findProjectRoot(realCwd);
   const projectFiles = foldersUpward(realCwd, projectRoot).map((folder) => join(folder, PROJECT_FILE));
-  const [own, ...shared] = await Promise.all([options.home.config, ...projectFiles].map(readDocument));
+  const [managed, [own, ...shared]] = await Promise.all([
+    readManaged(projectRoot),
+    Promise.all([options.home.config, ...projectFiles].map(readDocument)),
+  ]);
 
   const person = own
     ? await readOwn(own, { cwd: realCwd, projectRoot, aliases: [findProjectRoot(cwd)] })
     : undefined;
   const parts: Part[] = [
+    managed,
     fromCode(options.extra, projectRoot),
     fromCode(options.code, projectRoot),
     ...(person ? [person] : []),
@@ -66,7 +73,8 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...mergeSpecs(parts.flatMap((part) => part.servers)),
     settings: person?.settings ?? {},
     problems: parts.flatMap((part) => part.problems),
-    files: [options.home.config, ...projectFiles],
+    files: [options.home.config, ...projectFiles, ...managed.files],
+    managed,
     unreadable: [own, ...shared].flatMap((document) =>
       document && isBroken(document) ? [document.file] : [],
     ),

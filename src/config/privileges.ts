@@ -12,6 +12,7 @@ export function dropPrivileges(entry: Record<string, unknown>, report: Report): 
   if (entry['trusted'] === true) drop('trusted');
   if (entry['inheritEnv'] === true) drop('inheritEnv');
   if (entry['approval'] === 'approve') drop('approval');
+  if (entry['pins'] !== undefined && entry['pins'] !== 'hold') drop('pins');
   // Having none is the default, so any sandbox that is asked for is at least as strong; switching it off is not.
   if ('sandbox' in entry && isOff(entry['sandbox'])) drop('sandbox');
   if (!isRecord(entry['tools'])) return;

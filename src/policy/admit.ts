@@ -1,15 +1,28 @@
 /** Decides, before anything runs, whether a server may be started or contacted at all. Pure. */
 
 import type { ServerSpec } from '../config/entry.ts';
+import type { Environment } from '../config/expand.ts';
+import type { Managed } from '../config/managed.ts';
 import { PlugboardError } from '../errors.ts';
+import { blockingRule } from './managed.ts';
 import type { TrustVerdict } from './trust.ts';
 
 export type Admission =
   | { readonly status: 'idle' }
   | { readonly status: 'disabled' }
+  | { readonly status: 'blocked'; readonly error: PlugboardError }
   | { readonly status: 'untrusted'; readonly error: PlugboardError };
 
-export function admit(spec: ServerSpec, trust: TrustVerdict | undefined): Admission {
+/** What the machine and its manager say; the same for every server. */
+export interface Authority {
+  readonly managed: Managed;
+  readonly env: Environment;
+}
+
+export function admit(spec: ServerSpec, trust: TrustVerdict | undefined, authority: Authority): Admission {
+  // Before everything else: what is denied is denied whoever switched it on, off or agreed to it.
+  const rule = blockingRule(spec, authority.managed, authority.env);
+  if (rule !== undefined) return { status: 'blocked', error: blocked(spec, rule) };
   if (spec.entry.enabled === false) return { status: 'disabled' };
   if (spec.scope !== 'project' && spec.scope !== 'plugin') return { status: 'idle' };
   // No verdict is no consent.
@@ -28,6 +41,13 @@ export function admit(spec: ServerSpec, trust: TrustVerdict | undefined): Admiss
       },
     ),
   };
+}
+
+function blocked({ name }: ServerSpec, rule: string): PlugboardError {
+  return new PlugboardError('BLOCKED_BY_POLICY', `${name} is blocked: ${rule}`, {
+    server: name,
+    hint: 'Only whoever manages this machine can change that.',
+  });
 }
 
 function quote(name: string): string {

@@ -20,6 +20,7 @@ import { type Asker, dress, legacyAsker, modernAsker, NAMELESS, type Params } fr
 import type { Gateway, ListKind } from './gateway.ts';
 import { Outbound } from './outbound.ts';
 import { questionsOf } from './questions.ts';
+import { firstPage, isLong, progressOf, toolOf } from './requests.ts';
 import { printOf, Rounds } from './rounds.ts';
 import { failureOf, invalidParams, RpcFailure, unknownMethod } from './rpc-failure.ts';
 import type { ServedSession } from './served-host.ts';
@@ -380,27 +381,6 @@ export class Front {
 }
 
 const noAsk: Ask = () => Promise.reject(new PlugboardError('INTERNAL', 'this request cannot ask'));
-
-/** Requests that may be answered with questions. */
-function isLong(method: string): boolean {
-  return method === 'tools/call' || method === 'prompts/get' || method === 'resources/read';
-}
-
-function toolOf(method: string, { name }: Params): string | undefined {
-  return method === 'tools/call' && typeof name === 'string' ? name : undefined;
-}
-
-function progressOf(params: Params, work: Work): ((progress: object) => void) | undefined {
-  const meta = params['_meta'];
-  const progressToken = isRecord(meta) ? meta['progressToken'] : undefined;
-  if (typeof progressToken !== 'string' && typeof progressToken !== 'number') return undefined;
-  return (progress) => work.notify('notifications/progress', { progressToken, ...progress });
-}
-
-/** Lists come whole: nobody was given a cursor. */
-function firstPage({ cursor }: Params): void {
-  if (cursor !== undefined) throw invalidParams('This cursor is not known here.');
-}
 
 function failed(id: RequestId, thrown: unknown): JsonRpcMessage {
   const failure = thrown instanceof RpcFailure ? thrown : failureOf(asPlugboardError(thrown));

@@ -9,6 +9,16 @@ import { type Scratch, scratch } from './scratch.ts';
 
 const stdio = (command: string) => ({ command });
 
+const MANAGED_FILES = ['/etc/plugboard/managed-mcp.json', '/etc/plugboard/policy.json'];
+/** Nobody manages the machine that tests run on. */
+const UNMANAGED = {
+  servers: [],
+  policyFile: '/etc/plugboard/policy.json',
+  denied: [],
+  problems: [],
+  files: MANAGED_FILES,
+};
+
 /** Name, scope and command of what counts. */
 async function winners(place: Scratch, cwd = place.root): Promise<string[]> {
   const { servers } = await loadConfig({ cwd, home: place.home });
@@ -25,7 +35,8 @@ describe('loadConfig: CFG-3', () => {
       shadowed: [],
       settings: {},
       problems: [],
-      files: [home.config, join(root, '.mcp.json')],
+      files: [home.config, join(root, '.mcp.json'), ...MANAGED_FILES],
+      managed: UNMANAGED,
       unreadable: [],
       projectRoot: root,
     });
@@ -74,7 +85,8 @@ describe('loadConfig: CFG-3', () => {
       ],
       settings: { defaults: { toolTimeoutMs: 7 } },
       problems: [],
-      files: [home.config, join(sub, '.mcp.json'), project],
+      files: [home.config, join(sub, '.mcp.json'), project, ...MANAGED_FILES],
+      managed: UNMANAGED,
       unreadable: [],
       projectRoot: root,
     });

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { Tool } from '../../catalog/tool.ts';
 import { PlugboardError } from '../../errors.ts';
 import { nearest } from '../../lib/nearest.ts';
+import { pinChanged } from '../../policy/pins-refusal.ts';
 import { approveCall } from '../approve-call.ts';
 import { readInput, toArguments } from '../call-arguments.ts';
 import { milliseconds } from '../flags.ts';
@@ -41,6 +42,7 @@ export const call: Verb = {
     const approve = approveCall(context, flags['yes'] === true);
     const forModel = flags['limit'] === true;
     return withHost(context, { servers: [server], approve, forModel }, async ({ host }) => {
+      if (host.isHeld(server, name)) throw pinChanged(server, name);
       const tool = findTool(host.tools(), server, name);
       const given = toArguments(input, tool.inputSchema);
       const result = await host.call(tool.name, given, { signal, timeoutMs }).catch(sayYes);

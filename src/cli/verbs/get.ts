@@ -24,14 +24,15 @@ export const get: Verb = {
     const config = await loadConfig({ cwd: context.cwd, home: context.home, extra: context.extra });
     const spec = findServer(config, name);
     const verdicts = await trustVerdicts([spec], context);
+    const authority = { managed: config.managed, env: context.env };
     const hidden = config.shadowed.filter((each) => each.name === name);
     const credentials = await placeOfCredentials(context, spec);
     const told = credentials === undefined ? {} : { credentials };
-    output.answer({ ...serverDocument(spec, verdicts), ...told }, () =>
+    output.answer({ ...serverDocument(spec, verdicts, authority), ...told }, () =>
       [
         output.paint.strong(name),
         ...pairLines([
-          ['status', admit(spec, verdicts.get(name)).status],
+          ['status', admit(spec, verdicts.get(name), authority).status],
           ['scope', `${spec.scope} (${SCOPE_MEANING[spec.scope]})`],
           ...(spec.file === undefined ? [] : [['file', spec.file] as const]),
           ['transport', transportOf(spec.entry)],

@@ -33,7 +33,8 @@ async function listConfigured(context: Context): Promise<number> {
   const { output } = context;
   const config = await loadConfig({ cwd: context.cwd, home: context.home, extra: context.extra });
   const verdicts = await trustVerdicts(config.servers, context);
-  const servers = config.servers.map((spec) => configuredReport(spec, verdicts));
+  const authority = { managed: config.managed, env: context.env };
+  const servers = config.servers.map((spec) => configuredReport(spec, verdicts, authority));
   noteProblems(config.problems, output);
   output.answer({ servers, problems: config.problems }, () => {
     if (servers.length === 0) return NOTHING;

@@ -43,13 +43,15 @@ async function setSwitch(context: Context, name: string, enabled: boolean): Prom
   ) {
     throw unknownServer({ ...before, servers: before.servers.filter((each) => each !== spec) }, name);
   }
-  const after = findServer(await loadConfig({ cwd, home }), name);
+  const config = await loadConfig({ cwd, home });
+  const after = findServer(config, name);
   // The hash of consent covers the whole entry; switching by hand what was trusted is not a change to ask about,
   // unless somebody else changed more of it meanwhile.
   if (trusted && needsConsent(after) && sameButSwitch(spec, after))
     await openTrust({ home, env: context.env }).grant([after]);
   const verdicts = await trustVerdicts([after], context);
-  output.answer(serverDocument(after, verdicts), () => {
+  const authority = { managed: config.managed, env: context.env };
+  output.answer(serverDocument(after, verdicts, authority), () => {
     const done = enabled ? output.paint.good('Enabled') : 'Disabled';
     return `${done} ${name} of ${after.scope} scope in ${after.file}`;
   });

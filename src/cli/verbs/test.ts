@@ -6,6 +6,7 @@ import { loadConfig } from '../../config/load.ts';
 import { asPlugboardError, EXIT_STATUS, type PlugboardError } from '../../errors.ts';
 import type { ServerReport } from '../../host-report.ts';
 import { clean } from '../../policy/clean.ts';
+import { type Finding, scanListing } from '../../policy/scan.ts';
 import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
 import { layOut } from '../table.ts';
@@ -29,15 +30,27 @@ export const test: Verb = {
       const server = host.servers().find((report) => report.name === name);
       const phases = [config, ...host.phases(name)];
       const stderr = error?.detail.stderr;
+      const findings = scanListing(
+        name,
+        host.tools().filter((tool) => tool.server === name),
+      );
       const told = {
         ...(stderr ? { stderr } : {}),
+        ...(findings.length === 0 ? {} : { findings }),
         ...(error === undefined ? {} : { error: error.toJSON() }),
       };
-      output.answer({ server, phases, ...told }, () => describe(name, server, phases, output));
+      output.answer({ server, phases, ...told }, () =>
+        [describe(name, server, phases, output), ...findings.map(findingLine)].join('\n'),
+      );
       return error === undefined ? 0 : failed(error, output);
     });
   },
 };
+
+/** The scan only advises: words are cheap, and so are other words. */
+function findingLine({ tool, what, quote }: Finding): string {
+  return `  ! ${clean(tool, { multiline: false })}: ${what}: ${quote}`;
+}
 
 interface Step {
   readonly name: string;

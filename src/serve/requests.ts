@@ -1,0 +1,27 @@
+/** What the gateway reads out of a client's request before it is worked on. */
+
+import { isRecord } from '../lib/json-rpc.ts';
+import type { Params } from './eras.ts';
+import { invalidParams } from './rpc-failure.ts';
+import type { Work } from './work.ts';
+
+/** Requests that may be answered with questions. */
+export function isLong(method: string): boolean {
+  return method === 'tools/call' || method === 'prompts/get' || method === 'resources/read';
+}
+
+export function toolOf(method: string, { name }: Params): string | undefined {
+  return method === 'tools/call' && typeof name === 'string' ? name : undefined;
+}
+
+export function progressOf(params: Params, work: Work): ((progress: object) => void) | undefined {
+  const meta = params['_meta'];
+  const progressToken = isRecord(meta) ? meta['progressToken'] : undefined;
+  if (typeof progressToken !== 'string' && typeof progressToken !== 'number') return undefined;
+  return (progress) => work.notify('notifications/progress', { progressToken, ...progress });
+}
+
+/** Lists come whole: nobody was given a cursor. */
+export function firstPage({ cursor }: Params): void {
+  if (cursor !== undefined) throw invalidParams('This cursor is not known here.');
+}
