@@ -1,7 +1,7 @@
 /** All logins of one home folder: kept in the secret store, changed under a lock, noticed by other processes. */
 
 import { randomBytes } from 'node:crypto';
-import { constants, type FSWatcher, mkdirSync, statSync, watch } from 'node:fs';
+import { constants, type FSWatcher, statSync, watch } from 'node:fs';
 import { access, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PlugboardError } from '../errors.ts';
@@ -9,7 +9,7 @@ import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { withFileLock } from '../lib/locked-file.ts';
-import { makeFolder } from '../lib/make-folder.ts';
+import { makeFolder, makeFolderSync } from '../lib/make-folder.ts';
 import type { SecretHome, SecretPlace, SecretStore } from '../secrets/store.ts';
 import { NOTHING_WANTED, type Wanted } from './challenge.ts';
 import { canonicalUrl, parseLogin, type StoredLogin, serializeLogin, urlKey } from './stored-login.ts';
@@ -209,7 +209,7 @@ export class Logins {
   #startWatching(): void {
     if (this.#watcher !== undefined || this.#stopPolling !== undefined || this.#closed) return;
     try {
-      mkdirSync(this.folder, { recursive: true, mode: PRIVATE_FOLDER });
+      makeFolderSync(this.folder, PRIVATE_FOLDER);
       this.#watcher = watch(this.folder, { persistent: false }, (_, name) => {
         if (name === null) this.#compareAll();
         else this.#compare(name);

@@ -1,10 +1,11 @@
 /** What was called after which search on this machine, kept in the home so that the next search knows (CAT-8). */
 
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Home } from '../config/home.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { updateFile } from '../lib/locked-file.ts';
+import { makeFolder } from '../lib/make-folder.ts';
 import { addUse, type UsageCounts } from './search/usage.ts';
 
 export interface Habits {
@@ -31,7 +32,7 @@ export function openHabits(home: Home): Habits {
       // Added to what the file says now: another process may have learnt too.
       const add = (text: string | undefined): string => serialize(addUse(parse(text ?? ''), query, tool));
       writing = writing
-        .then(() => mkdir(home.cache, { recursive: true, mode: 0o700 }))
+        .then(() => makeFolder(home.cache, 0o700))
         .then(() => updateFile(file, add, { lockDir, mode: 0o600 }))
         .catch(() => {}); // A home that cannot be written learns nothing, and that is all.
     },

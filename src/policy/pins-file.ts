@@ -1,11 +1,12 @@
 /** `pins.json`, and beside it what the hashes stand for, so that a change can be shown. */
 
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Home } from '../config/home.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { replaceFile, updateFile } from '../lib/locked-file.ts';
+import { makeFolder } from '../lib/make-folder.ts';
 import type { PinnedTool, PinRecord } from './pins.ts';
 
 /** Raised when hashes are made differently. */
@@ -37,7 +38,7 @@ export async function updatePins(
   change: (records: PinRecords) => PinRecords,
 ): Promise<PinRecords> {
   let after: PinRecords = {};
-  await mkdir(home.dir, { recursive: true, mode: 0o700 });
+  await makeFolder(home.dir, 0o700);
   await updateFile(
     home.pins,
     (text) => {
@@ -65,7 +66,7 @@ export async function readDefinitions(home: Home, key: string): Promise<Definiti
 
 export async function writeDefinitions(home: Home, key: string, definitions: Definitions): Promise<void> {
   const file = definitionsFile(home, key);
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(file), 0o700);
   await replaceFile(file, JSON.stringify(definitions), { mode: 0o600 });
 }
 
