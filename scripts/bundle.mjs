@@ -8,6 +8,7 @@
  *   plugboard.cjs   answers --version, else requires the next
  *   commands.cjs    the command line and the configuration; commands that connect load the next
  *   host.cjs        the host and everything below it
+ *   serve.cjs       the gateway
  *   errors.cjs      shared by both, so that an error is an instance of one class
  */
 
@@ -35,9 +36,14 @@ const files = [
   { name: 'errors', entry: 'errors.ts', apart: {} },
   { name: 'host', entry: 'host.ts', apart: { 'errors.ts': './errors.cjs' } },
   {
+    name: 'serve',
+    entry: 'cli/verbs/serve.ts',
+    apart: { 'errors.ts': './errors.cjs', 'host.ts': './host.cjs' },
+  },
+  {
     name: 'commands',
     entry: 'cli/commands.ts',
-    apart: { 'errors.ts': './errors.cjs', 'host.ts': './host.cjs' },
+    apart: { 'errors.ts': './errors.cjs', 'host.ts': './host.cjs', 'cli/verbs/serve.ts': './serve.cjs' },
   },
   // Here import() becomes require(), which does not wake the loader for ES modules.
   {

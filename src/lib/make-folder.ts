@@ -1,6 +1,6 @@
 /** Makes a folder and those above it; Node's own `recursive` never ends where a system folder takes no children. */
 
-import { mkdirSync, mkdirSync, statSync, statSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode } from './error-code.ts';
@@ -39,19 +39,4 @@ function isFolder(path: string): Promise<boolean> {
     (info) => info.isDirectory(),
     () => false,
   );
-}
-
-/** The same for code that cannot wait. */
-export function makeFolderSync(folder: string, mode: number): void {
-  if (isFolderSync(folder)) return;
-  if (dirname(folder) !== folder) makeFolderSync(dirname(folder), mode);
-  try {
-    mkdirSync(folder, { mode });
-  } catch (error) {
-    if (!isFolderSync(folder)) throw error;
-  }
-}
-
-function isFolderSync(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

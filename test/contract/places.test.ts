@@ -45,7 +45,8 @@ describe('the home', () => {
     const env = { PLUGBOARD_HOME: '/proc/plugboard-has-no-home-here' };
     const { status, value } = await place.json(['add', 'x', '--', 'node'], { env });
     expect({ status, value }).toMatchObject({ status: 2, value: { error: { code: 'CONFIG_UNWRITABLE' } } });
-    expect((await place.json(['list', '--no-connect'], { env })).status).toBe(0);
+    const remote = ['--server', 'remote=http://127.0.0.1:1/mcp'];
+    expect((await place.json(['list', ...remote], { env })).status).toBe(0);
   });
 });
 
