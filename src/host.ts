@@ -46,6 +46,8 @@ export interface SearchResult {
   readonly tool: string;
   readonly description: string;
   readonly score: number;
+  /** Which words of the query were found in which part of the tool. */
+  readonly why?: readonly { readonly field: string; readonly words: readonly string[] }[];
 }
 
 export class Host {
@@ -282,6 +284,6 @@ export class Host {
   }
 }
 
-function searchResult({ tool: { name, server, tool, description }, score }: SearchHit): SearchResult {
-  return { name, server, tool, description, score };
+function searchResult({ tool: { name, server, tool, description }, score, why }: SearchHit): SearchResult {
+  return { name, server, tool, description, score, ...(why === undefined ? {} : { why }) };
 }

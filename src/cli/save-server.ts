@@ -1,8 +1,8 @@
 /** Writing one new entry: checked first, then written, and trusted where a person's own hands put it into a project. */
 
 import { editTarget, setServer } from '../config/edit.ts';
-import { isStdio, type ServerSpec } from '../config/entry.ts';
-import { expandEntry } from '../config/expand.ts';
+import type { ServerSpec } from '../config/entry.ts';
+import { expandText } from '../config/expand.ts';
 import { loadConfig } from '../config/load.ts';
 import { checkServerName, parseEntry } from '../config/parse.ts';
 import { PlugboardError } from '../errors.ts';
@@ -27,6 +27,9 @@ export async function saveServer(context: Context, server: NewServer): Promise<n
   const { home, output } = context;
   checkNew(server, context);
   const { raw, secret } = takeClientSecret(server.raw);
+  // Kept under the url that a login will see; found out before anything is written.
+  const url =
+    secret === undefined ? '' : expandText(String(raw['url']), context.env, { server: name, key: 'url' });
   const { projectRoot } = await loadConfig({ cwd: context.cwd, home });
   const target = editTarget(scope, { home, projectRoot });
   await setServer(target, name, raw, { home, replace, signal: context.signal });
@@ -36,7 +39,7 @@ export async function saveServer(context: Context, server: NewServer): Promise<n
   const added = all.find((spec) => spec.scope === scope && spec.file === target.file);
   if (added === undefined) throw new Error(`the entry for ${name} was written but is not in ${target.file}`);
   if (needsConsent(added)) await openTrust({ home, env: context.env }).grant([added]);
-  const keptIn = secret === undefined ? undefined : await keepSecret(context, added, secret);
+  const keptIn = secret === undefined ? undefined : await keepClientSecret(context, url, secret);
 
   const verdicts = await trustVerdicts([added], context);
   const authority = { managed: config.managed, env: context.env };
@@ -57,12 +60,6 @@ export async function saveServer(context: Context, server: NewServer): Promise<n
     );
   }
   return 0;
-}
-
-/** Under the url that a login will see, variables filled in. */
-async function keepSecret(context: Context, spec: ServerSpec, secret: string): Promise<string | undefined> {
-  const entry = expandEntry(spec, context.env);
-  return isStdio(entry) ? undefined : keepClientSecret(context, entry.url, secret);
 }
 
 function checkNew({ name, raw, scope }: NewServer, context: Context): void {

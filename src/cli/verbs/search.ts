@@ -12,12 +12,21 @@ const MAX_RESULTS = 1000;
 /** Characters of a description that a result shows. */
 const MAX_DESCRIPTION = 200;
 
+/** What people call the parts of a tool that were searched. */
+const PART_NAMES: Readonly<Record<string, string>> = {
+  parameters: 'names of parameters',
+  parameterTexts: 'texts of parameters',
+};
+
 export const search: Verb = {
   configure(command: Command): void {
     command
       .argument('<query...>', 'what the tool should do')
       .option('-n, --limit <count>', `how many to show (${DEFAULT_RESULTS})`)
-      .addHelpText('after', '\nExample:\n  plugboard search create an issue -n 3');
+      .addHelpText(
+        'after',
+        '\nExample:\n  plugboard search create an issue -n 3\n  plugboard search create an issue --verbose   (says why each was found)',
+      );
   },
 
   run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
@@ -31,10 +40,19 @@ export const search: Verb = {
         if (results.length === 0) return 'No tool fits.';
         const width = output.columns === undefined ? undefined : output.columns - 2;
         return results
-          .map(({ server, tool, description }) => {
+          .map(({ server, tool, description, why = [] }) => {
             const name = `${output.paint.strong(clean(tool, { multiline: false }))} of ${clean(server, { multiline: false })}`;
             const text = clean(description, { multiline: false, max: MAX_DESCRIPTION });
-            return [name, ...(text === '' ? [] : wrap(text, width).map((line) => `  ${line}`))].join('\n');
+            const lines = text === '' ? [] : wrap(text, width).map((line) => `  ${line}`);
+            const reasons = why.map(
+              ({ field, words }) => `${PART_NAMES[field] ?? field}: ${words.join(', ')}`,
+            );
+            const because = reasons.length > 0 ? reasons.join('; ') : 'its meaning is close to the query';
+            return [
+              name,
+              ...lines,
+              ...(context.verbose ? [output.paint.faint(`  why: ${because}`)] : []),
+            ].join('\n');
           })
           .join('\n');
       });
