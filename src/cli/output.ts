@@ -28,6 +28,8 @@ export class Output {
   readonly notePaint: Paint;
   /** Lines may be redrawn in place. */
   readonly live: boolean;
+  /** Notes may be redrawn in place. */
+  readonly liveNotes: boolean;
   /** A person is there to be asked. */
   readonly canAsk: boolean;
   readonly #signal: AbortSignal;
@@ -48,6 +50,7 @@ export class Output {
     this.live = !json && isFancy && this.#stdout.isTerminal;
     this.canAsk = this.live && isTerminal(STDIN);
     this.paint = createPaint(this.live);
+    this.liveNotes = !json && isFancy && this.#stderr.isTerminal;
     this.notePaint = createPaint(isFancy && this.#stderr.isTerminal);
   }
 
@@ -91,6 +94,11 @@ export class Output {
   /** Diagnostics and progress. */
   note(text: string): void {
     this.#stderr.write(`${text}\n`);
+  }
+
+  /** Text to stderr as it is, for what is redrawn. */
+  noteInPlace(text: string): void {
+    this.#stderr.write(text);
   }
 
   #document(document: unknown): void {

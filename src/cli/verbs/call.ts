@@ -10,6 +10,7 @@ import { readInput, toArguments } from '../call-arguments.ts';
 import { milliseconds } from '../flags.ts';
 import { aborted } from '../interrupt.ts';
 import { didYouMean } from '../known-server.ts';
+import { ProgressLine } from '../progress-line.ts';
 import { resultText } from '../result-text.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
 import { withHost } from '../with-host.ts';
@@ -45,7 +46,11 @@ export const call: Verb = {
       if (host.isHeld(server, name)) throw pinChanged(server, name);
       const tool = findTool(host.tools(), server, name);
       const given = toArguments(input, tool.inputSchema);
-      const result = await host.call(tool.name, given, { signal, timeoutMs }).catch(sayYes);
+      const line = new ProgressLine(output, name);
+      const result = await host
+        .call(tool.name, given, { signal, timeoutMs, onProgress: (progress) => line.show(progress) })
+        .catch(sayYes)
+        .finally(() => line.clear());
       output.answer(result, () => resultText(result));
       return result.isError ? EXIT_TOOL_ERROR : 0;
     });
