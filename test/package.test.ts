@@ -81,7 +81,9 @@ describe('the packed package', () => {
     const paths = packed.files.map(({ path }) => path);
     expect(paths).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'CHANGELOG.md', 'package.json']));
     expect(
-      paths.filter((path) => !/^((dist|assets|schemas)\/|docs\/[a-z-]+\.md$|[A-Z]+(\.md)?$|package\.json$)/.test(path)),
+      paths.filter(
+        (path) => !/^((dist|assets|schemas)\/|docs\/[a-z-]+\.md$|[A-Z]+(\.md)?$|package\.json$)/.test(path),
+      ),
     ).toEqual([]);
     expect(
       paths.filter((path) => /\.test\.|(^|[^d])\.ts$|\.map$/.test(path.replace(/\.d\.ts$/, ''))),
