@@ -99,7 +99,10 @@ describe('a signal', () => {
     const { child, ended } = place.start(['list']);
     await pause(ms);
     child.kill('SIGINT');
-    expect((await ended).status).toBe(130);
+    const { status, stdout } = await ended;
+    // On a quick machine the list may be whole by then, and only the servers' end is under way.
+    const isWhole = /^\d+ (connected|failed)/m.test(stdout);
+    expect(status).toBe(isWhole ? 0 : 130);
     await until('the end of every server', () => survivors(witness).length === 0);
   });
 });

@@ -37,7 +37,12 @@ it('KIT-3: every function of plugboard/testing has an example', () => {
 });
 
 it.each(examples)('KIT-3: the example in $file runs', async ({ code }) => {
-  const scope = { ...testing, ...serve, host: smallHost({}), expect };
-  const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
-  await AsyncFunction(...Object.keys(scope), code)(...Object.values(scope));
+  const { host, close } = await smallHost({});
+  try {
+    const scope = { ...testing, ...serve, host, expect };
+    const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
+    await AsyncFunction(...Object.keys(scope), code)(...Object.values(scope));
+  } finally {
+    await close();
+  }
 });
