@@ -3,6 +3,7 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config';
 const config: ViteUserConfig = defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    setupFiles: ['test/property-seed.ts'],
     // Real processes and sockets: a generous ceiling, no test waits for it when things go well.
     testTimeout: 30_000,
     hookTimeout: 30_000,

@@ -318,7 +318,9 @@ class Reader {
       this.#changes.add(path, `required ${unknown.join(', ').slice(0, 200)}: added as string`);
       complete = { ...complete, properties: new Map([...node.properties, ...added]) };
     }
-    if (node.types.includes('array') && node.items === undefined && node.enum === undefined) {
+    // Lists that are given one by one need no items; a choice without a list among them says nothing about items.
+    const listed = node.enum?.some((value) => Array.isArray(value)) ?? false;
+    if (node.types.includes('array') && node.items === undefined && !listed) {
       this.#changes.add(path, 'items is missing: taken as string');
       complete = { ...complete, items: bareNode('string') };
     }

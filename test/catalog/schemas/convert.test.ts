@@ -17,6 +17,12 @@ function converted(schema: unknown, provider: Provider, maxBytes?: number) {
 }
 
 describe('CAT-5: repairs', () => {
+  it.each(PROVIDERS)('%s: a list whose only choice is null still says what is in it', (provider) => {
+    const schema = object({ kind: { allOf: [{ const: null }, { type: ['array', 'null'] }] } });
+    const once = converted(schema, provider);
+    expect(converted(once.schema, provider).schema).toEqual(once.schema);
+  });
+
   it.each(['openai', 'anthropic', 'ai-sdk'] as const)('%s: a good schema stays as it is', (provider) => {
     const schema = object(
       {
