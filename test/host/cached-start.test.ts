@@ -47,7 +47,7 @@ function world(): World {
 const names = (host: Host): string[] => host.tools().map(({ tool }) => tool);
 
 describe('a start from the cache (CAT-4)', () => {
-  it('has every tool and the instructions before any server runs, and connects at the first call', async () => {
+  it('CAT-11: has every tool and the instructions before any server runs, and connects at the first call', async () => {
     const it = world();
     const first = await it.start();
     await first.ready();
