@@ -36,9 +36,10 @@ export const login: Verb = {
           : {}),
       });
       const credentials = await host.credentialPlace(name);
+      const place = credentials === 'file' ? context.home.credentials : 'the keyring';
       output.answer(
         { server: name, loggedIn: true, credentials },
-        () => `Logged in to ${name} (kept in the ${credentials}).`,
+        () => `Logged in to ${name}; the login is kept in ${place}.`,
       );
       return 0;
     });

@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { browse } from '../auth/world.ts';
+import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
+import { Place } from './command.ts';
+
+let place: Place;
+let server: AuthServer;
+beforeEach(async () => {
+  place = new Place();
+  server = await startAuthServer();
+  place.write(place.userFile, { mcpServers: { docs: { url: server.url } } });
+});
+afterEach(async () => {
+  await server.close();
+  place.remove();
+});
+
+/** Types `login`, opens the address that it prints as a browser would, and waits for the end. */
+async function logIn(): Promise<{ status: number | null; stdout: string; stderr: string }> {
+  const { child, ended } = place.start(['login', 'docs', '--no-browser']);
+  let seen = '';
+  child.stderr?.on('data', (text: Buffer) => {
+    const before = /http:\S+/.exec(seen);
+    seen += text.toString();
+    const address = /(http:\S+)\s*\n\n/.exec(seen)?.[1];
+    if (before === null && address !== undefined) void browse(address);
+  });
+  return ended;
+}
+
+it('AUT-6: a server that wants a login says what to type, is used after it, and forgets it again', async () => {
+  const before = await place.json(['call', 'docs', 'echo']);
+  expect(before).toMatchObject({ status: 4, value: { error: { code: 'NEEDS_AUTH', server: 'docs' } } });
+  expect(JSON.stringify(before.value)).toContain('plugboard login docs');
+
+  const { status, stdout, stderr } = await logIn();
+  expect({ status, stdout }).toEqual({
+    status: 0,
+    stdout: 'Logged in to docs; the login is kept in <home>/credentials.json.\n',
+  });
+  expect((await place.json(['get', 'docs'])).value).toMatchObject({ credentials: 'file' });
+  expect((await place.json(['call', 'docs', 'echo'])).status).toBe(0);
+
+  expect(await place.json(['logout', 'docs'])).toEqual({
+    status: 0,
+    value: { server: 'docs', removed: true },
+  });
+  expect((await place.json(['call', 'docs', 'echo'])).status).toBe(4);
+  // A6: the address has a challenge and a state, and nothing that could be used again.
+  for (const secret of server.secrets) expect(`${stdout}${stderr}`).not.toContain(secret);
+});
+
+it('AUT-6: a server of this machine needs no login, and an unknown one is named', async () => {
+  place.write(place.userFile, { mcpServers: { local: { command: 'node' } } });
+  expect(await place.json(['login', 'local'])).toMatchObject({
+    status: 2,
+    value: { error: { code: 'USAGE' } },
+  });
+  expect(await place.json(['login', 'locl'])).toMatchObject({
+    status: 2,
+    value: { error: { code: 'UNKNOWN_SERVER' } },
+  });
+});
