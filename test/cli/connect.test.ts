@@ -242,9 +242,12 @@ describe('tools and search', () => {
             tool: 'add',
             description: 'Adds two numbers.',
             score: expect.any(Number),
+            why: [{ field: 'description', words: ['two', 'numbers'] }],
           },
         ],
       },
     });
+    const { stdout } = await place.run(['search', 'two', 'numbers', '-n', '1', '--verbose']);
+    expect(stdout).toBe('add of legacy\n  Adds two numbers.\n  why: description: two, numbers\n');
   });
 });
