@@ -210,4 +210,34 @@ describe('every tool of server-everything, through the product', { timeout: STAR
     expect(await told('toggle-subscriber-updates')).toContain('Started');
     expect(await told('toggle-subscriber-updates')).toContain('Stopped');
   });
+
+  it('CAT-9: every resource that it lists can be read, and a template fills in', async () => {
+    const { resources, templates } = await host.resources();
+    expect(resources.length).toBeGreaterThan(0);
+    for (const { server, uri } of resources) {
+      const { contents } = await host.read(server, uri);
+      expect(contents.map((each) => each.uri)).toContain(uri);
+    }
+    expect(templates.length).toBeGreaterThan(0);
+    const filled = templates.map(({ uriTemplate }) => uriTemplate.replace(/\{[^}]*\}/g, '1'));
+    for (const uri of filled) expect((await host.read('e', uri)).contents).toHaveLength(1);
+  });
+
+  it('CAT-10: every prompt that it lists can be had', async () => {
+    const prompts = await host.prompts();
+    expect(prompts.length).toBeGreaterThan(0);
+    for (const { server, name, arguments: wanted = [] } of prompts) {
+      const completed = await Promise.all(
+        wanted.map(async (argument): Promise<[string, string]> => {
+          const { values } = await host.complete(
+            { server, type: 'ref/prompt', name },
+            { name: argument.name, value: '' },
+          );
+          return [argument.name, values[0] ?? '1'];
+        }),
+      );
+      const { messages } = await host.prompt(server, name, Object.fromEntries(completed));
+      expect(messages.length).toBeGreaterThan(0);
+    }
+  });
 });
