@@ -11,6 +11,7 @@ import { scanListing, scanText } from '../dist/policy/scan.js';
 import { tools as echoTools } from '../test/fixtures/echo-tools.mjs';
 import { after } from './scan/poisoned-after.mjs';
 import { before } from './scan/poisoned-before.mjs';
+import { fresh } from './scan/poisoned-fresh.mjs';
 
 const percent = (part, whole) => `${part}/${whole} (${((100 * part) / whole).toFixed(1)} %)`;
 
@@ -42,6 +43,7 @@ function falseAlarms(name, tools) {
 
 recall('before rules', before);
 recall('after rules', after);
+recall('held out', fresh);
 
 const shared = fileURLToPath(new URL('../../shared/toolsearch/catalogs', import.meta.url));
 const folders =
