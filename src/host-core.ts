@@ -295,7 +295,7 @@ export class HostCore {
           credentials: () => this.auth.of(spec, entry),
         }),
       fallsBackToSse,
-      restAfterMs: (entry) => ((entry.lifecycle ?? 'lazy') === 'lazy' ? REST_AFTER_MS : undefined),
+      restAfterMs: (entry) => (entry.lifecycle === 'keep-alive' ? undefined : REST_AFTER_MS),
       startupTimeoutMs: (entry) => limitsFor(entry, this.config.settings).startupTimeoutMs,
       answer: (server, method, params, signal) => {
         const call = this.#inFlight.whose(server, signal);

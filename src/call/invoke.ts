@@ -8,6 +8,7 @@ import { RPC_HEADER_MISMATCH } from '../connection/eras.ts';
 import { sandboxMeta } from '../connection/sandbox-state.ts';
 import { createdTask } from '../connection/tasks.ts';
 import { PlugboardError } from '../errors.ts';
+import { pinChanged } from '../policy/pins-refusal.ts';
 import type { Call, CallContext, Stage } from './call.ts';
 import { settingsOf } from './settings.ts';
 import { followCall } from './task.ts';
@@ -17,7 +18,9 @@ export const invoke: Stage = (context) => async (call) => {
   const { tool, connection } = settingsOf(call);
   context.inFlight.begin(tool.server, call);
   try {
-    const answer = await sendOnceMore(context, call);
+    const answer = await sendOnceMore(context, call).catch((error: unknown) => {
+      throw context.leave.aborted ? left(error) : error;
+    });
     const { negotiated } = connection;
     const task = negotiated === undefined ? undefined : createdTask(answer, negotiated.era);
     const raw =
@@ -58,8 +61,11 @@ function newest(context: CallContext, tool: Tool): Tool {
   return now?.server === tool.server && now.tool === tool.tool ? now : tool;
 }
 
-function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
+async function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
   const { connection, entry } = settingsOf(call);
+  // Asking a person and waiting for a turn take time, in which the tool may have become another one.
+  const held = context.snapshot().findHeld(tool.name);
+  if (held?.server === tool.server && held.tool === tool.tool) throw pinChanged(tool.server, tool.tool);
   const limits = limitsFor(entry, context.settings());
   const { negotiated } = connection;
   const sandbox = negotiated === undefined ? undefined : sandboxMeta(negotiated, context.sandboxState());
@@ -84,6 +90,12 @@ function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
       call.onProgress?.(progress);
     },
   });
+}
+
+/** A host that is closed ends its connections: what is lost with them is no fault of the server's. */
+function left(error: unknown): unknown {
+  if (!(error instanceof PlugboardError) || error.code !== 'CONNECTION_LOST') return error;
+  return new PlugboardError('CANCELLED', 'tools/call was cancelled: the host was closed', { cause: error });
 }
 
 /** A timeout and a lost connection say which tool they hit: "tools/call" helps nobody. */

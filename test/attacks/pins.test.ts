@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ServerEntry } from '../../src/config/entry.ts';
 import { homeAt } from '../../src/config/home.ts';
-import { createHost, type Host } from '../../src/index.ts';
+import { createHost, type Host, type HostOptions } from '../../src/index.ts';
 import { acceptPins, reviewPins } from '../../src/policy/pins-review.ts';
 import { type FakeClock, fakeClock, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
 import { Place } from '../cli/command.ts';
@@ -29,7 +29,7 @@ interface World {
   readonly server: ScriptedServer;
   readonly logs: string[];
   readonly clock: FakeClock;
-  open(): Promise<Host>;
+  open(more?: HostOptions): Promise<Host>;
 }
 
 function world(entry: ServerEntry = { url: 'https://tools.example/mcp' }): World {
@@ -47,7 +47,7 @@ function world(entry: ServerEntry = { url: 'https://tools.example/mcp' }): World
     server,
     logs,
     clock,
-    async open() {
+    async open(more = {}) {
       const host = await createHost({
         home: join(dir, 'home'),
         cwd: dir,
@@ -58,6 +58,7 @@ function world(entry: ServerEntry = { url: 'https://tools.example/mcp' }): World
         servers: { s: entry },
         approve: () => 'allow',
         openTransport: () => server.transport(),
+        ...more,
       });
       hosts.push(host);
       host.on('log', ({ message }) => logs.push(message));
@@ -139,6 +140,21 @@ describe('A14: a description that changes after approval', () => {
     await it.clock.advance(1_000);
     await until(() => names(host).includes('add'));
     expect((await host.call('mcp__s__add', { a: 1 })).content).toEqual([{ type: 'text', text: 'sum' }]);
+  });
+
+  it('is not called when it changes while a person is asked about it', async () => {
+    const it = world();
+    const host = await it.open({
+      approve: async () => {
+        poison(it);
+        it.server.notify('notifications/tools/list_changed');
+        await it.clock.advance(1_000);
+        await until(() => !names(host).includes('add'));
+        return 'allow';
+      },
+    });
+    await expect(host.call('mcp__s__add', { a: 1 })).rejects.toMatchObject({ code: 'PIN_CHANGED' });
+    expect(it.server.received.filter((m) => 'method' in m && m.method === 'tools/call')).toEqual([]);
   });
 
   it('is held back at a start from the cache', async () => {

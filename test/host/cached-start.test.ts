@@ -131,7 +131,7 @@ describe('a start from the cache (CAT-4)', () => {
     await host.close();
   });
 
-  it('lifecycle eager starts at once; a lazy server rests after ten idle minutes and comes back for a call', async () => {
+  it('CON-7: eager and keep-alive start at once; all but keep-alive rest after ten idle minutes and come back for a call', async () => {
     const it = world();
     const first = await it.start();
     await first.ready();
@@ -146,12 +146,17 @@ describe('a start from the cache (CAT-4)', () => {
     expect(it.opened).toBe(2);
     await first.close();
 
-    const eager = await it.start({ servers: { s: { command: 'scripted', lifecycle: 'eager' } } });
-    await eager.ready();
-    expect(eager.servers()[0]?.status).toBe('connected');
-    await it.clock.advance(60 * 60 * 1000);
-    expect(eager.servers()[0]?.status).toBe('connected');
-    await eager.close();
+    for (const [lifecycle, after] of [
+      ['eager', 'idle'],
+      ['keep-alive', 'connected'],
+    ] as const) {
+      const host = await it.start({ servers: { s: { command: 'scripted', lifecycle } } });
+      await host.ready();
+      expect([lifecycle, host.servers()[0]?.status]).toEqual([lifecycle, 'connected']);
+      await it.clock.advance(60 * 60 * 1000);
+      expect([lifecycle, host.servers()[0]?.status]).toEqual([lifecycle, after]);
+      await host.close();
+    }
   });
 });
 

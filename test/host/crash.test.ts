@@ -178,7 +178,10 @@ describe('servers that crash', () => {
     expect(world.pids('a').filter(exists)).toEqual([]);
     // Those that were not our own children are collected by init, when it gets to it.
     await until('the end of all others', () => ![...world.pids('b'), grandchild].some(exists));
-    expect(await call).toMatchObject({ code: 'CONNECTION_LOST' });
+    expect(await call).toMatchObject({
+      code: 'CANCELLED',
+      message: 'wait on b was cancelled: the host was closed',
+    });
     expect(host.seen.all['call.begin']).toHaveLength(host.seen.all['call.end'].length);
   });
 });
