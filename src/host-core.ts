@@ -40,6 +40,7 @@ import { Emitter } from './lib/emitter.ts';
 import { readVersion } from './lib/version.ts';
 import type { Authority } from './policy/admit.ts';
 import { openPins, type Pins } from './policy/pins-store.ts';
+import { checkStillAdmitted } from './policy/still-admitted.ts';
 import { createTransport, fallsBackToSse } from './transport/create.ts';
 import type { Reaper } from './transport/reaper.ts';
 
@@ -283,17 +284,21 @@ export class HostCore {
       capabilities: questions.capabilities,
       verdicts: this.#verdicts,
       expand: (spec) => expandEntry(spec, env),
-      transport: async (spec, entry, choice) =>
-        options.openTransport?.(spec.name) ??
-        createTransport({
-          entry,
-          sse: choice === 'sse',
-          env,
-          baseDir: spec.baseDir,
-          clock,
-          reaper: () => this.#startReaper(),
-          credentials: () => this.auth.of(spec, entry),
-        }),
+      transport: async (spec, entry, choice) => {
+        await checkStillAdmitted(spec, this);
+        return (
+          options.openTransport?.(spec.name) ??
+          createTransport({
+            entry,
+            sse: choice === 'sse',
+            env,
+            baseDir: spec.baseDir,
+            clock,
+            reaper: () => this.#startReaper(),
+            credentials: () => this.auth.of(spec, entry),
+          })
+        );
+      },
       fallsBackToSse,
       restAfterMs: (entry) => (entry.lifecycle === 'keep-alive' ? undefined : REST_AFTER_MS),
       startupTimeoutMs: (entry) => limitsFor(entry, this.config.settings).startupTimeoutMs,

@@ -49,7 +49,7 @@ export class Pool {
     const fresh: Admitted[] = [];
     for (const one of admitted) {
       const member = this.#members.get(one.spec.name);
-      if (member !== undefined && member.identity === identityOf(one)) next.set(one.spec.name, member);
+      if (member !== undefined && isStill(member, one)) next.set(one.spec.name, member);
       else fresh.push(one);
     }
     const leaving = [...this.#members].filter(([name]) => !next.has(name));
@@ -104,6 +104,13 @@ export class Pool {
     });
     this.#leaving.set(name, done);
   }
+}
+
+/** One that was refused at its start, because what it runs had changed, may be admitted anew. */
+function isStill({ identity, connection }: Member, admitted: Admitted): boolean {
+  const { status } = connection.state;
+  const refused = status === 'untrusted' || status === 'blocked';
+  return identity === identityOf(admitted) && (!refused || admitted.initial.status === status);
 }
 
 /** What decides whether a running server may stay: everything it was started from, and what it may do. */

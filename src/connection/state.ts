@@ -101,6 +101,8 @@ function broken(
   event: Extract<ConnectionEvent, { type: 'broke' }>,
 ): ConnectionState {
   const { error } = event;
+  if (error.code === 'UNTRUSTED') return { status: 'untrusted', error };
+  if (error.code === 'BLOCKED_BY_POLICY') return { status: 'blocked', error };
   if (error.code === 'NEEDS_AUTH' || error.code === 'AUTH_FAILED') return { status: 'needs_auth', error };
   if (error.code === 'NEEDS_CLIENT_REGISTRATION') return { status: 'needs_client_registration', error };
   const stable = state.status === 'connected' && event.at - state.since >= STABLE_MS;

@@ -1,6 +1,7 @@
 /** Consent to what comes with a project: bound to the whole entry and to the scripts it names, by their hashes. */
 
 import { createHash } from 'node:crypto';
+import { dirname } from 'node:path';
 import { readDocument } from '../config/document.ts';
 import { change, valueAt } from '../config/edit.ts';
 import type { Problem, ServerSpec } from '../config/entry.ts';
@@ -29,8 +30,8 @@ export interface Trust {
   verdicts(specs: readonly ServerSpec[]): Promise<ReadonlyMap<string, TrustVerdict>>;
   /** Remembers that a person consented to these servers as they are now. */
   grant(specs: readonly ServerSpec[]): Promise<void>;
-  /** Takes consent back; tells which of the names had it. */
-  revoke(projectRoot: string, names: readonly string[]): Promise<readonly string[]>;
+  /** Takes consent back; tells the names of those that had it. */
+  revoke(specs: readonly ServerSpec[]): Promise<readonly string[]>;
 }
 
 /** What was consented to. The entry is kept as it was, so that a later change can be shown. */
@@ -45,8 +46,13 @@ function needsTrust(spec: ServerSpec): boolean {
   return spec.scope === 'project' || spec.scope === 'plugin';
 }
 
+/** Where a consent stands: by the folder of the file, since a nested `.mcp.json` may have a server of the same name. */
+function placeOf({ file, baseDir, name }: ServerSpec): string[] {
+  return ['projects', file === undefined ? baseDir : dirname(file), name];
+}
+
 /**
- * The store of consents, in `trust.json`: project root → server name → consent.
+ * The store of consents, in `trust.json`: folder of the project's file → server name → consent.
  *
  * @example
  * const trust = openTrust({ home, env: process.env });
@@ -67,7 +73,7 @@ export function openTrust({ home, env }: { home: Home; env: NodeJS.ProcessEnv })
         const problem = store?.problems[0];
         // Fails closed: a store that is in doubt has nothing to say for anybody.
         if (problem) return { state: 'unknown', changes: [], problem };
-        const consent = asConsent(valueAt(store?.value, ['projects', spec.baseDir, spec.name]));
+        const consent = asConsent(valueAt(store?.value, placeOf(spec)));
         if (!consent) return { state: 'unknown', changes: [] };
         const now = await consentTo(spec, env);
         if (!now) return { state: 'unknown', changes: [], problem: tooManyScripts(spec) };
@@ -88,20 +94,17 @@ export function openTrust({ home, env }: { home: Home; env: NodeJS.ProcessEnv })
         });
       if (consents.length === 0) return;
       await change(home.trust, { home }, () =>
-        consents.map(({ spec, consent }) => ({
-          path: ['projects', spec.baseDir, spec.name],
-          value: consent,
-        })),
+        consents.map(({ spec, consent }) => ({ path: placeOf(spec), value: consent })),
       );
     },
 
-    async revoke(projectRoot, names) {
-      let revoked: readonly string[] = [];
+    async revoke(specs) {
+      let revoked: readonly ServerSpec[] = [];
       await change(home.trust, { home }, (root) => {
-        revoked = names.filter((name) => valueAt(root, ['projects', projectRoot, name]) !== undefined);
-        return revoked.map((name) => ({ path: ['projects', projectRoot, name], value: undefined }));
+        revoked = specs.filter((spec) => valueAt(root, placeOf(spec)) !== undefined);
+        return revoked.map((spec) => ({ path: placeOf(spec), value: undefined }));
       });
-      return revoked;
+      return revoked.map(({ name }) => name);
     },
   };
 }

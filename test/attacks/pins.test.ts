@@ -145,7 +145,7 @@ describe('A14: a description that changes after approval', () => {
   it('is not called when it changes while a person is asked about it', async () => {
     const it = world();
     const host = await it.open({
-      approve: async () => {
+      approve: async (): Promise<'allow'> => {
         poison(it);
         it.server.notify('notifications/tools/list_changed');
         await it.clock.advance(1_000);

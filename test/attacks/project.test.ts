@@ -99,6 +99,50 @@ describe('A11: an approved entry that changes', () => {
   });
 });
 
+describe('A11: a script that changes under a host that runs', () => {
+  const script = (comment: string): void =>
+    writeFileSync(
+      join(place.project, 'server.mjs'),
+      `/* ${comment} */ await import(${JSON.stringify(CANARY)});\n`,
+    );
+
+  it('a naive client that asked once starts it again as it is now', async () => {
+    script('good');
+    place.write(place.projectFile, {
+      mcpServers: { tool: { command: process.execPath, args: [join(place.project, 'server.mjs'), trace] } },
+    });
+    for (const server of await naiveOpen(place.project)) await server.close();
+    script('evil');
+    for (const server of await naiveOpen(place.project)) await server.close();
+    expect(ran()).toBe(2);
+  });
+
+  it('is not started here, whenever it would be; consent brings it back', async () => {
+    script('good');
+    place.write(place.projectFile, {
+      mcpServers: { tool: { command: process.execPath, args: ['server.mjs', trace] } },
+    });
+    await place.run(['trust', 'tool']);
+    const host = await createHost({ cwd: place.project, home: place.home, env: process.env, watch: false });
+    try {
+      await host.ready();
+      expect([ran(), host.servers()[0]?.status]).toEqual([1, 'connected']);
+      await host.disconnect('tool');
+      script('evil');
+      await expect(host.connect('tool')).rejects.toMatchObject({ code: 'UNTRUSTED' });
+      expect([ran(), host.servers()[0]?.status]).toEqual([1, 'untrusted']);
+      await host.reload();
+      expect([ran(), host.servers()[0]?.status]).toEqual([1, 'untrusted']);
+      await place.run(['trust', 'tool']);
+      await host.reload();
+      await host.connect('tool');
+      expect([ran(), host.servers()[0]?.status]).toEqual([2, 'connected']);
+    } finally {
+      await host.close();
+    }
+  });
+});
+
 describe('A12: a project that moves our home or turns off checks', () => {
   /** Many tools load a project's `.env` into their own environment before they look at anything else. */
   const naiveDotEnv = (): Record<string, string> =>

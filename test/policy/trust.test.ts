@@ -81,23 +81,40 @@ describe('consent: POL-2', () => {
     expect(await verdict(place, specIn(place.root, { command: 'x' }, '__proto__'))).toEqual(UNKNOWN);
   });
 
+  it('a server of the same name in a nested file has a consent of its own', async () => {
+    const place = scratch();
+    const trust = openTrust({ home: place.home, env: {} });
+    const outer = specIn(place.root, { command: 'x' });
+    const inner = { ...specIn(place.root, { command: 'y' }), file: join(place.root, 'sub', '.mcp.json') };
+    await trust.grant([outer]);
+    expect([await verdict(place, outer), await verdict(place, inner)]).toEqual([TRUSTED, UNKNOWN]);
+    await trust.grant([inner]);
+    expect([await verdict(place, outer), await verdict(place, inner)]).toEqual([TRUSTED, TRUSTED]);
+    expect(await trust.revoke([inner])).toEqual(['files']);
+    expect([await verdict(place, outer), await verdict(place, inner)]).toEqual([TRUSTED, UNKNOWN]);
+  });
+
   it('__proto__ as a name can be trusted and taken back like any other', async () => {
     const place = scratch();
     const trust = openTrust({ home: place.home, env: {} });
     const spec = specIn(place.root, { command: 'x' }, '__proto__');
     await trust.grant([spec]);
     expect(await verdict(place, spec)).toEqual(TRUSTED);
-    expect(await trust.revoke(place.root, ['__proto__'])).toEqual(['__proto__']);
+    expect(await trust.revoke([spec])).toEqual(['__proto__']);
     expect(await verdict(place, spec)).toEqual(UNKNOWN);
   });
 
   it('consent can be taken back, one by one, and says what was there', async () => {
     const place = scratch();
     const trust = openTrust({ home: place.home, env: {} });
-    expect(await trust.revoke(place.root, ['a'])).toEqual([]);
-    const [a, b] = [specIn(place.root, { command: 'x' }, 'a'), specIn(place.root, { command: 'x' }, 'b')];
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => specIn(place.root, { command: 'x' }, name)) as [
+      ServerSpec,
+      ServerSpec,
+      ServerSpec,
+    ];
+    expect(await trust.revoke([a])).toEqual([]);
     await trust.grant([a, b]);
-    expect(await trust.revoke(place.root, ['a', 'c'])).toEqual(['a']);
+    expect(await trust.revoke([a, c])).toEqual(['a']);
     expect([await verdict(place, a), await verdict(place, b)]).toEqual([UNKNOWN, TRUSTED]);
   });
 
@@ -157,7 +174,7 @@ describe('consent: POL-2', () => {
     const trust = openTrust({ home: place.home, env: {} });
     const spec = specIn(place.root, { command: 'x' });
     await expect(trust.grant([spec])).rejects.toMatchObject({ code: 'CONFIG_UNWRITABLE' });
-    await expect(trust.revoke(place.root, ['files'])).rejects.toMatchObject({ code: 'CONFIG_UNWRITABLE' });
+    await expect(trust.revoke([spec])).rejects.toMatchObject({ code: 'CONFIG_UNWRITABLE' });
     expect(place.read(place.home.trust)).toBe('{ "projects": {');
   });
 

@@ -29,7 +29,7 @@ export const remove: Verb = {
 
     const removed = found.find((spec) => spec.scope === target.scope && spec.file === target.file);
     if (removed !== undefined && needsConsent(removed)) {
-      await openTrust({ home, env: context.env }).revoke(config.projectRoot, [name]);
+      await openTrust({ home, env: context.env }).revoke([removed]);
     }
     output.answer({ name, scope: target.scope, file: target.file, removed: true }, () => {
       return `${output.paint.good('Removed')} ${name} of ${target.scope} scope from ${target.file}`;

@@ -30,10 +30,7 @@ export const trust: Verb = {
     noteProblems(config.problems, output);
     if (flags['revoke'] === true) {
       if (!named) throw sayWhich();
-      await openTrust({ home: context.home, env: context.env }).revoke(
-        config.projectRoot,
-        chosen.map(({ name }) => name),
-      );
+      await openTrust({ home: context.home, env: context.env }).revoke(chosen.filter(needsConsent));
     } else if (output.canAsk && flags['yes'] !== true) {
       await askAbout(context, chosen);
     } else if (named) {
