@@ -16,6 +16,7 @@ const LAYERS: readonly string[] = [
   'auth',
   'transport',
   'connection',
+  'endpoint',
   'catalog',
   'call',
   'host',

@@ -2,17 +2,16 @@
 
 import type { CompletionRef } from '../catalog/completion.ts';
 import type { ListedPrompt } from '../catalog/prompts.ts';
+import type { Asker, Params } from '../endpoint/eras.ts';
+import { invalidParams, resourceNotFound } from '../endpoint/rpc-failure.ts';
 import { asPlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
-import type { Asker, Params } from './eras.ts';
 import type { Gateway } from './gateway.ts';
-import { invalidParams, RpcFailure } from './rpc-failure.ts';
 import type { ServedHost } from './served-host.ts';
 import { forVersion } from './tools.ts';
 
 /** A resource whose address another server has too is listed under this one. */
 const OF_SERVER = /^plugboard:\/\/server\/([^/]+)\/(.+)$/;
-const RPC_RESOURCE_NOT_FOUND = -32002;
 
 interface Place {
   readonly server: string;
@@ -51,7 +50,7 @@ export async function readResource(
   if (typeof uri !== 'string') throw invalidParams('resources/read needs an address.');
   if (gateway.outputs.isOne(uri)) {
     const contents = await gateway.outputs.read(uri, owner);
-    if (contents === undefined) throw notFound(uri, asker);
+    if (contents === undefined) throw resourceNotFound(uri, asker.era);
     return { contents: [contents] };
   }
   const places = await placesOf(gateway.host, uri);
@@ -65,14 +64,14 @@ export async function readResource(
       if (error.code !== 'INVALID_ARGUMENTS') throw error;
     }
   }
-  throw notFound(uri, asker);
+  throw resourceNotFound(uri, asker.era);
 }
 
 /** Where to listen for changes of a resource; rejects when nobody offers it. */
 export async function ownerOf(host: ServedHost, uri: unknown, asker: Asker): Promise<Place> {
   if (typeof uri !== 'string') throw invalidParams('The address of a resource has to be text.');
   const [place] = await placesOf(host, uri);
-  if (place === undefined) throw notFound(uri, asker);
+  if (place === undefined) throw resourceNotFound(uri, asker.era);
   return place;
 }
 
@@ -91,13 +90,6 @@ async function placesOf(host: ServedHost, uri: string): Promise<readonly Place[]
     .sort((a, b) => b.prefix.length - a.prefix.length);
   const servers = new Set([...fitting, ...resources, ...templates].map(({ server }) => server));
   return [...servers].map((server) => ({ server, uri }));
-}
-
-function notFound(uri: string, { era }: Asker): RpcFailure {
-  const message = `There is no resource ${JSON.stringify(uri)}.`;
-  return era === 'modern'
-    ? invalidParams(message, { uri })
-    : new RpcFailure(RPC_RESOURCE_NOT_FOUND, message, { uri });
 }
 
 export async function listPrompts(host: ServedHost): Promise<Params> {

@@ -1,17 +1,20 @@
 /** What all clients of one gateway share: the host, who is there, and whose calls each server works on. */
 
 import type { Implementation } from '../connection/eras.ts';
-import { PlugboardError } from '../errors.ts';
+import type { Attendant, Backend, ListKind } from '../endpoint/backend.ts';
+import { partFrom } from '../endpoint/farewell.ts';
+import type { Front } from '../endpoint/front.ts';
+import { Held } from '../endpoint/rounds.ts';
+import type { RpcFailure } from '../endpoint/rpc-failure.ts';
+import { asPlugboardError } from '../errors.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { readVersion } from '../lib/version.ts';
-import type { Front } from './front.ts';
+import { failureOf } from './failure.ts';
+import { GatewayClient } from './gateway-client.ts';
 import { Outputs } from './outputs.ts';
-import { Held } from './rounds.ts';
 import type { ServedHost } from './served-host.ts';
 import { createToolLister } from './tools.ts';
 
-/** How long running calls may go on after serving was asked to end. */
-const CLOSE_GRACE_MS = 5_000;
 /** How long the first list waits for servers that are on their way: many clients never ask a second time. */
 const SETTLE_MS = 15_000;
 
@@ -21,9 +24,7 @@ export interface GatewayOptions {
   readonly clock?: Clock | undefined;
 }
 
-export type ListKind = 'tools' | 'resources' | 'prompts';
-
-export class Gateway {
+export class Gateway implements Backend {
   readonly host: ServedHost;
   readonly identity: Implementation = { name: 'plugboard', version: readVersion() };
   readonly approvals: 'client' | 'enforce';
@@ -31,7 +32,7 @@ export class Gateway {
   readonly held: Held;
   readonly outputs: Outputs = new Outputs();
   readonly listTools: ReturnType<typeof createToolLister> = createToolLister();
-  readonly #fronts = new Map<string, Front>();
+  readonly #clients = new Map<string, GatewayClient>();
   readonly #calls = new Map<string, { readonly server: string; readonly session: string }>();
   /** For each server the sessions that it works for, with the number of their calls. */
   readonly #busy = new Map<string, Map<string, number>>();
@@ -61,12 +62,20 @@ export class Gateway {
     return this.#closing;
   }
 
-  enter(front: Front): void {
-    this.#fronts.set(front.sessionId, front);
+  attend(front: Front): Attendant {
+    return new GatewayClient(this, front);
   }
 
-  leave(front: Front): void {
-    this.#fronts.delete(front.sessionId);
+  failureOf(thrown: unknown): RpcFailure {
+    return failureOf(asPlugboardError(thrown));
+  }
+
+  enter(session: string, client: GatewayClient): void {
+    this.#clients.set(session, client);
+  }
+
+  leave(session: string): void {
+    this.#clients.delete(session);
   }
 
   /**
@@ -81,17 +90,8 @@ export class Gateway {
   /** Lets running work end within a limit, then ends it, and lets go of the host. */
   async close(): Promise<void> {
     this.#closing = true;
-    const reason = new PlugboardError('CANCELLED', 'the gateway is closing');
-    this.held.close(reason);
-    const fronts = [...this.#fronts.values()];
-    for (const front of fronts) front.stopListening();
-    let stopTimer = (): void => {};
-    const late = new Promise<void>((resolve) => {
-      stopTimer = this.clock.after(CLOSE_GRACE_MS, resolve);
-    });
-    await Promise.race([Promise.all(fronts.map((front) => front.idle())), late]);
-    stopTimer();
-    for (const front of fronts) front.close(reason);
+    const fronts = [...this.#clients.values()].map(({ front }) => front);
+    await partFrom(fronts, this.held, this.clock, 'the gateway is closing');
     for (const stop of this.#stopListening) stop();
   }
 
@@ -112,7 +112,7 @@ export class Gateway {
       setImmediate(() => {
         const kinds = [...this.#changed];
         this.#changed.clear();
-        for (const front of this.#fronts.values()) for (const each of kinds) front.listChanged(each);
+        for (const { front } of this.#clients.values()) for (const each of kinds) front.listChanged(each);
       });
     }
     this.#changed.add(kind);
@@ -143,10 +143,10 @@ export class Gateway {
     if (server === undefined) return;
     const sessions = this.#busy.get(server);
     if (sessions === undefined || sessions.size === 0) {
-      const [only, ...others] = this.#fronts.values();
-      if (others.length === 0) only?.log(server, level, message);
+      const [only, ...others] = this.#clients.values();
+      if (others.length === 0) only?.front.log(server, level, message);
     } else if (sessions.size === 1) {
-      for (const session of sessions.keys()) this.#fronts.get(session)?.log(server, level, message);
+      for (const session of sessions.keys()) this.#clients.get(session)?.front.log(server, level, message);
     }
   }
 }

@@ -1,5 +1,6 @@
 /** Tokens of an authorization server: signature, issuer, audience and time are checked, or it is nobody (A9). */
 
+import type { TokenVerifier } from '../endpoint/guard.ts';
 import { PlugboardError } from '../errors.ts';
 
 /** Signatures that a public key checks; a shared secret or none is no proof. */
@@ -7,14 +8,6 @@ const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 const DISCOVERY_TIMEOUT_MS = 10_000;
 const CLOCK_TOLERANCE_S = 30;
 const METADATA_PATH = '/.well-known/oauth-protected-resource';
-
-export interface TokenVerifier {
-  /** Who the token stands for; undefined when it is not good here. */
-  principalOf(token: string): Promise<string | undefined>;
-  /** Where clients learn which issuer to ask. */
-  readonly metadataPath: string;
-  readonly metadata: Readonly<Record<string, unknown>>;
-}
 
 export interface IssuerOptions {
   readonly issuer: string;

@@ -3,15 +3,14 @@
 import { randomUUID } from 'node:crypto';
 import type { ApprovalAnswer, ApprovalRequest, SessionOptions } from '../call/session.ts';
 import type { ElicitAnswer, ElicitRequest, Root, SampleRequest } from '../connection/questions.ts';
+import { canElicit, FIRST_MODE_VERSION } from '../endpoint/elicitation.ts';
+import type { Params } from '../endpoint/eras.ts';
+import { missingCapability } from '../endpoint/rpc-failure.ts';
+import type { Work } from '../endpoint/work.ts';
 import { PlugboardError } from '../errors.ts';
 import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
-import type { Asker, Params } from './eras.ts';
-import { missingCapability } from './rpc-failure.ts';
-import type { Work } from './work.ts';
 
-/** The first version in which an elicitation says its mode, and may be an address. */
-const FIRST_MODE_VERSION = '2025-11-25';
 const MAX_SHOWN_ARGUMENTS_CHARS = 2_000;
 
 export interface QuestionedClient {
@@ -107,15 +106,6 @@ async function approve(client: QuestionedClient, request: ApprovalRequest): Prom
   if (answer.action === 'cancel') return 'cancel';
   const chosen = answer.action === 'accept' ? String(answer.content?.['answer']) : 'Deny';
   return (Object.hasOwn(ANSWERS, chosen) ? ANSWERS[chosen] : undefined) ?? 'deny';
-}
-
-/** An empty capability means forms: addresses came later, and have to be named. */
-function canElicit({ capabilities }: Asker, mode: 'form' | 'url'): boolean {
-  const { elicitation } = capabilities;
-  if (!isRecord(elicitation)) return false;
-  return mode === 'url'
-    ? isRecord(elicitation['url'])
-    : isRecord(elicitation['form']) || !isRecord(elicitation['url']);
 }
 
 function asElicitAnswer(answer: unknown): ElicitAnswer {

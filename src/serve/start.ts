@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findHome } from '../config/home.ts';
+import type { ServedHttp } from '../endpoint/http.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { createHost, type Host } from '../host.ts';
 import { describeConnecting } from './connect-lines.ts';
-import { DEFAULT_PORT, type ServedHttp, serveHttp } from './http.ts';
+import { DEFAULT_PORT, serveHttp } from './http.ts';
 import { gatewayToken } from './token.ts';
 
 const FIRST_PORT = DEFAULT_PORT;

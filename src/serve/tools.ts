@@ -5,10 +5,11 @@ import type { ContentBlock } from '../catalog/accept-result.ts';
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { META } from '../connection/eras.ts';
+import type { Params } from '../endpoint/eras.ts';
+import { invalidParams } from '../endpoint/rpc-failure.ts';
 import type { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
-import type { Params } from './eras.ts';
-import { failureOf, invalidParams } from './rpc-failure.ts';
+import { failureOf } from './failure.ts';
 
 export const CALL_TOOL = 'call_tool';
 

@@ -1,4 +1,4 @@
-/** What the gateway reads out of a client's request before it is worked on. */
+/** What an endpoint reads out of a client's request before it is worked on. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import type { Params } from './eras.ts';

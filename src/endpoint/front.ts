@@ -1,13 +1,11 @@
 /**
- * One client of the gateway, whatever carries its messages: the mirror of `connection/peer.ts`.
+ * One client of an endpoint, whatever carries its messages: the mirror of `connection/peer.ts`.
  *
  * It lives as long as a stdio connection or a legacy session; a stateless client has one for each request.
  */
 
-import type { SessionOptions } from '../call/session.ts';
-import { TOOL_SEARCH } from '../catalog/deferral.ts';
 import { MODERN_VERSION } from '../connection/eras.ts';
-import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { PlugboardError } from '../errors.ts';
 import {
   isRecord,
   type JsonRpcMessage,
@@ -15,17 +13,13 @@ import {
   RPC_INTERNAL_ERROR,
   RPC_INVALID_REQUEST,
 } from '../lib/json-rpc.ts';
-import { complete, getPrompt, listPrompts, listResources, listTemplates, readResource } from './content.ts';
+import type { Attendant, Backend, ListKind } from './backend.ts';
 import { type Asker, dress, legacyAsker, modernAsker, NAMELESS, type Params } from './eras.ts';
-import type { Gateway, ListKind } from './gateway.ts';
 import { Outbound } from './outbound.ts';
-import { questionsOf } from './questions.ts';
-import { firstPage, isLong, progressOf, toolOf } from './requests.ts';
+import { isLong, toolOf } from './requests.ts';
 import { printOf, Rounds } from './rounds.ts';
-import { failureOf, invalidParams, RpcFailure, unknownMethod } from './rpc-failure.ts';
-import type { ServedSession } from './served-host.ts';
+import { invalidParams, RpcFailure, unknownMethod } from './rpc-failure.ts';
 import { Subscriptions } from './subscriptions.ts';
-import { passedOn, refused, wantedCall } from './tools.ts';
 import { type Ask, type Exchange, Work } from './work.ts';
 
 /** Requests of one client at the same time. */
@@ -51,27 +45,28 @@ export interface FrontOptions {
 }
 
 export class Front {
-  readonly #gateway: Gateway;
+  readonly #backend: Backend;
+  readonly #attendant: Attendant;
   readonly #options: FrontOptions;
   readonly #running = new Map<RequestId, Work>();
   readonly #outbound = new Outbound();
   readonly #subscriptions: Subscriptions;
-  #session: ServedSession | undefined;
   #legacy: Asker | undefined;
   #onIdle: (() => void)[] = [];
 
-  constructor(gateway: Gateway, options: FrontOptions) {
-    this.#gateway = gateway;
+  constructor(backend: Backend, options: FrontOptions) {
+    this.#backend = backend;
     this.#options = options;
-    this.#subscriptions = new Subscriptions(gateway.host, (message) => options.broadcast(message));
+    this.#attendant = backend.attend(this);
+    this.#subscriptions = new Subscriptions(this.#attendant, (message) => options.broadcast(message));
   }
 
   get principal(): string {
     return this.#options.principal;
   }
 
-  get sessionId(): string {
-    return this.#open().id;
+  get isStateless(): boolean {
+    return this.#options.stateless;
   }
 
   get isBusy(): boolean {
@@ -94,7 +89,7 @@ export class Front {
       return undefined;
     }
     if (params !== undefined && !isRecord(params)) {
-      return Promise.resolve(failed(id, invalidParams('params have to be an object.')));
+      return Promise.resolve(this.#failed(id, invalidParams('params have to be an object.')));
     }
     return this.#serve(id, method, params ?? {}, exchange);
   }
@@ -106,28 +101,21 @@ export class Front {
     this.#options.broadcast({ jsonrpc: '2.0', method: `notifications/${kind}/list_changed` });
   }
 
-  /** A server's log message, for a client that wants such; on the stream of the work it belongs to if there is one. */
-  log(server: string, level: string, data: string): void {
-    const work = this.#lastWork();
+  /** A log message, for a client that wants such; on the stream of the work it belongs to if there is one. */
+  log(logger: string, level: string, data: unknown, work: Work | undefined = this.#lastWork()): void {
     const asker = work?.asker ?? this.#legacy;
     if (asker?.logLevel === undefined || LEVELS.indexOf(level) < LEVELS.indexOf(asker.logLevel)) return;
     const message = {
       jsonrpc: '2.0',
       method: 'notifications/message',
-      params: { level, logger: server, data },
+      params: { level, logger, data },
     } as const;
     if (work?.exchange?.send(message) !== true && asker.era === 'legacy') this.#options.broadcast(message);
   }
 
-  workFor(server: string | undefined, signal: AbortSignal | undefined): Work | undefined {
-    for (const work of this.#running.values()) if (work.signal === signal) return work;
-    if (server !== undefined && !this.#gateway.isAlone(server, this.sessionId)) return undefined;
-    const tools = server === undefined ? [] : this.#open().tools();
-    const works = [...this.#running.values()].reverse();
-    return (
-      works.find(({ tool }) => tools.some((known) => known.name === tool && known.server === server)) ??
-      works[0]
-    );
+  /** What is worked on now, the newest last. */
+  works(): readonly Work[] {
+    return [...this.#running.values()];
   }
 
   /** Resolves when nothing is worked on any more. */
@@ -144,19 +132,10 @@ export class Front {
     for (const work of this.#running.values()) work.cancel(reason);
     this.#outbound.close(reason);
     this.#subscriptions.close();
-    if (this.#session !== undefined) this.#gateway.leave(this);
+    this.#attendant.leave();
   }
 
   // The inside.
-
-  #open(): ServedSession {
-    if (this.#session === undefined) {
-      const options: SessionOptions = { approvals: this.#gateway.approvals, ...questionsOf(this) };
-      this.#session = this.#gateway.host.session(options);
-      this.#gateway.enter(this);
-    }
-    return this.#session;
-  }
 
   #notified(method: string, params: Params): void {
     if (method !== 'notifications/cancelled') return;
@@ -177,7 +156,7 @@ export class Front {
       const asker = modernAsker(method, params) ?? this.#legacy ?? NAMELESS;
       const quick = this.#quick(method, params, asker);
       if (quick !== undefined)
-        return { jsonrpc: '2.0', id, result: dress(method, await quick, asker.era, this.#gateway.identity) };
+        return { jsonrpc: '2.0', id, result: dress(method, await quick, asker.era, this.#backend.identity) };
       if (this.#running.has(id))
         throw new RpcFailure(RPC_INVALID_REQUEST, 'A request with this id is being worked on.');
       if (this.#running.size >= MAX_RUNNING) {
@@ -191,9 +170,9 @@ export class Front {
       // A client that took its request back wants no answer.
       return work.signal.aborted
         ? undefined
-        : { jsonrpc: '2.0', id, result: dress(method, result, asker.era, this.#gateway.identity) };
+        : { jsonrpc: '2.0', id, result: dress(method, result, asker.era, this.#backend.identity) };
     } catch (thrown) {
-      return work?.signal.aborted ? undefined : failed(id, thrown);
+      return work?.signal.aborted ? undefined : this.#failed(id, thrown);
     } finally {
       if (work !== undefined) this.#done(id, work);
       else if (this.#options.stateless) this.#release();
@@ -209,31 +188,20 @@ export class Front {
   }
 
   #release(): void {
-    if (this.#session !== undefined && !this.isBusy) this.#gateway.leave(this);
+    if (!this.isBusy) this.#attendant.leave();
   }
 
-  /** What is answered without going to a server for one client's sake; undefined for everything else. */
+  /** What is answered at once; undefined for everything else. */
   #quick(method: string, params: Params, asker: Asker): Params | Promise<Params> | undefined {
-    const { host } = this.#gateway;
-    switch (method) {
-      case 'tools/list':
-        firstPage(params);
-        return this.#gateway.settling?.then(() => this.#listTools()) ?? this.#listTools();
-      case 'resources/list':
-        firstPage(params);
-        return listResources(host);
-      case 'resources/templates/list':
-        firstPage(params);
-        return listTemplates(host);
-      case 'prompts/list':
-        firstPage(params);
-        return listPrompts(host);
-      case 'server/discover':
-        if (asker.era === 'legacy') throw unknownMethod(method);
-        return { supportedVersions: [MODERN_VERSION], ...this.#about(asker) };
+    const answer = this.#attendant.quick(method, params, asker);
+    if (answer !== undefined) return answer;
+    if (asker.era === 'modern') {
+      if (method !== 'server/discover') return undefined;
+      return { supportedVersions: [MODERN_VERSION], ...this.#attendant.about(asker.era) };
     }
-    if (asker.era === 'modern') return undefined;
     switch (method) {
+      case 'server/discover':
+        throw unknownMethod(method);
       case 'ping':
         return {};
       case 'initialize':
@@ -254,71 +222,28 @@ export class Front {
     return undefined;
   }
 
-  #listTools(): Params {
-    return { tools: this.#gateway.listTools(this.#open().tools(), this.#options.stateless) };
-  }
-
-  #initialize(params: Params): Params {
+  #initialize(params: Params): Params | Promise<Params> {
     const asker = legacyAsker(params);
     this.#legacy = asker;
-    this.#open();
-    return { protocolVersion: asker.version, serverInfo: this.#gateway.identity, ...this.#about(asker) };
-  }
-
-  #about({ era }: Asker): Params {
-    const instructions = this.#gateway.host.instructions();
-    return {
-      capabilities: {
-        tools: { listChanged: true },
-        resources: { subscribe: true, listChanged: true },
-        prompts: { listChanged: true },
-        completions: {},
-        ...(era === 'legacy' ? { logging: {} } : {}),
-      },
-      ...(instructions === '' ? {} : { instructions }),
+    this.#attendant.enter();
+    const { identity } = this.#backend;
+    const answer = {
+      protocolVersion: asker.version,
+      serverInfo: identity,
+      ...this.#attendant.about(asker.era),
     };
+    return this.#attendant.initialized?.(params, answer) ?? answer;
   }
 
-  /** What takes as long as a server does. */
+  /** What takes as long as the work behind it. */
   #long(method: string, params: Params, work: Work): Promise<Params> {
-    const { host } = this.#gateway;
-    switch (method) {
-      case 'tools/call':
-        return this.#call(params, work);
-      case 'resources/read':
-        return readResource(this.#gateway, params, work.asker, this.principal, work.signal);
-      case 'prompts/get':
-        return getPrompt(host, params, work.asker, work.signal);
-      case 'completion/complete':
-        return complete(host, params, work.signal);
-      case 'subscriptions/listen':
-        if (work.asker.era === 'legacy') break;
-        this.#open();
-        return this.#subscriptions.listen(params, work);
+    if (method === 'subscriptions/listen' && work.asker.era === 'modern') {
+      this.#attendant.enter();
+      return this.#subscriptions.listen(params, work);
     }
-    throw unknownMethod(method);
-  }
-
-  async #call(params: Params, work: Work): Promise<Params> {
-    const { name, args } = wantedCall(params, this.#options.stateless);
-    const session = this.#open();
-    try {
-      const result = await session.call(name, args, {
-        signal: work.signal,
-        onProgress: progressOf(params, work),
-      });
-      if (name === TOOL_SEARCH && !this.#options.stateless) this.listChanged('tools');
-      return passedOn(result, work.asker.version, (file) =>
-        this.#gateway.outputs.offer(file, this.principal),
-      );
-    } catch (thrown) {
-      const error = asPlugboardError(thrown);
-      // It may belong to a server that is still on its way.
-      const { settling } = this.#gateway;
-      if (error.code === 'UNKNOWN_TOOL' && settling !== undefined)
-        return settling.then(() => this.#call(params, work));
-      return refused(error);
-    }
+    const answer = this.#attendant.long(method, params, work);
+    if (answer === undefined) throw unknownMethod(method);
+    return answer;
   }
 
   /** A modern request: its questions end the round, and the client comes back with the answers. */
@@ -329,7 +254,7 @@ export class Front {
     asker: Asker,
     exchange: Exchange,
   ): Promise<JsonRpcMessage | undefined> {
-    const { held, identity } = this.#gateway;
+    const { held, identity } = this.#backend;
     const { requestState } = params;
     let rounds: Rounds;
     if (requestState === undefined) {
@@ -346,7 +271,7 @@ export class Front {
     const { work } = rounds;
     try {
       const result = await rounds.next();
-      if (work.failure !== undefined) return failed(id, work.failure);
+      if (work.failure !== undefined) return this.#failed(id, work.failure);
       if (work.signal.aborted) return undefined;
       if (result !== undefined)
         return { jsonrpc: '2.0', id, result: dress(method, result, 'modern', identity) };
@@ -355,8 +280,8 @@ export class Front {
       const asked = { resultType: 'input_required', inputRequests, requestState: state };
       return { jsonrpc: '2.0', id, result: dress(method, asked, 'modern', identity) };
     } catch (thrown) {
-      if (work.failure !== undefined) return failed(id, work.failure);
-      return work.signal.aborted ? undefined : failed(id, thrown);
+      if (work.failure !== undefined) return this.#failed(id, work.failure);
+      return work.signal.aborted ? undefined : this.#failed(id, thrown);
     } finally {
       if (requestState !== undefined) this.#done(id, work);
     }
@@ -378,11 +303,11 @@ export class Front {
     for (const work of this.#running.values()) if (work.exchange !== undefined) last = work;
     return last;
   }
+
+  #failed(id: RequestId, thrown: unknown): JsonRpcMessage {
+    const failure = thrown instanceof RpcFailure ? thrown : this.#backend.failureOf(thrown);
+    return { jsonrpc: '2.0', id, error: failure.toJSON() };
+  }
 }
 
 const noAsk: Ask = () => Promise.reject(new PlugboardError('INTERNAL', 'this request cannot ask'));
-
-function failed(id: RequestId, thrown: unknown): JsonRpcMessage {
-  const failure = thrown instanceof RpcFailure ? thrown : failureOf(asPlugboardError(thrown));
-  return { jsonrpc: '2.0', id, error: failure.toJSON() };
-}

@@ -4,11 +4,9 @@ import { META } from '../connection/eras.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
-import { ownerOf } from './content.ts';
+import type { Attendant, ListKind } from './backend.ts';
 import type { Asker, Params } from './eras.ts';
-import type { ListKind } from './gateway.ts';
 import { invalidParams } from './rpc-failure.ts';
-import type { ServedHost } from './served-host.ts';
 import type { Work } from './work.ts';
 
 const MAX_SUBSCRIPTIONS = 1_000;
@@ -25,13 +23,13 @@ interface Listener {
 }
 
 export class Subscriptions {
-  readonly #host: ServedHost;
+  readonly #attendant: Pick<Attendant, 'watch'>;
   readonly #broadcast: (message: JsonRpcMessage) => void;
   readonly #legacy = new Map<string, Promise<Unsubscribe>>();
   readonly #listeners = new Set<Listener>();
 
-  constructor(host: ServedHost, broadcast: (message: JsonRpcMessage) => void) {
-    this.#host = host;
+  constructor(attendant: Pick<Attendant, 'watch'>, broadcast: (message: JsonRpcMessage) => void) {
+    this.#attendant = attendant;
     this.#broadcast = broadcast;
   }
 
@@ -40,12 +38,10 @@ export class Subscriptions {
   }
 
   async subscribe(uri: unknown, asker: Asker): Promise<void> {
-    if (typeof uri === 'string' && this.#legacy.has(uri)) return;
-    if (this.#legacy.size >= MAX_SUBSCRIPTIONS) throw tooMany();
-    const { server, uri: theirs } = await ownerOf(this.#host, uri, asker);
     const ours = String(uri);
-    const subscribed = this.#host.subscribe(server, theirs, (update) => {
-      const told = update.uri === theirs ? ours : update.uri;
+    if (this.#legacy.has(ours)) return;
+    if (this.#legacy.size >= MAX_SUBSCRIPTIONS) throw tooMany();
+    const subscribed = this.#attendant.watch(uri, asker, (told) => {
       this.#broadcast({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: told } });
     });
     this.#legacy.set(ours, subscribed);
@@ -72,13 +68,9 @@ export class Subscriptions {
     const asked = Array.isArray(list) ? list.slice(0, MAX_SUBSCRIPTIONS) : [];
     for (const uri of asked) {
       try {
-        const { server, uri: theirs } = await ownerOf(this.#host, uri, work.asker);
         kept.push(
-          await this.#host.subscribe(server, theirs, (update) =>
-            work.notify('notifications/resources/updated', {
-              uri: update.uri === theirs ? uri : update.uri,
-              _meta,
-            }),
+          await this.#attendant.watch(uri, work.asker, (told) =>
+            work.notify('notifications/resources/updated', { uri: told, _meta }),
           ),
         );
         uris.push(String(uri));

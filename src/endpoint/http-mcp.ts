@@ -11,9 +11,9 @@ import {
   RPC_INVALID_REQUEST,
   RPC_PARSE_ERROR,
 } from '../lib/json-rpc.ts';
+import type { Backend } from './backend.ts';
 import { type Params, unsupportedVersion } from './eras.ts';
 import { Front } from './front.ts';
-import type { Gateway } from './gateway.ts';
 import { type Body, readBody } from './http-body.ts';
 import { endWith, HttpExchange } from './http-exchange.ts';
 import { checkHeaders, statusOf } from './http-modern.ts';
@@ -30,14 +30,14 @@ const SWEEP_MS = 5_000;
 const QUIET_SWEEPS = 3;
 
 export class McpEndpoint {
-  readonly #gateway: Gateway;
+  readonly #backend: Backend;
   readonly #sessions: HttpSessions;
   readonly #open = new Set<HttpExchange>();
   readonly #sweeper: NodeJS.Timeout;
 
-  constructor(gateway: Gateway) {
-    this.#gateway = gateway;
-    this.#sessions = new HttpSessions(gateway);
+  constructor(backend: Backend) {
+    this.#backend = backend;
+    this.#sessions = new HttpSessions(backend);
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
     this.#sweeper.unref();
   }
@@ -101,7 +101,7 @@ export class McpEndpoint {
       answerFailure(response, id, thrown);
       return;
     }
-    const front = new Front(this.#gateway, { principal, stateless: true, broadcast: nobodyListens });
+    const front = new Front(this.#backend, { principal, stateless: true, broadcast: nobodyListens });
     const exchange = this.#exchange(request, response);
     this.#answer(exchange, front.receive(frame, exchange), statusOf);
   }
@@ -168,7 +168,7 @@ export class McpEndpoint {
   #frontOf(request: IncomingMessage, principal: string): Front | undefined {
     const id = request.headers[SESSION_HEADER];
     if (typeof id === 'string') return this.#sessions.find(id, principal)?.front;
-    return new Front(this.#gateway, { principal, stateless: true, broadcast: nobodyListens });
+    return new Front(this.#backend, { principal, stateless: true, broadcast: nobodyListens });
   }
 
   #listen(request: IncomingMessage, response: ServerResponse, principal: string): void {
@@ -232,7 +232,7 @@ export class McpEndpoint {
       // A front answers its own failures; what comes here could not even be written down.
       () => {
         this.#open.delete(exchange);
-        exchange.finish(500, failure(null, RPC_INTERNAL_ERROR, 'The gateway could not answer.'));
+        exchange.finish(500, failure(null, RPC_INTERNAL_ERROR, 'The server could not answer.'));
       },
     );
   }

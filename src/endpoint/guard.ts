@@ -1,13 +1,21 @@
-/** Who may talk to a gateway: the right Host, no foreign Origin, and what proves who it is (A8, A9). */
+/** Who may talk to an endpoint: the right Host, no foreign Origin, and what proves who it is (A8, A9). */
 
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { TokenVerifier } from './jwt.ts';
 
 const LOOPBACK_NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
 export function isLoopback(host: string): boolean {
   return LOOPBACK_NAMES.includes(host) || host === '::1';
+}
+
+/** Knows the tokens of somebody else, an authorization server's for example. */
+export interface TokenVerifier {
+  /** Who the token stands for; undefined when it is not good here. */
+  principalOf(token: string): Promise<string | undefined>;
+  /** Where clients learn which issuer to ask. */
+  readonly metadataPath: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
 }
 
 export interface Refusal {
@@ -64,7 +72,7 @@ export class Guard {
     if (this.#expected === undefined) return { principal: 'local' };
     return {
       status: 401,
-      message: 'A bearer token is needed: it was printed when this gateway was first started.',
+      message: 'A bearer token is needed: it was printed when this server was first started.',
       headers: { 'www-authenticate': 'Bearer' },
     };
   }

@@ -1,10 +1,12 @@
 /** What a client is told when its request fails: an error of the protocol, with the code that its era knows. */
 
-import type { PlugboardError } from '../errors.ts';
-import { RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
+import type { Era } from '../connection/eras.ts';
+import { RPC_INVALID_PARAMS, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 
 /** Modern: the request needs something that its client did not say it can do. */
 export const RPC_MISSING_CAPABILITY = -32021;
+
+const RPC_RESOURCE_NOT_FOUND = -32002;
 
 export class RpcFailure extends Error {
   override readonly name = 'RpcFailure';
@@ -34,21 +36,9 @@ export function unknownMethod(method: string): RpcFailure {
   return new RpcFailure(RPC_METHOD_NOT_FOUND, `Method not found: ${method}`);
 }
 
-/** Faults of ours say nothing about the inside; everything else carries its sentence, its hint and our code. */
-export function failureOf(error: PlugboardError): RpcFailure {
-  const text = error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
-  const data = { code: error.code, ...(error.server === undefined ? {} : { server: error.server }) };
-  switch (error.code) {
-    case 'INVALID_ARGUMENTS':
-    case 'UNKNOWN_TOOL':
-    case 'UNKNOWN_SERVER':
-    case 'USAGE':
-      return new RpcFailure(RPC_INVALID_PARAMS, text, data);
-    case 'INTERNAL':
-      return new RpcFailure(RPC_INTERNAL_ERROR, 'The gateway failed; its log says why.', data);
-    default:
-      return new RpcFailure(RPC_INTERNAL_ERROR, text, data);
-  }
+export function resourceNotFound(uri: string, era: Era): RpcFailure {
+  const code = era === 'modern' ? RPC_INVALID_PARAMS : RPC_RESOURCE_NOT_FOUND;
+  return new RpcFailure(code, `There is no resource ${JSON.stringify(uri)}.`, { uri });
 }
 
 export function missingCapability(capability: string): RpcFailure {

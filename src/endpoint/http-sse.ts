@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PlugboardError } from '../errors.ts';
 import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
+import type { Backend } from './backend.ts';
 import { Front } from './front.ts';
-import type { Gateway } from './gateway.ts';
 import { readBody } from './http-body.ts';
 import { refuse } from './http-mcp.ts';
 
@@ -23,12 +23,12 @@ interface Stream {
 }
 
 export class LegacySse {
-  readonly #gateway: Gateway;
+  readonly #backend: Backend;
   readonly #streams = new Map<string, Stream>();
   readonly #sweeper: NodeJS.Timeout;
 
-  constructor(gateway: Gateway) {
-    this.#gateway = gateway;
+  constructor(backend: Backend) {
+    this.#backend = backend;
     this.#sweeper = setInterval(() => {
       for (const { response } of this.#streams.values()) response.write(': still here\n\n');
     }, KEEP_ALIVE_MS);
@@ -79,7 +79,7 @@ export class LegacySse {
       if (response.writableLength > MAX_UNREAD_BYTES) response.destroy();
       return true;
     };
-    const front = new Front(this.#gateway, { principal, stateless: false, broadcast: send });
+    const front = new Front(this.#backend, { principal, stateless: false, broadcast: send });
     this.#streams.set(id, { front, response, send });
     response.once('close', () => {
       this.#streams.delete(id);

@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
+import type { Backend } from './backend.ts';
 import { Front } from './front.ts';
-import type { Gateway } from './gateway.ts';
 import type { HttpExchange } from './http-exchange.ts';
 
 const MAX_SESSIONS = 10_000;
@@ -20,8 +20,8 @@ export class HttpSession {
   readonly #streams: HttpExchange[] = [];
   usedAt = 0;
 
-  constructor(gateway: Gateway, principal: string) {
-    this.front = new Front(gateway, {
+  constructor(backend: Backend, principal: string) {
+    this.front = new Front(backend, {
       principal,
       stateless: false,
       broadcast: (message) => this.#broadcast(message),
@@ -53,14 +53,14 @@ export class HttpSession {
 }
 
 export class HttpSessions {
-  readonly #gateway: Gateway;
+  readonly #backend: Backend;
   readonly #clock: Clock;
   /** In the order of their last use, so that the idlest comes first. */
   readonly #sessions = new Map<string, HttpSession>();
 
-  constructor(gateway: Gateway) {
-    this.#gateway = gateway;
-    this.#clock = gateway.clock;
+  constructor(backend: Backend) {
+    this.#backend = backend;
+    this.#clock = backend.clock;
   }
 
   /** A new one; when there are too many, the idlest makes room. Undefined when all are at work. */
@@ -70,7 +70,7 @@ export class HttpSessions {
       if (idlest === undefined) return undefined;
       this.end(idlest, 'other clients needed its place');
     }
-    const session = new HttpSession(this.#gateway, principal);
+    const session = new HttpSession(this.#backend, principal);
     this.#touch(session);
     return session;
   }
@@ -98,7 +98,7 @@ export class HttpSessions {
   }
 
   close(): void {
-    for (const session of [...this.#sessions.values()]) this.end(session, 'the gateway is closing');
+    for (const session of [...this.#sessions.values()]) this.end(session, 'the server is closing');
   }
 
   #touch(session: HttpSession): void {

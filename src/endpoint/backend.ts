@@ -1,0 +1,53 @@
+/** What stands behind an endpoint: a host that is served, or a server that was written with the kit. */
+
+import type { Era, Implementation } from '../connection/eras.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Unsubscribe } from '../lib/emitter.ts';
+import type { Asker, Params } from './eras.ts';
+import type { Front } from './front.ts';
+import type { Held } from './rounds.ts';
+import type { RpcFailure } from './rpc-failure.ts';
+import type { Work } from './work.ts';
+
+export type ListKind = 'tools' | 'resources' | 'prompts';
+
+/** What all clients of one endpoint share. */
+export interface Backend {
+  readonly identity: Implementation;
+  readonly clock: Clock;
+  /** Modern requests that wait for their clients' answers. */
+  readonly held: Held;
+  readonly isClosing: boolean;
+  /** Called once for each front. */
+  attend(client: Front): Attendant;
+  /** What a client is told of an error that came out of the work for it. */
+  failureOf(thrown: unknown): RpcFailure;
+  /** Lets running work end within a limit, then ends it. May be called twice. */
+  close(): Promise<void>;
+}
+
+/** What one client is answered. */
+export interface Attendant {
+  /** What can be done here, as `initialize` and `server/discover` tell it. */
+  about(era: Era): Params;
+  /** From now on the client is told what changes. May be called twice. */
+  enter(): void;
+  /** The whole answer to `initialize` is known; it may still be changed. */
+  initialized?(params: Params, answer: Params): Params | Promise<Params>;
+  /** What is answered at once and cannot be cancelled; undefined for everything else. */
+  quick(method: string, params: Params, asker: Asker): Params | Promise<Params> | undefined;
+  /** What may take long; undefined for methods that nobody knows. */
+  long(method: string, params: Params, work: Work): Promise<Params> | undefined;
+  /** Listens for changes of a resource; rejects when there is none at this address. */
+  watch(uri: unknown, asker: Asker, changed: (uri: string) => void): Promise<Unsubscribe>;
+  /** The client has gone, or has no request left that it could be known by. May be called twice. */
+  leave(): void;
+}
+
+/** Something that is being served. */
+export interface Served {
+  /** Lets running calls end within a limit, then ends them. May be called twice. */
+  close(): Promise<void>;
+  /** Resolves when serving has ended, by `close()` or because the client left. */
+  readonly closed: Promise<void>;
+}

@@ -1,0 +1,177 @@
+/** An endpoint over HTTP: who may come in, how much of it, and how it ends. */
+
+import { once } from 'node:events';
+import {
+  createServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PlugboardError } from '../errors.ts';
+import type { Backend, Served } from './backend.ts';
+import { Guard, isLoopback, type TokenVerifier, type Verdict } from './guard.ts';
+import { endWith } from './http-exchange.ts';
+import { McpEndpoint, refuse } from './http-mcp.ts';
+import { LegacySse } from './http-sse.ts';
+
+const MCP_PATH = '/mcp';
+const DEFAULT_HOST = '127.0.0.1';
+const HEADERS_TIMEOUT_MS = 10_000;
+/** A request has to be here whole within this time; its answer may take longer. */
+const REQUEST_TIMEOUT_MS = 60_000;
+const KEEP_ALIVE_MS = 65_000;
+const MAX_HEADER_BYTES: number = 32 * 1024;
+const MAX_CONNECTIONS = 20_000;
+
+export interface ListenOptions {
+  /** Default 127.0.0.1. Anything beyond this machine demands a token or a verifier. */
+  readonly host?: string | undefined;
+  /** 0 takes any free one. */
+  readonly port: number;
+  /** When given, every request must carry it as its bearer token. */
+  readonly token?: string | undefined;
+  /** When given, the tokens that it knows are accepted. */
+  readonly verifier?: TokenVerifier | undefined;
+  /** Also serve the HTTP+SSE transport of 2024-11-05, at `/sse`. */
+  readonly legacySse?: boolean | undefined;
+}
+
+export interface ServedHttp extends Served {
+  /** The address for MCP clients. */
+  readonly url: string;
+}
+
+/** Refuses to be open to other machines without any proof of who asks. */
+export function checkReach(
+  host: string = DEFAULT_HOST,
+  { proof, hint }: { readonly proof: boolean; readonly hint: string },
+): void {
+  if (isLoopback(host) || proof) return;
+  throw new PlugboardError('USAGE', `${host} can be reached from other machines: a token is needed.`, {
+    hint,
+  });
+}
+
+/** Serves a backend at `/mcp`, in both eras. The backend is closed with it, and also when it cannot listen. */
+export async function listenHttp(backend: Backend, options: ListenOptions): Promise<ServedHttp> {
+  const name = options.host ?? DEFAULT_HOST;
+  const local = isLoopback(name);
+  const { token, verifier } = options;
+  const guard = new Guard({ local, token, verifier });
+  const endpoint = new McpEndpoint(backend);
+  const sse = options.legacySse === true ? new LegacySse(backend) : undefined;
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      noDelay: true,
+    },
+    (request, response) => respond(request, response, { guard, backend, endpoint, sse, verifier }),
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  let port: number;
+  try {
+    port = await listen(server, name.replace(/^\[|\]$/g, ''), options.port);
+  } catch (error) {
+    endpoint.close();
+    await backend.close();
+    throw error;
+  }
+  guard.listensOn(port);
+  const closed = new Promise<void>((resolve) => {
+    server.once('close', resolve);
+  });
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    server.close();
+    await backend.close();
+    // What was answered in this moment still has to be written, and then to leave.
+    await new Promise(setImmediate);
+    endpoint.close();
+    sse?.close();
+    await new Promise(setImmediate);
+    server.closeAllConnections();
+    await closed;
+  };
+  return {
+    url: `http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${port}${MCP_PATH}`,
+    closed,
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+interface Doors {
+  readonly guard: Guard;
+  readonly backend: Backend;
+  readonly endpoint: McpEndpoint;
+  readonly sse: LegacySse | undefined;
+  readonly verifier: TokenVerifier | undefined;
+}
+
+function respond(request: IncomingMessage, response: ServerResponse, doors: Doors): void {
+  const { guard, backend, verifier } = doors;
+  const place = guard.refusePlace(request.headers);
+  if (place !== undefined) {
+    refuse(response, place.status, place.message);
+    return;
+  }
+  const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
+  // Where clients learn how to get a token they need none yet.
+  if (verifier !== undefined && path.startsWith(verifier.metadataPath) && request.method === 'GET') {
+    endWith(response, 200, JSON.stringify(verifier.metadata));
+    return;
+  }
+  if (backend.isClosing) {
+    response.setHeader('connection', 'close');
+    refuse(response, 503, 'This server is closing.');
+    return;
+  }
+  const enter = (verdict: Verdict): void => {
+    if ('principal' in verdict) {
+      route(request, response, path, verdict.principal, doors);
+      return;
+    }
+    for (const [header, value] of Object.entries(verdict.headers ?? {})) response.setHeader(header, value);
+    refuse(response, verdict.status, verdict.message);
+  };
+  const verdict = guard.identify(request.headers);
+  if (verdict instanceof Promise) void verdict.then(enter);
+  else enter(verdict);
+}
+
+function route(
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+  principal: string,
+  { endpoint, sse }: Doors,
+): void {
+  if (path === MCP_PATH) {
+    endpoint.handle(request, response, principal);
+    return;
+  }
+  if (sse?.handles(path)) {
+    sse.handle(request, response, principal);
+    return;
+  }
+  refuse(response, 404, `MCP is served at ${MCP_PATH}.`);
+}
+
+async function listen(server: HttpServer, host: string, port: number): Promise<number> {
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
+    const taken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
+    const message = taken ? `Port ${port} is taken.` : `Cannot listen on ${host}, port ${port}.`;
+    throw new PlugboardError('START_FAILED', message, { hint: 'Choose another port.', cause });
+  }
+  // A TCP server that listens has an address with a port.
+  return (server.address() as AddressInfo).port;
+}

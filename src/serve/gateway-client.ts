@@ -1,0 +1,152 @@
+/** One client of the gateway: its session of the host, and what it is answered out of it. */
+
+import { TOOL_SEARCH } from '../catalog/deferral.ts';
+import type { Era } from '../connection/eras.ts';
+import type { Attendant } from '../endpoint/backend.ts';
+import type { Asker, Params } from '../endpoint/eras.ts';
+import type { Front } from '../endpoint/front.ts';
+import { firstPage, progressOf } from '../endpoint/requests.ts';
+import type { Work } from '../endpoint/work.ts';
+import { asPlugboardError } from '../errors.ts';
+import type { Unsubscribe } from '../lib/emitter.ts';
+import {
+  complete,
+  getPrompt,
+  listPrompts,
+  listResources,
+  listTemplates,
+  ownerOf,
+  readResource,
+} from './content.ts';
+import type { Gateway } from './gateway.ts';
+import { questionsOf } from './questions.ts';
+import type { ServedSession } from './served-host.ts';
+import { passedOn, refused, wantedCall } from './tools.ts';
+
+export class GatewayClient implements Attendant {
+  readonly front: Front;
+  readonly #gateway: Gateway;
+  #session: ServedSession | undefined;
+
+  constructor(gateway: Gateway, front: Front) {
+    this.#gateway = gateway;
+    this.front = front;
+  }
+
+  enter(): void {
+    this.#open();
+  }
+
+  leave(): void {
+    if (this.#session !== undefined) this.#gateway.leave(this.#session.id);
+  }
+
+  about(era: Era): Params {
+    const instructions = this.#gateway.host.instructions();
+    return {
+      capabilities: {
+        tools: { listChanged: true },
+        resources: { subscribe: true, listChanged: true },
+        prompts: { listChanged: true },
+        completions: {},
+        ...(era === 'legacy' ? { logging: {} } : {}),
+      },
+      ...(instructions === '' ? {} : { instructions }),
+    };
+  }
+
+  quick(method: string, params: Params): Params | Promise<Params> | undefined {
+    const { host } = this.#gateway;
+    switch (method) {
+      case 'tools/list':
+        firstPage(params);
+        return this.#gateway.settling?.then(() => this.#listTools()) ?? this.#listTools();
+      case 'resources/list':
+        firstPage(params);
+        return listResources(host);
+      case 'resources/templates/list':
+        firstPage(params);
+        return listTemplates(host);
+      case 'prompts/list':
+        firstPage(params);
+        return listPrompts(host);
+    }
+    return undefined;
+  }
+
+  /** What takes as long as a server does. */
+  long(method: string, params: Params, work: Work): Promise<Params> | undefined {
+    const { host } = this.#gateway;
+    switch (method) {
+      case 'tools/call':
+        return this.#call(params, work);
+      case 'resources/read':
+        return readResource(this.#gateway, params, work.asker, this.front.principal, work.signal);
+      case 'prompts/get':
+        return getPrompt(host, params, work.asker, work.signal);
+      case 'completion/complete':
+        return complete(host, params, work.signal);
+    }
+    return undefined;
+  }
+
+  async watch(uri: unknown, asker: Asker, changed: (uri: string) => void): Promise<Unsubscribe> {
+    const { host } = this.#gateway;
+    const { server, uri: theirs } = await ownerOf(host, uri, asker);
+    return host.subscribe(server, theirs, (update) =>
+      changed(update.uri === theirs ? String(uri) : update.uri),
+    );
+  }
+
+  /** The request that a question belongs to; undefined when there is none, or it could be another client's. */
+  workFor(server: string | undefined, signal: AbortSignal | undefined): Work | undefined {
+    const works = this.front.works().toReversed();
+    const own = works.find((work) => work.signal === signal);
+    if (own !== undefined) return own;
+    const session = this.#open();
+    if (server !== undefined && !this.#gateway.isAlone(server, session.id)) return undefined;
+    const tools = server === undefined ? [] : session.tools();
+    return (
+      works.find(({ tool }) => tools.some((known) => known.name === tool && known.server === server)) ??
+      works[0]
+    );
+  }
+
+  #open(): ServedSession {
+    if (this.#session === undefined) {
+      this.#session = this.#gateway.host.session({
+        approvals: this.#gateway.approvals,
+        ...questionsOf(this),
+      });
+      this.#gateway.enter(this.#session.id, this);
+    }
+    return this.#session;
+  }
+
+  #listTools(): Params {
+    return { tools: this.#gateway.listTools(this.#open().tools(), this.front.isStateless) };
+  }
+
+  async #call(params: Params, work: Work): Promise<Params> {
+    const { front } = this;
+    const { name, args } = wantedCall(params, front.isStateless);
+    const session = this.#open();
+    try {
+      const result = await session.call(name, args, {
+        signal: work.signal,
+        onProgress: progressOf(params, work),
+      });
+      if (name === TOOL_SEARCH && !front.isStateless) front.listChanged('tools');
+      return passedOn(result, work.asker.version, (file) =>
+        this.#gateway.outputs.offer(file, front.principal),
+      );
+    } catch (thrown) {
+      const error = asPlugboardError(thrown);
+      // It may belong to a server that is still on its way.
+      const { settling } = this.#gateway;
+      if (error.code === 'UNKNOWN_TOOL' && settling !== undefined)
+        return settling.then(() => this.#call(params, work));
+      return refused(error);
+    }
+  }
+}
