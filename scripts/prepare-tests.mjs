@@ -97,5 +97,6 @@ process.exitCode = (await prepare()) ? 0 : 1;
 async function prepare() {
   if (!checkNode() || !(await installMissing())) return false;
   if ((await installConformance()) !== 0) return false;
+  if ((await run(process.execPath, ['scripts/install-real-clients.mjs'])) !== 0) return false;
   return (await run(process.execPath, ['scripts/install-real-servers.mjs'])) === 0;
 }
