@@ -109,11 +109,18 @@ async function eitherAnswer(
   }
   const outcome = await opened;
   if ('result' in outcome) {
-    return { negotiated: await conclude(peer, outcome.result, options), certain: true };
+    // Both answers may have come in one piece, and promises do not say which of them stood first.
+    const offered = await Promise.race([discovered, nextTurn()]);
+    const certain = offered === undefined;
+    return { negotiated: await conclude(peer, outcome.result, options), certain };
   }
   const late = await within(discovered, SECOND_ANSWER_MS, clock);
   if (late === undefined || late === 'waited') throw outcome.error;
   return { negotiated: adopt(peer, late, options), certain: true };
+}
+
+function nextTurn(): Promise<undefined> {
+  return new Promise((resolve) => setImmediate(() => resolve(undefined)));
 }
 
 function readDiscovery(result: unknown): Negotiated | undefined {

@@ -1,8 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PROBE_PATIENCE_MS } from '../../src/connection/negotiate.ts';
 import { VERDICT_MAX_AGE_MS } from '../../src/connection/verdicts.ts';
-import { type FakeClock, fakeClock, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
+import {
+  type FakeClock,
+  fakeClock,
+  NO_ANSWER,
+  type ScriptedServer,
+  scriptedServer,
+} from '../../src/testing/index.ts';
 import { fixture, report, status, textOf, World } from './world.ts';
 
 let world: World;
@@ -107,6 +114,34 @@ describe('the era of a server (CON-5)', () => {
       'notifications/initialized',
       'tools/list',
     ]);
+    await host.close();
+    expect(existsSync(join(world.home, 'cache', 'eras.json'))).toBe(false);
+  });
+
+  it('a slow server that answers both in one breath is asked anew the next time, whichever is read first', async () => {
+    const versions = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
+    const opened = { protocolVersion: '2025-11-25', capabilities: { tools: {} } };
+    let probe: unknown;
+    const server = scriptedServer({ eras: 'both', tools })
+      .on('server/discover', ({ id }) => {
+        probe = id;
+        return NO_ANSWER;
+      })
+      .on('initialize', ({ id, line }) => {
+        line(JSON.stringify({ jsonrpc: '2.0', id: probe, result: versions }));
+        line(JSON.stringify({ jsonrpc: '2.0', id, result: opened }));
+        return NO_ANSWER;
+      });
+    const host = await world.host({
+      clock,
+      servers: { s: fixture('server.mjs') },
+      openTransport: () => server.transport(),
+    });
+    const ready = host.ready();
+    await expect.poll(() => probe).toBeDefined();
+    await clock.advance(PROBE_PATIENCE_MS);
+    await ready;
+    expect(report(host, 's')).toMatchObject({ status: 'connected', era: 'legacy' });
     await host.close();
     expect(existsSync(join(world.home, 'cache', 'eras.json'))).toBe(false);
   });
