@@ -39,6 +39,7 @@ import { type Clock, systemClock } from './lib/clock.ts';
 import { Emitter } from './lib/emitter.ts';
 import { readVersion } from './lib/version.ts';
 import type { Authority } from './policy/admit.ts';
+import { clean } from './policy/clean.ts';
 import { openPins, type Pins } from './policy/pins-store.ts';
 import { checkStillAdmitted } from './policy/still-admitted.ts';
 import { createTransport, fallsBackToSse } from './transport/create.ts';
@@ -202,7 +203,8 @@ export class HostCore {
   }
 
   log(server: string | undefined, level: HostEvents['log']['level'], message: string): void {
-    this.events.emit('log', { ...(server === undefined ? {} : { server }), level, message });
+    // Much of what is logged quotes a server.
+    this.events.emit('log', { ...(server === undefined ? {} : { server }), level, message: clean(message) });
   }
 
   /** Ends every server, then what served them. */

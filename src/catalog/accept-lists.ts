@@ -1,6 +1,7 @@
 /** Tolerant reading of whole lists (tools, resources, templates, prompts): one bad member never hides the others. */
 
 import { isRecord } from '../lib/json-rpc.ts';
+import { hidesText } from '../policy/clean.ts';
 import {
   type AcceptedTool,
   type AcceptToolOptions,
@@ -107,6 +108,8 @@ function acceptEach<T>(raw: unknown, accept: (member: unknown) => Acceptance<T>)
     const outcome = accept(member);
     if ('reject' in outcome) {
       rejected.push({ name: outcome.name ?? `#${index + 1}`, reason: outcome.reject });
+    } else if (hidesText(outcome.id)) {
+      rejected.push({ name: outcome.id, reason: 'its name is written with characters that nobody sees' });
     } else if (seen.has(outcome.id)) {
       // The server itself could not tell a call of the one from a call of the other.
       rejected.push({ name: outcome.id, reason: 'it is listed more than once: the first one counts' });

@@ -1,6 +1,8 @@
 /** Tolerant reading of one tool out of `tools/list`: mends what has one meaning, rejects what has none. */
 
 import { isRecord } from '../lib/json-rpc.ts';
+import { hidesText } from '../policy/clean.ts';
+import { cleanSchema } from '../policy/clean-schema.ts';
 import { readParamHeaders } from './param-headers.ts';
 import type { ToolAnnotations } from './tool.ts';
 
@@ -98,7 +100,7 @@ function acceptInputSchema(
     return { schema: EMPTY_INPUT };
   }
   if (!isRecord(schema)) return { reject: `its inputSchema is ${kindOf(schema)}, not an object` };
-  const excess = excessOf(schema, MAX_SCHEMA_BYTES);
+  const excess = faultOf(schema);
   if (excess !== undefined) return { reject: `its inputSchema ${excess}` };
   return mendRoot(schema, note);
 }
@@ -145,7 +147,7 @@ function acceptOutputSchema(
     note(`outputSchema is ${kindOf(schema)}: left out`);
     return undefined;
   }
-  const excess = excessOf(schema, MAX_SCHEMA_BYTES);
+  const excess = faultOf(schema);
   if (excess !== undefined) {
     note(`outputSchema ${excess}: left out`);
     return undefined;
@@ -201,14 +203,16 @@ export function acceptMeta(
 ): JsonObject | undefined {
   const meta = raw['_meta'];
   if (meta === undefined) return undefined;
-  const fault = isRecord(meta) ? excessOf(meta, MAX_META_BYTES) : `is ${kindOf(meta)}`;
+  const fault = isRecord(meta)
+    ? (tooDeep(meta) ?? tooLarge(JSON.stringify(meta), MAX_META_BYTES))
+    : `is ${kindOf(meta)}`;
   if (fault === undefined) return meta as JsonObject;
   note(`_meta ${fault}: left out`);
   return undefined;
 }
 
-/** Why a value is too large to be kept, if it is. Depth first, without recursion: it may be deep enough to break that. */
-function excessOf(value: object, maxBytes: number): string | undefined {
+/** Depth first, without recursion: it may be deep enough to break that. */
+function tooDeep(value: object): string | undefined {
   const waiting: [value: object, nesting: number][] = [[value, 1]];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [parent, nesting] = next;
@@ -217,8 +221,30 @@ function excessOf(value: object, maxBytes: number): string | undefined {
       if (typeof child === 'object' && child !== null) waiting.push([child, nesting + 1]);
     }
   }
-  const bytes = Buffer.byteLength(JSON.stringify(value));
+  return undefined;
+}
+
+function tooLarge(json: string, maxBytes: number): string | undefined {
+  const bytes = Buffer.byteLength(json);
   return bytes > maxBytes ? `has ${bytes} bytes, more than ${maxBytes}` : undefined;
+}
+
+/**
+ * Why a schema is not kept, if it is not. Its words are cleaned later; names of parameters and values that may be
+ * given cannot be, because the server goes by them. A tool that hides text there is not offered (A15).
+ */
+function faultOf(schema: JsonObject): string | undefined {
+  const deep = tooDeep(schema);
+  if (deep !== undefined) return deep;
+  const json = JSON.stringify(schema);
+  const large = tooLarge(json, MAX_SCHEMA_BYTES);
+  if (large !== undefined) return large;
+  if (!holdsHidden(json) || !holdsHidden(JSON.stringify(cleanSchema(schema)))) return undefined;
+  return 'has names or values that are written with characters nobody sees';
+}
+
+function holdsHidden(json: string): boolean {
+  return hidesText(json) || json.includes('\\u001b');
 }
 
 export function kindOf(value: unknown): string {

@@ -8,8 +8,8 @@ import { nearest } from '../lib/nearest.ts';
 import { clean } from '../policy/clean.ts';
 import type { Prompt, PromptArgument } from './accept-lists.ts';
 import { acceptContentBlock, type ContentBlock } from './accept-result.ts';
+import { cleanBlock } from './clean-block.ts';
 import { offersNone, refusalOf } from './content-errors.ts';
-import { cleanContents } from './resources.ts';
 
 const MAX_MESSAGES = 1_000;
 
@@ -167,12 +167,6 @@ function acceptMessage(raw: unknown, forModel: boolean, warn: (text: string) => 
       content: forModel ? cleanBlock(block) : block,
     };
   });
-}
-
-function cleanBlock(block: ContentBlock): ContentBlock {
-  if (block.type === 'text') return { ...block, text: clean(block.text) };
-  if (block.type === 'resource') return { ...block, resource: cleanContents(block.resource) };
-  return block;
 }
 
 function getFailure(

@@ -7,6 +7,7 @@ import { isRecord } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
 import type { Resource, ResourceTemplate } from './accept-lists.ts';
 import { acceptResourceContents, type ResourceContents } from './accept-result.ts';
+import { cleanContents } from './clean-block.ts';
 import { offersNone, refusalOf } from './content-errors.ts';
 
 /** Parts of one resource: a folder may have many, none has this many. */
@@ -90,11 +91,6 @@ export async function readResource(
     return accepted === undefined ? [] : [forModel ? cleanContents(accepted) : accepted];
   });
   return { contents };
-}
-
-/** Text as a model may read it; bytes stay bytes. */
-export function cleanContents(contents: ResourceContents): ResourceContents {
-  return 'text' in contents ? { ...contents, text: clean(contents.text) } : contents;
 }
 
 function readFailure(server: string, uri: string, error: PlugboardError): PlugboardError {

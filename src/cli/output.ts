@@ -1,5 +1,6 @@
 /** The two streams of the command: results on stdout (one JSON document with `--json`), everything else on stderr. */
 
+import { visibleJson } from '../policy/clean.ts';
 import { createPaint, type Paint } from './paint.ts';
 import { isTerminal, Sink } from './sink.ts';
 
@@ -102,7 +103,7 @@ export class Output {
   }
 
   #document(document: unknown): void {
-    this.write(`${JSON.stringify(document, null, 2)}\n`);
+    this.write(`${visibleJson(JSON.stringify(document, null, 2))}\n`);
   }
 
   /** Resolves when everything is handed over: exiting earlier would cut a pipe's last bytes. */

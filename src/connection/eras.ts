@@ -1,6 +1,10 @@
 /** The two eras of the protocol: their versions, the modern envelope, and verdicts about servers. */
 
 import { isRecord } from '../lib/json-rpc.ts';
+import { clean } from '../policy/clean.ts';
+
+/** Of a server's own name and version. */
+const MAX_INFO_CHARS = 200;
 
 export type Era = 'modern' | 'legacy';
 
@@ -61,5 +65,7 @@ export function envelope(
 
 export function asImplementation(value: unknown): Implementation | undefined {
   if (!isRecord(value) || typeof value['name'] !== 'string') return undefined;
-  return { name: value['name'], version: typeof value['version'] === 'string' ? value['version'] : '' };
+  const line = (text: string): string => clean(text, { multiline: false, max: MAX_INFO_CHARS });
+  const { name, version } = value;
+  return { name: line(name), version: typeof version === 'string' ? line(version) : '' };
 }

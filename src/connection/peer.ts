@@ -14,11 +14,14 @@ import {
   RPC_INTERNAL_ERROR,
   RPC_METHOD_NOT_FOUND,
 } from '../lib/json-rpc.ts';
+import { clean } from '../policy/clean.ts';
 import type { Notice, Receiver, SendOptions, Transport } from '../transport/contract.ts';
 import { type Deadline, Deadlines } from './deadlines.ts';
 
 /** Server requests that may wait for a person at the same time; more are refused. */
 const MAX_SERVER_REQUESTS = 64;
+/** Of the message of an error or a progress. */
+const MAX_WORDS_CHARS = 8_192;
 
 export interface Progress {
   readonly progress: number;
@@ -292,7 +295,7 @@ export class Peer implements Receiver {
         pending.onProgress?.({
           progress,
           ...(typeof params['total'] === 'number' ? { total: params['total'] } : {}),
-          ...(typeof params['message'] === 'string' ? { message: params['message'] } : {}),
+          ...(typeof params['message'] === 'string' ? { message: serverWords(params['message']) } : {}),
         });
       } catch (error) {
         // The callback is not ours; what it throws must not end the reading of the pipe.
@@ -355,10 +358,15 @@ function cancelled(method: string, signal: AbortSignal): PlugboardError {
   return new PlugboardError('CANCELLED', `${method} was cancelled`, { cause: reason });
 }
 
+/** What a server says beside its results: people, logs and models read it. */
+export function serverWords(text: string): string {
+  return clean(text, { max: MAX_WORDS_CHARS });
+}
+
 function rpcError(method: string, error: unknown): PlugboardError {
   const record = isRecord(error) ? error : {};
   const code = typeof record['code'] === 'number' ? record['code'] : undefined;
-  const message = typeof record['message'] === 'string' ? record['message'] : 'no message';
+  const message = typeof record['message'] === 'string' ? serverWords(record['message']) : 'no message';
   return new PlugboardError('PROTOCOL_ERROR', `${method} was answered with an error: ${message}`, {
     detail: { ...(code === undefined ? {} : { rpcCode: code }), rpcData: record['data'] },
   });

@@ -86,7 +86,9 @@ function readField(name: string, raw: unknown, required: boolean): Field | strin
   const { title, description, default: given } = raw;
   // A default that breaks the server's own rules is none.
   const fallback =
-    given !== undefined && given !== null && kind.check(given) === undefined ? given : undefined;
+    given !== undefined && given !== null && kind.check(given) === undefined && !isSly(given, kind)
+      ? given
+      : undefined;
   return {
     name,
     required,
@@ -94,13 +96,24 @@ function readField(name: string, raw: unknown, required: boolean): Field | strin
     check: kind.check,
     shown: {
       ...kind.shown,
-      ...(typeof title === 'string' ? { title: label(title) } : {}),
+      ...titleOf(title, name),
       ...(typeof description === 'string'
         ? { description: clean(description, { max: MAX_DESCRIPTION_CHARS }) }
         : {}),
       ...(fallback === undefined ? {} : { default: fallback }),
     },
   };
+}
+
+/** A default stands in the form as if the person had typed it: it is all visible, or it is none. */
+function isSly(given: unknown, { shown }: Kind): boolean {
+  return typeof given === 'string' && shown['format'] === undefined && clean(given) !== given;
+}
+
+/** The server's names stay what they are; where one hides something, people get a title instead. */
+function titleOf(title: unknown, name: string): { title?: string } {
+  if (typeof title === 'string') return { title: label(title) };
+  return clean(name) === name ? {} : { title: label(name) };
 }
 
 interface Kind {
@@ -231,7 +244,7 @@ function readOptions(plain: unknown, titled: unknown, names: unknown): readonly 
     const value = isRecord(one) ? one['const'] : one;
     const name = isRecord(one) ? one['title'] : Array.isArray(names) ? names[at] : undefined;
     if (typeof value !== 'string') return 'has options that are not texts';
-    options.push({ const: value, ...(typeof name === 'string' ? { title: label(name) } : {}) });
+    options.push({ const: value, ...titleOf(name, value) });
   }
   return options;
 }

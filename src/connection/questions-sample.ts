@@ -3,6 +3,7 @@
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
+import { cleanValue } from '../policy/clean-value.ts';
 import type { Params } from './peer.ts';
 
 /** The longest completion that a server can get; it may ask for less. */
@@ -67,7 +68,7 @@ export function readSampleParams(params: Params): Params {
     throw invalid('this client did not say that completions may use tools');
   }
   const wanted = typeof maxTokens === 'number' && maxTokens >= 1 ? Math.trunc(maxTokens) : MAX_SAMPLE_TOKENS;
-  return { ...params, maxTokens: Math.min(wanted, MAX_SAMPLE_TOKENS) };
+  return { ...(cleanValue(params) as Params), maxTokens: Math.min(wanted, MAX_SAMPLE_TOKENS) };
 }
 
 /** What is wrong with what the callback gave, if anything. */

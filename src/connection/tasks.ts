@@ -10,7 +10,7 @@ import type { Clock } from '../lib/clock.ts';
 import { holdProcess } from '../lib/hold-process.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { Era } from './eras.ts';
-import type { Params, Progress, RequestOptions } from './peer.ts';
+import { type Params, type Progress, type RequestOptions, serverWords } from './peer.ts';
 import type { AnswerQuestion } from './rounds.ts';
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
@@ -232,7 +232,7 @@ function readTask(raw: unknown): TaskState | undefined {
   return {
     taskId,
     status,
-    message: typeof statusMessage === 'string' ? statusMessage : undefined,
+    message: typeof statusMessage === 'string' ? serverWords(statusMessage) : undefined,
     pollMs:
       typeof poll === 'number' && poll >= 0
         ? Math.min(Math.max(poll, MIN_POLL_MS), MAX_POLL_MS)
@@ -250,7 +250,7 @@ function isOutage({ code }: PlugboardError): boolean {
 
 function failed({ error, message }: TaskState): PlugboardError {
   const record = isRecord(error) ? error : {};
-  const text = typeof record['message'] === 'string' ? record['message'] : message;
+  const text = typeof record['message'] === 'string' ? serverWords(record['message']) : message;
   return new PlugboardError('PROTOCOL_ERROR', `the task failed${because(text)}`, {
     detail: typeof record['code'] === 'number' ? { rpcCode: record['code'], rpcData: record['data'] } : {},
   });

@@ -2,11 +2,12 @@
 
 import { isRecord } from '../lib/json-rpc.ts';
 import { clean } from './clean.ts';
+import { cleanValue } from './clean-value.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
 /** Keywords whose values are words; names of properties, enums and patterns are what the server goes by. */
-const WORDS: ReadonlySet<string> = new Set(['title', 'description', '$comment']);
+const WORDS: ReadonlySet<string> = new Set(['title', 'description', '$comment', 'default']);
 
 /** The same object where nothing had to be cleaned, so that whatever is kept by its identity still is found. */
 export function cleanSchema(schema: Schema): Schema {
@@ -22,7 +23,12 @@ function cleaned(value: unknown): unknown {
   if (!isRecord(value)) return value;
   let copy: Record<string, unknown> | undefined;
   for (const [key, member] of Object.entries(value)) {
-    const after = typeof member === 'string' && WORDS.has(key) ? clean(member) : cleaned(member);
+    const after =
+      typeof member === 'string' && WORDS.has(key)
+        ? clean(member)
+        : key === 'examples' && Array.isArray(member)
+          ? cleanValue(member)
+          : cleaned(member);
     if (after === member) continue;
     // No prototype: a property may be called `__proto__`.
     copy ??= Object.assign(Object.create(null), value) as Record<string, unknown>;

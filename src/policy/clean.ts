@@ -39,6 +39,31 @@ export function clean(text: string, options: CleanOptions = {}): string {
   return out;
 }
 
+/** An address with what would be invisible percent-encoded, as it should have been: it still leads where it led. */
+export function visibleUri(uri: string): string {
+  if (PLAIN.test(uri) && !/[\n\t]/.test(uri)) return uri;
+  return uri
+    .toWellFormed()
+    .replace(INVISIBLE, encodeURIComponent)
+    .replace(/[\n\t]/g, encodeURIComponent);
+}
+
+/** Escape, bidi and tag characters: no language needs them in a name, and a name cannot be cleaned without breaking it. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+const SMUGGLED = /[\x1b\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u;
+
+/** Whether a name hides something from whoever reads it. */
+export function hidesText(name: string): boolean {
+  return SMUGGLED.test(name);
+}
+
+/** JSON whose invisible characters are written as escapes: the same value, and safe on a terminal. */
+export function visibleJson(json: string): string {
+  const escaped = (char: string): string =>
+    Array.from(char.split(''), (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+  return PLAIN.test(json) ? json : json.replace(INVISIBLE, escaped);
+}
+
 /** The same text with what would be invisible written out, for questions where nothing may be hidden (A13). */
 export function reveal(text: string): string {
   const shown = (char: string): string => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;

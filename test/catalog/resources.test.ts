@@ -174,10 +174,10 @@ describe('lists of resources', () => {
     expect((await host.resources()).resources).toEqual([{ ...B, server: 'docs' }]);
   });
 
-  it('A15: what lists and texts say is cleaned for models; bytes and addresses stay as they are', async () => {
-    const evil = { uri: 'x://a\u202eb', name: 'na\u001b[31mme', description: 'one\u200btwo' };
+  it('A15: what lists and texts say is cleaned for models; bytes stay as they are, and so do addresses', async () => {
+    const evil = { uri: 'x://a\u200bb', name: 'na\u001b[31mme', description: 'one\u200btwo' };
     const docs = contentServer({
-      resources: [evil],
+      resources: [evil, { uri: 'x://a\u202eb', name: 'turned around' }],
       files: { [evil.uri]: 'a\u001b]8;;http://x\u0007b\u202ec' },
     });
     const { host } = await hostOver({ docs });
