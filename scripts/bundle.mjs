@@ -9,6 +9,7 @@
  *   commands.cjs    the command line and the configuration; commands that connect load the next
  *   host.cjs        the host and everything below it
  *   serve.cjs       the gateway
+ *   chat.cjs        the agent in the terminal
  *   errors.cjs      shared by both, so that an error is an instance of one class
  */
 
@@ -25,9 +26,11 @@ const out = join(root, 'dist', 'bin');
 
 /** Native, or large and rarely needed, or not to be copied because somebody else may hold the same instance. */
 const external = [
+  '@ai-sdk/*',
   '@clack/prompts',
   '@modelcontextprotocol/*',
   '@napi-rs/keyring',
+  'ai',
   'fs-native-extensions',
   'undici',
 ];
@@ -41,9 +44,19 @@ const files = [
     apart: { 'errors.ts': './errors.cjs', 'host.ts': './host.cjs' },
   },
   {
+    name: 'chat',
+    entry: 'cli/verbs/chat.ts',
+    apart: { 'errors.ts': './errors.cjs', 'host.ts': './host.cjs' },
+  },
+  {
     name: 'commands',
     entry: 'cli/commands.ts',
-    apart: { 'errors.ts': './errors.cjs', 'host.ts': './host.cjs', 'cli/verbs/serve.ts': './serve.cjs' },
+    apart: {
+      'errors.ts': './errors.cjs',
+      'host.ts': './host.cjs',
+      'cli/verbs/chat.ts': './chat.cjs',
+      'cli/verbs/serve.ts': './serve.cjs',
+    },
   },
   // Here import() becomes require(), which does not wake the loader for ES modules.
   {

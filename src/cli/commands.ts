@@ -125,6 +125,12 @@ const rows: readonly CommandRow[] = [
     load: async () => (await import('./verbs/trust.ts')).trust,
   },
   {
+    name: 'chat',
+    group: SERVING,
+    summary: 'talk to your own model with all of these tools',
+    load: async () => (await import('./verbs/chat.ts')).chat,
+  },
+  {
     name: 'serve',
     group: SERVING,
     summary: 'serve everything as one MCP server, for any agent',

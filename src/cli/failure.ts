@@ -14,7 +14,7 @@ export function reportFailure(thrown: unknown, output: Output, verbose: boolean)
 }
 
 /** One sentence, one hint, and what the server said last on stderr. */
-function describeFailure(error: PlugboardError, output: Output): string {
+export function describeFailure(error: PlugboardError, output: Output): string {
   const paint = output.notePaint;
   const lines = [labelled(paint.bad('error:'), ' ', error.message, output)];
   if (error.hint !== undefined) lines.push(labelled(paint.faint('hint:'), '  ', error.hint, output));

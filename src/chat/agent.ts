@@ -1,0 +1,108 @@
+/** An agent: a model, the tools of a host, and one conversation that both are told about. */
+
+import { PlugboardError } from '../errors.ts';
+import type { AgentHost } from './agent-host.ts';
+import { DEFAULT_COMPACT_PROMPT, summarise } from './compact.ts';
+import type { Conversation } from './conversation.ts';
+import type { AgentEvent, Turn } from './events.ts';
+import { toModelMessages } from './messages.ts';
+import type { OpenModel } from './model.ts';
+import { runTurn } from './turn.ts';
+
+/** Requests to the model in one turn. */
+const DEFAULT_MAX_STEPS = 100;
+const DEFAULT_CONTEXT_TOKENS = 200_000;
+/** Share of the window after which the next turn begins with a summary. */
+const COMPACT_AT = 0.8;
+
+const BASE_INSTRUCTIONS = `You are a capable assistant in a terminal. Use the tools you are given when they help, in parallel
+where they do not depend on each other, and say plainly when one failed. Answer briefly, in the language of the person.`;
+
+export interface AgentOptions {
+  readonly host: AgentHost;
+  readonly model: OpenModel;
+  readonly conversation: Conversation;
+  /** In place of our own first words to the model. */
+  readonly baseInstructions?: string | undefined;
+  /** In addition to them. */
+  readonly developerInstructions?: string | undefined;
+  readonly compactPrompt?: string | undefined;
+  readonly contextTokens?: number | undefined;
+  readonly maxSteps?: number | undefined;
+}
+
+export interface SendOptions {
+  readonly signal: AbortSignal;
+  readonly tell: (event: AgentEvent) => void;
+}
+
+export class Agent {
+  readonly conversation: Conversation;
+  readonly #options: AgentOptions;
+  #calls = new AbortController();
+  #running = 0;
+  /** What the last request cost: the measure of how full the window is. */
+  #lastInputTokens = 0;
+
+  constructor(options: AgentOptions) {
+    this.#options = options;
+    this.conversation = options.conversation;
+  }
+
+  /** Ends the calls that run now, and lets the model go on with what they came to; false when none runs. */
+  cancelCalls(): boolean {
+    if (this.#running === 0) return false;
+    const reason = new PlugboardError('CANCELLED', 'The person cancelled this call.');
+    this.#calls.abort(reason);
+    this.#calls = new AbortController();
+    return true;
+  }
+
+  /** One turn. What was said is kept also when it fails; rejects with a PlugboardError. */
+  async send(text: string, { signal, tell }: SendOptions): Promise<Turn> {
+    const { host, model, contextTokens = DEFAULT_CONTEXT_TOKENS } = this.#options;
+    if (this.#lastInputTokens > contextTokens * COMPACT_AT) await this.compact({ signal, tell });
+    const { messages, unknown } = await host.expand(text, { signal });
+    for (const what of unknown) tell({ type: 'unknown', what });
+    await this.conversation.append(toModelMessages(messages));
+    return runTurn({
+      host,
+      model,
+      system: this.#system(),
+      messages: this.conversation.messages,
+      maxSteps: this.#options.maxSteps ?? DEFAULT_MAX_STEPS,
+      signal,
+      callSignal: () => this.#calls.signal,
+      tell: (event) => {
+        if (event.type === 'call') this.#running++;
+        if (event.type === 'result') this.#running--;
+        tell(event);
+      },
+      keep: async (fresh, inputTokens) => {
+        this.#lastInputTokens = inputTokens;
+        await this.conversation.append(fresh);
+      },
+    }).finally(() => {
+      this.#running = 0;
+    });
+  }
+
+  /** Replaces what was said so far by a summary of it. */
+  async compact({ signal, tell }: SendOptions): Promise<void> {
+    const { model, compactPrompt = DEFAULT_COMPACT_PROMPT } = this.#options;
+    const before = this.conversation.messages.length;
+    if (before === 0) return;
+    await this.conversation.compact(
+      await summarise({ model, messages: this.conversation.messages, prompt: compactPrompt, signal }),
+    );
+    this.#lastInputTokens = 0;
+    tell({ type: 'compacted', before });
+  }
+
+  #system(): string {
+    const { host, baseInstructions = BASE_INSTRUCTIONS, developerInstructions = '' } = this.#options;
+    return [baseInstructions, developerInstructions, host.instructions()]
+      .filter((part) => part !== '')
+      .join('\n\n');
+  }
+}

@@ -1,0 +1,144 @@
+/** A conversation on disk: one file, one JSON line a message, so that it can be gone on with after a crash too. */
+
+import { randomUUID } from 'node:crypto';
+import { appendFile, readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ModelMessage } from 'ai';
+import { PlugboardError } from '../errors.ts';
+import { errorCode } from '../lib/error-code.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { makeFolder } from '../lib/make-folder.ts';
+
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+const ID = /^[0-9a-f-]{36}$/;
+const ROLES: readonly unknown[] = ['user', 'assistant', 'tool', 'system'];
+
+/** What was agreed when a conversation began, and holds when it is gone on with. */
+export type ConversationHead = Readonly<Record<string, unknown>>;
+
+export class Conversation {
+  readonly id: string;
+  readonly head: ConversationHead;
+  readonly #file: string;
+  #messages: ModelMessage[];
+  /** The folder and the first line are made with the first message: a look into `chat` leaves nothing behind. */
+  #isOnDisk: boolean;
+
+  private constructor(
+    id: string,
+    file: string,
+    head: ConversationHead,
+    messages: ModelMessage[],
+    isOnDisk: boolean,
+  ) {
+    this.id = id;
+    this.head = head;
+    this.#file = file;
+    this.#messages = messages;
+    this.#isOnDisk = isOnDisk;
+  }
+
+  static begin(folder: string, head: ConversationHead): Conversation {
+    const id = randomUUID();
+    return new Conversation(id, fileOf(folder, id), head, [], false);
+  }
+
+  /** Goes on with one of the folder: the one named, or the one written to last. */
+  static async resume(folder: string, id?: string): Promise<Conversation> {
+    const wanted = id ?? (await newest(folder));
+    if (wanted === undefined) {
+      throw new PlugboardError('USAGE', 'There is no conversation to go on with.', {
+        hint: 'Begin one: plugboard chat.',
+      });
+    }
+    const unknown = new PlugboardError('USAGE', `There is no conversation ${JSON.stringify(wanted)}.`, {
+      hint: `Conversations are kept in ${folder}.`,
+    });
+    // The id becomes part of a path, and may come from a client of the gateway.
+    if (!ID.test(wanted)) throw unknown;
+    const file = fileOf(folder, wanted);
+    const text = await readBounded(file).catch((thrown: unknown) => {
+      throw errorCode(thrown) === 'ENOENT' ? unknown : thrown;
+    });
+    return new Conversation(wanted, file, ...parse(text), true);
+  }
+
+  get messages(): readonly ModelMessage[] {
+    return this.#messages;
+  }
+
+  async append(messages: readonly ModelMessage[]): Promise<void> {
+    if (messages.length === 0) return;
+    this.#messages.push(...messages);
+    await this.#write(messages.map((message) => ({ message })));
+  }
+
+  /** What was said so far gives way to a summary of it; the file keeps both. */
+  async compact(summary: readonly ModelMessage[]): Promise<void> {
+    this.#messages = [...summary];
+    await this.#write([{ compacted: summary }]);
+  }
+
+  async #write(lines: readonly object[]): Promise<void> {
+    const all = this.#isOnDisk ? lines : [{ head: this.head }, ...lines];
+    if (!this.#isOnDisk) await makeFolder(join(this.#file, '..'), FOLDER_MODE);
+    await appendFile(this.#file, all.map((line) => `${JSON.stringify(line)}\n`).join(''), {
+      mode: FILE_MODE,
+    });
+    this.#isOnDisk = true;
+  }
+}
+
+function fileOf(folder: string, id: string): string {
+  return join(folder, `${id}.jsonl`);
+}
+
+async function readBounded(file: string): Promise<string> {
+  const { size } = await stat(file);
+  if (size > MAX_FILE_BYTES) {
+    throw new PlugboardError('LIMIT_EXCEEDED', `The conversation in ${file} is larger than 64 MB.`, {
+      hint: 'Begin a new one.',
+    });
+  }
+  return readFile(file, 'utf8');
+}
+
+/** A line that was cut off by a crash is left out, with everything behind it: what follows may answer it. */
+function parse(text: string): [ConversationHead, ModelMessage[]] {
+  let head: ConversationHead = {};
+  let messages: ModelMessage[] = [];
+  for (const line of text.split('\n')) {
+    const value = parseLine(line);
+    if (value === undefined) break;
+    if (isRecord(value['head'])) head = value['head'];
+    else if (isMessage(value['message'])) messages.push(value['message']);
+    else if (Array.isArray(value['compacted'])) messages = value['compacted'].filter(isMessage);
+  }
+  return [head, messages];
+}
+
+function parseLine(line: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Written by us and kept 0600: the role tells a message from anything else. */
+function isMessage(value: unknown): value is ModelMessage {
+  return isRecord(value) && ROLES.includes(value['role']) && value['content'] !== undefined;
+}
+
+async function newest(folder: string): Promise<string | undefined> {
+  const names = await readdir(folder).catch(() => []);
+  const found = await Promise.all(
+    names
+      .filter((name) => ID.test(name.replace(/\.jsonl$/, '')))
+      .map(async (name) => ({ name, at: (await stat(join(folder, name))).mtimeMs })),
+  );
+  return found.toSorted((a, b) => b.at - a.at)[0]?.name.replace(/\.jsonl$/, '');
+}

@@ -1,0 +1,165 @@
+/** One turn: from what the person said to the model's last word, with every call in between. */
+
+import type { LanguageModelUsage, ModelMessage } from 'ai';
+import { toAiSdk } from '../adapters/ai-sdk.ts';
+import type { Answer } from '../adapters/answer.ts';
+import { PlugboardError } from '../errors.ts';
+import type { AgentHost } from './agent-host.ts';
+import type { AgentEvent, Turn } from './events.ts';
+import { modelFailure } from './failure.ts';
+import type { OpenModel } from './model.ts';
+import { importSdk } from './packages.ts';
+
+export interface TurnOptions {
+  readonly host: AgentHost;
+  readonly model: OpenModel;
+  readonly system: string;
+  readonly messages: readonly ModelMessage[];
+  readonly maxSteps: number;
+  readonly signal: AbortSignal;
+  /** Ends the calls that run now and lets the turn go on. */
+  readonly callSignal: () => AbortSignal;
+  readonly tell: (event: AgentEvent) => void;
+  /** Given the messages of each step when the step is complete: what is kept is always whole. */
+  readonly keep: (messages: readonly ModelMessage[], inputTokens: number) => Promise<void>;
+}
+
+/** How often a request is made again that the provider refused for the moment. */
+const MAX_RETRIES = 2;
+
+export async function runTurn(options: TurnOptions): Promise<Turn> {
+  const { model, signal } = options;
+  const { streamText, stepCountIs } = await importSdk();
+  let kept = 0;
+  let failure: unknown;
+  let requests = 0;
+  const totals = { inputTokens: 0, outputTokens: 0, saved: 0, calls: 0 };
+  const seen = new CallTimes();
+  const result = streamText({
+    model: model.model,
+    system: options.system,
+    messages: [...options.messages],
+    tools: toAiSdk(callsEndedBy(options), {
+      onProgress: (progress, { id, name }) => options.tell({ type: 'progress', id, name, progress }),
+    }),
+    stopWhen: stepCountIs(options.maxSteps),
+    abortSignal: signal,
+    maxRetries: MAX_RETRIES,
+    // It is thrown below; the default prints it.
+    onError: ({ error }) => {
+      failure ??= error;
+    },
+    onStepFinish: async ({ response, usage }) => {
+      const fresh = response.messages.slice(kept);
+      kept = response.messages.length;
+      requests++;
+      count(totals, usage, options.host);
+      await options.keep(fresh, usage.inputTokens ?? 0);
+    },
+  });
+
+  let text = '';
+  try {
+    for await (const part of result.fullStream) {
+      switch (part.type) {
+        case 'start-step':
+          text = '';
+          break;
+        case 'text-delta':
+          text += part.text;
+          options.tell({ type: 'text', text: part.text });
+          break;
+        case 'reasoning-delta':
+          options.tell({ type: 'reasoning', text: part.text });
+          break;
+        case 'tool-call':
+          totals.calls++;
+          seen.begin(part.toolCallId);
+          options.tell({ type: 'call', id: part.toolCallId, name: part.toolName, arguments: part.input });
+          break;
+        case 'tool-result':
+          options.tell({ ...ended(part), ms: seen.end(part.toolCallId), answer: part.output as Answer });
+          break;
+        case 'tool-error':
+          options.tell({ ...ended(part), ms: seen.end(part.toolCallId), answer: notCalled(part.error) });
+          break;
+        case 'error':
+          failure ??= part.error;
+          break;
+      }
+    }
+  } catch (thrown) {
+    failure ??= thrown;
+  }
+  if (signal.aborted) throw new PlugboardError('CANCELLED', 'The turn was cancelled.');
+  if (failure !== undefined) throw modelFailure(failure, model.name);
+  const { inputTokens, outputTokens, saved, calls } = totals;
+  return {
+    text,
+    finish: finishOf(await result.finishReason, requests >= options.maxSteps),
+    usage: { inputTokens, outputTokens },
+    saved,
+    calls,
+  };
+}
+
+/** The same host, whose calls also end when somebody cancels the calls and not the turn. */
+function callsEndedBy({ host, callSignal }: TurnOptions): AgentHost {
+  return {
+    tools: () => host.tools(),
+    call: (name, args, options = {}) => {
+      const signals = [callSignal(), ...(options.signal === undefined ? [] : [options.signal])];
+      return host.call(name, args, { ...options, signal: AbortSignal.any(signals) });
+    },
+    ...(host.on === undefined ? {} : { on: (event, listener) => host.on?.(event, listener) ?? (() => {}) }),
+    expand: (text, given) => host.expand(text, given),
+    instructions: () => host.instructions(),
+    definitionTokens: () => host.definitionTokens(),
+  };
+}
+
+function ended({ toolCallId, toolName }: { toolCallId: string; toolName: string }): {
+  readonly type: 'result';
+  readonly id: string;
+  readonly name: string;
+} {
+  return { type: 'result', id: toolCallId, name: toolName };
+}
+
+/** The model asked for a tool that it was not given, or wrote arguments that are no JSON: it is told, and so is the person. */
+function notCalled(thrown: unknown): Answer {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return { content: [{ type: 'text', text: message }], isError: true };
+}
+
+function count(
+  totals: { inputTokens: number; outputTokens: number; saved: number },
+  usage: LanguageModelUsage,
+  host: AgentHost,
+): void {
+  totals.inputTokens += usage.inputTokens ?? 0;
+  totals.outputTokens += usage.outputTokens ?? 0;
+  const { all, given } = host.definitionTokens();
+  totals.saved += Math.max(0, all - given);
+}
+
+function finishOf(reason: string, isAtLimit: boolean): Turn['finish'] {
+  if (reason === 'tool-calls' && isAtLimit) return 'steps';
+  if (reason === 'length') return 'length';
+  return reason === 'content-filter' ? 'refused' : 'stop';
+}
+
+/** How long each call took, by the ids that the model gave them. */
+class CallTimes {
+  readonly #begun = new Map<string, number>();
+
+  begin(id: string): void {
+    this.#begun.set(id, performance.now());
+  }
+
+  end(id: string): number {
+    const begun = this.#begun.get(id) ?? performance.now();
+    this.#begun.delete(id);
+    return performance.now() - begun;
+  }
+}

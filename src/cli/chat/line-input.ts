@@ -1,0 +1,71 @@
+/** The line that a person types: with history, completion, and a way out. */
+
+import { type CompleterResult, createInterface, type Interface } from 'node:readline';
+
+const MAX_HISTORY = 500;
+
+export type Completer = (line: string) => Promise<CompleterResult>;
+
+export class LineInput {
+  readonly #completer: Completer;
+  readonly #prompt: string;
+  #history: string[] = [];
+  #open: Interface | undefined;
+
+  constructor(prompt: string, completer: Completer) {
+    this.#prompt = prompt;
+    this.#completer = completer;
+  }
+
+  /** One line; undefined when the person leaves: Ctrl-D, or Ctrl-C on an empty line. */
+  read(signal: AbortSignal): Promise<string | undefined> {
+    const lines = createInterface({
+      input: process.stdin,
+      output: process.stdout,
+      prompt: this.#prompt,
+      history: this.#history,
+      historySize: MAX_HISTORY,
+      removeHistoryDuplicates: true,
+      completer: (line: string, done: (error: Error | null, result?: CompleterResult) => void) => {
+        this.#completer(line).then(
+          (result) => done(null, result),
+          // Nothing to suggest is no reason to disturb whoever types.
+          () => done(null, [[], line]),
+        );
+      },
+    });
+    this.#open = lines;
+    return new Promise((resolve) => {
+      const finish = (line: string | undefined): void => {
+        signal.removeEventListener('abort', leave);
+        this.#open = undefined;
+        // Closing tells so at once, and whoever listens takes it for a person who leaves.
+        resolve(line);
+        lines.close();
+      };
+      const leave = (): void => finish(undefined);
+      signal.addEventListener('abort', leave, { once: true });
+      lines.on('history', (history: string[]) => {
+        this.#history = history;
+      });
+      lines.on('SIGINT', () => {
+        if (lines.line === '') return finish(undefined);
+        // What was typed is given up, as in a shell.
+        process.stdout.write('^C\n');
+        lines.write(null, { ctrl: true, name: 'e' });
+        lines.write(null, { ctrl: true, name: 'u' });
+      });
+      lines.once('line', finish);
+      lines.once('close', leave);
+      lines.prompt();
+    });
+  }
+
+  /** Writes above the line that is being typed; false when none is. */
+  interject(text: string): boolean {
+    if (this.#open === undefined) return false;
+    process.stdout.write(`\r\u001b[2K${text}\n`);
+    this.#open.prompt(true);
+    return true;
+  }
+}

@@ -1,0 +1,75 @@
+/** `chat -p`: one turn for a script. The model's words go to stdout, everything else to stderr. */
+
+import { Agent, type AgentOptions } from '../../chat/agent.ts';
+import type { AgentEvent } from '../../chat/events.ts';
+import { clean } from '../../policy/clean.ts';
+import type { Output } from '../output.ts';
+import type { Context } from '../verb.ts';
+import { StreamCleaner } from './stream-cleaner.ts';
+import { costLine } from './transcript.ts';
+
+/** What `--json` tells of one call. */
+interface CallReport {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: unknown;
+  isError?: boolean;
+  ms?: number;
+}
+
+/** The model did not come to an end by itself. */
+const EXIT_UNFINISHED = 1;
+
+export async function runOneShot(context: Context, options: AgentOptions, text: string): Promise<number> {
+  const { output, signal } = context;
+  const agent = new Agent(options);
+  const calls = new Map<string, CallReport>();
+  const words = new StreamCleaner();
+  const turn = await agent.send(text, {
+    signal,
+    tell: (event) => {
+      record(calls, event);
+      if (!output.json) show(output, words, event);
+    },
+  });
+  const { host, model } = options;
+  const { all, given } = host.definitionTokens();
+  const document = {
+    id: agent.conversation.id,
+    model: model.name,
+    text: turn.text,
+    finish: turn.finish,
+    calls: [...calls.values()],
+    usage: turn.usage,
+    definitions: { all, given, saved: turn.saved },
+  };
+  // Without --json the words are there already, as they came.
+  output.answer(document, () => '');
+  if (!output.json) output.note(output.notePaint.faint(costLine(turn)));
+  return turn.finish === 'stop' ? 0 : EXIT_UNFINISHED;
+}
+
+function record(calls: Map<string, CallReport>, event: AgentEvent): void {
+  if (event.type === 'call') {
+    const { id, name, arguments: given } = event;
+    calls.set(id, { id, name, arguments: given });
+  }
+  if (event.type !== 'result') return;
+  const call = calls.get(event.id);
+  if (call === undefined) return;
+  call.isError = event.answer.isError;
+  call.ms = Math.round(event.ms);
+}
+
+function show(output: Output, words: StreamCleaner, event: AgentEvent): void {
+  const { notePaint } = output;
+  if (event.type === 'text') output.write(words.push(event.text));
+  if (event.type === 'call') output.note(notePaint.faint(`→ ${clean(event.name, { multiline: false })}`));
+  if (event.type === 'result') {
+    const mark = event.answer.isError ? notePaint.bad('✖') : notePaint.good('✔');
+    output.note(
+      `${mark} ${clean(event.name, { multiline: false })} ${notePaint.faint(`${Math.round(event.ms)} ms`)}`,
+    );
+  }
+  if (event.type === 'unknown') output.note(`${notePaint.warn('note:')} ${clean(event.what)} leads nowhere.`);
+}

@@ -1,0 +1,89 @@
+/** Everything that a turn may have to ask the person: a call, a server's form, a server that wants the model. */
+
+import type { ApprovalAnswer, ApprovalRequest } from '../../call/session.ts';
+import type { OpenModel } from '../../chat/model.ts';
+import { sampleWith } from '../../chat/sample.ts';
+import type { ElicitAnswer, ElicitRequest, SampleRequest } from '../../connection/questions.ts';
+import { PlugboardError } from '../../errors.ts';
+import { reveal } from '../../policy/clean.ts';
+import { askElicitation } from '../elicit-form.ts';
+import type { Output } from '../output.ts';
+
+const MAX_SHOWN_CHARS = 2_000;
+
+export interface QuestionsOptions {
+  readonly output: Output;
+  readonly model: OpenModel;
+  /** Called around every question: the keyboard and the status line are the question's meanwhile. */
+  readonly pause: () => void;
+  readonly resume: () => void;
+}
+
+/** One question at a time; the others wait for their turn. */
+export class Questions {
+  readonly #options: QuestionsOptions;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: QuestionsOptions) {
+    this.#options = options;
+  }
+
+  approve(request: ApprovalRequest): Promise<ApprovalAnswer> {
+    return this.#ask(async () => {
+      const { output } = this.#options;
+      const prompts = await import('@clack/prompts');
+      const args = reveal(JSON.stringify(request.arguments, null, 2)).slice(0, MAX_SHOWN_CHARS);
+      output.line(
+        `${output.paint.strong(reveal(request.name))} ${args}\n${output.paint.faint(reveal(request.reason))}`,
+      );
+      const answer = await prompts.select<ApprovalAnswer>({
+        message: `Allow ${reveal(request.tool)} of ${reveal(request.server)}?`,
+        options: [
+          { value: 'allow', label: 'Allow once' },
+          { value: 'allow-session', label: 'Allow for this session' },
+          { value: 'allow-always', label: 'Always allow' },
+          { value: 'deny', label: 'Deny' },
+        ],
+        ...(request.signal === undefined ? {} : { signal: request.signal }),
+      });
+      return prompts.isCancel(answer) ? 'cancel' : answer;
+    });
+  }
+
+  elicit(request: ElicitRequest): Promise<ElicitAnswer> {
+    return this.#ask(() => askElicitation(this.#options.output, request));
+  }
+
+  /** A server that wants the person's model has to be allowed to, each time: it is the person who pays. */
+  async sample(request: SampleRequest): Promise<unknown> {
+    const { output, model } = this.#options;
+    const allowed = await this.#ask(async () => {
+      const prompts = await import('@clack/prompts');
+      const wanted = reveal(JSON.stringify(request.params['messages'], null, 2)).slice(0, MAX_SHOWN_CHARS);
+      output.line(`${output.paint.strong(reveal(request.server))} asks your model:\n${wanted}`);
+      const answer = await prompts.confirm({
+        message: `Let ${reveal(request.server)} use ${model.name}?`,
+        initialValue: false,
+        ...(request.signal === undefined ? {} : { signal: request.signal }),
+      });
+      return answer === true;
+    });
+    if (!allowed)
+      throw new PlugboardError('DENIED', 'the person did not allow it', { server: request.server });
+    return sampleWith(model, request);
+  }
+
+  #ask<T>(question: () => Promise<T>): Promise<T> {
+    const { pause, resume } = this.#options;
+    const asked = this.#last.then(async () => {
+      pause();
+      try {
+        return await question();
+      } finally {
+        resume();
+      }
+    });
+    this.#last = asked.catch(() => {});
+    return asked;
+  }
+}

@@ -1,0 +1,137 @@
+/** A turn on the screen: the model's words as they come, each call with what it came to, and what it all cost. */
+
+import type { Answer } from '../../adapters/answer.ts';
+import type { AgentEvent, Turn } from '../../chat/events.ts';
+import type { Progress } from '../../connection/peer.ts';
+import { clean } from '../../policy/clean.ts';
+import type { Output } from '../output.ts';
+import { resultText } from '../result-text.ts';
+import { cut } from '../table.ts';
+import { StatusLine } from './status-line.ts';
+import { StreamCleaner } from './stream-cleaner.ts';
+
+const MAX_ARGUMENT_CHARS = 100;
+const DEFAULT_COLUMNS = 100;
+/** A mark and a space. */
+const MARK_CELLS = 2;
+
+export class Transcript {
+  readonly #output: Output;
+  readonly #status: StatusLine;
+  readonly #running = new Map<string, string>();
+  readonly #words = new StreamCleaner();
+
+  constructor(output: Output) {
+    this.#output = output;
+    this.#status = new StatusLine(output);
+  }
+
+  /** A word from outside of the turn: a server's state, an answer to a command. */
+  line(text: string): void {
+    this.#status.line(text);
+  }
+
+  /** Makes room for a question; the next event draws the line below again. */
+  hush(): void {
+    this.#status.end();
+  }
+
+  begin(): void {
+    this.#status.show('thinking… (Ctrl-C stops)');
+  }
+
+  tell(event: AgentEvent): void {
+    const { paint } = this.#output;
+    switch (event.type) {
+      case 'text':
+        this.#status.write(this.#words.push(event.text));
+        break;
+      case 'reasoning':
+        this.#wait();
+        break;
+      case 'call':
+        this.#running.set(event.id, event.name);
+        this.#status.line(
+          `${paint.faint('→')} ${paint.strong(clean(event.name))} ${paint.faint(shown(event.arguments))}`,
+        );
+        this.#wait();
+        break;
+      case 'progress':
+        this.#wait(event.name, event.progress);
+        break;
+      case 'result':
+        this.#running.delete(event.id);
+        this.#status.line(this.#result(event.answer, event.name, event.ms));
+        this.#wait();
+        break;
+      case 'compacted':
+        this.#status.line(paint.faint(`${event.before} messages were summarised to make room.`));
+        break;
+      case 'unknown':
+        this.#status.line(`${paint.warn('note:')} ${clean(event.what)} leads nowhere.`);
+        break;
+      default:
+        event satisfies never;
+    }
+  }
+
+  end(turn?: Turn): void {
+    this.#running.clear();
+    this.#status.end();
+    if (turn === undefined) return;
+    const { paint } = this.#output;
+    if (turn.finish === 'length')
+      this.#status.line(paint.warn('The answer was cut: the model ran out of room.'));
+    if (turn.finish === 'refused') this.#status.line(paint.warn('The provider held the answer back.'));
+    if (turn.finish === 'steps')
+      this.#status.line(paint.warn('The model was still at work when its steps ran out. Say "go on".'));
+    this.#status.line(paint.faint(costLine(turn)));
+  }
+
+  #result(answer: Answer, name: string, ms: number): string {
+    const { paint } = this.#output;
+    const [mark, words] = answer.isError
+      ? [paint.bad('✖'), errorText(answer)]
+      : [paint.good('✔'), resultText(answer)];
+    const [first = ''] = words.split('\n').filter((line) => line.trim() !== '');
+    const cutAway =
+      answer.truncated === undefined ? '' : ` (cut: ${answer.truncated.tokens.toLocaleString('en')} tokens)`;
+    const about = `${clean(name, { multiline: false })} ${Math.round(ms)} ms${cutAway}`;
+    const room = (this.#output.columns ?? DEFAULT_COLUMNS) - MARK_CELLS - about.length - 2;
+    return `${mark} ${about}  ${paint.faint(cut(first, Math.max(room, 0)))}`;
+  }
+
+  #wait(name?: string, progress?: Progress): void {
+    if (progress !== undefined && name !== undefined) {
+      const of = progress.total === undefined ? '' : `/${progress.total}`;
+      const said = progress.message === undefined ? '' : ` ${clean(progress.message, { multiline: false })}`;
+      this.#status.show(`${clean(name)} ${progress.progress}${of}${said}`);
+    } else if (this.#running.size > 0) {
+      this.#status.show(
+        `running ${[...this.#running.values()].map((each) => clean(each)).join(', ')} (Ctrl-C cancels)`,
+      );
+    } else {
+      this.#status.show('thinking… (Ctrl-C stops)');
+    }
+  }
+}
+
+/** `1,204 tokens in, 88 out · 3 calls · search saved about 14,300 tokens of definitions`. */
+export function costLine({ usage, calls, saved }: Turn): string {
+  const number = (value: number): string => value.toLocaleString('en');
+  return [
+    `${number(usage.inputTokens)} tokens in, ${number(usage.outputTokens)} out`,
+    ...(calls === 0 ? [] : [`${number(calls)} ${calls === 1 ? 'call' : 'calls'}`]),
+    ...(saved === 0 ? [] : [`search saved about ${number(saved)} tokens of definitions`]),
+  ].join(' · ');
+}
+
+function errorText({ error, content }: Answer): string {
+  return error === undefined
+    ? resultText({ content })
+    : clean(`${error.message} ${error.hint ?? ''}`, { multiline: false });
+}
+
+function shown(args: unknown): string {
+  return clean(JSON.stringify(args) ?? '', { multiline: false, max: MAX_ARGUMENT_CHARS });
+}

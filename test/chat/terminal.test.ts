@@ -1,0 +1,133 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { joinWords } from '../../src/cli/words.ts';
+import { COMMAND, FIXTURES, Place } from '../cli/command.ts';
+import { ScriptedModel } from './scripted-model.ts';
+import { TerminalScreen } from './terminal-screen.ts';
+
+let place: Place;
+let model: ScriptedModel | undefined;
+let screen: TerminalScreen | undefined;
+beforeEach(() => {
+  place = new Place();
+  const notes = { command: process.execPath, args: [join(FIXTURES, 'chat-server.mjs')], trusted: true };
+  place.write(place.userFile, { mcpServers: { notes } });
+});
+afterEach(async () => {
+  await screen?.close();
+  await model?.close();
+  place.remove();
+});
+
+async function openChat(scripted: ScriptedModel, ...args: readonly string[]): Promise<TerminalScreen> {
+  const command = joinWords([process.execPath, COMMAND, 'chat', '--model', scripted.name, ...args]);
+  const opened = await TerminalScreen.open(place.dir, `${command}; echo "left with $?"; read -r _`, {
+    PLUGBOARD_HOME: place.home,
+    PLUGBOARD_CREDENTIALS: 'file',
+    TERM: 'xterm-256color',
+  });
+  await opened.shows('notes connected');
+  return opened;
+}
+
+const lastUserMessage = (scripted: ScriptedModel): unknown =>
+  scripted.requests.at(-1)?.body.messages.findLast(({ role }: { role: string }) => role === 'user');
+
+describe('UI-2: chat in a terminal', () => {
+  it('asks about a call, shows it running, and tells what the turn cost', async () => {
+    model = await ScriptedModel.start(
+      {
+        text: 'I will delete it.',
+        calls: [{ name: 'mcp__notes__delete_note', arguments: { title: 'old' } }],
+      },
+      { text: 'It is gone.' },
+    );
+    screen = await openChat(model);
+    await screen.type('delete the old note');
+    await screen.press('Enter');
+    await screen.shows('Allow delete_note of notes?');
+    await screen.shows('Deny');
+    await screen.press('Enter');
+    await screen.shows('It is gone.');
+    await screen.shows(/✔ mcp__notes__delete_note \d+ ms +deleted old/);
+    await screen.shows('200 tokens in, 20 out · 1 call');
+    await screen.type('/exit');
+    await screen.press('Enter');
+    await screen.shows('left with 0');
+    expect(await screen.text()).toMatch(/Go on with: plugboard chat --resume [0-9a-f-]{36}/);
+  });
+
+  it("CAL-3: shows a server's form in place and sends back what was typed", async () => {
+    model = await ScriptedModel.start(
+      { calls: [{ name: 'mcp__notes__sign_up', arguments: {} }] },
+      { text: 'Welcome.' },
+    );
+    screen = await openChat(model);
+    await screen.type('sign me up');
+    await screen.press('Enter');
+    await screen.shows('notes asks: Who are you?');
+    await screen.shows('Your name');
+    await screen.type('Ann');
+    await screen.press('Enter');
+    await screen.shows('Send this to notes?');
+    await screen.press('Enter');
+    await screen.shows('Welcome.');
+    expect(JSON.stringify(model.requests[1]?.body.messages.at(-1))).toContain('\\"name\\":\\"Ann\\"');
+  });
+
+  it('CAL-4: shows progress; Ctrl-C cancels the call, and again the turn', async () => {
+    const wait = { calls: [{ name: 'mcp__notes__wait', arguments: {} }] };
+    model = await ScriptedModel.start(wait, { text: 'It was cancelled, and I go on for ever', hangs: true });
+    screen = await openChat(model);
+    await screen.type('wait');
+    await screen.press('Enter');
+    await screen.shows('mcp__notes__wait 1/4 waiting');
+    await screen.press('C-c');
+    await screen.shows('The call is cancelled; Ctrl-C again ends the turn.');
+    await screen.shows('It was cancelled');
+    await screen.press('C-c');
+    await screen.shows(/Cancelled\.\s+›/);
+    const scripted = model;
+    await expect.poll(() => scripted.abandoned).toBe(1);
+    await screen.press('C-c');
+    await screen.shows('left with 0');
+  });
+
+  it('CAT-9 CAT-10: completes commands, prompts and mentions, and sends what they stand for', async () => {
+    model = await ScriptedModel.start({ text: 'Reviewed.' }, { text: 'Read.' });
+    screen = await openChat(model);
+    await screen.type('/mcp__n');
+    await screen.press('Tab');
+    await screen.shows('› /mcp__notes__review');
+    await screen.type(' to');
+    await screen.press('Tab');
+    await screen.shows('› /mcp__notes__review todo');
+    await screen.press('Enter');
+    await screen.shows('Reviewed.');
+    expect(lastUserMessage(model)).toEqual({ role: 'user', content: 'Review todo well.' });
+    await screen.type('read @no');
+    await screen.press('Tab');
+    await screen.shows('› read @notes:note://todo');
+    await screen.press('Enter');
+    await screen.shows('Read.');
+    expect(JSON.stringify(lastUserMessage(model))).toContain('buy bread');
+  });
+
+  it('/mcp shows and switches servers, and says when one changes', async () => {
+    model = await ScriptedModel.start();
+    screen = await openChat(model);
+    await screen.type('/mcp');
+    await screen.press('Enter');
+    await screen.shows(/✔ notes +stdio +user +4 tools/);
+    await screen.type('/mcp toggle notes');
+    await screen.press('Enter');
+    await screen.shows('notes is disconnected.');
+    await screen.type('/mcp connect nots');
+    await screen.press('Enter');
+    await screen.shows('There is no server called nots. Did you mean notes?');
+    await screen.type('/nonsense');
+    await screen.press('Enter');
+    await screen.shows('There is no command /nonsense. /help shows all of them.');
+    expect(model.requests).toEqual([]);
+  });
+});
