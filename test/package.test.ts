@@ -20,6 +20,7 @@ const exec = promisify(execFile);
 const ENTRY_POINTS: Readonly<Record<string, readonly string[]>> = {
   plugboard: ['createHost'],
   'plugboard/adapters': ['toAiSdk', 'toOpenAI', 'toAnthropic', 'toGemini', 'toLangChain', 'toPi'],
+  'plugboard/kit': ['defineServer', 'tool', 'resource', 'resourceTemplate', 'prompt', 'stdio', 'http'],
   'plugboard/serve': ['serveHttp', 'serveStdio'],
   'plugboard/testing': ['fakeClock', 'memoryPair', 'scriptedServer'],
 };

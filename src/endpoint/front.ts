@@ -81,10 +81,21 @@ export class Front {
   receive(frame: Params, exchange: Exchange): Promise<JsonRpcMessage | undefined> | undefined {
     const { id, method, params } = frame;
     if (typeof method !== 'string') {
-      this.#outbound.answered(frame);
-      return undefined;
+      if (method === undefined && ('result' in frame || 'error' in frame)) {
+        this.#outbound.answered(frame);
+        return undefined;
+      }
+      const own = typeof id === 'string' || typeof id === 'number' ? id : null;
+      return Promise.resolve(
+        this.#failed(own, new RpcFailure(RPC_INVALID_REQUEST, 'This is neither a request nor an answer.')),
+      );
     }
-    if (typeof id !== 'string' && typeof id !== 'number') {
+    if (id !== undefined && id !== null && typeof id !== 'string' && typeof id !== 'number') {
+      return Promise.resolve(
+        this.#failed(null, new RpcFailure(RPC_INVALID_REQUEST, 'An id has to be text or a number.')),
+      );
+    }
+    if (id === undefined || id === null) {
       this.#notified(method, isRecord(params) ? params : {});
       return undefined;
     }
@@ -125,6 +136,12 @@ export class Front {
 
   /** Ends the client's streams of changes in good order. */
   stopListening(): void {
+    this.#subscriptions.close();
+  }
+
+  /** The client says nothing more, though it may still read: it cannot be asked, and it waits for no changes. */
+  heardAll(): void {
+    this.#outbound.close(new PlugboardError('CONNECTION_LOST', 'the client says nothing more'));
     this.#subscriptions.close();
   }
 
@@ -304,7 +321,7 @@ export class Front {
     return last;
   }
 
-  #failed(id: RequestId, thrown: unknown): JsonRpcMessage {
+  #failed(id: RequestId | null, thrown: unknown): JsonRpcMessage {
     const failure = thrown instanceof RpcFailure ? thrown : this.#backend.failureOf(thrown);
     return { jsonrpc: '2.0', id, error: failure.toJSON() };
   }

@@ -15,6 +15,8 @@ interface Pending {
 export class Outbound {
   readonly #pending = new Map<string, Pending>();
   #asked = 0;
+  /** Why nobody can be asked any more. */
+  #over: PlugboardError | undefined;
 
   /** `send` says whether anybody will get the message. */
   request(
@@ -24,6 +26,7 @@ export class Outbound {
     send: (message: JsonRpcMessage) => boolean,
   ): Promise<unknown> {
     return new Promise((resolve, reject) => {
+      if (this.#over !== undefined) return reject(this.#over);
       if (signal?.aborted) return reject(givenUp(method));
       if (this.#pending.size >= MAX_OPEN) {
         return reject(
@@ -75,6 +78,7 @@ export class Outbound {
   }
 
   close(reason: PlugboardError): void {
+    this.#over = reason;
     for (const pending of [...this.#pending.values()]) pending.reject(reason);
   }
 }

@@ -3,7 +3,6 @@
  * with the answers. The call upstream stays open meanwhile, whatever era its server is of.
  */
 
-import { randomUUID } from 'node:crypto';
 import { PlugboardError } from '../errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -122,7 +121,7 @@ export class Held {
       throw full;
     }
     rounds.work.detach();
-    const state = randomUUID();
+    const state = crypto.randomUUID();
     const stopTimer = this.#clock.after(HOLD_MS, () => {
       this.#held.delete(state);
       rounds.work.cancel(new PlugboardError('TIMEOUT', 'the client did not come back with its answers'));

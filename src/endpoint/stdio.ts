@@ -1,25 +1,43 @@
-/** An endpoint over a pair of streams, one line a message: this process's own, for the client that started it. */
+/** An endpoint over a pair of streams: this process's own, for the client that started it. */
 
 import type { Readable, Writable } from 'node:stream';
-import { StringDecoder } from 'node:string_decoder';
 import { PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
 import { isRecord, type JsonRpcMessage, RPC_INVALID_REQUEST, RPC_PARSE_ERROR } from '../lib/json-rpc.ts';
 import type { Backend, Served } from './backend.ts';
 import { Front } from './front.ts';
-import { MAX_BODY_BYTES } from './http-body.ts';
+import { LineWriter, readLines } from './lines.ts';
+
+/** How long what runs may go on for a client that has said its last word but may still read. */
+const FINISH_MS = 60_000;
 
 export interface LineStreams {
   readonly input: Readable;
   readonly output: Writable;
+  /** Where text goes when `output.write` was given to others; default: there. */
+  readonly write?: ((text: string) => boolean) | undefined;
+  /**
+   * What the end of the input means for requests that are worked on. `cancel` (default): the client is gone.
+   * `finish`: it gets its answers first.
+   */
+  readonly atEnd?: 'cancel' | 'finish' | undefined;
 }
 
 /** Serves a backend to the one client at the other end; ends when the client closes its side. */
-export function serveLines(backend: Backend, { input, output }: LineStreams): Served {
-  const send = lineWriter(output);
+export function serveLines(backend: Backend, { input, output, write, atEnd }: LineStreams): Served {
+  const writer = new LineWriter(output, write);
+  const { send } = writer;
   const front = new Front(backend, { principal: 'stdio', stateless: false, broadcast: send });
+  let unanswered = 0;
+  let onAnswered = (): void => {};
   const received = (frame: Record<string, unknown>): void => {
-    void front.receive(frame, { send, onGone: undefined })?.then((answer) => {
+    const pending = front.receive(frame, { send, onGone: undefined });
+    if (pending === undefined) return;
+    unanswered += 1;
+    void pending.then((answer) => {
       if (answer !== undefined) send(answer);
+      unanswered -= 1;
+      if (unanswered === 0) onAnswered();
     });
   };
   readLines(input, (line) => {
@@ -33,17 +51,32 @@ export function serveLines(backend: Backend, { input, output }: LineStreams): Se
       if (isRecord(frame) && frame['jsonrpc'] === '2.0') received(frame);
       else send(failure(RPC_INVALID_REQUEST, 'This line is no JSON-RPC message.'));
     }
+    // Who does not read gets no more work done; what was asked is answered once there is room.
+    if (writer.isFull && !input.isPaused()) {
+      input.pause();
+      writer.onceDrained(() => input.resume());
+    }
   });
   let closing: Promise<void> | undefined;
+  const broken = new Promise<void>((resolve) => {
+    output.once('error', () => resolve());
+  });
   const left = new Promise<void>((resolve) => {
     input.once('end', resolve);
     input.once('close', resolve);
-    output.once('error', () => resolve());
   });
-  const closed = left.then(async () => {
-    // Nobody reads the answers any more: what runs is cancelled upstream (F55).
+  const closed = Promise.race([left, broken]).then(async () => {
+    if (atEnd === 'finish' && unanswered > 0) {
+      front.heardAll();
+      const answered = new Promise<void>((resolve) => {
+        onAnswered = resolve;
+      });
+      await within(FINISH_MS, backend.clock, [answered, broken]);
+    }
+    // Nobody reads the answers any more: what runs is cancelled (F55).
     front.close(new PlugboardError('CANCELLED', 'the client has gone away'));
     await backend.close();
+    await Promise.race([writer.flushed(), broken]);
   });
   return {
     closed,
@@ -57,39 +90,14 @@ export function serveLines(backend: Backend, { input, output }: LineStreams): Se
   };
 }
 
-/** Lines of one moment leave in one write. */
-function lineWriter(output: Writable): (message: JsonRpcMessage) => boolean {
-  let waiting = '';
-  const flush = (): void => {
-    const text = waiting;
-    waiting = '';
-    if (!output.destroyed) output.write(text);
-  };
-  return (message) => {
-    if (output.destroyed) return false;
-    if (waiting === '') process.nextTick(flush);
-    waiting += `${JSON.stringify(message)}\n`;
-    return true;
-  };
-}
-
-/** A line that is longer than a body may be is dropped, and the next one is read. */
-function readLines(input: Readable, received: (line: string) => void): void {
-  const decoder = new StringDecoder('utf8');
-  let rest = '';
-  let skipping = false;
-  input.on('data', (chunk: Buffer) => {
-    const lines = (rest + decoder.write(chunk)).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      if (!skipping && line.trim() !== '') received(line);
-      skipping = false;
-    }
-    if (rest.length > MAX_BODY_BYTES) {
-      rest = '';
-      skipping = true;
-    }
+/** Until one of them has happened, or it took too long. */
+async function within(ms: number, clock: Clock, events: readonly Promise<void>[]): Promise<void> {
+  let stopTimer = (): void => {};
+  const late = new Promise<void>((resolve) => {
+    stopTimer = clock.after(ms, resolve);
   });
+  await Promise.race([...events, late]);
+  stopTimer();
 }
 
 function failure(code: number, message: string): JsonRpcMessage {

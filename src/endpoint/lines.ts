@@ -1,0 +1,88 @@
+/** One message a line over a pair of streams: what is read is bounded by the line, what is written by who reads it. */
+
+import type { Readable, Writable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import type { JsonRpcMessage } from '../lib/json-rpc.ts';
+import { MAX_BODY_BYTES } from './http-body.ts';
+
+/** With this much unread by the client, nothing more is read from it, and what it could do without is dropped. */
+const MAX_UNREAD_BYTES: number = 16 * 1024 * 1024;
+
+export class LineWriter {
+  readonly #output: Writable;
+  readonly #write: (text: string) => boolean;
+  #waiting = '';
+  #onDrained: (() => void) | undefined;
+
+  /** `write`: where text really goes when the stream's own method was given to others. */
+  constructor(output: Writable, write: (text: string) => boolean = (text) => output.write(text)) {
+    this.#output = output;
+    this.#write = write;
+    output.on('drain', () => this.#drained());
+  }
+
+  get isFull(): boolean {
+    return this.#output.writableLength + this.#waiting.length > MAX_UNREAD_BYTES;
+  }
+
+  /** False when nobody will read it: the client has gone, or reads too slowly for what is no answer. */
+  send = (message: JsonRpcMessage): boolean => {
+    if (this.#output.destroyed || (!('id' in message) && this.isFull)) return false;
+    // Lines of one moment leave in one write.
+    if (this.#waiting === '') process.nextTick(this.#flush);
+    this.#waiting += `${JSON.stringify(message)}\n`;
+    return true;
+  };
+
+  /** Calls back once, when there is room again. */
+  onceDrained(then: () => void): void {
+    this.#onDrained = then;
+  }
+
+  /** Resolves when everything was handed to the system, or cannot be any more. */
+  async flushed(): Promise<void> {
+    this.#flush();
+    const { destroyed, writableLength } = this.#output;
+    if (destroyed || writableLength === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#output.once('drain', resolve);
+      this.#output.once('close', resolve);
+      this.#output.once('error', () => resolve());
+    });
+  }
+
+  #flush = (): void => {
+    const text = this.#waiting;
+    this.#waiting = '';
+    if (text !== '' && !this.#output.destroyed) this.#write(text);
+  };
+
+  #drained(): void {
+    const then = this.#onDrained;
+    this.#onDrained = undefined;
+    then?.();
+  }
+}
+
+/** A line that is longer than a body may be is dropped, and the next one is read. The last may end with the input. */
+export function readLines(input: Readable, received: (line: string) => void): void {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  let skipping = false;
+  input.on('data', (chunk: Buffer) => {
+    const lines = (rest + decoder.write(chunk)).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      if (!skipping && line.trim() !== '') received(line);
+      skipping = false;
+    }
+    if (rest.length > MAX_BODY_BYTES) {
+      rest = '';
+      skipping = true;
+    }
+  });
+  input.once('end', () => {
+    if (!skipping && rest.trim() !== '') received(rest);
+    rest = '';
+  });
+}

@@ -1,0 +1,168 @@
+/** One client of a server made with the kit: which handler its requests go to, and how they end (KIT-2). */
+
+import type { Era } from '../connection/eras.ts';
+import type { Attendant } from '../endpoint/backend.ts';
+import type { Asker, Params } from '../endpoint/eras.ts';
+import type { Front } from '../endpoint/front.ts';
+import { firstPage } from '../endpoint/requests.ts';
+import { invalidParams, resourceNotFound } from '../endpoint/rpc-failure.ts';
+import type { Work } from '../endpoint/work.ts';
+import type { Unsubscribe } from '../lib/emitter.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import type { KitBackend } from './backend.ts';
+import { callTool } from './call.ts';
+import { complete } from './complete.ts';
+import { toContents, toPromptResult } from './content.ts';
+import { type Context, HandlerContext } from './context.ts';
+
+export class KitClient implements Attendant {
+  readonly #backend: KitBackend;
+  readonly #front: Front;
+
+  constructor(backend: KitBackend, front: Front) {
+    this.#backend = backend;
+    this.#front = front;
+  }
+
+  enter(): void {
+    // It is among the backend's clients from its first request on.
+  }
+
+  leave(): void {
+    this.#backend.leave(this.#front);
+  }
+
+  about(era: Era): Params {
+    const { offer, instructions, capabilities } = this.#backend.parts;
+    const { tools, resources, templates, prompts } = offer;
+    const content = resources.size > 0 || templates.size > 0;
+    return {
+      capabilities: {
+        ...(tools.size > 0 || (!content && prompts.size === 0) ? { tools: { listChanged: true } } : {}),
+        ...(content ? { resources: { subscribe: true, listChanged: true } } : {}),
+        ...(prompts.size > 0 ? { prompts: { listChanged: true } } : {}),
+        ...(offer.completes ? { completions: {} } : {}),
+        ...(era === 'legacy' ? { logging: {} } : {}),
+        ...capabilities,
+      },
+      ...(instructions === undefined ? {} : { instructions }),
+    };
+  }
+
+  async initialized(params: Params, answer: Params): Promise<Params> {
+    const changed = await this.#backend.parts.initialize?.(params, answer);
+    return isRecord(changed) ? changed : answer;
+  }
+
+  quick(method: string, params: Params): Params | Promise<Params> | undefined {
+    const { offer } = this.#backend.parts;
+    switch (method) {
+      case 'tools/list': {
+        firstPage(params);
+        const tools = offer.listTools();
+        return tools instanceof Promise ? tools.then((list) => ({ tools: list })) : { tools };
+      }
+      case 'resources/list':
+        if (!this.#offers('resources')) return undefined;
+        firstPage(params);
+        return { resources: offer.listResources() };
+      case 'resources/templates/list':
+        if (!this.#offers('resources')) return undefined;
+        firstPage(params);
+        return { resourceTemplates: offer.listTemplates() };
+      case 'prompts/list':
+        if (!this.#offers('prompts')) return undefined;
+        firstPage(params);
+        return { prompts: offer.listPrompts() };
+    }
+    return undefined;
+  }
+
+  long(method: string, params: Params, work: Work): Promise<Params> | undefined {
+    switch (method) {
+      case 'tools/call':
+        return this.#handled(method, params['name'], params, work, (context) =>
+          callTool(this.#backend.parts, params, context),
+        );
+      case 'resources/read':
+        return this.#handled(method, params['uri'], params, work, (context) => this.#read(params, context));
+      case 'prompts/get':
+        return this.#handled(method, params['name'], params, work, (context) =>
+          this.#prompt(params, context),
+        );
+      case 'completion/complete':
+        return this.#handled(method, undefined, params, work, (context) =>
+          complete(this.#backend.parts.offer, params, context),
+        );
+    }
+    return undefined;
+  }
+
+  async watch(uri: unknown, asker: Asker, changed: (uri: string) => void): Promise<Unsubscribe> {
+    if (typeof uri !== 'string') throw invalidParams('The address of a resource has to be text.');
+    const { resources, templates } = this.#backend.parts.offer;
+    const known = resources.has(uri) || [...templates.values()].some(({ parsed }) => parsed.match(uri));
+    if (!known) throw resourceNotFound(uri, asker.era);
+    return this.#backend.watch(uri, changed);
+  }
+
+  #offers(kind: 'resources' | 'prompts'): boolean {
+    const { offer, capabilities } = this.#backend.parts;
+    const some =
+      kind === 'prompts' ? offer.prompts.size > 0 : offer.resources.size > 0 || offer.templates.size > 0;
+    return some || capabilities[kind] !== undefined;
+  }
+
+  #handled(
+    method: string,
+    name: unknown,
+    params: Params,
+    work: Work,
+    run: (context: Context) => Promise<Params>,
+  ): Promise<Params> {
+    const { tracing, checker, identity } = this.#backend.parts;
+    const context = new HandlerContext({
+      work,
+      params,
+      principal: this.#front.principal,
+      checker,
+      log: (level, data, logger) => this.#front.log(logger ?? identity.name, level, data, work),
+    });
+    if (tracing === undefined) return run(context);
+    return tracing({ method, name: typeof name === 'string' ? name : undefined, context }, () =>
+      run(context),
+    );
+  }
+
+  async #read(params: Params, context: Context): Promise<Params> {
+    const { uri } = params;
+    if (typeof uri !== 'string') throw invalidParams('resources/read needs an address.');
+    const { resources, templates } = this.#backend.parts.offer;
+    const exact = resources.get(uri);
+    if (exact !== undefined)
+      return { contents: toContents(await exact.read(uri, context), uri, exact.mimeType) };
+    for (const { template, parsed } of templates.values()) {
+      const variables = parsed.match(uri);
+      if (variables === undefined) continue;
+      return { contents: toContents(await template.read(variables, context, uri), uri, template.mimeType) };
+    }
+    throw resourceNotFound(uri, context.client.era);
+  }
+
+  async #prompt(params: Params, context: Context): Promise<Params> {
+    const { name, arguments: given } = params;
+    if (typeof name !== 'string') throw invalidParams('prompts/get needs the name of a prompt.');
+    if (given !== undefined && !isRecord(given)) throw invalidParams('The arguments have to be an object.');
+    const prompt = this.#backend.parts.offer.prompts.get(name);
+    if (prompt === undefined) throw invalidParams(`There is no prompt ${JSON.stringify(name)}.`);
+    const args: Record<string, string> = {};
+    for (const [key, { required }] of Object.entries(prompt.arguments)) {
+      const value = given !== undefined && Object.hasOwn(given, key) ? given[key] : undefined;
+      if (typeof value === 'string') args[key] = value;
+      else if (value !== undefined) throw invalidParams(`The argument ${key} has to be text.`);
+      else if (required === true) throw invalidParams(`The argument ${key} is missing.`);
+    }
+    // The arguments are those that the prompt itself names.
+    return toPromptResult(await prompt.get(args as never, context));
+  }
+}

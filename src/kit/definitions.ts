@@ -1,0 +1,178 @@
+/** What a server is made of: tools, resources, templates of resources, prompts. Definitions are plain values. */
+
+import type { ToolAnnotations } from '../catalog/tool.ts';
+import type { PromptReturn, ResourceReturn, ToolResult } from './content.ts';
+import type { Context } from './context.ts';
+import type { Checked, Given, Schema } from './schema.ts';
+
+/** What every listed thing may say about itself. */
+export interface Described {
+  /** For people; the name is for programs. */
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly icons?: readonly Readonly<Record<string, unknown>>[] | undefined;
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What a failing handler becomes: a result that the model reads, or an error of the protocol (−32000). */
+export type ErrorStyle = 'result' | 'protocol';
+
+export interface ToolDefinition<
+  Input extends Schema | undefined = undefined,
+  Output extends Schema | undefined = undefined,
+> extends Described {
+  readonly name: string;
+  /** What it may be called with; checked before `run` sees it. Without one, anything goes. */
+  readonly input?: Input;
+  /** What it answers, as structured content; checked too. */
+  readonly output?: Output;
+  readonly annotations?: ToolAnnotations | undefined;
+  /** Default: the server's. */
+  readonly errors?: ErrorStyle | undefined;
+  /** A string, a content block or several, a whole result, or any value that JSON can hold. */
+  readonly run: (args: Arguments<Input>, context: Context) => Returned<Output> | Promise<Returned<Output>>;
+}
+
+type Arguments<Input> = Input extends Schema ? Checked<Input> : Readonly<Record<string, unknown>>;
+type Returned<Output> = Output extends Schema ? Given<Output> | ToolResult : unknown;
+
+/** A tool as a server holds it. */
+export interface Tool extends Described {
+  readonly kind: 'tool';
+  readonly name: string;
+  readonly input: Schema | undefined;
+  readonly output: Schema | undefined;
+  readonly annotations: ToolAnnotations | undefined;
+  readonly errors: ErrorStyle | undefined;
+  readonly run: (args: never, context: Context) => unknown;
+}
+
+/**
+ * A tool. The types of its arguments and of its answer follow from its schemas.
+ *
+ * @example
+ * const add = tool({
+ *   name: 'add',
+ *   description: 'Adds two numbers.',
+ *   input: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
+ *   run: ({ a, b }) => a + b,
+ * });
+ * add.name; // → 'add'
+ */
+export function tool<
+  const Input extends Schema | undefined = undefined,
+  const Output extends Schema | undefined = undefined,
+>(definition: ToolDefinition<Input, Output>): Tool {
+  const { input, output, annotations, errors, ...rest } = definition;
+  return { kind: 'tool', input, output, annotations, errors, ...rest };
+}
+
+export type Completer = (
+  value: string,
+  /** What is known of the other arguments. */
+  known: Readonly<Record<string, string>>,
+  context: Context,
+) => readonly string[] | Promise<readonly string[]>;
+
+export interface ResourceDefinition extends Described {
+  readonly uri: string;
+  /** Default: the address. */
+  readonly name?: string | undefined;
+  readonly mimeType?: string | undefined;
+  /** In bytes, when it is known. */
+  readonly size?: number | undefined;
+  readonly annotations?: Readonly<Record<string, unknown>> | undefined;
+  readonly read: (uri: string, context: Context) => ResourceReturn | Promise<ResourceReturn>;
+}
+
+export interface Resource extends ResourceDefinition {
+  readonly kind: 'resource';
+}
+
+/**
+ * A resource at one address.
+ *
+ * @example
+ * const about = resource({ uri: 'memo://about', mimeType: 'text/plain', read: () => 'A memo.' });
+ * about.uri; // → 'memo://about'
+ */
+export function resource(definition: ResourceDefinition): Resource {
+  return { kind: 'resource', ...definition };
+}
+
+export interface ResourceTemplateDefinition extends Described {
+  /** `memo://{id}`; `{+path}` also takes slashes. */
+  readonly uriTemplate: string;
+  /** Default: the template. */
+  readonly name?: string | undefined;
+  readonly mimeType?: string | undefined;
+  readonly annotations?: Readonly<Record<string, unknown>> | undefined;
+  /** Suggestions for its variables. */
+  readonly complete?: Readonly<Record<string, Completer>> | undefined;
+  readonly read: (
+    variables: Readonly<Record<string, string>>,
+    context: Context,
+    uri: string,
+  ) => ResourceReturn | Promise<ResourceReturn>;
+}
+
+export interface ResourceTemplate extends ResourceTemplateDefinition {
+  readonly kind: 'template';
+}
+
+/**
+ * Resources whose addresses have one form.
+ *
+ * @example
+ * const memos = resourceTemplate({ uriTemplate: 'memo://{id}', read: ({ id }) => `Memo ${id}` });
+ * memos.uriTemplate; // → 'memo://{id}'
+ */
+export function resourceTemplate(definition: ResourceTemplateDefinition): ResourceTemplate {
+  return { kind: 'template', ...definition };
+}
+
+export interface PromptArgument {
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly required?: boolean | undefined;
+  readonly complete?: Completer | undefined;
+}
+
+export interface PromptDefinition<Args extends Readonly<Record<string, PromptArgument>>> extends Described {
+  readonly name: string;
+  readonly arguments?: Args;
+  /** A string becomes one message of the user. */
+  readonly get: (args: PromptArguments<Args>, context: Context) => PromptReturn | Promise<PromptReturn>;
+}
+
+type PromptArguments<Args> = {
+  readonly [Key in keyof Args]: Args[Key] extends { readonly required: true } ? string : string | undefined;
+};
+
+/** A prompt as a server holds it. */
+export interface Prompt extends Described {
+  readonly kind: 'prompt';
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, PromptArgument>>;
+  readonly get: (args: never, context: Context) => PromptReturn | Promise<PromptReturn>;
+}
+
+/**
+ * A prompt that people choose by its name.
+ *
+ * @example
+ * const review = prompt({
+ *   name: 'review',
+ *   arguments: { language: { required: true, complete: (typed) => ['rust', 'ruby'].filter((one) => one.startsWith(typed)) } },
+ *   get: ({ language }) => `Review this ${language} code.`,
+ * });
+ * review.name; // → 'review'
+ */
+export function prompt<const Args extends Readonly<Record<string, PromptArgument>> = Record<never, never>>(
+  definition: PromptDefinition<Args>,
+): Prompt {
+  const { arguments: args = {}, ...rest } = definition;
+  return { kind: 'prompt', arguments: args, ...rest };
+}
+
+export type Item = Tool | Resource | ResourceTemplate | Prompt;

@@ -1,0 +1,37 @@
+/** The entry point `plugboard/kit`: servers in a few lines. */
+
+export type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';
+export type { ToolAnnotations } from '../catalog/tool.ts';
+export type { Served } from '../endpoint/backend.ts';
+export type { TokenVerifier } from '../endpoint/guard.ts';
+export type { ServedHttp } from '../endpoint/http.ts';
+export { RpcFailure } from '../endpoint/rpc-failure.ts';
+export type {
+  PromptMessage,
+  PromptResult,
+  PromptReturn,
+  ResourceReturn,
+  ToolResult,
+} from './content.ts';
+export type { Client, Context, Elicited, LogLevel } from './context.ts';
+export type {
+  Completer,
+  Described,
+  ErrorStyle,
+  Item,
+  Prompt,
+  PromptArgument,
+  PromptDefinition,
+  Resource,
+  ResourceDefinition,
+  ResourceTemplate,
+  ResourceTemplateDefinition,
+  Tool,
+  ToolDefinition,
+} from './definitions.ts';
+export { prompt, resource, resourceTemplate, tool } from './definitions.ts';
+export type { Checked, FromJsonSchema, Given, JsonSchema, Schema, StandardSchema } from './schema.ts';
+export type { Server, ServerDefinition } from './server.ts';
+export { defineServer } from './server.ts';
+export type { Channel, HttpOptions, Listener, StdioOptions } from './transports.ts';
+export { http, stdio } from './transports.ts';

@@ -1,0 +1,168 @@
+/** Everything that one server offers, by name: added and removed at any time, listed as the protocol wants it. */
+
+import type { ListKind } from '../endpoint/backend.ts';
+import type { Params } from '../endpoint/eras.ts';
+import { PlugboardError } from '../errors.ts';
+import { Emitter, type Unsubscribe } from '../lib/emitter.ts';
+import { type Check, type CheckerSource, createCheck } from './check.ts';
+import type { Item, Prompt, Resource, ResourceTemplate, Tool } from './definitions.ts';
+import { dislikedName } from './names.ts';
+import { parseUriTemplate, type UriTemplate } from './uri-template.ts';
+
+const ANY_OBJECT: Params = { type: 'object', properties: {} };
+
+export interface OfferedTool {
+  readonly tool: Tool;
+  readonly input: Check | undefined;
+  readonly output: Check | undefined;
+}
+
+export interface OfferedTemplate {
+  readonly template: ResourceTemplate;
+  readonly parsed: UriTemplate;
+}
+
+export interface OfferParts {
+  readonly checker: CheckerSource;
+  readonly warn: (text: string) => void;
+}
+
+export class Offer {
+  readonly tools: Map<string, OfferedTool> = new Map();
+  readonly resources: Map<string, Resource> = new Map();
+  readonly templates: Map<string, OfferedTemplate> = new Map();
+  readonly prompts: Map<string, Prompt> = new Map();
+  readonly changes: Emitter<{ readonly changed: ListKind }> = new Emitter();
+  readonly #parts: OfferParts;
+  #toolList: readonly Params[] | undefined;
+
+  constructor(parts: OfferParts) {
+    this.#parts = parts;
+  }
+
+  add(item: Item): Unsubscribe {
+    switch (item.kind) {
+      case 'tool':
+        return this.#put('tools', this.tools, item.name, this.#prepare(item));
+      case 'resource':
+        return this.#put('resources', this.resources, item.uri, item);
+      case 'template': {
+        const parsed = parseUriTemplate(item.uriTemplate);
+        return this.#put('resources', this.templates, item.uriTemplate, { template: item, parsed });
+      }
+      case 'prompt':
+        this.#complain('prompt', item.name);
+        return this.#put('prompts', this.prompts, item.name, item);
+      default:
+        return item satisfies never;
+    }
+  }
+
+  /** Written down once for all clients; again after a change. */
+  listTools(): readonly Params[] | Promise<readonly Params[]> {
+    return this.#toolList ?? this.#describeTools();
+  }
+
+  listResources(): readonly Params[] {
+    return [...this.resources.values()].map(({ kind: _kind, read: _read, name, ...rest }) =>
+      compact({ ...rest, name: name ?? rest.uri }),
+    );
+  }
+
+  listTemplates(): readonly Params[] {
+    return [...this.templates.values()].map(({ template }) => {
+      const { kind: _kind, read: _read, complete: _complete, name, ...rest } = template;
+      return compact({ ...rest, name: name ?? rest.uriTemplate });
+    });
+  }
+
+  listPrompts(): readonly Params[] {
+    return [...this.prompts.values()].map(({ kind: _kind, get: _get, arguments: args, ...rest }) =>
+      compact({
+        ...rest,
+        arguments: Object.entries(args).map(([name, { complete: _complete, ...about }]) =>
+          compact({ name, ...about }),
+        ),
+      }),
+    );
+  }
+
+  /** Whether any argument or variable has suggestions. */
+  get completes(): boolean {
+    const ofPrompts = [...this.prompts.values()].flatMap((prompt) => Object.values(prompt.arguments));
+    return (
+      ofPrompts.some(({ complete }) => complete !== undefined) ||
+      [...this.templates.values()].some(({ template }) => template.complete !== undefined)
+    );
+  }
+
+  #prepare(tool: Tool): OfferedTool {
+    const { name, input, output } = tool;
+    this.#complain('tool', name);
+    const { checker } = this.#parts;
+    return {
+      tool,
+      input: input === undefined ? undefined : createCheck(input, 'input', checker),
+      output: output === undefined ? undefined : createCheck(output, 'output', checker),
+    };
+  }
+
+  #complain(what: string, name: string): void {
+    const problem = dislikedName(name);
+    if (problem !== undefined)
+      this.#parts.warn(`The name of the ${what} ${JSON.stringify(name)} ${problem}: some clients refuse it.`);
+  }
+
+  #put<Value>(kind: ListKind, into: Map<string, Value>, key: string, value: Value): Unsubscribe {
+    if (into.has(key)) {
+      throw new PlugboardError('USAGE', `There is already one of ${kind} called ${JSON.stringify(key)}.`, {
+        hint: 'Names and addresses are unique within a server: choose another one, or remove the first.',
+      });
+    }
+    into.set(key, value);
+    this.#changed(kind);
+    return () => {
+      if (into.get(key) !== value) return;
+      into.delete(key);
+      this.#changed(kind);
+    };
+  }
+
+  #changed(kind: ListKind): void {
+    if (kind === 'tools') this.#toolList = undefined;
+    this.changes.emit('changed', kind);
+  }
+
+  async #describeTools(): Promise<readonly Params[]> {
+    const offered = [...this.tools.values()];
+    const list = await Promise.all(offered.map((each) => this.#describe(each)));
+    // A tool that came meanwhile is for the next list.
+    if (
+      offered.length === this.tools.size &&
+      offered.every((each) => this.tools.get(each.tool.name) === each)
+    )
+      this.#toolList = list;
+    return list;
+  }
+
+  /** One tool whose schema cannot be written down must not cost the others: it is listed without. */
+  async #describe({ tool, input, output }: OfferedTool): Promise<Params> {
+    const { kind: _kind, run: _run, errors: _errors, input: _input, output: _output, ...rest } = tool;
+    const written = async (check: Check | undefined): Promise<Params | undefined> => {
+      try {
+        return await check?.describe();
+      } catch (thrown) {
+        const why = thrown instanceof Error ? thrown.message : String(thrown);
+        this.#parts.warn(`A schema of the tool ${JSON.stringify(tool.name)} cannot be listed: ${why}`);
+        return undefined;
+      }
+    };
+    const [inputSchema = ANY_OBJECT, outputSchema] = await Promise.all([written(input), written(output)]);
+    return compact({ ...rest, inputSchema, outputSchema });
+  }
+}
+
+/** Without what is undefined: a list is compared and hashed by those who read it. */
+function compact(value: Params): Params {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
+}

@@ -1,0 +1,129 @@
+/** A server as its author holds it: what it offers, and where it is served. */
+
+import type { ArgumentChecker } from '../call/argument-check.ts';
+import type { Served } from '../endpoint/backend.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import type { Unsubscribe } from '../lib/emitter.ts';
+import { KitBackend, type KitParts } from './backend.ts';
+import type { LogLevel } from './context.ts';
+import type { ErrorStyle, Item, Prompt, Resource, ResourceTemplate, Tool } from './definitions.ts';
+import { Offer } from './offer.ts';
+import { type Channel, type Listener, serveChannel } from './transports.ts';
+
+export interface ServerDefinition {
+  readonly name: string;
+  /** Default 0.0.0. */
+  readonly version?: string | undefined;
+  /** For people. */
+  readonly title?: string | undefined;
+  /** For the model: what the server is good for, and how its tools work together. */
+  readonly instructions?: string | undefined;
+  readonly tools?: readonly Tool[] | undefined;
+  readonly resources?: readonly (Resource | ResourceTemplate)[] | undefined;
+  readonly prompts?: readonly Prompt[] | undefined;
+  /** What a failing tool becomes. `result` (default): a result with `isError`; `protocol`: the error −32000. */
+  readonly errors?: ErrorStyle | undefined;
+  /** More capabilities than follow from what is offered. */
+  readonly capabilities?: Readonly<Record<string, unknown>> | undefined;
+  /** May change the answer to `initialize`: what it returns is sent in place of `answer`. */
+  readonly initialize?:
+    | ((params: Readonly<Record<string, unknown>>, answer: Readonly<Record<string, unknown>>) => unknown)
+    | undefined;
+  /** Hears of what the author should mend, names that clients dislike for example. Default: stderr. */
+  readonly warn?: ((text: string) => void) | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+export class Server {
+  readonly name: string;
+  readonly #offer: Offer;
+  readonly #parts: KitParts;
+  readonly #served = new Map<KitBackend, Served | undefined>();
+
+  constructor(definition: ServerDefinition) {
+    const { name, version = '0.0.0', title, warn = toStderr, clock = systemClock } = definition;
+    this.name = name;
+    let loading: Promise<ArgumentChecker> | undefined;
+    const checker = (): Promise<ArgumentChecker> => {
+      loading ??= import('../call/argument-check.ts').then(({ createArgumentChecker }) =>
+        createArgumentChecker(),
+      );
+      return loading;
+    };
+    this.#offer = new Offer({ checker, warn });
+    this.#parts = {
+      identity: { name, version, ...(title === undefined ? {} : { title }) },
+      offer: this.#offer,
+      clock,
+      checker,
+      instructions: definition.instructions,
+      capabilities: definition.capabilities ?? {},
+      errors: definition.errors ?? 'result',
+      initialize: definition.initialize,
+      tracing: undefined,
+      warn,
+    };
+    const { tools = [], resources = [], prompts = [] } = definition;
+    for (const item of [...tools, ...resources, ...prompts]) this.#offer.add(item);
+  }
+
+  /** Offers one thing more, and tells connected clients. The returned function takes it back. */
+  add(item: Item): Unsubscribe {
+    return this.#offer.add(item);
+  }
+
+  /** Tells those who have subscribed to it that a resource has changed. */
+  updated(uri: string): void {
+    for (const backend of this.#served.keys()) backend.updated(uri);
+  }
+
+  /** A log message that belongs to no request, for every client that wants such. */
+  log(level: LogLevel, data: unknown, logger: string = this.name): void {
+    for (const backend of this.#served.keys()) backend.log(level, data, logger);
+  }
+
+  /**
+   * Serves over `stdio()`, `http()` or a channel of one's own; several at the same time if need be. Resolves when
+   * it is being served.
+   */
+  serve<Result extends Served>(transport: Listener<Result>): Promise<Result>;
+  serve(transport: Channel): Promise<Served>;
+  async serve(transport: Listener | Channel): Promise<Served> {
+    const backend = new KitBackend(this.#parts);
+    this.#served.set(backend, undefined);
+    try {
+      const served =
+        'listen' in transport ? await transport.listen(backend) : await serveChannel(backend, transport);
+      this.#served.set(backend, served);
+      void served.closed.then(() => this.#served.delete(backend));
+      return served;
+    } catch (error) {
+      this.#served.delete(backend);
+      await backend.close();
+      throw error;
+    }
+  }
+
+  /** Ends everything that is being served. May be called twice. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#served.values()].map((served) => served?.close()));
+  }
+}
+
+/**
+ * A server: tools, resources and prompts under a name.
+ *
+ * @example
+ * const server = defineServer({
+ *   name: 'echo',
+ *   tools: [tool({ name: 'echo', description: 'Gives the message back.', run: ({ message }) => message })],
+ * });
+ * server.name; // → 'echo'
+ */
+export function defineServer(definition: ServerDefinition): Server {
+  return new Server(definition);
+}
+
+function toStderr(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

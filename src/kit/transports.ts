@@ -1,0 +1,134 @@
+/** Ways to serve a server: over this process's stdio, over HTTP, or over a channel of one's own. */
+
+import type { Readable, Writable } from 'node:stream';
+import type { Backend, Served } from '../endpoint/backend.ts';
+import { Front } from '../endpoint/front.ts';
+import type { TokenVerifier } from '../endpoint/guard.ts';
+import type { ServedHttp } from '../endpoint/http.ts';
+import { serveLines } from '../endpoint/stdio.ts';
+import { PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import type { Transport } from '../transport/contract.ts';
+import { ownStdout } from './stdout.ts';
+
+const DEFAULT_HTTP_PORT = 3000;
+/** How long a program may go on by itself after its client has left. */
+const EXIT_GRACE_MS = 2_000;
+
+/** Waits for clients, and serves each of them. */
+export interface Listener<Result extends Served = Served> {
+  listen(backend: Backend): Promise<Result>;
+}
+
+/** A connection to one client: what every transport of Plugboard can do, `memoryPair()` for example. */
+export type Channel = Pick<Transport, 'open' | 'send' | 'close'>;
+
+export interface StdioOptions {
+  /** Default: this process's own; then nothing else can write to stdout, and the process ends with its client. */
+  readonly input?: Readable | undefined;
+  readonly output?: Writable | undefined;
+}
+
+/**
+ * One JSON-RPC message a line, for the client that started this process. When the client closes its side, what runs
+ * may end, and the process ends with exit code 0.
+ *
+ * @example
+ * const server = defineServer({ name: 'echo', tools: [tool({ name: 'echo', run: ({ message }) => message })] });
+ * const { input, output } = streams;
+ * const served = await server.serve(stdio({ input, output }));
+ * await served.close();
+ */
+export function stdio(options: StdioOptions = {}): Listener {
+  const { input = process.stdin, output = process.stdout } = options;
+  return {
+    async listen(backend) {
+      if (output !== process.stdout) return serveLines(backend, { input, output, atEnd: 'finish' });
+      const { write, release } = ownStdout();
+      const served = serveLines(backend, { input, output, write, atEnd: 'finish' });
+      const closed = served.closed.then(() => {
+        release();
+        if (input === process.stdin) leaveSoon();
+      });
+      return { closed, close: () => served.close().then(() => closed) };
+    },
+  };
+}
+
+/** A timer or socket that the author forgot must not keep an orphan alive; it does not keep the process by itself. */
+function leaveSoon(): void {
+  setTimeout(() => process.exit(), EXIT_GRACE_MS).unref();
+}
+
+export interface HttpOptions {
+  /** Default 3000; 0 takes any free one. */
+  readonly port?: number | undefined;
+  /** Default 127.0.0.1. Anything beyond this machine demands a token or a verifier. */
+  readonly host?: string | undefined;
+  /** When given, every request must carry it as its bearer token. */
+  readonly token?: string | undefined;
+  /** When given, the tokens that it knows are accepted, each for whom it stands for. */
+  readonly verifier?: TokenVerifier | undefined;
+}
+
+/**
+ * Streamable HTTP at `/mcp`, for clients of both eras.
+ *
+ * @example
+ * const server = defineServer({ name: 'echo', tools: [tool({ name: 'echo', run: ({ message }) => message })] });
+ * const served = await server.serve(http({ port: 0 }));
+ * new URL(served.url).pathname; // → '/mcp'
+ * await served.close();
+ */
+export function http(options: HttpOptions = {}): Listener<ServedHttp> {
+  return {
+    async listen(backend) {
+      // Programs on stdio have no use for it.
+      const { checkReach, listenHttp } = await import('../endpoint/http.ts');
+      const { host, port = DEFAULT_HTTP_PORT, verifier } = options;
+      const token = options.token || undefined;
+      checkReach(host, {
+        proof: token !== undefined || verifier !== undefined,
+        hint: 'Give http() a token or a verifier, or serve on 127.0.0.1.',
+      });
+      return listenHttp(backend, { host, port, token, verifier });
+    },
+  };
+}
+
+/** Serves the one client at the other end of a channel. */
+export async function serveChannel(backend: Backend, channel: Channel): Promise<Served> {
+  const send = (message: Parameters<Channel['send']>[0]): boolean => {
+    // A channel that cannot deliver says so by closing.
+    channel.send(message).catch(() => {});
+    return true;
+  };
+  const front = new Front(backend, { principal: 'local', stateless: false, broadcast: send });
+  let gone = (): void => {};
+  const left = new Promise<void>((resolve) => {
+    gone = resolve;
+  });
+  const closed = left.then(async () => {
+    front.close(new PlugboardError('CANCELLED', 'the client has gone away'));
+    await backend.close();
+  });
+  await channel.open({
+    message(frame) {
+      if (!isRecord(frame)) return;
+      void front.receive(frame, { send, onGone: undefined })?.then((answer) => {
+        if (answer !== undefined) send(answer);
+      });
+    },
+    lost: () => {},
+    notice: () => {},
+    closed: () => gone(),
+  });
+  return {
+    closed,
+    async close() {
+      await backend.close();
+      await channel.close();
+      await closed;
+    },
+  };
+}
