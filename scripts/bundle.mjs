@@ -10,6 +10,7 @@
  *   host.cjs        the host and everything below it
  *   serve.cjs       the gateway
  *   chat.cjs        the agent in the terminal
+ *   import.cjs, export.cjs   what is known about other agents, which no other command needs
  *   errors.cjs      shared by both, so that an error is an instance of one class
  */
 
@@ -43,6 +44,8 @@ const files = [
     entry: 'cli/verbs/serve.ts',
     apart: { 'errors.ts': './errors.cjs', 'host.ts': './host.cjs' },
   },
+  { name: 'import', entry: 'cli/verbs/import.ts', apart: { 'errors.ts': './errors.cjs' } },
+  { name: 'export', entry: 'cli/verbs/export.ts', apart: { 'errors.ts': './errors.cjs' } },
   {
     name: 'chat',
     entry: 'cli/verbs/chat.ts',
@@ -56,6 +59,8 @@ const files = [
       'host.ts': './host.cjs',
       'cli/verbs/chat.ts': './chat.cjs',
       'cli/verbs/serve.ts': './serve.cjs',
+      'cli/verbs/import.ts': './import.cjs',
+      'cli/verbs/export.ts': './export.cjs',
     },
   },
   // Here import() becomes require(), which does not wake the loader for ES modules.

@@ -9,6 +9,7 @@ import { runProgram } from './program.ts';
 import type { CommandRow } from './verb.ts';
 
 const SERVERS = 'Servers:';
+const MOVING = 'Moving in:';
 const TOOLS = 'Tools:';
 const CONTENT = 'Resources and prompts:';
 const SAFETY = 'Safety:';
@@ -63,6 +64,18 @@ const rows: readonly CommandRow[] = [
     group: SERVERS,
     summary: 'connect to one server and time each phase',
     load: async () => (await import('./verbs/test.ts')).test,
+  },
+  {
+    name: 'import',
+    group: MOVING,
+    summary: 'take over the servers of other agents',
+    load: async () => (await import('./verbs/import.ts')).importVerb,
+  },
+  {
+    name: 'export',
+    group: MOVING,
+    summary: 'write Plugboard into the configuration of another agent',
+    load: async () => (await import('./verbs/export.ts')).exportVerb,
   },
   {
     name: 'tools',

@@ -23,14 +23,15 @@ export interface Document {
   readonly problems: readonly Problem[];
 }
 
-/** Reads a file; a file that is not there is an empty document. Never rejects. */
-export async function readDocument(file: string): Promise<Document> {
+/** Reads a file; a file that is not there is an empty document. Never rejects. `parse` is for other formats. */
+export async function readDocument(
+  file: string,
+  parse: (file: string, text: string) => Document | Promise<Document> = parseDocument,
+): Promise<Document> {
   try {
     // A few small files, read before anything else can happen: without the thread pool a start is faster.
     const text = readText(file);
-    return text === undefined
-      ? { file, text: '', value: undefined, problems: [] }
-      : await parseDocument(file, text);
+    return text === undefined ? { file, text: '', value: undefined, problems: [] } : await parse(file, text);
   } catch (error) {
     return broken(file, { file, ...explainReading(error) });
   }

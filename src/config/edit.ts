@@ -10,8 +10,9 @@ import { parseDocument } from './document.ts';
 import type { ServerSpec } from './entry.ts';
 import type { JsonPath } from './fault.ts';
 import type { Home } from './home.ts';
-import { PROJECT_FILE, projectKey } from './load.ts';
+import { PROJECT_FILE } from './load.ts';
 import { checkServerName } from './parse.ts';
+import { projectKey } from './project-key.ts';
 
 /** Scopes that commands write to. */
 export type EditableScope = 'local' | 'project' | 'user';
@@ -186,7 +187,7 @@ async function edited(
 }
 
 /** The local scope keeps the spelling of the project's folder that the file has already. */
-function serversPath(target: EditTarget, root: unknown): readonly string[] {
+export function serversPath(target: EditTarget, root: unknown): readonly string[] {
   const [first, folder, ...rest] = target.path;
   if (target.scope !== 'local' || first === undefined || folder === undefined) return target.path;
   const projects = valueAt(root, [first]);
@@ -216,7 +217,8 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['ECHANGED', 'another program keeps changing it'],
 ]);
 
-function unwritable(file: string, error: unknown): PlugboardError {
+/** Why a file could not be written, in words. */
+export function unwritable(file: string, error: unknown): PlugboardError {
   const code = errorCode(error);
   const reason = (code !== undefined && REASONS.get(code)) || code || 'unknown reason';
   return new PlugboardError('CONFIG_UNWRITABLE', `${file} cannot be written: ${reason}.`, {

@@ -1,7 +1,7 @@
 /** Finds the configuration files of a folder and makes one configuration of them. */
 
 import { realpathSync } from 'node:fs';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { isRecord } from '../lib/json-rpc.ts';
 import { asProblem, type Document, locateFaults, readDocument } from './document.ts';
 import type { Config, Problem, ServerEntry, ServerSpec, Settings } from './entry.ts';
@@ -11,6 +11,7 @@ import { findProjectRoot, type Home } from './home.ts';
 import { type Managed, readManaged } from './managed.ts';
 import { mergeSpecs } from './merge.ts';
 import { type EntryFault, parseServers, parseSettings, type Source } from './parse.ts';
+import { projectKey } from './project-key.ts';
 
 /** The file of a project, in the shape that other agents read. */
 export const PROJECT_FILE = '.mcp.json';
@@ -56,7 +57,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const projectFiles = foldersUpward(realCwd, projectRoot).map((folder) => join(folder, PROJECT_FILE));
   const [managed, [own, ...shared]] = await Promise.all([
     readManaged(projectRoot),
-    Promise.all([options.home.config, ...projectFiles].map(readDocument)),
+    Promise.all([options.home.config, ...projectFiles].map((file) => readDocument(file))),
   ]);
 
   const person = own
@@ -161,17 +162,6 @@ function parseLocal(projects: unknown, source: Source, folders: Folders): Return
   if (!isRecord(project))
     return { servers: [], faults: [wrong(path, 'A project must be an object with "mcpServers".')] };
   return parseServers(project['mcpServers'], source, [...path, 'mcpServers']);
-}
-
-/** The key under which a project stands: its root, however that was spelt by hand. */
-export function projectKey(
-  projects: Readonly<Record<string, unknown>>,
-  roots: readonly string[],
-): string | undefined {
-  for (const root of roots) {
-    if (Object.hasOwn(projects, root)) return root;
-  }
-  return Object.keys(projects).find((key) => isAbsolute(key) && roots.includes(resolve(key)));
 }
 
 function topLevel(document: Document): { value: Readonly<Record<string, unknown>>; faults: EntryFault[] } {

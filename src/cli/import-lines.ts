@@ -1,0 +1,87 @@
+/** An import as a person reads it: file by file, what happens to each server, and what gets lost on the way. */
+
+import type { Agent } from '../config/import/agent.ts';
+import type { Found, FoundFile } from '../config/import/find.ts';
+import { clean, reveal } from '../policy/clean.ts';
+import type { Difference } from '../policy/differences.ts';
+import type { Action, Planned } from './import-plan.ts';
+import type { Output } from './output.ts';
+import type { Paint } from './paint.ts';
+import { padEnd, width } from './table.ts';
+import { joinWords } from './words.ts';
+
+const MARKS: Readonly<Record<Action, { mark: string; paint: keyof Paint }>> = {
+  add: { mark: '+', paint: 'good' },
+  replace: { mark: '~', paint: 'warn' },
+  same: { mark: '=', paint: 'faint' },
+  keep: { mark: '!', paint: 'warn' },
+  skip: { mark: '✖', paint: 'bad' },
+};
+
+export function importLines(
+  found: Found,
+  planned: readonly Planned[],
+  agents: readonly Agent[],
+  output: Output,
+): string {
+  const withServers = found.files.filter(({ servers }) => servers > 0);
+  if (withServers.length === 0) {
+    return `No servers were found in the files of ${agents.map(({ title }) => title).join(', ')}.`;
+  }
+  return withServers.flatMap((file) => fileLines(file, planned, output)).join('\n');
+}
+
+/** What was done, or would be. */
+export function summaryLine(planned: readonly Planned[], isDry: boolean): string {
+  const count = (...actions: readonly Action[]): number =>
+    planned.filter(({ action }) => actions.includes(action)).length;
+  const done = isDry ? 'would be ' : '';
+  const parts = [
+    `${count('add')} ${done}added`,
+    `${count('replace')} ${done}replaced`,
+    `${count('same')} the same`,
+    `${count('keep')} kept as yours`,
+    `${count('skip')} left out`,
+  ].filter((part) => !part.startsWith('0 '));
+  return parts.length === 0 ? 'Nothing to import.' : `${parts.join(', ')}.`;
+}
+
+function fileLines({ agent, file }: FoundFile, planned: readonly Planned[], output: Output): string[] {
+  const { paint } = output;
+  const here = planned.filter(({ found }) => found.agent === agent && found.file === file);
+  const cells = Math.max(...here.map(({ found }) => width(reveal(found.name))));
+  return [
+    `${paint.strong(agent.title)} ${paint.faint(clean(file, { multiline: false }))}`,
+    ...here.flatMap((server) => serverLines(server, cells, paint)),
+  ];
+}
+
+function serverLines(server: Planned, cells: number, paint: Paint): string[] {
+  const { mark, paint: colour } = MARKS[server.action];
+  const name = padEnd(reveal(server.found.name), cells);
+  const what = server.action === 'skip' ? '' : `${padEnd(server.scope, 'project'.length)}  ${target(server)}`;
+  return [
+    `  ${paint[colour](mark)} ${name}  ${what}`.trimEnd(),
+    ...(server.reason === undefined ? [] : [`      ${clean(server.reason, { multiline: false })}`]),
+    ...server.notes.map((note) => paint.warn(`      ${reveal(note)}`)),
+    ...server.changes.flatMap((change) => changeLines(change, paint)),
+    ...server.lost.map(({ key, reason }) =>
+      paint.warn(`      without ${reveal(key)}: ${clean(reason, { multiline: false })}`),
+    ),
+  ];
+}
+
+function changeLines({ path, before, after }: Difference, paint: Paint): string[] {
+  const shown = (value: unknown): string => reveal(`${path}: ${JSON.stringify(value)}`);
+  return [
+    ...(before === undefined ? [] : [paint.bad(`      - ${shown(before)}`)]),
+    ...(after === undefined ? [] : [paint.good(`      + ${shown(after)}`)]),
+  ];
+}
+
+/** What would run, in one line. */
+function target({ shown }: Planned): string {
+  const { command, args, url } = shown;
+  if (typeof command !== 'string') return reveal(String(url));
+  return joinWords([command, ...(Array.isArray(args) ? args.map(String) : [])].map(reveal));
+}

@@ -1,0 +1,197 @@
+/** What an import would do with each server that another agent has, decided before anything is written. */
+
+import { join } from 'node:path';
+import { describeEntry } from '../config/describe.ts';
+import { readDocument } from '../config/document.ts';
+import { type EditTarget, editTarget, serversPath, valueAt } from '../config/edit.ts';
+import type { ServerEntry } from '../config/entry.ts';
+import type { Found, FoundServer } from '../config/import/find.ts';
+import type { Lost } from '../config/import/translation.ts';
+import { type LoadedConfig, PROJECT_FILE } from '../config/load.ts';
+import { parseEntry } from '../config/parse.ts';
+import { canonicalJson } from '../lib/canonical-json.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { compare, type Difference } from '../policy/differences.ts';
+import { blockingRule } from '../policy/managed.ts';
+import { secretValues } from '../policy/secret-values.ts';
+import { takeClientSecret } from './credentials.ts';
+import type { WritableScope } from './scope-flag.ts';
+import type { Context } from './verb.ts';
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/**
+ * `add`: new here. `replace`: another one of that name is here and gives way. `same`: it is here already.
+ * `keep`: another one of that name is here and stays. `skip`: it cannot be taken over, `reason` says why.
+ */
+export type Action = 'add' | 'replace' | 'same' | 'keep' | 'skip';
+
+export interface Planned {
+  readonly found: FoundServer;
+  readonly scope: WritableScope;
+  readonly action: Action;
+  readonly reason?: string;
+  /** What would be written, without a client's secret. */
+  readonly raw: Raw;
+  /** The same with its secrets hidden. */
+  readonly shown: Raw;
+  readonly clientSecret?: string;
+  /** What differs from the entry that is here, secrets hidden. */
+  readonly changes: readonly Difference[];
+  readonly lost: readonly Lost[];
+  /** What a person should know who lets it happen. */
+  readonly notes: readonly string[];
+}
+
+export interface PlanOptions {
+  readonly scope: WritableScope | undefined;
+  readonly overwrite: boolean;
+}
+
+export async function planImport(
+  context: Context,
+  found: Found,
+  config: LoadedConfig,
+  options: PlanOptions,
+): Promise<Planned[]> {
+  const here = await readHere(context, config.projectRoot);
+  const planned: Planned[] = [];
+  for (const server of found.servers) planned.push(planOne(server, planned));
+  return planned;
+
+  function planOne(server: FoundServer, before: readonly Planned[]): Planned {
+    const scope = options.scope ?? server.scope;
+    const { raw, secret } = takeClientSecret({ ...server.entry });
+    const parsed = parseEntry(server.name, raw, scope);
+    const weak = parsed.faults.filter(({ fatal }) => !fatal);
+    const plan = (action: Action, reason?: string, changes: readonly Difference[] = []): Planned => ({
+      found: server,
+      scope,
+      action,
+      ...(reason === undefined ? {} : { reason }),
+      raw,
+      shown: shown(raw),
+      ...(secret === undefined ? {} : { clientSecret: secret }),
+      changes,
+      notes: WRITTEN.has(action) ? notesOn(raw, parsed.entry) : [],
+      lost: [...server.lost, ...weak.map(({ path, message }) => ({ key: path.join('.'), reason: message }))],
+    });
+    if (scope === 'project' && server.file === join(config.projectRoot, PROJECT_FILE)) {
+      return { ...plan('same', 'Plugboard reads this file itself.'), lost: [] };
+    }
+    if (isPlugboard(raw)) return plan('skip', 'It is Plugboard itself.');
+    if (server.refused !== undefined) return plan('skip', server.refused);
+    if (parsed.entry === undefined) {
+      return plan('skip', (parsed.faults.find(({ fatal }) => fatal) ?? parsed.faults[0])?.message);
+    }
+    if (scope === 'project' && holdsSecret(parsed.entry, secret)) return plan('skip', SECRET);
+    const spec = { name: server.name, scope, entry: parsed.entry, raw, baseDir: config.projectRoot };
+    const rule = blockingRule(spec, config.managed, context.env);
+    if (rule !== undefined) return plan('skip', `It is blocked: ${rule}.`);
+
+    const rival = before.find(
+      (other) => other.found.name === server.name && other.scope === scope && WRITTEN.has(other.action),
+    );
+    if (rival !== undefined) {
+      if (isSame(rival.raw, raw)) return plan('same', `${rival.found.agent.title} has the same.`);
+      return plan('keep', `That of ${rival.found.agent.title} is taken.`, differences(rival.raw, raw));
+    }
+    const present = here.get(scope)?.(server.name);
+    if (present === undefined) return plan('add');
+    if (isSame(present, raw)) return plan('same');
+    const changes = differences(present, raw);
+    return options.overwrite ? plan('replace', undefined, changes) : plan('keep', KEPT, changes);
+  }
+}
+
+const WRITTEN: ReadonlySet<Action> = new Set(['add', 'replace']);
+const KEPT = 'Another one of that name is here and stays; --overwrite takes this one.';
+const SECRET =
+  'It holds a secret as it stands, which must not go into a project file: import it with -s local or -s user.';
+
+/** The document of one planned server: what `--json` tells. */
+export function plannedDocument({ found, scope, action, reason, shown, changes, lost, notes }: Planned): Raw {
+  return {
+    source: found.agent.id,
+    file: found.file,
+    name: found.name,
+    scope,
+    action,
+    ...(reason === undefined ? {} : { reason }),
+    entry: shown,
+    ...(changes.length === 0 ? {} : { changes }),
+    lost,
+    ...(notes.length === 0 ? {} : { notes }),
+  };
+}
+
+/** Entries by name in each scope, as they stand in its file. */
+async function readHere(
+  context: Context,
+  projectRoot: string,
+): Promise<ReadonlyMap<WritableScope, (name: string) => unknown>> {
+  const where = { home: context.home, projectRoot };
+  const targets: EditTarget[] = (['local', 'project', 'user'] as const).map((scope) =>
+    editTarget(scope, where),
+  );
+  const read = targets.map(async (target) => {
+    const { value } = await readDocument(target.file);
+    const servers = valueAt(value, serversPath(target, value));
+    const lookUp = (name: string): unknown => (isRecord(servers) ? valueAt(servers, [name]) : undefined);
+    return [target.scope, lookUp] as const;
+  });
+  return new Map(await Promise.all(read));
+}
+
+/** Whether two entries start or reach the same thing in the same way. */
+function isSame(one: unknown, other: unknown): boolean {
+  return canonicalJson(essence(one)) === canonicalJson(essence(other));
+}
+
+/** An entry without what means nothing: defaults that are written out, and empty lists and objects. */
+function essence(value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  const members = Object.entries(value).filter(([key, member]) => {
+    if (key === 'type') return member !== 'stdio';
+    if (key === 'enabled') return member !== true;
+    return !(typeof member === 'object' && member !== null && Object.keys(member).length === 0);
+  });
+  return Object.fromEntries(members);
+}
+
+function differences(before: unknown, after: Raw): readonly Difference[] {
+  const visible = compare('', isRecord(before) ? shown(before) : before, shown(after));
+  return visible.length > 0 ? visible : [{ path: 'a value that is hidden', before: '…', after: '…' }];
+}
+
+/** As `get` shows it. */
+function shown(raw: Raw): Raw {
+  return describeEntry({ raw, entry: raw as unknown as ServerEntry, file: 'import' });
+}
+
+function notesOn(raw: Raw, entry: ServerEntry | undefined): string[] {
+  const { approval, tools } = raw;
+  const free = Object.entries(isRecord(tools) ? tools : {}).flatMap(([tool, settings]) =>
+    isRecord(settings) && settings['approval'] === 'approve' ? [tool] : [],
+  );
+  return [
+    ...(approval === 'approve' ? ['No call of it is asked about, as it was there.'] : []),
+    ...(free.length === 0 ? [] : [`Calls of ${free.join(', ')} are not asked about, as it was there.`]),
+    ...(entry !== undefined && holdsSecret(entry, undefined) ? [LITERAL_SECRET] : []),
+  ];
+}
+
+const LITERAL_SECRET =
+  'A secret of it stands as it is in config.json, readable by you only; ${input:id} keeps it in the keyring.';
+
+/** A value that is a secret and no reference to one. */
+function holdsSecret(entry: ServerEntry, clientSecret: string | undefined): boolean {
+  return clientSecret !== undefined || secretValues(entry, {}).some((value) => !value.includes('${'));
+}
+
+/** What `export` writes, in whatever way the program is found. */
+function isPlugboard({ command, args }: Raw): boolean {
+  const words = [command, ...(Array.isArray(args) ? args : [])].map(String);
+  const at = words.findIndex((word) => /(^|[\\/])plugboard(\.cjs|\.cmd)?$/.test(word));
+  return at !== -1 && words[at + 1] === 'serve';
+}

@@ -1,0 +1,20 @@
+/** What one edit changed in a text, as lines: enough for a change at one place, which is all we make. */
+
+/** Lines that went (`- …`) and came (`+ …`), between what is the same before and after them. */
+export function lineDiff(before: string, after: string): string[] {
+  const old = linesOf(before);
+  const now = linesOf(after);
+  let start = 0;
+  while (start < old.length && start < now.length && old[start] === now[start]) start++;
+  let end = 0;
+  const room = Math.min(old.length, now.length) - start;
+  while (end < room && old[old.length - 1 - end] === now[now.length - 1 - end]) end++;
+  return [
+    ...old.slice(start, old.length - end).map((line) => `- ${line}`),
+    ...now.slice(start, now.length - end).map((line) => `+ ${line}`),
+  ];
+}
+
+function linesOf(text: string): string[] {
+  return text.replace(/\r?\n$/, '').split(/\r?\n/);
+}

@@ -1,0 +1,70 @@
+/** What has to be known about another agent to read its servers and to write Plugboard into its configuration. */
+
+import type { JsonPath } from '../fault.ts';
+import type { Translated } from './translation.ts';
+
+export type AgentId =
+  | 'claude-code'
+  | 'claude-desktop'
+  | 'codex'
+  | 'opencode'
+  | 'cursor'
+  | 'vscode'
+  | 'gemini'
+  | 'windsurf'
+  | 'zed'
+  | 'pi';
+
+/** Where to look: nothing here is read from the process, so that any machine can be described. */
+export interface Where {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: NodeJS.Platform;
+  /** The person's home folder. */
+  readonly userHome: string;
+  readonly projectRoot: string;
+}
+
+/** Whom what a file says is for. What comes with a project stays a matter of consent. */
+export type ForeignScope = 'local' | 'project' | 'user';
+
+export interface ForeignFile {
+  readonly path: string;
+  readonly format: 'json' | 'toml';
+  readonly scope: ForeignScope;
+  /** Others use it too, or it is the old place: servers are read from it and none is written. */
+  readonly readOnly?: true;
+}
+
+/** One entry as it stands in a foreign file. */
+export interface ForeignEntry {
+  readonly name: string;
+  readonly value: unknown;
+  readonly scope: ForeignScope;
+  /** Its place in the file. */
+  readonly path: JsonPath;
+}
+
+/** A program to start, as every agent can be told of one. */
+export interface Program {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface Agent {
+  readonly id: AgentId;
+  /** As its makers write it. */
+  readonly title: string;
+  /** Files that may hold servers, the stronger ones first. The first of a scope that may be written is where a new one is made. */
+  files(where: Where): readonly ForeignFile[];
+  /** The entries of one file. */
+  entries(value: Readonly<Record<string, unknown>>, file: ForeignFile, where: Where): readonly ForeignEntry[];
+  /** One entry in our words. */
+  translate(value: Readonly<Record<string, unknown>>): Translated;
+  /** Questions for secrets that entries of this file refer to. */
+  inputs?(value: Readonly<Record<string, unknown>>): readonly unknown[];
+  /** Where a server called `name` is written in a file that holds this. */
+  placeOf(value: unknown, name: string): readonly string[];
+  /** How the agent writes a program. */
+  entryFor(program: Program): Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,59 @@
+/** Claude Code: `~/.claude.json` for a person, everywhere and in one project, and `.mcp.json` for a project. */
+
+import { join } from 'node:path';
+import { isRecord } from '../../lib/json-rpc.ts';
+import { projectKey } from '../project-key.ts';
+import type { Agent } from './agent.ts';
+import { SHELL } from './dialect.ts';
+import { entriesAt, jsonFile } from './files.ts';
+import { scopeList, Translation } from './translation.ts';
+
+export const claudeCode: Agent = {
+  id: 'claude-code',
+  title: 'Claude Code',
+
+  files({ env, userHome, projectRoot }) {
+    const folder = env['CLAUDE_CONFIG_DIR'] || userHome;
+    return [
+      jsonFile(join(folder, '.claude.json'), 'user'),
+      jsonFile(join(projectRoot, '.mcp.json'), 'project'),
+    ];
+  },
+
+  entries(value, file, { projectRoot }) {
+    if (file.scope === 'project') return entriesAt(value, ['mcpServers'], 'project');
+    const projects = value['projects'];
+    const key = isRecord(projects) ? projectKey(projects, [projectRoot]) : undefined;
+    return [
+      ...(key === undefined ? [] : entriesAt(value, ['projects', key, 'mcpServers'], 'local')),
+      ...entriesAt(value, ['mcpServers'], 'user'),
+    ];
+  },
+
+  translate(raw) {
+    return new Translation(raw, SHELL)
+      .value('type')
+      .text('command')
+      .texts('args')
+      .pairs('env')
+      .text('url')
+      .pairs('headers')
+      .value('headersHelper')
+      .value('timeout', 'toolTimeoutMs')
+      .value('alwaysLoad')
+      .inside('oauth', 'oauth', (oauth) =>
+        oauth
+          .text('clientId')
+          .value('callbackPort')
+          .value('scopes', 'scopes', scopeList)
+          .without(
+            'authServerMetadataUrl',
+            'Write the endpoints it names as "authorizationUrl" and "tokenUrl" under "oauth".',
+          ),
+      )
+      .done();
+  },
+
+  placeOf: (_value, name) => ['mcpServers', name],
+  entryFor: ({ command, args, env }) => ({ type: 'stdio', command, args, env }),
+};

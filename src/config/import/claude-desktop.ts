@@ -1,0 +1,35 @@
+/** Claude Desktop: programs only, every string as it stands. */
+
+import { join } from 'node:path';
+import type { Agent } from './agent.ts';
+import { LITERAL } from './dialect.ts';
+import { applicationFolder, entriesAt, jsonFile } from './files.ts';
+import { plainEntry, plainPlace } from './plain-entry.ts';
+import { Translation } from './translation.ts';
+
+export const claudeDesktop: Agent = {
+  id: 'claude-desktop',
+  title: 'Claude Desktop',
+
+  files(where) {
+    return [jsonFile(join(applicationFolder(where, 'Claude'), 'claude_desktop_config.json'), 'user')];
+  },
+
+  entries: (value, file) => entriesAt(value, ['mcpServers'], file.scope),
+
+  translate(raw) {
+    return new Translation(raw, LITERAL)
+      .value('type')
+      .text('command')
+      .texts('args')
+      .pairs('env')
+      .text('cwd')
+      .text('url')
+      .pairs('headers')
+      .switchedOff('disabled')
+      .done();
+  },
+
+  placeOf: plainPlace,
+  entryFor: plainEntry,
+};

@@ -1,0 +1,35 @@
+/** Cursor: `mcp.json` for a person and for a project, with the variables of an editor. */
+
+import { join } from 'node:path';
+import type { Agent } from './agent.ts';
+import { editorTranslation, NO_ENV_FILE } from './editor.ts';
+import { entriesAt, jsonFile } from './files.ts';
+import { plainEntry, plainPlace } from './plain-entry.ts';
+
+export const cursor: Agent = {
+  id: 'cursor',
+  title: 'Cursor',
+
+  files({ userHome, projectRoot }) {
+    return [
+      jsonFile(join(projectRoot, '.cursor', 'mcp.json'), 'project'),
+      jsonFile(join(userHome, '.cursor', 'mcp.json'), 'user'),
+    ];
+  },
+
+  entries: (value, file) => entriesAt(value, ['mcpServers'], file.scope),
+
+  translate(raw) {
+    return editorTranslation(raw)
+      .inside('auth', 'oauth', (auth) =>
+        auth.text('CLIENT_ID', 'clientId').text('CLIENT_SECRET', 'clientSecret').value('scopes'),
+      )
+      .without('envFile', NO_ENV_FILE)
+      .switchedOff('disabled')
+      .allowed('autoApprove')
+      .done();
+  },
+
+  placeOf: plainPlace,
+  entryFor: plainEntry,
+};

@@ -1,0 +1,87 @@
+/** OpenCode: `local` and `remote` servers under `mcp`, in its second version under `mcp.servers`. */
+
+import { join } from 'node:path';
+import { isRecord } from '../../lib/json-rpc.ts';
+import { valueAt } from '../edit.ts';
+import type { Agent, ForeignFile, ForeignScope } from './agent.ts';
+import { BRACES } from './dialect.ts';
+import { configFolder, entriesAt, jsonFile } from './files.ts';
+import { scopeList, Translation } from './translation.ts';
+
+const NAMES = ['opencode.json', 'opencode.jsonc'];
+
+export const opencode: Agent = {
+  id: 'opencode',
+  title: 'OpenCode',
+
+  files(where) {
+    const { env, projectRoot } = where;
+    const at = (folder: string, scope: ForeignScope, names: readonly string[]): ForeignFile[] =>
+      names.map((name) => jsonFile(join(folder, name), scope));
+    const own = env['OPENCODE_CONFIG'];
+    return [
+      ...at(projectRoot, 'project', NAMES),
+      ...at(join(projectRoot, '.opencode'), 'project', NAMES),
+      ...(own === undefined || own === '' ? [] : [jsonFile(own, 'user')]),
+      ...at(join(configFolder(where), 'opencode'), 'user', [...NAMES, 'config.json']),
+    ];
+  },
+
+  entries(value, file) {
+    const first = entriesAt(value, ['mcp'], file.scope);
+    return isSecondVersion(value)
+      ? [
+          ...first.filter(({ name }) => name !== 'servers'),
+          ...entriesAt(value, ['mcp', 'servers'], file.scope),
+        ]
+      : first;
+  },
+
+  translate(raw) {
+    const translation = new Translation(raw, BRACES)
+      .ignoring('type')
+      .texts('command', 'args')
+      .pairs('environment', 'env')
+      .text('cwd')
+      .text('url')
+      .pairs('headers')
+      .value('enabled')
+      .switchedOff('disabled')
+      .value('timeout', 'startupTimeoutMs')
+      .inside('oauth', 'oauth', (oauth) =>
+        oauth
+          .text('clientId')
+          .text('client_id', 'clientId')
+          .text('clientSecret')
+          .text('client_secret', 'clientSecret')
+          .value('scope', 'scopes', scopeList)
+          .without(
+            'redirectUri',
+            'Plugboard listens on 127.0.0.1; a fixed port is "callbackPort" under "oauth".',
+          ),
+      );
+    const { entry } = translation;
+    if (Array.isArray(entry['args'])) {
+      const [command, ...args] = entry['args'];
+      delete entry['args'];
+      entry['command'] = command;
+      if (args.length > 0) entry['args'] = args;
+    } else if (entry['url'] === undefined) {
+      translation.refuse('It only switches a server on or off that is configured elsewhere.');
+    }
+    return translation.done();
+  },
+
+  placeOf: (value, name) => (isSecondVersion(value) ? ['mcp', 'servers', name] : ['mcp', name]),
+  entryFor: ({ command, args, env }) => ({
+    type: 'local',
+    command: [command, ...args],
+    ...(Object.keys(env).length === 0 ? {} : { environment: env }),
+  }),
+};
+
+/** A server called `servers` has a type; the object of servers has not. */
+function isSecondVersion(value: unknown): boolean {
+  const servers = valueAt(value, ['mcp', 'servers']);
+  return isRecord(servers) && typeof servers['type'] !== 'string';
+}

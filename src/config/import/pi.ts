@@ -1,0 +1,94 @@
+/** pi with its MCP adapter: `mcp.json` of pi, and the files that it shares with others. */
+
+import { join } from 'node:path';
+import type { Agent } from './agent.ts';
+import { PI } from './dialect.ts';
+import { configFolder, entriesAt, jsonFile } from './files.ts';
+import { plainEntry, plainPlace } from './plain-entry.ts';
+import { scopeList, Translation } from './translation.ts';
+
+const LIFECYCLES = ['lazy', 'eager', 'keep-alive'];
+const NO_COMMANDS = 'Plugboard takes no command for a single value; "headersHelper" prints headers.';
+
+export const pi: Agent = {
+  id: 'pi',
+  title: 'pi',
+
+  files(where) {
+    const { env, userHome, projectRoot } = where;
+    return [
+      jsonFile(join(projectRoot, '.pi', 'mcp.json'), 'project'),
+      jsonFile(join(env['PI_CODING_AGENT_DIR'] || join(userHome, '.pi', 'agent'), 'mcp.json'), 'user'),
+      { ...jsonFile(join(configFolder(where), 'mcp', 'mcp.json'), 'user'), readOnly: true },
+    ];
+  },
+
+  entries: (value, file) => entriesAt(value, ['mcpServers'], file.scope),
+
+  translate(raw) {
+    const translation = new Translation(raw, PI)
+      .value('type')
+      .text('command')
+      .texts('args')
+      .pairs('env')
+      .value('inheritEnv')
+      .text('cwd')
+      .text('url')
+      .pairs('headers')
+      .value('bearerTokenEnv', 'bearerTokenEnvVar')
+      .value('auth', 'oauth', (auth) => (auth === 'oauth' ? true : undefined))
+      .inside('oauth', 'oauth', (oauth) =>
+        oauth
+          .text('clientId')
+          .text('clientSecret')
+          .value('scope', 'scopes', scopeList)
+          .without('grantType', 'Write it as "grant" under "oauth"; see docs/logging-in.md.')
+          .without(
+            'redirectUri',
+            'Plugboard listens on 127.0.0.1; a fixed port is "callbackPort" under "oauth".',
+          )
+          .ignoring('clientName', 'clientUri', 'logoUri'),
+      )
+      .without('requestHeadersCommand', NO_COMMANDS)
+      .without('socket', 'Plugboard connects to no sockets.')
+      .value('lifecycle', 'lifecycle', (value) => (LIFECYCLES.includes(String(value)) ? value : undefined))
+      .value('requestTimeoutMs', 'toolTimeoutMs', (value) => (Number(value) > 0 ? value : undefined))
+      .value('directTools', 'alwaysLoad', (value) => (value === true ? true : undefined))
+      .value('includeTools', 'enabledTools')
+      .value('excludeTools', 'disabledTools')
+      .switchedOff('disabled')
+      .ignoring('bearerToken', 'debug', 'trace', 'idleTimeout', 'protocolVersion', 'exposeResources')
+      .ignoring('toolPrefix', 'searchKeywords');
+    addBearerToken(raw['bearerToken'], translation);
+    withoutCommands(translation, 'env');
+    withoutCommands(translation, 'headers');
+    return translation.done();
+  },
+
+  placeOf: plainPlace,
+  entryFor: plainEntry,
+};
+
+/** A token that stands in the file is a header like any other. */
+function addBearerToken(token: unknown, translation: Translation): void {
+  if (typeof token !== 'string' || token === '') return;
+  const { headers } = translation.entry;
+  const words = new Translation({ token }, PI).text('token').done().entry['token'];
+  const sent = String(words).startsWith('!') ? words : `Bearer ${String(words)}`;
+  translation.entry['headers'] = { ...(typeof headers === 'object' ? headers : {}), Authorization: sent };
+}
+
+/** A leading `!` runs a command there; two of them are one that is meant. */
+function withoutCommands(translation: Translation, key: 'env' | 'headers'): void {
+  const pairs = translation.entry[key];
+  if (typeof pairs !== 'object' || pairs === null) return;
+  const kept: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(pairs)) {
+    const text = String(value);
+    if (text.startsWith('!!')) kept[name] = text.slice(1);
+    else if (text.startsWith('!')) translation.lose(`${key}.${name}`, NO_COMMANDS);
+    else kept[name] = value;
+  }
+  if (Object.keys(kept).length > 0) translation.entry[key] = kept;
+  else delete translation.entry[key];
+}

@@ -1,0 +1,122 @@
+/**
+ * Puts one table into a TOML text, or takes it out, and touches nothing else. The edit is made line by line, which
+ * strings over several lines could mislead, so its result is read back and has to say exactly what was meant.
+ */
+
+import { parse, stringify } from 'smol-toml';
+import { canonicalJson } from '../../lib/canonical-json.ts';
+import { isRecord } from '../../lib/json-rpc.ts';
+import { EditError } from '../json-edit.ts';
+
+/**
+ * The text with the table `[parent.name]` set, or removed when it is undefined.
+ *
+ * @example
+ * editTable('model = "x"\n', ['mcp_servers', 'a'], { command: 'b' }); // … '[mcp_servers.a]\ncommand = "b"\n'
+ * @throws EditError when the text is not TOML, or the table is written in a way that cannot be edited safely.
+ */
+export function editTable(
+  text: string,
+  [parent, name]: readonly [string, string],
+  value: Readonly<Record<string, unknown>> | undefined,
+): string {
+  if (text.startsWith('\uFEFF')) return `\uFEFF${editTable(text.slice(1), [parent, name], value)}`;
+  const root = readToml(text);
+  const isThere = isRecord(root[parent]) && Object.hasOwn(root[parent], name);
+  if (!isThere && value === undefined) return text;
+  const meant = withTable(root, parent, name, value);
+  const eol = text.includes('\r\n') ? '\r\n' : '\n';
+  const lines = text.split(/(?<=\n)/);
+  const { rest, at } = isThere ? withoutTable(lines, parent, name) : { rest: lines, at: undefined };
+  const block = value === undefined ? [] : [tableText(parent, name, value, eol)];
+  const isAtEnd = at === undefined || at >= rest.length;
+  const before = isAtEnd ? closed(rest, eol, block.length > 0) : rest.slice(0, at);
+  const after = isAtEnd ? [] : [...(block.length > 0 ? [eol] : []), ...rest.slice(at)];
+  const edited = [...before, ...block, ...after].join('');
+  if (!says(edited, meant)) {
+    throw new EditError(`the table [${parent}.${name}] is written in a way that cannot be edited safely`);
+  }
+  return edited;
+}
+
+function readToml(text: string): Record<string, unknown> {
+  try {
+    return parse(text);
+  } catch (cause) {
+    throw new EditError('it is not valid TOML', { cause });
+  }
+}
+
+function says(text: string, meant: unknown): boolean {
+  try {
+    return canonicalJson(parse(text)) === canonicalJson(meant);
+  } catch {
+    return false;
+  }
+}
+
+function withTable(
+  root: Readonly<Record<string, unknown>>,
+  parent: string,
+  name: string,
+  value: Readonly<Record<string, unknown>> | undefined,
+): Record<string, unknown> {
+  const { [name]: _, ...others } = isRecord(root[parent]) ? root[parent] : {};
+  const tables = value === undefined ? others : { ...others, [name]: value };
+  // A parent that has no table left is not there at all.
+  const { [parent]: __, ...rest } = root;
+  return Object.keys(tables).length === 0 ? rest : { ...rest, [parent]: tables };
+}
+
+function tableText(
+  parent: string,
+  name: string,
+  value: Readonly<Record<string, unknown>>,
+  eol: string,
+): string {
+  return `${stringify({ [parent]: { [name]: value } })
+    .trim()
+    .replaceAll('\n', eol)}${eol}`;
+}
+
+/** The lines without the table and the tables inside it, and where the first of them began. */
+function withoutTable(
+  lines: readonly string[],
+  parent: string,
+  name: string,
+): { rest: string[]; at: number | undefined } {
+  const key = (word: string): string => `(?:${escaped(word)}|"${escaped(word)}"|'${escaped(word)}')`;
+  const own = new RegExp(`^\\s*\\[\\s*${key(parent)}\\s*\\.\\s*${key(name)}\\s*(?:\\.[^\\]]*)?\\]`);
+  const rest: string[] = [];
+  let at: number | undefined;
+  let inside = false;
+  /** Comments and empty lines: about what comes after them, if anything does. */
+  let loose: string[] = [];
+  for (const line of lines) {
+    if (/^\s*\[/.test(line)) {
+      inside = own.test(line);
+      if (inside) {
+        at ??= rest.length;
+        loose = [];
+      } else rest.push(...loose.splice(0));
+    }
+    if (!inside) rest.push(line);
+    else if (/^\s*(#|$)/.test(line)) loose.push(line);
+    else loose = [];
+  }
+  rest.push(...loose.filter((line) => line.trim() !== ''));
+  return { rest, at };
+}
+
+function escaped(word: string): string {
+  return word.replaceAll(/[^\w-]/g, '\\$&');
+}
+
+/** Lines that end with a line break, and with an empty line when something follows. */
+function closed(lines: readonly string[], eol: string, follows: boolean): string[] {
+  const text = lines.join('');
+  if (text.trim() === '') return follows ? [] : [...lines];
+  if (!follows) return [...lines];
+  const ended = text.endsWith('\n') ? text : `${text}${eol}`;
+  return [ended, /\n\s*\n$/.test(ended) ? '' : eol];
+}

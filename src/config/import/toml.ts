@@ -1,0 +1,24 @@
+/** TOML as other agents write it: read into a document with the place of what is wrong. */
+
+import { parse, TomlError } from 'smol-toml';
+import type { Document } from '../document.ts';
+
+export function parseToml(file: string, source: string): Document {
+  const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
+  try {
+    return { file, text, value: parse(text), problems: [] };
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    // Its other lines quote the text around the fault, which may be a secret.
+    const [first = ''] = error.message.split('\n');
+    const what = first.replace(/^Invalid TOML document: /, '').replace(/\.$/, '');
+    const problem = {
+      file,
+      line: error.line,
+      column: error.column,
+      message: `The file is not valid TOML: ${what}.`,
+      hint: 'Nothing in it counts until it is mended.',
+    };
+    return { file, text: '', value: undefined, problems: [problem] };
+  }
+}

@@ -1,0 +1,187 @@
+/** One foreign entry on its way into our words: what was taken over, and what could not be, with the reason. */
+
+import { isRecord } from '../../lib/json-rpc.ts';
+import { type Dialect, say } from './dialect.ts';
+
+export interface Lost {
+  /** The foreign key, with the place inside it: `env.TOKEN`. */
+  readonly key: string;
+  readonly reason: string;
+}
+
+export interface Translated {
+  /** In the shape that stands under `mcpServers`; checked by whoever writes it. */
+  readonly entry: Readonly<Record<string, unknown>>;
+  readonly lost: readonly Lost[];
+  /** Why there is no use in the entry at all. */
+  readonly refused?: string;
+}
+
+type Raw = Readonly<Record<string, unknown>>;
+
+const NOTHING_LIKE_IT = 'Plugboard has nothing like it.';
+
+/**
+ * Takes keys one by one; what nobody took is lost, and said so. Values of a wrong kind are passed on as they
+ * stand: the check of the finished entry knows the words for them.
+ */
+export class Translation {
+  readonly entry: Record<string, unknown> = {};
+  readonly lost: Lost[] = [];
+  readonly #raw: Raw;
+  readonly #dialect: Dialect;
+  readonly #left: Set<string>;
+  #refused: string | undefined;
+
+  constructor(raw: Raw, dialect: Dialect) {
+    this.#raw = raw;
+    this.#dialect = dialect;
+    this.#left = new Set(Object.keys(raw));
+  }
+
+  /** A string with references. Without it the server would be another one, so it is all or nothing. */
+  text(from: string, to: string = from, dialect: Dialect = this.#dialect): this {
+    const value = this.#take(from);
+    if (value !== undefined)
+      this.entry[to] = typeof value === 'string' ? this.#say(value, from, dialect) : value;
+    return this;
+  }
+
+  /** A list of strings with references. */
+  texts(from: string, to: string = from): this {
+    const value = this.#take(from);
+    if (value === undefined) return this;
+    this.entry[to] = Array.isArray(value)
+      ? value.map((item, at) => (typeof item === 'string' ? this.#say(item, `${from}[${at}]`) : item))
+      : value;
+    return this;
+  }
+
+  /** Strings by name, as in `env`; one that cannot be said is left out alone. */
+  pairs(from: string, to: string = from): this {
+    const value = this.#take(from);
+    if (value === undefined) return this;
+    if (!isRecord(value)) {
+      this.entry[to] = value;
+      return this;
+    }
+    const pairs: Record<string, unknown> = {};
+    for (const [name, member] of Object.entries(value)) {
+      if (member === null) continue;
+      const said = typeof member === 'string' ? say(member, this.#dialect) : { text: scalar(member) };
+      if ('text' in said) pairs[name] = said.text;
+      else this.lose(`${from}.${name}`, unsaid(said.unsaid));
+    }
+    if (Object.keys(pairs).length > 0) this.entry[to] = pairs;
+    return this;
+  }
+
+  /** A value without references, changed if need be; undefined is nothing to take over. */
+  value(from: string, to: string = from, change: (value: unknown) => unknown = (value) => value): this {
+    const value = this.#take(from);
+    const changed = value === undefined ? undefined : change(value);
+    if (changed !== undefined) this.entry[to] = changed;
+    return this;
+  }
+
+  /** Seconds there, milliseconds here. */
+  seconds(from: string, to: string): this {
+    return this.value(from, to, (value) =>
+      typeof value === 'number' ? Math.max(1, Math.round(value * 1000)) : value,
+    );
+  }
+
+  /** True there is false here: `disabled`. */
+  switchedOff(from: string): this {
+    return this.value(from, 'enabled', (value) => (value === true ? false : undefined));
+  }
+
+  /** Tools that are never asked about. */
+  allowed(from: string): this {
+    const value = this.#take(from);
+    if (!Array.isArray(value) || value.length === 0) return this;
+    const names = value.filter((name) => typeof name === 'string');
+    this.entry['tools'] = Object.fromEntries(names.map((name) => [name, { approval: 'approve' }]));
+    return this;
+  }
+
+  /** An object inside, with keys of its own. */
+  inside(from: string, to: string, work: (inner: Translation) => void): this {
+    const value = this.#take(from);
+    if (value === undefined) return this;
+    if (!isRecord(value)) {
+      this.entry[to] = value;
+      return this;
+    }
+    const inner = new Translation(value, this.#dialect);
+    work(inner);
+    const { entry, lost, refused } = inner.done();
+    this.lost.push(...lost.map(({ key, reason }) => ({ key: `${from}.${key}`, reason })));
+    this.#refused ??= refused;
+    if (Object.keys(entry).length > 0) this.entry[to] = entry;
+    return this;
+  }
+
+  /** A key that is known there and has no use here. */
+  without(key: string, reason: string = NOTHING_LIKE_IT): this {
+    const value = this.#take(key);
+    if (value !== undefined && !isNothing(value)) this.lose(key, reason);
+    return this;
+  }
+
+  /** Keys that only their own agent cares about: nothing is lost with them. */
+  ignoring(...keys: readonly string[]): this {
+    for (const key of keys) this.#take(key);
+    return this;
+  }
+
+  lose(key: string, reason: string): this {
+    this.lost.push({ key, reason });
+    return this;
+  }
+
+  refuse(reason: string): this {
+    this.#refused ??= reason;
+    return this;
+  }
+
+  done(): Translated {
+    for (const key of this.#left) {
+      if (!isNothing(this.#raw[key])) this.lose(key, NOTHING_LIKE_IT);
+    }
+    this.#left.clear();
+    const { entry, lost } = this;
+    return { entry, lost, ...(this.#refused === undefined ? {} : { refused: this.#refused }) };
+  }
+
+  #take(key: string): unknown {
+    this.#left.delete(key);
+    return Object.hasOwn(this.#raw, key) ? this.#raw[key] : undefined;
+  }
+
+  #say(text: string, key: string, dialect: Dialect = this.#dialect): string {
+    const said = say(text, dialect);
+    if ('text' in said) return said.text;
+    this.refuse(`Its "${key}" ${unsaid(said.unsaid)}`);
+    return text;
+  }
+}
+
+/** Scopes are a list here and words in one string elsewhere. */
+export function scopeList(value: unknown): unknown {
+  return typeof value === 'string' ? value.split(/[\s,]+/).filter((word) => word !== '') : value;
+}
+
+function unsaid(reference: string): string {
+  return `uses ${reference}, for which Plugboard has no words.`;
+}
+
+function scalar(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** Leaving it out changes nothing. */
+function isNothing(value: unknown): boolean {
+  if (value === undefined || value === null || value === false || value === '') return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}

@@ -1,0 +1,62 @@
+/** VS Code: `servers` and the questions of `inputs`, in the person's profile and in a workspace. */
+
+import { join } from 'node:path';
+import { isRecord } from '../../lib/json-rpc.ts';
+import { valueAt } from '../edit.ts';
+import type { Agent } from './agent.ts';
+import { editorTranslation, NO_ENV_FILE } from './editor.ts';
+import { applicationFolder, entriesAt, jsonFile } from './files.ts';
+
+/** The editor, its early releases, and the build without a maker's name. */
+const EDITIONS = ['Code', 'Code - Insiders', 'VSCodium'];
+
+export const vscode: Agent = {
+  id: 'vscode',
+  title: 'VS Code',
+
+  files(where) {
+    return [
+      jsonFile(join(where.projectRoot, '.vscode', 'mcp.json'), 'project'),
+      ...EDITIONS.flatMap((edition) => {
+        const user = join(applicationFolder(where, edition), 'User');
+        const old = jsonFile(join(user, 'settings.json'), 'user');
+        return [jsonFile(join(user, 'mcp.json'), 'user'), { ...old, readOnly: true as const }];
+      }),
+    ];
+  },
+
+  entries(value, file) {
+    return entriesAt(value, [...rootOf(file.path), 'servers'], file.scope);
+  },
+
+  translate(raw) {
+    return editorTranslation(raw)
+      .without('envFile', NO_ENV_FILE)
+      .without('sandboxEnabled', 'Its sandbox is another one; see "sandbox" in docs/configuration.md.')
+      .without('sandbox', 'Its sandbox is another one; see "sandbox" in docs/configuration.md.')
+      .inside('oauth', 'oauth', (oauth) => oauth.text('clientId'))
+      .ignoring('gallery', 'version', 'dev')
+      .done();
+  },
+
+  inputs(value) {
+    const inputs = value['inputs'] ?? valueAt(value, ['mcp', 'inputs']);
+    // There an answer is shown while it is typed unless the question says otherwise; here it is the other way round.
+    return Array.isArray(inputs)
+      ? inputs.map((input) => (isRecord(input) ? { ...input, password: input['password'] === true } : input))
+      : [];
+  },
+
+  placeOf: (_value, name) => ['servers', name],
+  entryFor: ({ command, args, env }) => ({
+    type: 'stdio',
+    command,
+    args,
+    ...(Object.keys(env).length === 0 ? {} : { env }),
+  }),
+};
+
+/** Older releases kept servers among the settings. */
+function rootOf(path: string): readonly string[] {
+  return path.endsWith('settings.json') ? ['mcp'] : [];
+}

@@ -1,0 +1,28 @@
+/** Windsurf: `mcp_config.json` of its Cascade. */
+
+import { join } from 'node:path';
+import type { Agent } from './agent.ts';
+import { editorTranslation } from './editor.ts';
+import { entriesAt, jsonFile } from './files.ts';
+import { plainEntry, plainPlace } from './plain-entry.ts';
+
+export const windsurf: Agent = {
+  id: 'windsurf',
+  title: 'Windsurf',
+
+  files: ({ userHome }) => [jsonFile(join(userHome, '.codeium', 'windsurf', 'mcp_config.json'), 'user')],
+
+  entries: (value, file) => entriesAt(value, ['mcpServers'], file.scope),
+
+  translate(raw) {
+    return editorTranslation(raw)
+      .text('serverUrl', 'url')
+      .switchedOff('disabled')
+      .value('disabledTools')
+      .allowed('alwaysAllow')
+      .done();
+  },
+
+  placeOf: plainPlace,
+  entryFor: plainEntry,
+};

@@ -1,0 +1,69 @@
+/** Writes one program into the text of another agent's file, and takes it out again. Pure: files are the caller's. */
+
+import { PlugboardError } from '../../errors.ts';
+import { canonicalJson } from '../../lib/canonical-json.ts';
+import { type Document, parseDocument } from '../document.ts';
+import { valueAt } from '../edit.ts';
+import { EditError, editJson } from '../json-edit.ts';
+import type { Agent, ForeignFile, Program } from './agent.ts';
+
+export interface Written {
+  /** `same`: it is there already. `replace`: another entry of that name gives way. */
+  readonly action: 'add' | 'replace' | 'same';
+  readonly text: string;
+  /** Where it stands in the file. */
+  readonly path: readonly string[];
+  readonly entry: Readonly<Record<string, unknown>>;
+  /** What stood there before. */
+  readonly previous?: unknown;
+}
+
+/** @throws PlugboardError CONFIG_UNWRITABLE when the file does not parse or cannot be edited safely. */
+export async function writeProgram(
+  agent: Agent,
+  file: ForeignFile,
+  text: string,
+  { name, program }: { readonly name: string; readonly program: Program },
+): Promise<Written> {
+  const { value } = await parsed(file, text);
+  const path = agent.placeOf(value, name);
+  const entry = agent.entryFor(program);
+  const previous = valueAt(value, path);
+  if (previous !== undefined && canonicalJson(previous) === canonicalJson(entry))
+    return { action: 'same', text, path, entry };
+  const edited = await setEntry(file, text, path, entry);
+  return previous === undefined
+    ? { action: 'add', text: edited, path, entry }
+    : { action: 'replace', text: edited, path, entry, previous };
+}
+
+/** The text with the entry at a path set, or removed when it is undefined. */
+export async function setEntry(
+  file: Pick<ForeignFile, 'path' | 'format'>,
+  text: string,
+  path: readonly string[],
+  entry: unknown,
+): Promise<string> {
+  try {
+    if (file.format === 'json') return editJson(text, path, entry);
+    const { editTable } = await import('./toml-edit.ts');
+    const [parent = '', name = ''] = path;
+    return editTable(text, [parent, name], entry as Readonly<Record<string, unknown>> | undefined);
+  } catch (error) {
+    if (!(error instanceof EditError)) throw error;
+    throw new PlugboardError('CONFIG_UNWRITABLE', `${file.path} cannot be changed: ${error.message}.`, {
+      hint: 'Mend the file by hand first; nothing was changed.',
+    });
+  }
+}
+
+async function parsed({ path, format }: ForeignFile, text: string): Promise<Document> {
+  const document =
+    format === 'json' ? await parseDocument(path, text) : (await import('./toml.ts')).parseToml(path, text);
+  const [problem] = document.problems;
+  if (problem === undefined || document.value !== undefined) return document;
+  const place = problem.line === undefined ? path : `${path}:${problem.line}:${problem.column ?? 1}`;
+  throw new PlugboardError('CONFIG_UNWRITABLE', `${place}: ${problem.message}`, {
+    hint: 'Mend the file by hand first; nothing was changed.',
+  });
+}

@@ -1,0 +1,48 @@
+/** Zed: `context_servers` of its settings, in the shape of today and in the older one with an object for a command. */
+
+import { join } from 'node:path';
+import { isRecord } from '../../lib/json-rpc.ts';
+import type { Agent } from './agent.ts';
+import { LITERAL } from './dialect.ts';
+import { applicationFolder, configFolder, entriesAt, jsonFile } from './files.ts';
+import { plainEntry } from './plain-entry.ts';
+import { Translation } from './translation.ts';
+
+export const zed: Agent = {
+  id: 'zed',
+  title: 'Zed',
+
+  files(where) {
+    const folder =
+      where.platform === 'win32' ? applicationFolder(where, 'Zed') : join(configFolder(where), 'zed');
+    return [
+      jsonFile(join(where.projectRoot, '.zed', 'settings.json'), 'project'),
+      jsonFile(join(folder, 'settings.json'), 'user'),
+    ];
+  },
+
+  entries: (value, file) => entriesAt(value, ['context_servers'], file.scope),
+
+  translate(written) {
+    const { command } = written;
+    const raw = isRecord(command)
+      ? { ...written, ...command, command: command['path'], path: undefined }
+      : written;
+    const translation = new Translation(raw, LITERAL)
+      .text('command')
+      .texts('args')
+      .pairs('env')
+      .text('url')
+      .pairs('headers')
+      .value('enabled')
+      .ignoring('source')
+      .without('settings', 'Only an extension of Zed can use them.');
+    if (raw['command'] === undefined && raw['url'] === undefined) {
+      translation.refuse('It is an extension of Zed, which knows by itself what to start.');
+    }
+    return translation.done();
+  },
+
+  placeOf: (_value, name) => ['context_servers', name],
+  entryFor: (program) => ({ source: 'custom', ...plainEntry(program) }),
+};

@@ -1,0 +1,14 @@
+/** Finds a project in an object that is keyed by folders. */
+
+import { isAbsolute, resolve } from 'node:path';
+
+/** The key under which a project stands: its root, however that was spelt by hand. */
+export function projectKey(
+  projects: Readonly<Record<string, unknown>>,
+  roots: readonly string[],
+): string | undefined {
+  for (const root of roots) {
+    if (Object.hasOwn(projects, root)) return root;
+  }
+  return Object.keys(projects).find((key) => isAbsolute(key) && roots.includes(resolve(key)));
+}

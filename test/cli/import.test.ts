@@ -1,0 +1,173 @@
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { writeAgents } from '../config/import/agents.ts';
+import { type Extra, Place } from './command.ts';
+
+let place: Place;
+let userHome: string;
+beforeEach(() => {
+  place = new Place();
+  userHome = join(place.dir, 'user');
+  mkdirSync(userHome);
+});
+afterEach(() => place.remove());
+
+interface Told {
+  readonly servers: readonly { readonly name: string; readonly action: string; readonly reason?: string }[];
+  readonly problems: readonly unknown[];
+}
+
+/** In a machine of its own: nothing of whoever runs the tests is read. */
+function here(env: Record<string, string> = {}): Extra {
+  const elsewhere = { XDG_CONFIG_HOME: '', CODEX_HOME: '', CLAUDE_CONFIG_DIR: '', OPENCODE_CONFIG: '' };
+  return { env: { HOME: userHome, ...elsewhere, PI_CODING_AGENT_DIR: '', ...env } };
+}
+
+async function importing(...args: readonly string[]): Promise<Told> {
+  const { status, value } = await place.json(['import', ...args], here());
+  expect(status).toBe(0);
+  return value as Told;
+}
+
+function actions({ servers }: Told): Record<string, string> {
+  return Object.fromEntries(servers.map(({ name, action }) => [name, action]));
+}
+
+function cursor(mcpServers: unknown): void {
+  place.write(join(userHome, '.cursor', 'mcp.json'), { mcpServers });
+}
+
+describe('import', () => {
+  it('CFG-6: takes over what all agents have, and every entry loads without a problem', async () => {
+    writeAgents({ home: userHome, project: place.project });
+    const told = await importing();
+    const left = told.servers.filter(({ action }) => action === 'skip').map(({ name }) => name);
+    expect(left).toEqual(['oc-switch', 'code-project', 'code-command', 'zed-extension']);
+    const { value } = await place.json(['list', '--no-connect']);
+    const { servers, problems } = value as Told;
+    expect(problems).toEqual([]);
+    expect(servers.map(({ name }) => name).toSorted()).toEqual(
+      told.servers
+        .filter(({ action }) => action !== 'skip')
+        .map(({ name }) => name)
+        .toSorted(),
+    );
+    expect(statSync(place.userFile).mode & 0o777).toBe(0o600);
+    expect(new Set(Object.values(actions(await importing())))).toEqual(new Set(['same', 'skip']));
+  });
+
+  it('CFG-6: a dry run says the same and writes nothing', async () => {
+    writeAgents({ home: userHome, project: place.project }, ['codex', 'cursor']);
+    const dry = await importing('--dry-run');
+    expect(place.read(place.userFile)).toBeUndefined();
+    expect(place.read(place.projectFile)).toBeUndefined();
+    expect({ ...(await importing()), dryRun: true }).toEqual(dry);
+  });
+
+  it('CFG-6: shows what is added, the same, different and left out, and what gets lost', async () => {
+    place.write(place.userFile, {
+      mcpServers: { files: { command: 'npx', args: ['a'] }, same: { command: 'x' } },
+    });
+    cursor({
+      files: { command: 'npx', args: ['b'] },
+      same: { type: 'stdio', command: 'x', args: [], env: {} },
+      fresh: { command: 'new', env: { TOKEN: 'abcd1234' }, envFile: '.env' },
+      odd: { command: `\${command:x}` },
+    });
+    const { stdout, stderr, status } = await place.run(['import', 'cursor', '--dry-run'], here());
+    expect({ status, stderr, stdout: stdout.replaceAll(userHome, '<user>') }).toEqual({
+      status: 0,
+      stderr: '',
+      stdout: [
+        'Cursor <user>/.cursor/mcp.json',
+        '  ! files  user     npx b',
+        '      Another one of that name is here and stays; --overwrite takes this one.',
+        '      - args[0]: "a"',
+        '      + args[0]: "b"',
+        '  = same   user     x',
+        '  + fresh  user     new',
+        `      A secret of it stands as it is in config.json, readable by you only; \${input:id} keeps it in the keyring.`,
+        '      without envFile: Plugboard reads no such files; name its variables under "env" or "envVars".',
+        '  ✖ odd',
+        `      Its "command" uses \${command:x}, for which Plugboard has no words.`,
+        '1 would be added, 1 the same, 1 kept as yours, 1 left out.',
+        '',
+      ].join('\n'),
+    });
+  });
+
+  it('CFG-6: keeps ours unless told otherwise, and the first of two agents that differ', async () => {
+    place.write(place.userFile, `{ "mcpServers": { "db": { "command": "ours" } } } // mine\n`);
+    cursor({ db: { command: 'theirs' }, both: { command: 'one' } });
+    place.write(join(userHome, '.gemini', 'settings.json'), { mcpServers: { both: { command: 'two' } } });
+    expect(actions(await importing('cursor'))).toEqual({ db: 'keep', both: 'add' });
+    const both = await importing('gemini', 'cursor', '--overwrite');
+    expect(both.servers.map(({ name, action }) => `${name} ${action}`)).toEqual([
+      'both replace',
+      'db replace',
+      'both keep',
+    ]);
+    expect(readFileSync(place.userFile, 'utf8')).toContain('// mine');
+    expect((await place.json(['get', 'both'])).value).toMatchObject({ entry: { command: 'two' } });
+  });
+
+  it('CFG-6: a secret that stands as it is goes into your own file and never into a project’s', async () => {
+    cursor({ mine: { command: 'x', env: { API_KEY: 'abcd1234' } } });
+    const theirs = {
+      project: { url: 'https://example.com/mcp', headers: { Authorization: 'Bearer abcd1234' } },
+    };
+    place.write(join(place.project, '.cursor', 'mcp.json'), { mcpServers: theirs });
+    expect(actions(await importing())).toEqual({ project: 'skip', mine: 'add' });
+    expect(actions(await importing('-s', 'project'))).toEqual({ project: 'skip', mine: 'skip' });
+    expect(place.read(place.projectFile)).toBeUndefined();
+    const own = await place.run(['import', '-s', 'local', '--json'], here());
+    expect(own.stdout).not.toContain('abcd1234');
+    expect((await place.json(['get', 'project'])).value).toMatchObject({ scope: 'local' });
+  });
+
+  it('CFG-6: the secret of a registered client goes into the store, and into no configuration', async () => {
+    const auth = { CLIENT_ID: 'me', CLIENT_SECRET: 'hush-hush-1' };
+    cursor({ docs: { url: 'https://example.com/mcp', auth } });
+    await importing();
+    expect(place.read(place.userFile)).toEqual({
+      mcpServers: { docs: { url: 'https://example.com/mcp', oauth: { clientId: 'me' } } },
+    });
+    expect(readFileSync(join(place.home, 'credentials.json'), 'utf8')).toContain('hush-hush-1');
+  });
+
+  it('POL-2: what a project’s files of other agents bring along runs only after consent', async () => {
+    place.write(join(place.project, '.vscode', 'mcp.json'), { servers: { evil: { command: 'evil' } } });
+    await importing();
+    const { value } = await place.json(['list', '--no-connect']);
+    expect((value as Told).servers).toMatchObject([{ name: 'evil', scope: 'project', status: 'untrusted' }]);
+  });
+
+  it('CFG-6: a file that does not parse is a problem with its place, and the other agents come over', async () => {
+    cursor({ ok: { command: 'x' } });
+    place.write(join(userHome, '.codex', 'config.toml'), 'model = "x"\n[mcp_servers\n');
+    const told = await importing();
+    expect(actions(told)).toEqual({ ok: 'add' });
+    expect(told.problems).toMatchObject([{ file: join(userHome, '.codex', 'config.toml'), line: 2 }]);
+  });
+
+  it('CFG-5: our own file that does not parse is left alone, with status 2', async () => {
+    cursor({ ok: { command: 'x' } });
+    place.write(place.userFile, '{ broken');
+    const { status, value } = await place.json(['import'], here());
+    expect(status).toBe(2);
+    expect(value).toMatchObject({ error: { code: 'CONFIG_UNWRITABLE' } });
+    expect(readFileSync(place.userFile, 'utf8')).toBe('{ broken');
+  });
+
+  it('UI-1: says where it looked when there is nothing, and which agents it knows', async () => {
+    expect(await place.run(['import', 'zed'], here())).toEqual({
+      status: 0,
+      stdout: 'No servers were found in the files of Zed.\nNothing to import.\n',
+      stderr: '',
+    });
+    const { status, value } = await place.json(['import', 'curser'], here());
+    expect(status).toBe(2);
+    expect(value).toMatchObject({ error: { code: 'USAGE', hint: expect.stringContaining('"cursor"') } });
+  });
+});

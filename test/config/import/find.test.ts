@@ -1,0 +1,332 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import type { AgentId, Where } from '../../../src/config/import/agent.ts';
+import { AGENTS, agentCalled } from '../../../src/config/import/agents.ts';
+import { type Found, findForeign } from '../../../src/config/import/find.ts';
+import { writeAgents } from './agents.ts';
+
+interface Machine extends Where {
+  readonly dir: string;
+}
+
+function machine(env: Record<string, string> = {}): Machine {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'plugboard-import-')));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const places = { userHome: join(dir, 'home'), projectRoot: join(dir, 'project') };
+  for (const folder of Object.values(places)) mkdirSync(folder);
+  return { dir, env, platform: 'linux', ...places };
+}
+
+async function foundOf(id: AgentId): Promise<Found> {
+  const where = machine();
+  writeAgents({ home: where.userHome, project: where.projectRoot }, [id]);
+  return findForeign([agentCalled(id)], where);
+}
+
+/** By name: scope and entry, and what was lost or why it was refused where there is something to say. */
+function summary({ servers }: Found): Record<string, unknown> {
+  return Object.fromEntries(
+    servers.map(({ name, scope, entry, lost, refused }) => [
+      name,
+      [scope, refused ?? entry, ...lost.map(({ key }) => `without ${key}`)],
+    ]),
+  );
+}
+
+const NO_WORDS = (key: string, reference: string): string =>
+  `Its "${key}" uses ${reference}, for which Plugboard has no words.`;
+
+const EXPECTED: Readonly<Record<AgentId, Readonly<Record<string, unknown>>>> = {
+  'claude-code': {
+    'cc-local': ['local', { type: 'sse', url: 'https://example.com/sse' }],
+    'cc-stdio': [
+      'user',
+      { type: 'stdio', command: 'npx', args: ['-y', 'srv'], env: { KEY: `\${KEY:-none}` } },
+    ],
+    'cc-http': [
+      'user',
+      {
+        type: 'http',
+        url: 'https://example.com/mcp',
+        headers: { Authorization: `Bearer \${API_KEY}` },
+        oauth: { clientId: 'abc', callbackPort: 8080 },
+      },
+      'without oauth.authServerMetadataUrl',
+    ],
+    'cc-project': ['project', { command: 'node', args: ['server.js'] }],
+  },
+  'claude-desktop': {
+    'cd-files': [
+      'user',
+      {
+        command: 'npx',
+        args: ['-y', '@modelcontextprotocol/server-filesystem', '/home/me/Desktop', '$' + `\${HOME}`],
+      },
+    ],
+  },
+  codex: {
+    'codex-stdio': [
+      'user',
+      {
+        command: 'npx',
+        args: ['-y', 'mcp-server'],
+        envVars: ['TOKEN', 'OTHER'],
+        cwd: '/tmp',
+        startupTimeoutMs: 20500,
+        toolTimeoutMs: 45000,
+        enabledTools: ['open'],
+        disabledTools: ['screenshot'],
+        approval: 'prompt',
+        env: { MY_ENV: 'it costs $' + `\${five}` },
+        tools: { search: { approval: 'approve' } },
+      },
+    ],
+    'codex-http': [
+      'user',
+      {
+        url: 'https://mcp.figma.com/mcp',
+        bearerTokenEnvVar: 'FIGMA_TOKEN',
+        headers: { 'X-Region': 'us-east-1' },
+        headersFromEnv: { 'X-Org': 'ORG' },
+        oauth: { scopes: ['read'] },
+        enabled: false,
+      },
+      'without oauth_resource',
+    ],
+    'codex-project': ['project', { command: 'make', args: ['mcp'] }],
+  },
+  opencode: {
+    'oc-two': ['project', { command: 'bun', args: ['x', 'two'], cwd: '.', enabled: false }],
+    'oc-local': [
+      'user',
+      {
+        command: 'npx',
+        args: ['-y', 'my-mcp'],
+        env: { KEY: `\${MY_KEY}` },
+        enabled: true,
+        startupTimeoutMs: 10000,
+      },
+      'without environment.CERT',
+    ],
+    'oc-remote': [
+      'user',
+      {
+        url: 'https://example.com/mcp',
+        headers: { Authorization: `Bearer \${MY_KEY}` },
+        oauth: { clientId: `\${ID}`, clientSecret: `\${SECRET}`, scopes: ['tools:read', 'tools:execute'] },
+      },
+    ],
+    'oc-switch': ['user', 'It only switches a server on or off that is configured elsewhere.'],
+  },
+  cursor: {
+    'cursor-project': ['project', { command: 'npx', args: ['x'] }],
+    'cursor-stdio': [
+      'user',
+      {
+        type: 'stdio',
+        command: 'python',
+        args: ['./tools/mcp_server.py', '--home', `\${HOME}`],
+        env: { API_KEY: `\${API_KEY}` },
+      },
+      'without envFile',
+    ],
+    'cursor-http': [
+      'user',
+      {
+        url: 'https://api.example.com/mcp',
+        headers: { Authorization: `Bearer \${MY_SERVICE_TOKEN}` },
+        oauth: { clientId: `\${ID}`, scopes: ['read'] },
+      },
+    ],
+  },
+  vscode: {
+    'code-project': ['project', NO_WORDS('args[0]', `\${workspaceFolder}`)],
+    'code-command': ['project', NO_WORDS('command', `\${command:extension.path}`)],
+    'code-input': [
+      'user',
+      {
+        type: 'stdio',
+        command: 'npx',
+        args: ['-y', 'server-perplexity-ask', `--region=\${input:region}`],
+        env: { PERPLEXITY_API_KEY: `\${input:perplexity-key}` },
+      },
+    ],
+    'code-http': ['user', { type: 'http', url: 'https://api.githubcopilot.com/mcp' }],
+  },
+  gemini: {
+    'gem-stdio': [
+      'user',
+      {
+        command: 'path/to/server',
+        args: ['--arg1', 'value1'],
+        env: { API_KEY: `\${MY_API_TOKEN}` },
+        cwd: './server-directory',
+        toolTimeoutMs: 30000,
+        approval: 'approve',
+        enabledTools: ['safe_tool'],
+        disabledTools: ['dangerous_tool'],
+      },
+    ],
+    'gem-http': ['user', { type: 'http', url: 'http://localhost:3000/mcp', toolTimeoutMs: 5000 }],
+    'gem-sse': [
+      'user',
+      {
+        type: 'sse',
+        url: 'https://example.com/sse',
+        headers: { Authorization: `Bearer \${TOKEN}` },
+        oauth: { clientId: 'id', scopes: ['a'] },
+      },
+      'without oauth.redirectUri',
+      'without authProviderType',
+    ],
+  },
+  windsurf: {
+    'surf-remote': [
+      'user',
+      {
+        url: 'https://example.com/mcp',
+        headers: { API_KEY: `Bearer \${AUTH_TOKEN}` },
+        disabledTools: ['write'],
+        tools: { read: { approval: 'approve' } },
+      },
+    ],
+    'surf-stdio': ['user', { command: 'npx', args: ['-y', 'x'], enabled: false }],
+  },
+  zed: {
+    'zed-custom': ['user', { command: 'some-command', args: ['arg-1'] }],
+    'zed-old': ['user', { command: '/bin/server', args: ['run'], env: { A: '1' } }],
+    'zed-remote': ['user', { url: 'https://example.com/mcp', headers: { Authorization: 'Bearer abcdefgh' } }],
+    'zed-extension': [
+      'user',
+      'It is an extension of Zed, which knows by itself what to start.',
+      'without settings',
+    ],
+  },
+  pi: {
+    'pi-stdio': [
+      'user',
+      {
+        command: 'npx',
+        args: ['-y', 'chrome-devtools-mcp'],
+        env: { KEY: `\${KEY}`, LOUD: '!important' },
+        lifecycle: 'keep-alive',
+        toolTimeoutMs: 30000,
+        alwaysLoad: true,
+      },
+      'without env.SECRET',
+    ],
+    'pi-http': ['user', { url: 'https://example.com/mcp', bearerTokenEnvVar: 'PI_TOKEN' }],
+  },
+};
+
+it.each(AGENTS.map(({ id }) => id))('CFG-6: the servers of %s come over in our words', async (id) => {
+  const found = await foundOf(id);
+  expect(summary(found)).toEqual(EXPECTED[id]);
+  expect(found.problems).toEqual([]);
+});
+
+it('CFG-6: the questions of VS Code come with its servers, hidden only where it hides them', async () => {
+  const { inputs } = await foundOf('vscode');
+  expect(inputs.map(({ scope, value }) => ({ scope, value }))).toEqual([
+    {
+      scope: 'user',
+      value: {
+        type: 'promptString',
+        id: 'perplexity-key',
+        description: 'Perplexity API key',
+        password: true,
+      },
+    },
+    {
+      scope: 'user',
+      value: {
+        type: 'pickString',
+        id: 'region',
+        description: 'Region',
+        options: ['eu', 'us'],
+        password: false,
+      },
+    },
+    { scope: 'user', value: { type: 'command', id: 'run', command: 'extension.run', password: false } },
+  ]);
+});
+
+it('CFG-6: a broken file is a problem with its place and no word of its text; the others count', async () => {
+  const where = machine();
+  writeAgents({ home: where.userHome, project: where.projectRoot }, ['cursor', 'codex']);
+  const toml = join(where.userHome, '.codex', 'config.toml');
+  const json = join(where.projectRoot, '.cursor', 'mcp.json');
+  writeFileSync(toml, 'a = 1\n[mcp_servers.x]\ncommand = s3cret-value"\n');
+  writeFileSync(json, '{\n  "mcpServers": {\n    "x": s3cret\n  }\n}\n');
+  const found = await findForeign(AGENTS, where);
+  expect(found.problems).toEqual([
+    {
+      file: toml,
+      line: 3,
+      column: 11,
+      message: 'The file is not valid TOML: invalid value.',
+      hint: 'Nothing in it counts until it is mended.',
+    },
+    {
+      file: json,
+      line: 3,
+      column: 10,
+      message: 'The file is not valid JSON: this is not JSON.',
+      hint: 'Nothing in it counts until it is mended.',
+    },
+  ]);
+  expect(found.servers.map(({ name }) => name)).toEqual(['codex-project', 'cursor-stdio', 'cursor-http']);
+});
+
+it('CFG-6: what is not an entry, and what has no sense as one, is refused by name and harms no other', async () => {
+  const where = machine();
+  const file = join(where.userHome, '.cursor', 'mcp.json');
+  mkdirSync(join(file, '..'));
+  writeFileSync(
+    file,
+    JSON.stringify({
+      mcpServers: { a: 'text', b: null, __proto__x: 1, c: { command: ['list'] }, d: { command: 'x' } },
+    }),
+  );
+  expect(summary(await findForeign([agentCalled('cursor')], where))).toEqual({
+    a: ['user', 'It is not an object.'],
+    b: ['user', 'It is not an object.'],
+    __proto__x: ['user', 'It is not an object.'],
+    c: ['user', { command: ['list'] }],
+    d: ['user', { command: 'x' }],
+  });
+});
+
+it('CFG-6: knows the folders of macOS and Windows, and the variables that move them', () => {
+  const where = { env: {}, userHome: '/u', projectRoot: '/p' };
+  const paths = (id: AgentId, place: Partial<Where>): string[] =>
+    agentCalled(id)
+      .files({ ...where, platform: 'linux', ...place })
+      .filter(({ scope }) => scope === 'user')
+      .map(({ path }) => path);
+  const support = '/u/Library/Application Support';
+  expect(paths('claude-desktop', { platform: 'darwin' })).toEqual([
+    `${support}/Claude/claude_desktop_config.json`,
+  ]);
+  expect(paths('vscode', { platform: 'darwin' })[0]).toBe(`${support}/Code/User/mcp.json`);
+  expect(paths('vscode', { platform: 'win32', env: { APPDATA: '/a' } })[0]).toBe('/a/Code/User/mcp.json');
+  expect(paths('zed', { platform: 'darwin' })).toEqual(['/u/.config/zed/settings.json']);
+  expect(paths('claude-code', { env: { CLAUDE_CONFIG_DIR: '/c' } })).toEqual(['/c/.claude.json']);
+  expect(paths('codex', { env: { CODEX_HOME: '/c' } })).toEqual(['/c/config.toml']);
+  expect(paths('opencode', { env: { XDG_CONFIG_HOME: '/x', OPENCODE_CONFIG: '/o.json' } })).toEqual([
+    '/o.json',
+    '/x/opencode/opencode.json',
+    '/x/opencode/opencode.jsonc',
+    '/x/opencode/config.json',
+  ]);
+  expect(paths('pi', { env: { PI_CODING_AGENT_DIR: '/pi' } })[0]).toBe('/pi/mcp.json');
+});
+
+it('CFG-6: an agent that nobody knows is answered with the nearest', () => {
+  expect(() => agentCalled('coder')).toThrow(
+    expect.objectContaining({ code: 'USAGE', hint: expect.stringContaining('Did you mean "codex"?') }),
+  );
+  expect(agentCalled('Claude').id).toBe('claude-code');
+});
