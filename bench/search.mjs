@@ -19,6 +19,7 @@ import { importSearch, PROJECT } from '../tools/search/project.mjs';
 
 const MINISEARCH = 'minisearch@7.2.0';
 const DEPTH = 10;
+const MORE_BUILDS = 3;
 /** Short and long queries; whole tasks among them. */
 const TIMED_SETS = ['coding-agents', 'vendor-evals', 'livemcp-task', 'azure-mcp-2026'];
 
@@ -108,10 +109,18 @@ function learning() {
   };
 }
 
+/** The first index of a process is made before the engine has compiled anything, and is what a command pays; then the best of some more. */
 function times(tools) {
   const t0 = performance.now();
   const index = search.buildIndex(tools, model);
-  const indexMs = performance.now() - t0;
+  const firstMs = performance.now() - t0;
+  const againMs = Math.min(
+    ...Array.from({ length: MORE_BUILDS }, () => {
+      const t = performance.now();
+      search.buildIndex(tools, model);
+      return performance.now() - t;
+    }),
+  );
   const all = TIMED_SETS.flatMap((set) => loadQueries(data, set));
   const ms = all.map(({ query }) => {
     const t = performance.now();
@@ -119,7 +128,7 @@ function times(tools) {
     return performance.now() - t;
   });
   ms.sort((a, b) => a - b);
-  return { indexMs, p50Ms: ms[ms.length >> 1], p99Ms: ms[Math.floor(ms.length * 0.99)] };
+  return { firstMs, againMs, p50Ms: ms[ms.length >> 1], p99Ms: ms[Math.floor(ms.length * 0.99)] };
 }
 
 function plugboard(tools) {
@@ -236,9 +245,9 @@ function print({ quality: measured, crowded, learning: learnt, times: took }) {
   line('  before', learnt.before.mean);
   line('  after', learnt.after.mean);
   console.log('\ntimes');
-  for (const [title, { indexMs, p50Ms, p99Ms }] of Object.entries(took)) {
+  for (const [title, { firstMs, againMs, p50Ms, p99Ms }] of Object.entries(took)) {
     console.log(
-      `  ${title}: index ${indexMs.toFixed(0)} ms, query p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms`,
+      `  ${title}: index ${firstMs.toFixed(0)} ms the first time, ${againMs.toFixed(0)} ms again, query p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms`,
     );
   }
 }

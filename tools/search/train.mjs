@@ -36,6 +36,7 @@ const src = await importSearch(
   'fields.ts',
   'bm25f.ts',
   'embedding.ts',
+  'term-shares.ts',
   'features.ts',
   'matcher.ts',
 );
@@ -50,6 +51,11 @@ const start = startVectors({
   dimensions: GLOVE_DIMENSIONS,
   analyse: src.termsOf,
 });
+
+const numbers = new src.Vocabulary();
+for (const term of [...corpus.tools.map((tool) => tool.fields), corpus.thesaurus].flat(3))
+  numbers.addTerm(term);
+const sheet = new src.TermShares(numbers.size);
 
 const roomy = [];
 const crowded = [];
@@ -77,6 +83,12 @@ mkdirSync(join(PROJECT, 'assets'), { recursive: true });
 writeFileSync(join(PROJECT, 'assets', 'tool-search.bin'), bytes);
 log(`assets/tool-search.bin: ${(bytes.length / 1e6).toFixed(2)} MB`);
 
+/** The shares of a tool's terms as an index counts them, for terms that are words here and numbers there. */
+function termShares(fields) {
+  sheet.fill(fields.map((terms) => terms.map((term) => numbers.addTerm(term))));
+  return Array.from({ length: sheet.size }, (_x, i) => [numbers.term(sheet.terms[i]), sheet.shares[i]]);
+}
+
 function learnVectors(labelled) {
   const sum = new Float32Array(start.values.length);
   for (let run = 0; run < RUNS; run++) {
@@ -86,7 +98,7 @@ function learnVectors(labelled) {
       labelled,
       thesaurus: corpus.thesaurus,
       dimensions: GLOVE_DIMENSIONS,
-      termShares: src.termShares,
+      termShares,
       epochs: EPOCHS,
       seed: SEED + run,
       log,

@@ -102,13 +102,16 @@ function frequencies(documents: readonly FieldTerms[], termCount: number): Frequ
   let rows = 0;
   /** The row of each term in the current tool; rows before the tool's first are of other tools. */
   const rowOf = new Int32Array(termCount).fill(-1);
-  documents.forEach((document, d) => {
+  for (let d = 0; d < documents.length; d++) {
+    const document = documents[d] as FieldTerms;
     const firstRow = rows;
-    FIELDS.forEach((field, f) => {
+    for (let f = 0; f < FIELDS.length; f++) {
+      const field = FIELDS[f] as Field;
       const terms = document[f] ?? [];
       const norm = 1 - LENGTH_NORM[field] + (LENGTH_NORM[field] * terms.length) / (averages[f] as number);
       const share = FIELD_WEIGHT[field] / norm;
-      for (const term of terms) {
+      for (let i = 0; i < terms.length; i++) {
+        const term = terms[i] as number;
         let row = rowOf[term] as number;
         if (row < firstRow) {
           row = rows++;
@@ -118,8 +121,8 @@ function frequencies(documents: readonly FieldTerms[], termCount: number): Frequ
         }
         columns.frequencies[row] = (columns.frequencies[row] as number) + share;
       }
-    });
-  });
+    }
+  }
   return {
     terms: columns.terms.subarray(0, rows),
     documents: columns.documents.subarray(0, rows),

@@ -69,7 +69,7 @@ export function featuresOf(question: Question, profile: Profile, standing: Stand
   const readingAsked = question.action === undefined || isReading(question.action);
   const reads = profile.action === undefined || isReading(profile.action);
   const [nameTerms = [], , description = []] = profile.fields;
-  return Float32Array.of(
+  return new Float32Array([
     ratio(standing.lexical, standing.bestLexical),
     standing.lexical / ABSOLUTE_LEXICAL,
     1 / (1 + standing.lexicalRank),
@@ -100,7 +100,7 @@ export function featuresOf(question: Question, profile: Profile, standing: Stand
     serverNamed(question, profile),
     Math.log1p(nameTerms.length) / 3,
     Math.log1p(description.length) / 6,
-  );
+  ]);
 }
 
 /** About what a very good match scores; keeps the feature near 1. */
@@ -143,9 +143,10 @@ function softCoverage({ weights, head }: Question, terms: readonly number[], { i
   let ownExact = 0;
   for (const term of terms) {
     const row = likeness.row(term);
+    const alikes = likeness.values;
     let most = 0;
-    for (let i = 0; i < row.length; i++) {
-      const alike = row[i] as number;
+    for (let i = 0; i < best.length; i++) {
+      const alike = alikes[row + i] as number;
       if (alike > most) most = alike;
       if (alike > (best[i] as number)) best[i] = alike;
     }

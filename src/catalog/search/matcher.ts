@@ -2,12 +2,13 @@
 
 import type { Tool } from '../tool.ts';
 import { Bm25f, type FieldTerms } from './bm25f.ts';
-import { Embedding, termShares } from './embedding.ts';
+import { Embedding } from './embedding.ts';
 import { featuresOf } from './features.ts';
 import { FIELDS, fieldTexts } from './fields.ts';
 import { Likeness } from './likeness.ts';
 import { type Profile, profileOf } from './profile.ts';
 import { type Question, questionOf } from './question.ts';
+import { TermShares } from './term-shares.ts';
 import { termsOf, Vocabulary } from './terms.ts';
 import { dot, type WordVectors } from './word-vectors.ts';
 
@@ -42,9 +43,11 @@ export class Matcher {
     this.#embedding = new Embedding(vectors, this.vocabulary);
     const { dimensions } = vectors;
     this.#toolVectors = new Float32Array(tools.length * dimensions);
+    const shares = new TermShares(this.vocabulary.size);
     for (let d = 0; d < tools.length; d++) {
+      shares.fill(this.#documents[d] ?? []);
       const into = this.#toolVectors.subarray(d * dimensions, (d + 1) * dimensions);
-      this.#embedding.embed(termShares(this.#documents[d] ?? []), into);
+      this.#embedding.embed(shares, into);
     }
   }
 
@@ -61,7 +64,7 @@ export class Matcher {
     const bySemantic = top(semantic, CANDIDATES_EACH_WAY, allowed);
     const lexicalRanks = new Map(byLexical.map((d, rank) => [d, rank]));
     const semanticRanks = new Map(bySemantic.map((d, rank) => [d, rank]));
-    const likeness = new Likeness(question.terms, question.units, this.#embedding);
+    const likeness = new Likeness(question.terms, question.rows, this.#embedding);
     const idf = (term: number): number => this.#bm25f.idf(term);
     const positions = new Set([...byLexical, ...bySemantic]);
     for (const position of also) if (allowed === undefined || allowed.has(position)) positions.add(position);

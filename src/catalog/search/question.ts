@@ -19,13 +19,13 @@ export interface Question {
   readonly terms: readonly number[];
   /** The same terms as words. */
   readonly words: readonly string[];
-  /** Each term's unit vector, if it has one. */
-  readonly units: readonly (Float32Array | undefined)[];
+  /** Each term's row among the word vectors, -1 for none. */
+  readonly rows: readonly number[];
   /** What each term counts before its rarity is looked at: 1, or less inside quotes. */
   readonly shares: readonly number[];
   /** How rare each term is among the tools, times its share, summing to 1. */
   readonly weights: readonly number[];
-  readonly vector: Float32Array;
+  readonly vector: Float64Array;
   /** Neighbouring terms, as `first * PAIR + second`. */
   readonly pairs: readonly number[];
   readonly action: Action | undefined;
@@ -55,14 +55,15 @@ export function questionOf(
   const shares = words.map((word) => (said.has(word) ? 1 : QUOTED_SHARE));
   const rarities = terms.map((term, i) => bm25f.idf(term) * (shares[i] as number));
   const total = rarities.reduce((sum, x) => sum + x, 0);
+  const rows = words.map((word) => embedding.rowOf(word));
   const head = headOf(plain);
   return {
     terms,
     words,
-    units: words.map((word) => embedding.unitOf(word)),
+    rows,
     shares,
     weights: rarities.map((x) => x / total),
-    vector: embedding.embedQuery(words, shares),
+    vector: embedding.embedQuery(rows, shares),
     pairs: sequence.slice(1).map((word, i) => idOf(sequence[i] as string) * PAIR + idOf(word)),
     action: firstAction(said),
     head: head.words.map((word) => terms.indexOf(idOf(stem(word)))).filter((i) => i >= 0),

@@ -13,42 +13,81 @@ const HAS_VOWEL = /^(?:[^aeiou][^aeiouy]*)?[aeiouy]/;
 const ENDS_SHORT = /^[^aeiou][^aeiouy]*[aeiouy][^aeiouwxy]$/;
 const ENDS_DOUBLE = /([^aeioulsz])\1$/;
 
-const STEP_2 =
-  /^(.+?)(ational|tional|enci|anci|izer|bli|alli|entli|eli|ousli|ization|ation|ator|alism|iveness|fulness|ousness|aliti|iviti|biliti)$/;
-const STEP_2_TO: Readonly<Record<string, string>> = {
-  ational: 'ate',
-  tional: 'tion',
-  enci: 'ence',
-  anci: 'ance',
-  izer: 'ize',
-  bli: 'ble',
-  alli: 'al',
-  entli: 'ent',
-  eli: 'e',
-  ousli: 'ous',
-  ization: 'ize',
-  ation: 'ate',
-  ator: 'ate',
-  alism: 'al',
-  iveness: 'ive',
-  fulness: 'ful',
-  ousness: 'ous',
-  aliti: 'al',
-  iviti: 'ive',
-  biliti: 'ble',
+/** Endings and what takes their place, by their last letter, the longest first. */
+type Endings = Readonly<Record<string, readonly (readonly [ending: string, to: string])[]>>;
+
+const STEP_2: Endings = {
+  l: [
+    ['ational', 'ate'],
+    ['tional', 'tion'],
+  ],
+  i: [
+    ['biliti', 'ble'],
+    ['entli', 'ent'],
+    ['ousli', 'ous'],
+    ['aliti', 'al'],
+    ['iviti', 'ive'],
+    ['enci', 'ence'],
+    ['anci', 'ance'],
+    ['alli', 'al'],
+    ['bli', 'ble'],
+    ['eli', 'e'],
+  ],
+  r: [
+    ['izer', 'ize'],
+    ['ator', 'ate'],
+  ],
+  n: [
+    ['ization', 'ize'],
+    ['ation', 'ate'],
+  ],
+  m: [['alism', 'al']],
+  s: [
+    ['iveness', 'ive'],
+    ['fulness', 'ful'],
+    ['ousness', 'ous'],
+  ],
 };
-const STEP_3 = /^(.+?)(icate|ative|alize|iciti|ical|ful|ness)$/;
-const STEP_3_TO: Readonly<Record<string, string>> = {
-  icate: 'ic',
-  ative: '',
-  alize: 'al',
-  iciti: 'ic',
-  ical: 'ic',
-  ful: '',
-  ness: '',
+const STEP_3: Endings = {
+  e: [
+    ['icate', 'ic'],
+    ['ative', ''],
+    ['alize', 'al'],
+  ],
+  i: [['iciti', 'ic']],
+  l: [
+    ['ical', 'ic'],
+    ['ful', ''],
+  ],
+  s: [['ness', '']],
 };
-const STEP_4 =
-  /^(.+?)(?:al|ance|ence|er|ic|able|ible|ant|ement|ment|ent|ou|ism|ate|iti|ous|ive|ize|(?<=[st])ion)$/;
+const STEP_4: Endings = {
+  l: [['al', '']],
+  e: [
+    ['ance', ''],
+    ['ence', ''],
+    ['able', ''],
+    ['ible', ''],
+    ['ate', ''],
+    ['ive', ''],
+    ['ize', ''],
+  ],
+  r: [['er', '']],
+  c: [['ic', '']],
+  t: [
+    ['ement', ''],
+    ['ment', ''],
+    ['ant', ''],
+    ['ent', ''],
+  ],
+  u: [['ou', '']],
+  m: [['ism', '']],
+  i: [['iti', '']],
+  s: [['ous', '']],
+  n: [['ion', '']],
+};
+/** An `ion` goes only after these. */
+const BEFORE_ION = /[st]$/;
 
 const ASCII_WORD = /^[a-z]+$/;
 
@@ -57,10 +96,9 @@ export function stem(word: string): string {
   if (word.length < MIN_STEM_LENGTH || !ASCII_WORD.test(word)) return word;
   let w = dropPastAndGerund(dropPlural(word));
   if (w.endsWith('y') && HAS_VOWEL.test(w.slice(0, -1))) w = `${w.slice(0, -1)}i`;
-  w = replaceSuffix(w, STEP_2, STEP_2_TO);
-  w = replaceSuffix(w, STEP_3, STEP_3_TO);
-  const base = STEP_4.exec(w)?.[1];
-  if (base !== undefined && TWO_PAIRS.test(base)) w = base;
+  w = replaceEnding(w, STEP_2, ONE_PAIR);
+  w = replaceEnding(w, STEP_3, ONE_PAIR);
+  w = replaceEnding(w, STEP_4, TWO_PAIRS);
   return dropFinal(w);
 }
 
@@ -80,11 +118,18 @@ function dropPastAndGerund(w: string): string {
   return ENDS_SHORT.test(base) ? `${base}e` : base;
 }
 
-function replaceSuffix(w: string, suffixes: RegExp, to: Readonly<Record<string, string>>): string {
-  const found = suffixes.exec(w);
-  if (!found) return w;
-  const [, base = '', suffix = ''] = found;
-  return ONE_PAIR.test(base) ? base + (to[suffix] ?? '') : w;
+/** Replaces the longest ending that there is, if what stands before it is long enough. */
+function replaceEnding(w: string, endings: Endings, longEnough: RegExp): string {
+  const candidates = endings[w.charAt(w.length - 1)];
+  if (candidates === undefined) return w;
+  for (let i = 0; i < candidates.length; i++) {
+    const [ending, to] = candidates[i] as (typeof candidates)[number];
+    if (w.length <= ending.length || !w.endsWith(ending)) continue;
+    const base = w.slice(0, -ending.length);
+    if (ending === 'ion' && !BEFORE_ION.test(base)) return w;
+    return longEnough.test(base) ? base + to : w;
+  }
+  return w;
 }
 
 /** A final e, and then one of two final l. */

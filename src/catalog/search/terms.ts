@@ -1,6 +1,5 @@
 /** Words become terms: stop words go, endings go, and each term of an index has a small number. */
 
-import { RunMemo } from './run-memo.ts';
 import { stem } from './stem.ts';
 import { wordsOf } from './words.ts';
 
@@ -22,9 +21,14 @@ export function isStopWord(word: string): boolean {
   return STOP_WORDS.has(word);
 }
 
+/** A run of letters and digits; what is not ASCII is looked at when the run is split into words. */
+const RUN = /[A-Za-z0-9\u0080-\uffff]+/g;
+const NO_RUNS: readonly string[] = [];
+
 /** Gives terms their numbers. One for each index: numbers of two indexes do not compare. */
 export class Vocabulary {
-  readonly #runs: RunMemo<readonly number[]> = new RunMemo((run) => this.#idsOf(run));
+  /** Terms of each run: an index reads a megabyte of text that is made of a few thousand different runs. */
+  readonly #byRun = new Map<string, readonly number[]>();
   /** Term of each word, -1 for stop words: `List` and `list` are two runs, but one word. */
   readonly #byWord = new Map<string, number>();
   readonly #byTerm = new Map<string, number>();
@@ -42,9 +46,16 @@ export class Vocabulary {
   /** The numbers of a text's terms in order, adding terms that are new. */
   add(text: string): number[] {
     const ids: number[] = [];
-    this.#runs.forEach(text, (known) => {
-      for (const id of known) ids.push(id);
-    });
+    const runs = text.match(RUN) ?? NO_RUNS;
+    for (let r = 0; r < runs.length; r++) {
+      const run = runs[r] as string;
+      let known = this.#byRun.get(run);
+      if (known === undefined) {
+        known = this.#idsOf(run);
+        this.#byRun.set(run, known);
+      }
+      for (let i = 0; i < known.length; i++) ids.push(known[i] as number);
+    }
     return ids;
   }
 

@@ -6,7 +6,7 @@ import { loadModel, type SearchModel, weightsFor } from './model.ts';
 import { type ParsedQuery, parseQuery } from './query.ts';
 import type { Question } from './question.ts';
 import { type UsageCounts, usageScores } from './usage.ts';
-import { type Reason, reasonsFor } from './why.ts';
+import { askedWords, type Reason, reasonsFor } from './why.ts';
 
 export interface SearchHit {
   readonly tool: Tool;
@@ -81,10 +81,11 @@ function rank({ tools, matcher, weights, parsed, usage, count }: RankInput): Sea
     return { position, score };
   });
   scored.sort((a, b) => b.score - a.score || a.position - b.position);
+  const asked = askedWords(parsed.text, matcher.vocabulary);
   return scored.slice(0, count).map(({ position, score }) => ({
     tool: tools[position] as Tool,
     score: 1 / (1 + Math.exp(-score)),
-    why: reasonsFor(parsed.text, matcher.profile(position), matcher.vocabulary),
+    why: reasonsFor(asked, matcher.profile(position)),
   }));
 }
 

@@ -27,16 +27,25 @@ const FIELD_OF_BIT: readonly (readonly [number, Field])[] = [
   [IN_PARAMETER_TEXTS, 'parameterTexts'],
 ];
 
+/** A query's words with the terms that they are in an index; made once for all that the query finds. */
+export interface AskedWord {
+  readonly word: string;
+  readonly term: number;
+}
+
+export function askedWords(query: string, vocabulary: Vocabulary): AskedWord[] {
+  return [...new Set(wordsOf(query))].flatMap((word) => {
+    const term = isStopWord(word) ? undefined : vocabulary.idOf(stem(word));
+    return term === undefined ? [] : [{ word, term }];
+  });
+}
+
 /** No reasons: the tool was found by its meaning alone. */
-export function reasonsFor(query: string, profile: Profile, vocabulary: Vocabulary): Reason[] {
-  const words = [...new Set(wordsOf(query))].filter((word) => !isStopWord(word));
+export function reasonsFor(asked: readonly AskedWord[], profile: Profile): Reason[] {
   const reasons: Reason[] = [];
   for (const [bit, field] of FIELD_OF_BIT) {
-    const found = words.filter((word) => {
-      const term = vocabulary.idOf(stem(word));
-      return term !== undefined && ((profile.where.get(term) ?? 0) & bit) !== 0;
-    });
-    if (found.length > 0) reasons.push({ field, words: found });
+    const found = asked.filter(({ term }) => ((profile.where.get(term) ?? 0) & bit) !== 0);
+    if (found.length > 0) reasons.push({ field, words: found.map(({ word }) => word) });
   }
   return reasons;
 }

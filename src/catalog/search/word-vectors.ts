@@ -17,15 +17,36 @@ export function addRow(vectors: WordVectors, row: number, weight: number, sum: F
 }
 
 /** Writes `sum` made one long to `into`; a sum of nothing stays nothing. */
-export function writeUnit(sum: Float64Array, into: Float32Array): void {
+export function writeUnit(sum: Float64Array, into: Float32Array | Float64Array): void {
   let square = 0;
   for (let k = 0; k < sum.length; k++) square += (sum[k] as number) ** 2;
   const factor = square > 0 ? 1 / Math.sqrt(square) : 0;
   for (let k = 0; k < sum.length; k++) into[k] = factor * (sum[k] as number);
 }
 
-export function dot(a: Float32Array, b: Float32Array, at = 0): number {
+/** How long a row of integers is, squared, or how far two of them point the same way. Of integers, because that is fast and exact. */
+export function rowProduct({ dimensions, values }: WordVectors, row: number, other: number): number {
+  const a = row * dimensions;
+  const b = other * dimensions;
   let sum = 0;
-  for (let k = 0; k < a.length; k++) sum += (a[k] as number) * (b[at + k] as number);
+  for (let k = 0; k < dimensions; k++)
+    sum = (sum + Math.imul(values[a + k] as number, values[b + k] as number)) | 0;
   return sum;
+}
+
+/** Four sums at once, because each addition to a single one would wait for the one before. */
+export function dot(a: Float64Array, b: Float32Array, at: number): number {
+  let s0 = 0;
+  let s1 = 0;
+  let s2 = 0;
+  let s3 = 0;
+  let k = 0;
+  for (const whole = a.length - 3; k < whole; k += 4) {
+    s0 += (a[k] as number) * (b[at + k] as number);
+    s1 += (a[k + 1] as number) * (b[at + k + 1] as number);
+    s2 += (a[k + 2] as number) * (b[at + k + 2] as number);
+    s3 += (a[k + 3] as number) * (b[at + k + 3] as number);
+  }
+  for (; k < a.length; k++) s0 += (a[k] as number) * (b[at + k] as number);
+  return s0 + s1 + (s2 + s3);
 }

@@ -10,7 +10,8 @@ const NOT_ASCII = /[\u0080-\uffff]/;
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 const CJK_OR_OTHER =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+/gu;
-const LOWER_CASE = /^[a-z0-9]+$/;
+/** `word`, `Word` and `WORD`, which have nothing to be split. */
+const ONE_HUMP = /^(?:[A-Za-z0-9][a-z0-9]*|[A-Z0-9]+)$/;
 /** Acronyms with their plural (`URLs`), acronyms, capitalised words, the rest. */
 const ASCII_HUMPS = /[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z0-9]+|[0-9]+/g;
 const HUMPS =
@@ -37,6 +38,8 @@ const ONE_WORD: ReadonlySet<string> = new Set(
  * @example wordsOf('getGitHubIssue') // ['get', 'github', 'issue']
  */
 export function wordsOf(text: string): string[] {
+  // Most of what an index asks about is one plain word.
+  if (ONE_HUMP.test(text)) return text.length <= MAX_WORD_LENGTH ? [text.toLowerCase()] : [];
   const words: string[] = [];
   const plain = NOT_ASCII.test(text) ? text.normalize('NFKC') : text;
   for (const run of plain.match(NOT_ASCII.test(plain) ? RUN : ASCII_RUN) ?? []) {
@@ -64,15 +67,15 @@ function pushPairs(part: string, words: string[]): void {
 }
 
 function pushRun(run: string, words: string[]): void {
-  if (LOWER_CASE.test(run) && run.length <= MAX_WORD_LENGTH) {
-    words.push(run);
-    return;
-  }
   const lower = run.toLowerCase();
-  const oneWord =
-    lower === run || lower.slice(1) === run.slice(1) || run.toUpperCase() === run || ONE_WORD.has(lower);
-  const parts = oneWord ? [lower] : joined(run.match(NOT_ASCII.test(run) ? HUMPS : ASCII_HUMPS) ?? []);
+  const isOne = ONE_HUMP.test(run) || ONE_WORD.has(lower) || (NOT_ASCII.test(run) && hasOneHump(run, lower));
+  const parts = isOne ? [lower] : joined(run.match(NOT_ASCII.test(run) ? HUMPS : ASCII_HUMPS) ?? []);
   for (const part of parts) if (part.length <= MAX_WORD_LENGTH) words.push(part);
+}
+
+/** ONE_HUMP for every alphabet. */
+function hasOneHump(run: string, lower: string): boolean {
+  return lower === run || lower.slice(1) === run.slice(1) || run.toUpperCase() === run;
 }
 
 /** Puts the humps of one word together again: `git`, `hub`. */
@@ -80,8 +83,9 @@ function joined(humps: readonly string[]): string[] {
   const words: string[] = [];
   for (const cased of humps) {
     const hump = cased.toLowerCase();
-    const pair = `${words.at(-1) ?? ''}${hump}`;
-    if (words.length > 0 && ONE_WORD.has(pair)) words[words.length - 1] = pair;
+    const last = words.at(-1);
+    const pair = last === undefined ? '' : `${last}${hump}`;
+    if (ONE_WORD.has(pair)) words[words.length - 1] = pair;
     else words.push(hump);
   }
   return words;

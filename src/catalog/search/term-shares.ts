@@ -1,0 +1,72 @@
+/** What each term of a tool weighs in the tool's vector. One sheet serves tool after tool: an index fills it thousands of times. */
+
+import { FIELDS, type Field } from './fields.ts';
+
+/** What a field's words weigh together. The longer the field, the less each of its words. */
+const FIELD_WEIGHT: Readonly<Record<Field, number>> = {
+  name: 1,
+  server: 0.4,
+  description: 1,
+  parameters: 0.3,
+  parameterTexts: 0.3,
+};
+
+export class TermShares {
+  /** The different terms of the tool at hand, in the order of their first use; the first `size` of them count. */
+  readonly terms: Int32Array;
+  /** The share of each of these terms. */
+  readonly shares: Float64Array;
+  size = 0;
+  /** Where in `terms` a term stands; holds for the tool at hand if `#tools` says so. */
+  readonly #slots: Int32Array;
+  /** The number of the last tool, and of the last field, that had a term. */
+  readonly #tools: Int32Array;
+  readonly #fields: Int32Array;
+  /** The slots of one field's different terms. */
+  readonly #unique: Int32Array;
+  #tool = 0;
+  #field = 0;
+
+  /** For terms whose numbers are below `termCount`. */
+  constructor(termCount: number) {
+    this.terms = new Int32Array(termCount);
+    this.shares = new Float64Array(termCount);
+    this.#slots = new Int32Array(termCount);
+    this.#tools = new Int32Array(termCount);
+    this.#fields = new Int32Array(termCount);
+    this.#unique = new Int32Array(termCount);
+  }
+
+  /** Fills the sheet with the terms of one tool, given field by field. */
+  fill(fields: readonly (readonly number[])[]): void {
+    this.size = 0;
+    this.#tool++;
+    for (let f = 0; f < FIELDS.length; f++) this.#addField(fields[f] ?? [], FIELD_WEIGHT[FIELDS[f] as Field]);
+  }
+
+  #addField(terms: readonly number[], weight: number): void {
+    const field = ++this.#field;
+    let count = 0;
+    for (let i = 0; i < terms.length; i++) {
+      const term = terms[i] as number;
+      if (this.#fields[term] === field) continue;
+      this.#fields[term] = field;
+      this.#unique[count++] = this.#slotOf(term);
+    }
+    const share = weight / Math.sqrt(count);
+    for (let i = 0; i < count; i++) {
+      const slot = this.#unique[i] as number;
+      this.shares[slot] = (this.shares[slot] as number) + share;
+    }
+  }
+
+  #slotOf(term: number): number {
+    if (this.#tools[term] === this.#tool) return this.#slots[term] as number;
+    const slot = this.size++;
+    this.#tools[term] = this.#tool;
+    this.#slots[term] = slot;
+    this.terms[slot] = term;
+    this.shares[slot] = 0;
+    return slot;
+  }
+}
