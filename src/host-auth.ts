@@ -71,6 +71,12 @@ export class HostAuth {
       .slice(0, 32);
   }
 
+  /** Puts a client's secret into the keyring (or its fallback) under the server's url. */
+  async keepClientSecret(url: string, secret: string): Promise<void> {
+    this.#logins ??= this.#openLogins();
+    await (await this.#logins).keepClientSecret(url, secret);
+  }
+
   drop(name: string): void {
     const member = this.#members.get(name);
     this.#members.delete(name);

@@ -2,6 +2,7 @@
 
 import type { ServerAuth } from './auth/create.ts';
 import type { LoginOptions } from './auth/interactive.ts';
+import type { LoginAnswer } from './auth/login.ts';
 import type { CallOptions } from './call/call.ts';
 import type { SessionOptions } from './call/session.ts';
 import type { ShapedResult } from './call/shape.ts';
@@ -12,10 +13,12 @@ import type { ReadResult, ResourceListing } from './catalog/resources.ts';
 import type { ResourceListener } from './catalog/resources-subscribe.ts';
 import type { SearchHit } from './catalog/search/tool-index.ts';
 import type { Tool } from './catalog/tool.ts';
+import type { EditableScope } from './config/edit.ts';
 import { isStdio, type Problem, type ServerEntry } from './config/entry.ts';
 import { expandEntry } from './config/expand.ts';
 import type { Connection } from './connection/connection.ts';
 import type { Phase } from './connection/open.ts';
+import type { SaveOptions, ServerOrigin } from './host-configure.ts';
 import type { ContentOptions, Expansion } from './host-content.ts';
 import { HostCore } from './host-core.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
@@ -70,9 +73,11 @@ export class Host {
 
   // What can be called.
 
-  /** What the model should be given now, in stable order. */
-  tools(): readonly Tool[] {
-    return this.#own.tools();
+  /** What the model should be given now, in stable order; with `all`, also what it would have to search for. */
+  tools(options: { readonly all?: boolean } = {}): readonly Tool[] {
+    if (options.all !== true) return this.#own.tools();
+    const { deferred } = this.#core.deferral();
+    return this.#core.catalog.snapshot.tools.map((tool) => deferred.get(tool.name) ?? tool);
   }
 
   /** What all definitions would cost a model, and what those that it is given now cost. */
@@ -178,6 +183,14 @@ export class Host {
     return this.#core.pool.all().map((connection) => this.#core.report(connection));
   }
 
+  /** One server with where it is configured and what its entry says, without its secrets. */
+  async describe(name: string): Promise<ServerReport & ServerOrigin> {
+    const connection = this.#servers.get(name);
+    const { originOf } = await import('./host-configure.ts');
+    const origin = await originOf(this.#core, connection.spec);
+    return { ...this.#core.report(connection), ...origin };
+  }
+
   /** Whether a tool, by its server's own name for it, is held back because it changed since it was pinned. */
   isHeld(server: string, tool: string): boolean {
     return this.#core.catalog.listing(server)?.held?.some(({ name }) => name === tool) === true;
@@ -198,6 +211,24 @@ export class Host {
     return this.#core.report(await this.#servers.add(name, entry));
   }
 
+  /** Writes a server into a configuration file and follows it; what a project's file holds still needs consent. */
+  async save(name: string, entry: ServerEntry, options: SaveOptions = {}): Promise<void> {
+    const { saveEntry } = await import('./host-configure.ts');
+    await saveEntry(this.#core, name, entry, options);
+    await this.#servers.reload();
+  }
+
+  /** Takes a server out of the configuration file it stands in, and follows it. */
+  async erase(
+    name: string,
+    options: Pick<SaveOptions, 'scope' | 'signal'> = {},
+  ): Promise<{ readonly scope: EditableScope; readonly file: string }> {
+    const { eraseEntry } = await import('./host-configure.ts');
+    const erased = await eraseEntry(this.#core, name, options);
+    await this.#servers.reload();
+    return erased;
+  }
+
   /** Starts a server; rejects with the reason when it does not come up. */
   async connect(name: string): Promise<void> {
     await this.#servers.get(name).connect();
@@ -212,6 +243,12 @@ export class Host {
   async login(name: string, options: LoginOptions = {}): Promise<void> {
     const auth = await this.#auth(name);
     await auth.login(options);
+  }
+
+  /** Finishes a login that waits, in this process or another, with what came back through the browser. */
+  async finishLogin(name: string, answer: LoginAnswer, signal?: AbortSignal): Promise<void> {
+    const auth = await this.#auth(name);
+    await auth.finishLogin(answer, signal);
   }
 
   /** Forgets the login of a remote server; false when there was none. */

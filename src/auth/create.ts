@@ -82,6 +82,8 @@ class RemoteAuth implements ServerAuth {
   /** The headers of the last token, made once: a call with a valid token costs no more than a configured header. */
   #dressed: { readonly base: Headers; readonly access: string; readonly headers: Headers } | undefined;
   #lastNeeded: string | undefined;
+  /** Logins of this process that wait for their answer, and tell when it is there. */
+  #waiting = 0;
   #prover: { readonly access: string; readonly prover: DpopProver } | undefined;
 
   constructor(options: ServerAuthOptions) {
@@ -150,6 +152,7 @@ class RemoteAuth implements ServerAuth {
   async login(options: LoginOptions = {}): Promise<void> {
     const { server } = this.#options;
     this.#checkPerson();
+    this.#waiting += 1;
     try {
       await interactiveLogin(this.#context, {
         ...options,
@@ -164,6 +167,8 @@ class RemoteAuth implements ServerAuth {
       const failure = forServer(asPlugboardError(error, 'AUTH_FAILED'), server);
       this.#tell({ type: 'login', server, state: 'failed', message: failure.message, ...hinted(failure) });
       throw failure;
+    } finally {
+      this.#waiting -= 1;
     }
     this.#tell({ type: 'login', server, state: 'done' });
   }
@@ -190,7 +195,7 @@ class RemoteAuth implements ServerAuth {
     } catch (error) {
       throw forServer(asPlugboardError(error, 'AUTH_FAILED'), server);
     }
-    this.#tell({ type: 'login', server, state: 'done' });
+    if (this.#waiting === 0) this.#tell({ type: 'login', server, state: 'done' });
   }
 
   async logout(signal?: AbortSignal): Promise<boolean> {

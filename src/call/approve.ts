@@ -60,7 +60,7 @@ async function ask(context: CallContext, call: Call, reason: string, next: Handl
   const { signal } = call;
   const answer = await context.board.ask(
     { kind: 'approval', ...request },
-    () => put(signal === undefined ? request : { ...request, signal }),
+    (id) => put(signal === undefined ? request : { ...request, signal }, id),
     String,
     signal,
   );

@@ -2,6 +2,7 @@
 
 import type { ToolAnnotations } from '../catalog/tool.ts';
 import type { Questioned } from '../connection/questions.ts';
+import type { QuestionId } from '../connection/questions-board.ts';
 
 export interface ApprovalRequest {
   readonly server: string;
@@ -19,7 +20,7 @@ export interface ApprovalRequest {
 
 export type ApprovalAnswer = 'allow' | 'allow-session' | 'allow-always' | 'deny' | 'cancel';
 
-export type Approve = (request: ApprovalRequest) => ApprovalAnswer | Promise<ApprovalAnswer>;
+export type Approve = (request: ApprovalRequest, id: QuestionId) => ApprovalAnswer | Promise<ApprovalAnswer>;
 
 export interface SessionOptions extends Questioned {
   readonly approve?: Approve | undefined;

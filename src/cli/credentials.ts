@@ -29,18 +29,6 @@ export async function placeOfCredentials(
   }
 }
 
-/** Takes a secret that was typed out of an entry, so that no file holds it; a `${VAR}` may stay. */
-export function takeClientSecret(raw: Record<string, unknown>): {
-  raw: Record<string, unknown>;
-  secret?: string;
-} {
-  const { oauth } = raw;
-  if (typeof oauth !== 'object' || oauth === null || !('clientSecret' in oauth)) return { raw };
-  const { clientSecret, ...rest } = oauth;
-  if (typeof clientSecret !== 'string' || clientSecret.includes('${')) return { raw };
-  return { raw: { ...raw, oauth: rest }, secret: clientSecret };
-}
-
 /** Puts a client's secret into the keyring (or its fallback) under the server's url. */
 export async function keepClientSecret(
   context: Context,

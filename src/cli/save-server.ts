@@ -1,23 +1,22 @@
 /** Writing one new entry: checked first, then written, and trusted where a person's own hands put it into a project. */
 
-import { editTarget, setServer } from '../config/edit.ts';
+import { type EditableScope, editTarget, setServer } from '../config/edit.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import { expandText } from '../config/expand.ts';
 import { loadConfig } from '../config/load.ts';
-import { checkServerName, parseEntry } from '../config/parse.ts';
-import { PlugboardError } from '../errors.ts';
+import { checkNewEntry, takeClientSecret } from '../config/new-entry.ts';
 import { lookAlikes } from '../policy/scan-names.ts';
 import { openTrust } from '../policy/trust.ts';
 import { needsConsent, serverDocument, trustVerdicts } from './config-report.ts';
-import { keepClientSecret, takeClientSecret } from './credentials.ts';
+import { keepClientSecret } from './credentials.ts';
 import { entryPairs, pairLines } from './entry-lines.ts';
-import { SCOPE_MEANING, type WritableScope } from './scope-flag.ts';
+import { SCOPE_MEANING } from './scope-flag.ts';
 import type { Context } from './verb.ts';
 
 export interface NewServer {
   readonly name: string;
   readonly raw: Record<string, unknown>;
-  readonly scope: WritableScope;
+  readonly scope: EditableScope;
   /** An existing entry of that name in that scope is replaced. */
   readonly replace: boolean;
 }
@@ -25,7 +24,7 @@ export interface NewServer {
 export async function saveServer(context: Context, server: NewServer): Promise<number> {
   const { name, scope, replace } = server;
   const { home, output } = context;
-  checkNew(server, context);
+  noteFaults(server, context);
   const { raw, secret } = takeClientSecret(server.raw);
   // Kept under the url that a login will see; found out before anything is written.
   const url =
@@ -62,26 +61,10 @@ export async function saveServer(context: Context, server: NewServer): Promise<n
   return 0;
 }
 
-function checkNew({ name, raw, scope }: NewServer, context: Context): void {
-  const bad = checkServerName(name);
-  if (bad !== undefined) {
-    throw new PlugboardError('USAGE', bad, { hint: 'Choose a short name such as "files" or "my-server".' });
-  }
-  const { entry, faults: problems } = parseEntry(name, raw, scope);
-  if (entry === undefined) {
-    const worst = problems.find(({ fatal }) => fatal) ?? problems[0];
-    throw new PlugboardError(
-      'CONFIG_INVALID',
-      `Server "${name}" cannot be added: ${worst?.message ?? 'its entry is not valid.'}`,
-      {
-        server: name,
-        hint: worst?.hint ?? 'An entry has either a "command" or a "url".',
-      },
-    );
-  }
-  for (const problem of problems) {
+function noteFaults({ name, raw, scope }: NewServer, { output }: Context): void {
+  for (const problem of checkNewEntry(name, raw, scope)) {
     const hint = problem.hint === undefined ? '' : ` ${problem.hint}`;
-    context.output.note(`${context.output.notePaint.warn('note:')} ${problem.message}${hint}`);
+    output.note(`${output.notePaint.warn('note:')} ${problem.message}${hint}`);
   }
 }
 

@@ -1,25 +1,18 @@
 /** The flag `-s/--scope`: which of the three places a command writes to. */
 
 import { Option } from 'commander';
+import type { EditableScope } from '../config/edit.ts';
 import type { ServerSpec } from '../config/entry.ts';
+import { EDITABLE_SCOPES } from '../config/removal.ts';
 import { type Flags, textFlag } from './verb.ts';
 
-/** Scopes that a person's command can write. */
-export type WritableScope = 'local' | 'project' | 'user';
-
-const SCOPES: readonly WritableScope[] = ['local', 'project', 'user'];
-
 export function scopeOption(description: string): Option {
-  return new Option('-s, --scope <scope>', description).choices(SCOPES);
+  return new Option('-s, --scope <scope>', description).choices(EDITABLE_SCOPES);
 }
 
-export function scopeFlag(flags: Flags): WritableScope | undefined {
+export function scopeFlag(flags: Flags): EditableScope | undefined {
   const given = textFlag(flags, 'scope');
-  return SCOPES.find((scope) => scope === given);
-}
-
-export function isWritable(scope: ServerSpec['scope']): scope is WritableScope {
-  return SCOPES.some((each) => each === scope);
+  return EDITABLE_SCOPES.find((scope) => scope === given);
 }
 
 /** What a scope means, in the words of somebody who has to choose one. */

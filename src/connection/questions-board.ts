@@ -3,6 +3,9 @@
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Emitter } from '../lib/emitter.ts';
 
+/** What a question is called in the events `question` and `answer`. */
+export type QuestionId = string;
+
 /** What a question is about. Surfaces that show pending questions show this. */
 export interface Question {
   readonly kind: 'approval' | 'elicitation' | 'sampling';
@@ -13,9 +16,9 @@ export interface Question {
 }
 
 export interface QuestionEvents {
-  readonly question: { readonly id: string } & Question;
+  readonly question: { readonly id: QuestionId } & Question;
   /** `answer`: what was said; `cancelled` when nobody waits for it any more, `failed` when asking threw. */
-  readonly answer: { readonly id: string; readonly kind: Question['kind']; readonly answer: string };
+  readonly answer: { readonly id: QuestionId; readonly kind: Question['kind']; readonly answer: string };
 }
 
 export interface Board {
@@ -25,7 +28,7 @@ export interface Board {
    */
   ask<T>(
     question: Question,
-    put: () => T | Promise<T>,
+    put: (id: QuestionId) => T | Promise<T>,
     inAWord: (answer: T) => string,
     signal?: AbortSignal,
   ): Promise<T>;
@@ -42,7 +45,11 @@ export function createBoard(events: Pick<Emitter<QuestionEvents>, 'emit'>): Boar
       if (signal?.aborted) throw withdrawn(kind, server, signal);
       events.emit('question', { id, ...question });
       try {
-        const answer = await untilAborted(put, signal, () => withdrawn(kind, server, signal));
+        const answer = await untilAborted(
+          () => put(id),
+          signal,
+          () => withdrawn(kind, server, signal),
+        );
         end(inAWord(answer));
         return answer;
       } catch (thrown) {

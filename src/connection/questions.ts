@@ -10,7 +10,7 @@ import type { Clock } from '../lib/clock.ts';
 import { isRecord, RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
 import { methodNotFound, type Params } from './peer.ts';
-import type { Board } from './questions-board.ts';
+import type { Board, QuestionId } from './questions-board.ts';
 import { readForm } from './questions-form.ts';
 import { createSampleLimits, faultOfSample, readSampleParams, type SampleCount } from './questions-sample.ts';
 import { readUrl } from './questions-url.ts';
@@ -56,10 +56,12 @@ export interface SampleRequest {
 
 /** How the person, the model and the project are reached. What is left out is refused. */
 export interface Questioned {
-  readonly elicit?: ((request: ElicitRequest) => ElicitAnswer | Promise<ElicitAnswer>) | undefined;
+  readonly elicit?:
+    | ((request: ElicitRequest, id: QuestionId) => ElicitAnswer | Promise<ElicitAnswer>)
+    | undefined;
   /** `never`: no question of a server reaches the person, whatever `elicit` could do. */
   readonly elicitation?: 'ask' | 'never' | undefined;
-  readonly sample?: ((request: SampleRequest) => unknown) | undefined;
+  readonly sample?: ((request: SampleRequest, id: QuestionId) => unknown) | undefined;
   readonly roots?: readonly Root[] | (() => readonly Root[] | Promise<readonly Root[]>) | undefined;
 }
 
@@ -181,7 +183,7 @@ async function elicit(
   const request = { server, ...question, session: asked.id };
   const answer = await options.board.ask(
     { kind: 'elicitation', ...request },
-    () => put(signal === undefined ? request : { ...request, signal }),
+    (id) => put(signal === undefined ? request : { ...request, signal }, id),
     (given) => String(isRecord(given) ? given['action'] : given),
     signal,
   );
@@ -205,7 +207,7 @@ async function complete(
   const request = { server, params: readSampleParams(params), session: asked.id };
   const answer = await options.board.ask(
     { kind: 'sampling', ...request },
-    async () => sample(signal === undefined ? request : { ...request, signal }),
+    async (id) => sample(signal === undefined ? request : { ...request, signal }, id),
     () => 'completed',
     signal,
   );

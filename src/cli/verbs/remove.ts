@@ -1,14 +1,15 @@
 /** `plugboard remove`: takes one entry out of the file it stands in. */
 
 import type { Command } from 'commander';
-import { type EditTarget, editTarget, removeServer, targetOf } from '../../config/edit.ts';
+import type { EditableScope } from '../../config/edit.ts';
 import type { ServerSpec } from '../../config/entry.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
+import { planRemoval } from '../../config/removal.ts';
 import { PlugboardError } from '../../errors.ts';
 import { openTrust } from '../../policy/trust.ts';
 import { needsConsent } from '../config-report.ts';
 import { unknownServer } from '../known-server.ts';
-import { isWritable, scopeFlag, scopeOption, type WritableScope } from '../scope-flag.ts';
+import { scopeFlag, scopeOption } from '../scope-flag.ts';
 import type { Context, Flags, Verb } from '../verb.ts';
 import { joinWords } from '../words.ts';
 
@@ -23,8 +24,10 @@ export const remove: Verb = {
     const { home, output } = context;
     const [name = ''] = args;
     const config = await loadConfig({ cwd: context.cwd, home });
-    const found = [...config.servers, ...config.shadowed].filter((spec) => spec.name === name);
-    const target = await removeFrom(places(config, name, found, scopeFlag(flags), context), name, context);
+    const removal = planRemoval(config, name, scopeFlag(flags), home);
+    const { found, scopes } = removal;
+    if (scopes.length > 1) throw severalScopes(name, scopes);
+    const target = await removal.run(context.signal);
     if (target === undefined) throw notThere(config, name, found, scopeFlag(flags));
 
     const removed = found.find((spec) => spec.scope === target.scope && spec.file === target.file);
@@ -44,38 +47,6 @@ export const remove: Verb = {
   },
 };
 
-/** Where to look for it: one place for a known server, every allowed place for one whose entry is broken. */
-function places(
-  config: LoadedConfig,
-  name: string,
-  found: readonly ServerSpec[],
-  wanted: WritableScope | undefined,
-  context: Context,
-): EditTarget[] {
-  const where = { home: context.home, projectRoot: config.projectRoot };
-  const candidates = found.filter(
-    ({ scope }) => isWritable(scope) && (wanted === undefined || scope === wanted),
-  );
-  const scopes = [...new Set(candidates.map(({ scope }) => scope))];
-  if (scopes.length > 1) throw severalScopes(name, scopes);
-  const [strongest] = candidates;
-  if (strongest !== undefined) return [targetOf(strongest, where)];
-  const scopesToTry: readonly WritableScope[] =
-    wanted === undefined ? ['local', 'project', 'user'] : [wanted];
-  return found.length > 0 && wanted === undefined ? [] : scopesToTry.map((scope) => editTarget(scope, where));
-}
-
-async function removeFrom(
-  targets: readonly EditTarget[],
-  name: string,
-  { home, signal }: Context,
-): Promise<EditTarget | undefined> {
-  for (const target of targets) {
-    if (await removeServer(target, name, { home, signal })) return target;
-  }
-  return undefined;
-}
-
 function severalScopes(name: string, scopes: readonly string[]): PlugboardError {
   const choices = scopes.map((scope) => joinWords(['plugboard', 'remove', name, '-s', scope]));
   return new PlugboardError('USAGE', `"${name}" is configured in several scopes: ${scopes.join(', ')}.`, {
@@ -88,7 +59,7 @@ function notThere(
   config: LoadedConfig,
   name: string,
   found: readonly ServerSpec[],
-  wanted: WritableScope | undefined,
+  wanted: EditableScope | undefined,
 ): PlugboardError {
   const [elsewhere] = found;
   if (elsewhere === undefined || wanted === undefined) return unknownServer(config, name);

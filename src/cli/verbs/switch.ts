@@ -4,12 +4,12 @@ import type { Command } from 'commander';
 import { setEnabled, targetOf } from '../../config/edit.ts';
 import type { ServerSpec } from '../../config/entry.ts';
 import { loadConfig } from '../../config/load.ts';
+import { isEditable } from '../../config/removal.ts';
 import { PlugboardError } from '../../errors.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { openTrust } from '../../policy/trust.ts';
 import { needsConsent, serverDocument, trustVerdicts } from '../config-report.ts';
 import { findServer, unknownServer } from '../known-server.ts';
-import { isWritable } from '../scope-flag.ts';
 import type { Context, Verb } from '../verb.ts';
 
 export const enable: Verb = switching(true);
@@ -28,7 +28,7 @@ async function setSwitch(context: Context, name: string, enabled: boolean): Prom
   const { home, output, cwd, signal } = context;
   const before = await loadConfig({ cwd, home });
   const spec = findServer(before, name);
-  if (!isWritable(spec.scope)) {
+  if (!isEditable(spec.scope)) {
     throw new PlugboardError('USAGE', `"${name}" is of ${spec.scope} scope and cannot be switched here.`, {
       server: name,
       hint: 'Only servers of local, project and user scope can be.',

@@ -1,0 +1,34 @@
+/** What somebody wants to add, checked before anything is written, and its secret taken out of it. */
+
+import { PlugboardError } from '../errors.ts';
+import type { EditableScope } from './edit.ts';
+import type { Fault } from './fault.ts';
+import { checkServerName, parseEntry } from './parse.ts';
+
+/** Throws what makes it impossible; gives back what is only worth a word. */
+export function checkNewEntry(name: string, raw: unknown, scope: EditableScope): readonly Fault[] {
+  const bad = checkServerName(name);
+  if (bad !== undefined) {
+    throw new PlugboardError('USAGE', bad, { hint: 'Choose a short name such as "files" or "my-server".' });
+  }
+  const { entry, faults } = parseEntry(name, raw, scope);
+  if (entry !== undefined) return faults;
+  const worst = faults.find(({ fatal }) => fatal) ?? faults[0];
+  throw new PlugboardError(
+    'CONFIG_INVALID',
+    `Server "${name}" cannot be added: ${worst?.message ?? 'its entry is not valid.'}`,
+    { server: name, hint: worst?.hint ?? 'An entry has either a "command" or a "url".' },
+  );
+}
+
+/** Takes a secret that was typed out of an entry, so that no file holds it; a `${VAR}` may stay. */
+export function takeClientSecret(raw: Readonly<Record<string, unknown>>): {
+  raw: Readonly<Record<string, unknown>>;
+  secret?: string;
+} {
+  const { oauth } = raw;
+  if (typeof oauth !== 'object' || oauth === null || !('clientSecret' in oauth)) return { raw };
+  const { clientSecret, ...rest } = oauth;
+  if (typeof clientSecret !== 'string' || clientSecret.includes('${')) return { raw };
+  return { raw: { ...raw, oauth: rest }, secret: clientSecret };
+}

@@ -1,0 +1,50 @@
+/** Where an entry can be taken out: one place for a known server, every allowed place for one that is broken. */
+
+import { type EditableScope, type EditTarget, editTarget, removeServer, targetOf } from './edit.ts';
+import type { Scope, ServerSpec } from './entry.ts';
+import type { Home } from './home.ts';
+import type { LoadedConfig } from './load.ts';
+
+export const EDITABLE_SCOPES: readonly EditableScope[] = ['local', 'project', 'user'];
+
+export function isEditable(scope: Scope): scope is EditableScope {
+  return EDITABLE_SCOPES.some((each) => each === scope);
+}
+
+export interface Removal {
+  /** Every entry of that name, the one in use first. */
+  readonly found: readonly ServerSpec[];
+  /** More than one when somebody has to say which. */
+  readonly scopes: readonly EditableScope[];
+  /** Takes it out of the first place that has it; undefined when none did. */
+  run(signal?: AbortSignal): Promise<EditTarget | undefined>;
+}
+
+export function planRemoval(
+  config: LoadedConfig,
+  name: string,
+  wanted: EditableScope | undefined,
+  home: Home,
+): Removal {
+  const where = { home, projectRoot: config.projectRoot };
+  const found = [...config.servers, ...config.shadowed].filter((spec) => spec.name === name);
+  const candidates = found.filter(
+    ({ scope }) => isEditable(scope) && (wanted === undefined || scope === wanted),
+  );
+  const [strongest] = candidates;
+  const scopes = [...new Set(candidates.map(({ scope }) => scope))].filter(isEditable);
+  const anywhere = wanted === undefined ? EDITABLE_SCOPES : [wanted];
+  const elsewhereOnly = found.length > 0 && wanted === undefined;
+  const fallback = elsewhereOnly ? [] : anywhere.map((scope) => editTarget(scope, where));
+  const targets = strongest === undefined ? fallback : [targetOf(strongest, where)];
+  return {
+    found,
+    scopes,
+    async run(signal) {
+      for (const target of targets) {
+        if (await removeServer(target, name, { home, signal })) return target;
+      }
+      return undefined;
+    },
+  };
+}

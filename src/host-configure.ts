@@ -1,0 +1,96 @@
+/** The configuration files by way of a host: what is written there, and the host that follows it. */
+
+import { describeEntry } from './config/describe.ts';
+import { type EditableScope, editTarget, setServer } from './config/edit.ts';
+import { isStdio, type ServerSpec } from './config/entry.ts';
+import { expandEntry, expandText } from './config/expand.ts';
+import { checkNewEntry, takeClientSecret } from './config/new-entry.ts';
+import { planRemoval } from './config/removal.ts';
+import { PlugboardError } from './errors.ts';
+import type { HostCore } from './host-core.ts';
+import { isRecord } from './lib/json-rpc.ts';
+import { openTrust } from './policy/trust.ts';
+
+/** Where one server is configured, as `get --json` prints it; secret values are replaced by where they stand. */
+export interface ServerOrigin {
+  readonly file?: string;
+  readonly entry: Readonly<Record<string, unknown>>;
+  readonly credentials?: 'keyring' | 'file' | 'env' | 'none';
+}
+
+export interface SaveOptions {
+  /** Which file it is written to; default `local`, which is this project, for you alone. */
+  readonly scope?: EditableScope | undefined;
+  /** An entry of that name in that scope is replaced. */
+  readonly replace?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export async function originOf(core: HostCore, spec: ServerSpec): Promise<ServerOrigin> {
+  const credentials = await credentialsOf(core, spec);
+  return {
+    ...(spec.file === undefined ? {} : { file: spec.file }),
+    entry: describeEntry(spec),
+    ...(credentials === undefined ? {} : { credentials }),
+  };
+}
+
+/** Writes an entry. Consent to start what stands in a project's file is not given by writing it. */
+export async function saveEntry(
+  core: HostCore,
+  name: string,
+  entry: unknown,
+  { scope = 'local', replace, signal }: SaveOptions,
+): Promise<void> {
+  const faults = checkNewEntry(name, entry, scope);
+  for (const { message } of faults) core.log(name, 'warning', message);
+  const { raw, secret } = takeClientSecret(isRecord(entry) ? entry : {});
+  const { home, env, config } = core;
+  // Kept under the url that a login will see; found out before anything is written.
+  const url = secret === undefined ? '' : expandText(String(raw['url']), env, { server: name, key: 'url' });
+  await setServer(editTarget(scope, { home, projectRoot: config.projectRoot }), name, raw, {
+    home,
+    replace,
+    signal,
+  });
+  if (secret !== undefined) await core.auth.keepClientSecret(url, secret);
+}
+
+/** Takes an entry out of its file, and back the consent that it had. */
+export async function eraseEntry(
+  core: HostCore,
+  name: string,
+  { scope, signal }: Pick<SaveOptions, 'scope' | 'signal'>,
+): Promise<{ readonly scope: EditableScope; readonly file: string }> {
+  const { config, home, env } = core;
+  const removal = planRemoval(config, name, scope, home);
+  if (removal.scopes.length > 1) {
+    const scopes = removal.scopes.join(', ');
+    throw new PlugboardError('USAGE', `${JSON.stringify(name)} is configured in several scopes: ${scopes}.`, {
+      server: name,
+      hint: 'Say which scope it is to be removed from.',
+    });
+  }
+  const target = await removal.run(signal);
+  if (target === undefined) {
+    const [other] = removal.found;
+    const where = other === undefined ? 'in no file' : `in ${other.scope} scope`;
+    throw new PlugboardError('USAGE', `${JSON.stringify(name)} is ${where} that can be changed here.`, {
+      server: name,
+    });
+  }
+  const erased = removal.found.filter(
+    ({ scope: each, file }) => each === target.scope && file === target.file,
+  );
+  if (target.scope === 'project') await openTrust({ home, env }).revoke(erased);
+  return { scope: target.scope, file: target.file };
+}
+
+async function credentialsOf(core: HostCore, spec: ServerSpec): Promise<ServerOrigin['credentials']> {
+  if (isStdio(spec.entry)) return undefined;
+  try {
+    return await (await core.auth.of(spec, expandEntry(spec, core.env))).credentialPlace();
+  } catch {
+    return undefined; // The entry cannot be filled in; its state says why.
+  }
+}
