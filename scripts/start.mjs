@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from './build.mjs';
 import { root } from './run.mjs';
 
-const entry = join(root, 'dist', 'serve', 'start.js');
+const entry = join(root, 'dist', 'manage', 'start.js');
 
 async function newestSource() {
   const files = await readdir(join(root, 'src'), { recursive: true, withFileTypes: true });

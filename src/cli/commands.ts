@@ -150,6 +150,12 @@ const rows: readonly CommandRow[] = [
     load: async () => (await import('./verbs/serve.ts')).serve,
   },
   {
+    name: 'dashboard',
+    group: SERVING,
+    summary: 'look at everything in a browser',
+    load: async () => (await import('./verbs/serve.ts')).dashboard,
+  },
+  {
     name: 'pins',
     group: SAFETY,
     summary: 'show tools that changed since they were first seen, and accept them',

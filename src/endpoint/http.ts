@@ -35,6 +35,17 @@ export interface ListenOptions {
   readonly verifier?: TokenVerifier | undefined;
   /** Also serve the HTTP+SSE transport of 2024-11-05, at `/sse`. */
   readonly legacySse?: boolean | undefined;
+  /** Answers paths that are not MCP's. */
+  readonly sideDoor?: SideDoor | undefined;
+}
+
+/** What else answers at the same address. It decides for itself who may come in. */
+export interface SideDoor {
+  /** The port is known once we listen. */
+  listensOn(port: number): void;
+  /** False when the path is none of its own. */
+  handle(request: IncomingMessage, response: ServerResponse, path: string): boolean;
+  close(): void;
 }
 
 export interface ServedHttp extends Served {
@@ -57,7 +68,7 @@ export function checkReach(
 export async function listenHttp(backend: Backend, options: ListenOptions): Promise<ServedHttp> {
   const name = options.host ?? DEFAULT_HOST;
   const local = isLoopback(name);
-  const { token, verifier } = options;
+  const { token, verifier, sideDoor } = options;
   const guard = new Guard({ local, token, verifier });
   const endpoint = new McpEndpoint(backend);
   const sse = options.legacySse === true ? new LegacySse(backend) : undefined;
@@ -69,7 +80,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
       maxHeaderSize: MAX_HEADER_BYTES,
       noDelay: true,
     },
-    (request, response) => respond(request, response, { guard, backend, endpoint, sse, verifier }),
+    (request, response) => respond(request, response, { guard, backend, endpoint, sse, verifier, sideDoor }),
   );
   server.maxConnections = MAX_CONNECTIONS;
   let port: number;
@@ -77,16 +88,19 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
     port = await listen(server, name.replace(/^\[|\]$/g, ''), options.port);
   } catch (error) {
     endpoint.close();
+    sideDoor?.close();
     await backend.close();
     throw error;
   }
   guard.listensOn(port);
+  sideDoor?.listensOn(port);
   const closed = new Promise<void>((resolve) => {
     server.once('close', resolve);
   });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     server.close();
+    sideDoor?.close();
     await backend.close();
     // What was answered in this moment still has to be written, and then to leave.
     await new Promise(setImmediate);
@@ -112,16 +126,18 @@ interface Doors {
   readonly endpoint: McpEndpoint;
   readonly sse: LegacySse | undefined;
   readonly verifier: TokenVerifier | undefined;
+  readonly sideDoor: SideDoor | undefined;
 }
 
 function respond(request: IncomingMessage, response: ServerResponse, doors: Doors): void {
-  const { guard, backend, verifier } = doors;
+  const { guard, backend, verifier, sideDoor } = doors;
+  const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
+  if (!backend.isClosing && sideDoor?.handle(request, response, path)) return;
   const place = guard.refusePlace(request.headers);
   if (place !== undefined) {
     refuse(response, place.status, place.message);
     return;
   }
-  const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
   // Where clients learn how to get a token they need none yet.
   if (verifier !== undefined && path.startsWith(verifier.metadataPath) && request.method === 'GET') {
     endWith(response, 200, JSON.stringify(verifier.metadata));

@@ -19,7 +19,7 @@ import {
   readResource,
 } from './content.ts';
 import type { Gateway } from './gateway.ts';
-import { questionsOf } from './questions.ts';
+import { type QuestionDesk, questionsOf } from './questions.ts';
 import type { ServedSession } from './served-host.ts';
 import { passedOn, refused, wantedCall } from './tools.ts';
 
@@ -110,6 +110,11 @@ export class GatewayClient implements Attendant {
       works.find(({ tool }) => tools.some((known) => known.name === tool && known.server === server)) ??
       works[0]
     );
+  }
+
+  get desk(): QuestionDesk | undefined {
+    const { desk } = this.#gateway;
+    return desk?.isAttended === true ? desk : undefined;
   }
 
   #open(): ServedSession {

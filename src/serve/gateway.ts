@@ -12,6 +12,7 @@ import { readVersion } from '../lib/version.ts';
 import { failureOf } from './failure.ts';
 import { GatewayClient } from './gateway-client.ts';
 import { Outputs } from './outputs.ts';
+import type { QuestionDesk } from './questions.ts';
 import type { ServedHost } from './served-host.ts';
 import { createToolLister } from './tools.ts';
 
@@ -22,6 +23,8 @@ export interface GatewayOptions {
   /** `client` (default): the connected agent has asked its own user; `enforce`: all of `approval` holds here too. */
   readonly approvals?: 'client' | 'enforce' | undefined;
   readonly clock?: Clock | undefined;
+  /** Where questions go whose client cannot ask its own user. */
+  readonly desk?: QuestionDesk | undefined;
 }
 
 export class Gateway implements Backend {
@@ -29,6 +32,7 @@ export class Gateway implements Backend {
   readonly identity: Implementation = { name: 'plugboard', version: readVersion() };
   readonly approvals: 'client' | 'enforce';
   readonly clock: Clock;
+  readonly desk: QuestionDesk | undefined;
   readonly held: Held;
   readonly outputs: Outputs = new Outputs();
   readonly listTools: ReturnType<typeof createToolLister> = createToolLister();
@@ -46,6 +50,7 @@ export class Gateway implements Backend {
     this.host = host;
     this.approvals = options.approvals ?? 'client';
     this.clock = options.clock ?? systemClock;
+    this.desk = options.desk;
     this.held = new Held(this.clock);
     this.settling = this.#settle();
     this.#stopListening = [

@@ -1,6 +1,6 @@
 /** The gateway over HTTP. */
 
-import { checkReach, listenHttp, type ServedHttp } from '../endpoint/http.ts';
+import { checkReach, listenHttp, type ServedHttp, type SideDoor } from '../endpoint/http.ts';
 import { Gateway, type GatewayOptions } from './gateway.ts';
 import { createTokenVerifier, type IssuerOptions } from './jwt.ts';
 import type { ServedHost } from './served-host.ts';
@@ -18,6 +18,8 @@ export interface ServeHttpOptions extends GatewayOptions {
   readonly issuer?: IssuerOptions | undefined;
   /** Also serve the HTTP+SSE transport of 2024-11-05, at `/sse`. */
   readonly legacySse?: boolean | undefined;
+  /** Answers paths that are not MCP's. */
+  readonly sideDoor?: SideDoor | undefined;
 }
 
 /**
@@ -29,12 +31,12 @@ export interface ServeHttpOptions extends GatewayOptions {
  * await gateway.close();
  */
 export async function serveHttp(host: ServedHost, options: ServeHttpOptions = {}): Promise<ServedHttp> {
-  const { host: name, port = DEFAULT_PORT, issuer, legacySse } = options;
+  const { host: name, port = DEFAULT_PORT, issuer, legacySse, sideDoor } = options;
   const token = options.token || undefined;
   checkReach(name, {
     proof: token !== undefined || issuer !== undefined,
     hint: 'Give --token, or --issuer with --audience; or serve on 127.0.0.1.',
   });
   const verifier = issuer === undefined ? undefined : await createTokenVerifier(issuer);
-  return listenHttp(new Gateway(host, options), { host: name, port, token, verifier, legacySse });
+  return listenHttp(new Gateway(host, options), { host: name, port, token, verifier, legacySse, sideDoor });
 }

@@ -1,8 +1,9 @@
 /** How questions of servers and of our own policy reach the person behind one client (SRV-2, CAL-3). */
 
 import { randomUUID } from 'node:crypto';
-import type { ApprovalAnswer, ApprovalRequest, SessionOptions } from '../call/session.ts';
+import type { ApprovalAnswer, ApprovalRequest, Approve, SessionOptions } from '../call/session.ts';
 import type { ElicitAnswer, ElicitRequest, Root, SampleRequest } from '../connection/questions.ts';
+import type { QuestionId } from '../connection/questions-board.ts';
 import { canElicit, FIRST_MODE_VERSION } from '../endpoint/elicitation.ts';
 import type { Params } from '../endpoint/eras.ts';
 import { missingCapability } from '../endpoint/rpc-failure.ts';
@@ -13,7 +14,18 @@ import { clean } from '../policy/clean.ts';
 
 const MAX_SHOWN_ARGUMENTS_CHARS = 2_000;
 
+/** Where a question goes whose client cannot ask its own user: a person who looks at the page. */
+export interface QuestionDesk {
+  /** Whether somebody looks. */
+  readonly isAttended: boolean;
+  readonly approve: Approve;
+  readonly elicit: NonNullable<SessionOptions['elicit']>;
+  readonly sample: NonNullable<SessionOptions['sample']>;
+}
+
 export interface QuestionedClient {
+  /** Undefined when there is no desk, or nobody is at it. */
+  readonly desk: QuestionDesk | undefined;
   /** The request that a question belongs to; undefined when there is none, or it could be another client's. */
   workFor(server: string | undefined, signal: AbortSignal | undefined): Work | undefined;
 }
@@ -21,18 +33,23 @@ export interface QuestionedClient {
 /** The callbacks of a session whose person sits behind a client of ours. */
 export function questionsOf(client: QuestionedClient): SessionOptions {
   return {
-    approve: (request) => approve(client, request),
-    elicit: (request) => elicit(client, request),
-    sample: (request) => sample(client, request),
+    approve: (request, id) => approve(client, request, id),
+    elicit: (request, id) => elicit(client, request, id),
+    sample: (request, id) => sample(client, request, id),
     roots: () => roots(client),
   };
 }
 
-async function elicit(client: QuestionedClient, request: ElicitRequest): Promise<ElicitAnswer> {
+async function elicit(
+  client: QuestionedClient,
+  request: ElicitRequest,
+  id: QuestionId,
+): Promise<ElicitAnswer> {
   const { server, mode, message, schema, url, signal } = request;
   const work = client.workFor(server, signal);
   if (work === undefined) return { action: 'decline' };
   if (!canElicit(work.asker, mode)) {
+    if (client.desk !== undefined) return client.desk.elicit(request, id);
     // A legacy server gets an answer it can go on with; modern clients have to be told what they lack.
     if (work.asker.era === 'modern') work.fail(missingCapability('elicitation'));
     return { action: 'decline' };
@@ -48,9 +65,11 @@ async function elicit(client: QuestionedClient, request: ElicitRequest): Promise
   return asElicitAnswer(answer);
 }
 
-async function sample(client: QuestionedClient, { server, params, signal }: SampleRequest): Promise<unknown> {
+async function sample(client: QuestionedClient, request: SampleRequest, id: QuestionId): Promise<unknown> {
+  const { server, params, signal } = request;
   const work = client.workFor(server, signal);
   if (work === undefined || !isRecord(work.asker.capabilities['sampling'])) {
+    if (work !== undefined && client.desk !== undefined) return client.desk.sample(request, id);
     if (work?.asker.era === 'modern') work.fail(missingCapability('sampling'));
     throw new PlugboardError('PROTOCOL_ERROR', 'the connected client offers no completions', {
       server,
@@ -78,13 +97,18 @@ const ANSWERS: Readonly<Record<string, ApprovalAnswer>> = {
   Deny: 'deny',
 };
 
-async function approve(client: QuestionedClient, request: ApprovalRequest): Promise<ApprovalAnswer> {
+async function approve(
+  client: QuestionedClient,
+  request: ApprovalRequest,
+  id: QuestionId,
+): Promise<ApprovalAnswer> {
   const { name, server, reason, signal } = request;
   const work = client.workFor(undefined, signal);
   if (work === undefined || !canElicit(work.asker, 'form')) {
+    if (client.desk !== undefined) return client.desk.approve(request, id);
     throw new PlugboardError('APPROVAL_REQUIRED', `${name} has to be approved: ${reason}`, {
       server,
-      hint: `This client cannot ask you. To allow it, add ${JSON.stringify(name)} to permissions.allow in config.json.`,
+      hint: `This client cannot ask you, and nobody looks at the page. To allow it, add ${JSON.stringify(name)} to permissions.allow in config.json.`,
     });
   }
   const args = clean(JSON.stringify(request.arguments), { max: MAX_SHOWN_ARGUMENTS_CHARS });

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createHost } from '../../dist/index.js';
-import { serveHttp } from '../../dist/serve/index.js';
+import { serveHttp } from '../../dist/manage/index.js';
 
 const PREFIX = 'mcp__fixture__';
 const fixture = fileURLToPath(new URL('../fixtures/gateway-conformance.mjs', import.meta.url));

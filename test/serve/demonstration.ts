@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-const START = fileURLToPath(new URL('../../dist/serve/start.js', import.meta.url));
+const START = fileURLToPath(new URL('../../dist/manage/start.js', import.meta.url));
 
 export interface Demonstration {
   readonly child: ChildProcess;

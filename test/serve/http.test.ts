@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ServedHttp, type ServeHttpOptions, serveHttp } from '../../src/serve/index.ts';
+import { type ServedHttp, type ServeHttpOptions, serveHttp } from '../../src/manage/index.ts';
 import { createGate, NO_ANSWER, type ScriptedServerOptions } from '../../src/testing/index.ts';
 import { refereeOnHttp } from '../testing/referee.ts';
 import { legacySession, modern, post, send } from './bare-client.ts';

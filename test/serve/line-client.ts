@@ -2,7 +2,7 @@
 
 import { PassThrough } from 'node:stream';
 import type { Host } from '../../src/host.ts';
-import { type Served, type ServeStdioOptions, serveStdio } from '../../src/serve/index.ts';
+import { type Served, type ServeStdioOptions, serveStdio } from '../../src/manage/index.ts';
 
 type Message = Record<string, unknown>;
 export type Answer = (method: string, params: Message) => unknown;

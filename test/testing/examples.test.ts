@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import * as serve from '../../src/serve/index.ts';
+import * as serve from '../../src/manage/index.ts';
 import * as testing from '../../src/testing/index.ts';
 import { smallHost } from '../serve/small-host.ts';
 

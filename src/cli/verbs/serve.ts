@@ -9,6 +9,10 @@ import { DEFAULT_PORT, type ServeHttpOptions } from '../../serve/http.ts';
 import { wholeNumber } from '../flags.ts';
 import { aborted } from '../interrupt.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
+import { withServedHost } from '../with-served-host.ts';
+
+// In one bundle with it, so that what serves is shipped once.
+export { dashboard } from './dashboard.ts';
 
 const MAX_PORT = 65_535;
 
@@ -18,7 +22,7 @@ export const serve: Verb = {
       .option('--stdio', 'serve on stdin and stdout (the default)')
       .option('--http [address]', `serve over HTTP: [host:]port (127.0.0.1:${DEFAULT_PORT})`)
       .option('--token <token>', 'the bearer token that clients need (default: one made once and kept)')
-      .option('--no-auth', 'ask for no token; on this machine only')
+      .option('--no-auth', 'ask MCP clients for no token; on this machine only')
       .option('--issuer <url>', 'accept tokens of this authorization server')
       .option('--audience <name>', 'whom such tokens have to be meant for')
       .option('--legacy-sse', 'also serve the HTTP+SSE transport of 2024-11-05 at /sse')
@@ -41,32 +45,6 @@ export const serve: Verb = {
   },
 };
 
-/** A host for as long as it is served: as the library has it, not as people's commands use it. */
-async function withServedHost(context: Context, work: (host: Host) => Promise<number>): Promise<number> {
-  const { cwd, home, extra, env, signal } = context;
-  const { createHost } = await import('../../host.ts');
-  signal.throwIfAborted();
-  const host = await createHost({
-    cwd,
-    home: home.dir,
-    servers: extra,
-    env,
-    // Servers are told once that they may ask; who answers is the client behind each session.
-    sessions: { elicit: () => ({ action: 'decline' }), sample: () => undefined, roots: [] },
-  });
-  const stopLog = context.verbose
-    ? host.on('log', ({ server, level, message }) =>
-        context.output.note(`${level} ${server ?? ''}: ${message}`),
-      )
-    : undefined;
-  try {
-    return await work(host);
-  } finally {
-    await host.close();
-    stopLog?.();
-  }
-}
-
 async function onStdio({ signal }: Context, host: Host, options: GatewayOptions): Promise<number> {
   const { serveStdio } = await import('../../serve/stdio.ts');
   const served = serveStdio(host, options);
@@ -82,28 +60,37 @@ async function onHttp(
   auth: boolean,
 ): Promise<number> {
   const [{ serveHttp }, { gatewayToken }] = await Promise.all([
-    import('../../serve/http.ts'),
+    import('../../manage/http.ts'),
     import('../../serve/token.ts'),
   ]);
-  const own =
-    auth && options.token === undefined && options.issuer === undefined
-      ? await gatewayToken(home)
-      : undefined;
-  const token = options.token ?? own?.token;
-  const served = await serveHttp(host, { ...options, token });
-  const { url } = served;
+  const own = options.token === undefined ? await gatewayToken(home) : undefined;
+  // Who may call tools can be anybody here, or whom an issuer vouches for; who manages has our own token.
+  const manageToken = options.token ?? own?.token;
+  const mcpToken = auth && options.issuer === undefined ? manageToken : options.token;
+  const manage = manageToken === undefined ? undefined : { token: manageToken };
+  const served = await serveHttp(host, { ...options, token: mcpToken, manage });
+  const { url, page } = served;
   output.answer(
-    { url, ...(own?.isNew ? { token } : {}), ...(own === undefined ? {} : { tokenFile: own.file }) },
+    {
+      url,
+      page,
+      ...(own?.isNew ? { token: own.token } : {}),
+      ...(own === undefined ? {} : { tokenFile: own.file }),
+    },
     () => {
       // A token that was made before is in its file and in the agents that were connected; it is not shown again.
-      const shown = own === undefined || own.isNew ? token : '<token>';
+      const shown = own === undefined || own.isNew ? manageToken : '<token>';
       const about =
         own === undefined
           ? []
           : [own.isNew ? `The token is new, and kept in ${own.file}.` : `The token is in ${own.file}.`];
-      const how = options.issuer === undefined ? describeConnecting({ url, token: shown }) : '';
+      const how =
+        options.issuer === undefined
+          ? describeConnecting({ url, token: mcpToken === undefined ? undefined : shown })
+          : '';
       return [
         `Serving at ${url}`,
+        `Look at it in a browser: ${page}#token=${shown}`,
         ...about,
         ...(how === '' ? [] : ['Connect an agent:', how]),
         'End with Ctrl-C.',

@@ -5,18 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findHome } from '../config/home.ts';
-import type { ServedHttp } from '../endpoint/http.ts';
-import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { asPlugboardError } from '../errors.ts';
 import { createHost, type Host } from '../host.ts';
-import { describeConnecting } from './connect-lines.ts';
-import { DEFAULT_PORT, serveHttp } from './http.ts';
-import { gatewayToken } from './token.ts';
+import { describeConnecting } from '../serve/connect-lines.ts';
+import { gatewayToken } from '../serve/token.ts';
+import { onFreePort } from './free-port.ts';
+import { pageWithToken, type ServedManaged, serveHttp } from './http.ts';
 
-const FIRST_PORT = DEFAULT_PORT;
-const MAX_PORTS_TRIED = 20;
 const FALLBACK_EXIT_STATUS = 1;
 
-const demoServer = fileURLToPath(new URL('./demo-server.js', import.meta.url));
+const demoServer = fileURLToPath(new URL('../serve/demo-server.js', import.meta.url));
 
 async function start(): Promise<void> {
   // A home and a folder of its own: the demonstration shows the same on every machine and touches nothing.
@@ -29,7 +27,7 @@ async function start(): Promise<void> {
     servers: { demo: { command: process.execPath, args: [demoServer] } },
   });
   const stopping = new AbortController();
-  let gateway: ServedHttp | undefined;
+  let gateway: ServedManaged | undefined;
   const stop = async (): Promise<void> => {
     if (stopping.signal.aborted) return;
     stopping.abort();
@@ -42,30 +40,18 @@ async function start(): Promise<void> {
     await host.ready();
     // The token is the user's own, so that an agent that was connected once stays connected.
     const { token } = await gatewayToken(findHome(process.env));
-    gateway = await serveOnFreePort(host, token);
+    gateway = await onFreePort((port) => serveHttp(host, { port, token }), {
+      taken: (port) => process.stdout.write(`Port ${port} is taken, trying the next one.\n`),
+    });
     if (stopping.signal.aborted) await gateway.close();
-    else process.stdout.write(welcome(host, gateway.url, token));
+    else process.stdout.write(welcome(host, gateway, token));
   } catch (thrown) {
     await stop();
     throw thrown;
   }
 }
 
-async function serveOnFreePort(host: Host, token: string): Promise<ServedHttp> {
-  for (let port = FIRST_PORT; port < FIRST_PORT + MAX_PORTS_TRIED; port += 1) {
-    try {
-      return await serveHttp(host, { port, token });
-    } catch (thrown) {
-      if (asPlugboardError(thrown).code !== 'START_FAILED') throw thrown;
-      process.stdout.write(`Port ${port} is taken, trying the next one.\n`);
-    }
-  }
-  throw new PlugboardError('START_FAILED', `No free port from ${FIRST_PORT} on.`, {
-    hint: 'End one of the programs that listen there.',
-  });
-}
-
-function welcome(host: Host, url: string, token: string): string {
+function welcome(host: Host, { url, page }: ServedManaged, token: string): string {
   const servers = host
     .servers()
     .map((server) => `  ${server.name}  ${server.status}, ${server.tools} tools, ${server.transport}`);
@@ -76,6 +62,7 @@ function welcome(host: Host, url: string, token: string): string {
     ...tools,
     '',
     `Served to MCP clients at ${url} (this machine only, with a token).`,
+    `Look at it in a browser: ${pageWithToken(page ?? url, token)}`,
     'Connect an agent:',
     describeConnecting({ url, token }),
     'End with Ctrl-C.',

@@ -1,0 +1,164 @@
+/** The management API: finds the row of the table that a request is for, checks everything about it, and answers. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ArgumentChecker } from '../call/argument-check.ts';
+import { readBody } from '../endpoint/http-body.ts';
+import { endWith } from '../endpoint/http-exchange.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import type { Door } from './door.ts';
+import { HttpFailure, refusal, statusOf } from './failure.ts';
+import { openApi } from './openapi.ts';
+import type { JsonRoute, Route } from './route.ts';
+import { SCHEMAS } from './schemas.ts';
+
+const PREFIX = '/api';
+const DOCUMENT_PATH = '/api/openapi.json';
+/** Answers are for whoever asked, now. */
+const HEADERS = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
+} as const;
+
+interface Found {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export class Api {
+  readonly #door: Door;
+  readonly #routes: readonly Route[];
+  readonly #segments: ReadonlyMap<Route, readonly string[]>;
+  #checker: Promise<ArgumentChecker> | undefined;
+
+  constructor(door: Door, routes: readonly Route[]) {
+    this.#door = door;
+    const document: JsonRoute = {
+      method: 'GET',
+      path: DOCUMENT_PATH,
+      operation: 'getDocument',
+      summary: 'This document.',
+      answer: { type: 'object' },
+      handle: () => openApi(this.#routes),
+    };
+    this.#routes = [...routes, document];
+    this.#segments = new Map(this.#routes.map((route) => [route, route.path.split('/')]));
+  }
+
+  handles(path: string): boolean {
+    return path === PREFIX || path.startsWith(`${PREFIX}/`);
+  }
+
+  handle(request: IncomingMessage, response: ServerResponse, path: string): void {
+    this.#answer(request, response, path).catch((thrown: unknown) => fail(request, response, thrown));
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    const stranger = this.#door.refusePlace(request) ?? this.#door.refuseStranger(request);
+    if (stranger !== undefined) throw stranger;
+    const matches = this.#match(path);
+    if (matches.length === 0)
+      throw refusal(404, `There is nothing at ${path}.`, { hint: `${DOCUMENT_PATH} has it all.` });
+    const asked = request.method === 'HEAD' ? 'GET' : request.method;
+    const found = matches.find(({ route }) => route.method === asked);
+    if (found === undefined) {
+      const allow = allowed(matches);
+      if (request.method !== 'OPTIONS') throw refusal(405, `${path} takes ${allow}.`, { headers: { allow } });
+      response.writeHead(204, { ...HEADERS, allow }).end();
+      return;
+    }
+    const { route, params } = found;
+    if ('stream' in route) {
+      if (request.method === 'HEAD')
+        response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream' }).end();
+      else route.stream(request, response);
+      return;
+    }
+    const body = await this.#body(request, route);
+    const gone = new AbortController();
+    response.once('close', () => {
+      if (!response.writableFinished) gone.abort(new PlugboardError('CANCELLED', 'the client has gone away'));
+    });
+    const query = new URLSearchParams((request.url ?? '').split('?')[1] ?? '');
+    const answer = await route.handle({ params, query, body, signal: gone.signal });
+    send(response, route.status ?? 200, answer);
+  }
+
+  #match(path: string): readonly Found[] {
+    const given = path.split('/');
+    return this.#routes.flatMap((route) => {
+      const wanted = this.#segments.get(route) ?? [];
+      if (wanted.length !== given.length) return [];
+      const params: Record<string, string> = {};
+      for (const [at, segment] of wanted.entries()) {
+        const value = given[at] ?? '';
+        const name = /^\{(\w+)\}$/.exec(segment)?.[1];
+        if (name !== undefined && value !== '') params[name] = decoded(value);
+        else if (value !== segment) return [];
+      }
+      return [{ route, params }];
+    });
+  }
+
+  async #body(
+    request: IncomingMessage,
+    { body: name }: JsonRoute,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    if (name === undefined) {
+      request.resume();
+      return {};
+    }
+    if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
+      throw refusal(415, 'The body has to be application/json.');
+    }
+    const body = await new Promise<Parameters<Parameters<typeof readBody>[1]>[0]>((resolve) =>
+      readBody(request, resolve),
+    );
+    if (!('value' in body)) {
+      throw body.status === 413
+        ? refusal(413, 'The body is too large.', { headers: { connection: 'close' } })
+        : refusal(400, 'The body is not JSON.');
+    }
+    if (!isRecord(body.value)) throw refusal(400, 'The body has to be a JSON object.');
+    this.#checker ??= import('../call/argument-check.ts').then(({ createArgumentChecker }) =>
+      createArgumentChecker(),
+    );
+    const problems = (await this.#checker).checkFor(SCHEMAS[name])(body.value);
+    if (problems.length === 0) return body.value;
+    throw new PlugboardError('INVALID_ARGUMENTS', `The body does not fit: ${problems.join(' ')}`, {
+      hint: `${DOCUMENT_PATH} says what ${name} is made of.`,
+    });
+  }
+}
+
+function fail(request: IncomingMessage, response: ServerResponse, thrown: unknown): void {
+  const failure = thrown instanceof HttpFailure ? thrown : undefined;
+  const error = failure?.error ?? asPlugboardError(thrown);
+  if (response.headersSent || response.destroyed) return;
+  request.resume();
+  send(response, failure?.status ?? statusOf(error), { error }, failure?.headers);
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  answer: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  // The body of an answer to HEAD is left out by Node.
+  endWith(response, status, JSON.stringify(answer), { ...HEADERS, ...headers });
+}
+
+function allowed(matches: readonly Found[]): string {
+  const methods = matches.map(({ route }) => route.method);
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw refusal(400, 'The address is not encoded as it should be.');
+  }
+}

@@ -1,0 +1,61 @@
+/** Who may use the management API: this machine, our own name and pages, and the token (A8). */
+
+import type { IncomingMessage } from 'node:http';
+import { Guard } from '../endpoint/guard.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type HttpFailure, refusal } from './failure.ts';
+
+/** So many wrong tokens in so much time; after that, who is wrong is told to wait. The right token always passes. */
+const MAX_FAILURES = 10;
+const WINDOW_MS = 60_000;
+
+const LOOPBACK = /^(::ffff:)?127\.|^::1$/;
+
+export class Door {
+  readonly #guard: Guard;
+  readonly #clock: Clock;
+  /** When wrong tokens were shown, oldest first, at most {@link MAX_FAILURES}. */
+  #failures: number[] = [];
+
+  constructor(token: string, clock: Clock) {
+    // Strict also when MCP is served to other machines: management never is.
+    this.#guard = new Guard({ local: true, token, verifier: undefined });
+    this.#clock = clock;
+  }
+
+  listensOn(port: number): void {
+    this.#guard.listensOn(port);
+  }
+
+  /** For everything that is served here, the page too. */
+  refusePlace(request: IncomingMessage): HttpFailure | undefined {
+    if (!LOOPBACK.test(request.socket.remoteAddress ?? '')) {
+      return refusal(403, 'Management is for this machine only.', {
+        hint: 'Reach it through a tunnel, such as ssh -L 7420:127.0.0.1:7420.',
+      });
+    }
+    const place = this.#guard.refusePlace(request.headers);
+    return place === undefined ? undefined : refusal(place.status, place.message);
+  }
+
+  refuseStranger(request: IncomingMessage): HttpFailure | undefined {
+    // Without a verifier it answers at once.
+    const verdict = this.#guard.identify(request.headers);
+    if (verdict instanceof Promise || 'principal' in verdict) return undefined;
+    const now = this.#clock.now();
+    this.#failures = this.#failures.filter((at) => at > now - WINDOW_MS);
+    const [oldest = now] = this.#failures;
+    if (this.#failures.length >= MAX_FAILURES) {
+      const seconds = Math.ceil((oldest + WINDOW_MS - now) / 1000);
+      return refusal(429, 'Too many wrong tokens.', {
+        hint: `Try again in ${seconds} seconds.`,
+        headers: { 'retry-after': String(Math.max(1, seconds)) },
+      });
+    }
+    this.#failures.push(now);
+    return refusal(401, 'A bearer token is needed.', {
+      hint: 'plugboard dashboard prints an address that has it.',
+      ...(verdict.headers === undefined ? {} : { headers: verdict.headers }),
+    });
+  }
+}

@@ -1,0 +1,126 @@
+/** Everything a host tells, numbered and kept for a while, for readers that come and go. */
+
+import type { ServerResponse } from 'node:http';
+import type { Host } from '../host.ts';
+import type { HostEvents } from '../host-options.ts';
+import type { Clock } from '../lib/clock.ts';
+
+/** What a reader that was away can catch up on. */
+const MAX_KEPT_EVENTS = 1_000;
+const MAX_KEPT_CHARS: number = 4 * 1024 * 1024;
+/** A reader that is further behind than this is cut off; it comes back and catches up. */
+const MAX_UNREAD_BYTES: number = 1024 * 1024;
+const MAX_READERS = 64;
+const HEARTBEAT_MS = 15_000;
+
+const NAMES = [
+  'server',
+  'ready',
+  'tools',
+  'resources',
+  'prompts',
+  'question',
+  'answer',
+  'login',
+  'call.begin',
+  'call.progress',
+  'call.end',
+  'log',
+] as const satisfies readonly (keyof HostEvents)[];
+
+export const EVENT_NAMES: readonly string[] = NAMES;
+
+interface Kept {
+  readonly id: number;
+  readonly text: string;
+}
+
+export class EventLog {
+  readonly #kept: Kept[] = [];
+  readonly #readers = new Map<ServerResponse, () => void>();
+  readonly #stops: readonly (() => void)[];
+  readonly #clock: Clock;
+  /** Tells apart the numbers of two runs: after a restart nothing can be resumed. */
+  readonly #run: string;
+  #keptChars = 0;
+  #last = 0;
+  #stopHeartbeat: () => void = () => {};
+
+  constructor(host: Pick<Host, 'on'>, clock: Clock) {
+    this.#clock = clock;
+    this.#run = clock.now().toString(36);
+    this.#stops = NAMES.map((name) => host.on(name, (event) => this.#told(name, event)));
+  }
+
+  get isFull(): boolean {
+    return this.#readers.size >= MAX_READERS;
+  }
+
+  /**
+   * Streams to `response` until it is closed, beginning after the event that the reader saw last. A reader that
+   * missed more than is kept is told so by the event `missed`, and has to ask for everything anew.
+   */
+  stream(response: ServerResponse, lastEventId: string | undefined, onGone: () => void): void {
+    response.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      'x-content-type-options': 'nosniff',
+    });
+    response.write(': here is everything that happens\n\n');
+    const seen = lastEventId === undefined ? this.#last : this.#numberOf(lastEventId);
+    const first = this.#kept[0]?.id ?? this.#last + 1;
+    if (seen === undefined || seen < first - 1) response.write('event: missed\ndata: {}\n\n');
+    else for (const { id, text } of this.#kept) if (id > seen) response.write(text);
+    this.#readers.set(response, onGone);
+    if (this.#readers.size === 1) this.#beat();
+    response.once('close', () => this.#leave(response));
+  }
+
+  close(): void {
+    for (const stop of this.#stops) stop();
+    for (const response of [...this.#readers.keys()]) {
+      this.#leave(response);
+      response.end();
+    }
+  }
+
+  #told(name: string, event: unknown): void {
+    this.#last += 1;
+    const id = this.#last;
+    const text = `id: ${this.#run}-${id}\nevent: ${name}\ndata: ${JSON.stringify(event)}\n\n`;
+    this.#kept.push({ id, text });
+    this.#keptChars += text.length;
+    while (this.#kept.length > MAX_KEPT_EVENTS || this.#keptChars > MAX_KEPT_CHARS) {
+      this.#keptChars -= this.#kept.shift()?.text.length ?? 0;
+    }
+    this.#send(text);
+  }
+
+  #send(text: string): void {
+    for (const response of this.#readers.keys()) {
+      response.write(text);
+      if (response.writableLength > MAX_UNREAD_BYTES) response.destroy();
+    }
+  }
+
+  /** Proxies and clients give up on silence. */
+  #beat(): void {
+    this.#stopHeartbeat = this.#clock.after(HEARTBEAT_MS, () => {
+      this.#send(': still here\n\n');
+      this.#beat();
+    });
+  }
+
+  #leave(response: ServerResponse): void {
+    const onGone = this.#readers.get(response);
+    if (!this.#readers.delete(response)) return;
+    if (this.#readers.size === 0) this.#stopHeartbeat();
+    onGone?.();
+  }
+
+  #numberOf(eventId: string): number | undefined {
+    const [run, digits = ''] = eventId.split('-');
+    return run === this.#run && /^\d{1,15}$/.test(digits) ? Number(digits) : undefined;
+  }
+}

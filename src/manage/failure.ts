@@ -1,0 +1,61 @@
+/** Failures as HTTP says them: the shape of `--json`, and the status that fits the code. */
+
+import { type ErrorCode, PlugboardError } from '../errors.ts';
+
+const STATUS: Readonly<Record<ErrorCode, number>> = {
+  USAGE: 400,
+  CONFIG_INVALID: 400,
+  INVALID_ARGUMENTS: 400,
+  // What came back through the browser is not the answer to a login that waits.
+  AUTH_FAILED: 400,
+  BLOCKED_BY_POLICY: 403,
+  UNTRUSTED: 403,
+  APPROVAL_REQUIRED: 403,
+  DENIED: 403,
+  PIN_CHANGED: 403,
+  EGRESS_REFUSED: 403,
+  UNKNOWN_SERVER: 404,
+  UNKNOWN_TOOL: 404,
+  // Something else has to happen first. Not 401: that would speak of our own token.
+  NEEDS_AUTH: 409,
+  NEEDS_CLIENT_REGISTRATION: 409,
+  CONFIG_UNWRITABLE: 409,
+  CANCELLED: 409,
+  INTERNAL: 500,
+  START_FAILED: 502,
+  CONNECT_FAILED: 502,
+  NOT_MCP: 502,
+  CONNECTION_LOST: 502,
+  PROTOCOL_ERROR: 502,
+  LIMIT_EXCEEDED: 502,
+  REQUIRED_FAILED: 502,
+  TIMEOUT: 504,
+};
+
+/** A refusal whose status its code does not tell. */
+export class HttpFailure extends Error {
+  readonly status: number;
+  readonly error: PlugboardError;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, error: PlugboardError, headers: Readonly<Record<string, string>> = {}) {
+    super(error.message);
+    this.status = status;
+    this.error = error;
+    this.headers = headers;
+  }
+}
+
+/** A refusal of the HTTP layer itself, in one sentence. */
+export function refusal(
+  status: number,
+  message: string,
+  more: { readonly hint?: string; readonly headers?: Readonly<Record<string, string>> } = {},
+): HttpFailure {
+  const code = status === 401 || status === 403 ? 'DENIED' : status >= 413 ? 'LIMIT_EXCEEDED' : 'USAGE';
+  return new HttpFailure(status, new PlugboardError(code, message, { hint: more.hint }), more.headers);
+}
+
+export function statusOf({ code }: PlugboardError): number {
+  return STATUS[code];
+}

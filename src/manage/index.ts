@@ -1,0 +1,11 @@
+/** The entry point `plugboard/serve`: a host as an MCP server, and its management beside it. */
+
+export type { Served } from '../endpoint/backend.ts';
+export type { ServedHttp } from '../endpoint/http.ts';
+export type { GatewayOptions } from '../serve/gateway.ts';
+export type { IssuerOptions } from '../serve/jwt.ts';
+export type { ServedHost, ServedSession } from '../serve/served-host.ts';
+export type { ServeStdioOptions } from '../serve/stdio.ts';
+export { serveStdio } from '../serve/stdio.ts';
+export type { ServedManaged, ServeManagedOptions as ServeHttpOptions } from './http.ts';
+export { serveHttp } from './http.ts';

@@ -1,0 +1,119 @@
+/** The last calls and how they went, for the timeline and the charts of the page. */
+
+import { definitionCost } from '../catalog/deferral.ts';
+import type { Tool } from '../catalog/tool.ts';
+import type { Host } from '../host.ts';
+import type { HostEvents } from '../host-options.ts';
+import type { Clock } from '../lib/clock.ts';
+
+export const MAX_KEPT_CALLS = 10_000;
+/** Points of a server's small chart. */
+const MAX_CHART_POINTS = 60;
+
+export interface CallRecord {
+  readonly id: string;
+  readonly server: string;
+  readonly tool: string;
+  readonly session: string;
+  /** When it began, milliseconds since the epoch. */
+  readonly at: number;
+  /** The rest is there once it has ended. */
+  readonly ms?: number;
+  readonly outcome?: HostEvents['call.end']['outcome'];
+  readonly code?: string;
+  readonly progress?: Omit<HostEvents['call.progress'], 'id'>;
+}
+
+export interface ServerStats {
+  readonly name: string;
+  readonly tools: number;
+  /** What the definitions of its tools cost a model that is given all of them. */
+  readonly definitionTokens: number;
+  /** Of the calls that are still remembered. */
+  readonly calls: number;
+  readonly running: number;
+  readonly failed: number;
+  readonly p50?: number;
+  readonly p95?: number;
+  /** The newest durations in milliseconds, oldest first. */
+  readonly recent: readonly number[];
+}
+
+export class RecentCalls {
+  /** Oldest first: a map keeps the order in which calls began. */
+  readonly #calls = new Map<string, CallRecord>();
+  readonly #stops: readonly (() => void)[];
+  /** Costs are counted once: a definition never changes, it is replaced. */
+  readonly #costs = new WeakMap<Tool['inputSchema'], number>();
+
+  constructor(host: Pick<Host, 'on'>, clock: Clock) {
+    this.#stops = [
+      host.on('call.begin', (event) => this.#begin({ ...event, at: clock.now() })),
+      host.on('call.progress', ({ id, ...progress }) => this.#change(id, { progress })),
+      host.on('call.end', ({ id, ...end }) => this.#change(id, end)),
+    ];
+  }
+
+  /** Newest first. */
+  list(limit: number): readonly CallRecord[] {
+    return [...this.#calls.values()].slice(-limit).reverse();
+  }
+
+  stats(host: Pick<Host, 'servers' | 'tools'>): readonly ServerStats[] {
+    const costs = byServer(host.tools({ all: true }));
+    const calls = byServer(this.#calls.values());
+    return host.servers().map(({ name, tools }) => {
+      const own = calls.get(name) ?? [];
+      const times = own.flatMap(({ ms }) => ms ?? []);
+      const sorted = times.toSorted((a, b) => a - b);
+      const at = (share: number): number | undefined => sorted[Math.ceil(sorted.length * share) - 1];
+      const [p50, p95] = [at(0.5), at(0.95)];
+      return {
+        name,
+        tools,
+        definitionTokens: (costs.get(name) ?? []).reduce((sum, tool) => sum + this.#costOf(tool), 0),
+        calls: own.length,
+        running: own.length - times.length,
+        failed: own.filter(({ outcome }) => outcome !== undefined && outcome !== 'ok').length,
+        ...(p50 === undefined || p95 === undefined ? {} : { p50, p95 }),
+        recent: times.slice(-MAX_CHART_POINTS),
+      };
+    });
+  }
+
+  close(): void {
+    for (const stop of this.#stops) stop();
+  }
+
+  #begin(call: CallRecord): void {
+    this.#calls.set(call.id, call);
+    if (this.#calls.size <= MAX_KEPT_CALLS) return;
+    for (const oldest of this.#calls.keys()) {
+      this.#calls.delete(oldest);
+      break;
+    }
+  }
+
+  #change(id: string, more: Partial<CallRecord>): void {
+    const call = this.#calls.get(id);
+    if (call !== undefined) this.#calls.set(id, { ...call, ...more });
+  }
+
+  #costOf(tool: Tool): number {
+    const known = this.#costs.get(tool.inputSchema);
+    if (known !== undefined) return known;
+    const cost = definitionCost(tool);
+    this.#costs.set(tool.inputSchema, cost);
+    return cost;
+  }
+}
+
+function byServer<T extends { readonly server: string }>(items: Iterable<T>): ReadonlyMap<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(item.server);
+    if (group === undefined) groups.set(item.server, [item]);
+    else group.push(item);
+  }
+  return groups;
+}

@@ -1,0 +1,201 @@
+/** The routes about servers: how they are, adding and removing, connecting, and logging in. */
+
+import type { EditableScope } from '../config/edit.ts';
+import type { ServerEntry } from '../config/entry.ts';
+import { EDITABLE_SCOPES } from '../config/removal.ts';
+import { PlugboardError } from '../errors.ts';
+import type { Host } from '../host.ts';
+import { HttpFailure } from './failure.ts';
+import type { WaitingLogins } from './logins.ts';
+import type { JsonRoute } from './route.ts';
+import { list, ref } from './schemas.ts';
+
+const text = { type: 'string' } as const;
+
+export function serverRoutes(host: Host, logins: WaitingLogins): readonly JsonRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/servers',
+      operation: 'listServers',
+      summary: 'All servers and how they are.',
+      answer: {
+        type: 'object',
+        properties: { servers: list(ref('ServerReport')), problems: list(ref('Problem')) },
+        required: ['servers', 'problems'],
+      },
+      handle: () => ({ servers: host.servers(), problems: host.problems() }),
+    },
+    {
+      method: 'POST',
+      path: '/api/servers',
+      operation: 'addServer',
+      summary: 'Write a server into a configuration file, and start it if it may be started.',
+      body: 'NewServer',
+      status: 201,
+      answer: ref('Server'),
+      fails: [409],
+      handle: async ({ body, signal }) => {
+        const { name, entry, scope, replace } = body as {
+          readonly name: string;
+          // Whether it is one is for `save` to say, in the words of the configuration.
+          readonly entry: ServerEntry;
+          readonly scope?: EditableScope;
+          readonly replace?: boolean;
+        };
+        if (replace !== true) await refuseTaken(host, name, scope ?? 'local');
+        await host.save(name, entry, { scope, replace, signal });
+        return host.describe(name);
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/servers/{name}',
+      operation: 'getServer',
+      summary: 'One server: how it is, where it is configured, and its entry without its secrets.',
+      answer: ref('Server'),
+      fails: [404],
+      handle: ({ params }) => host.describe(nameIn(params)),
+    },
+    {
+      method: 'DELETE',
+      path: '/api/servers/{name}',
+      operation: 'removeServer',
+      summary: 'Take a server out of its configuration file, or out of this run if it is in no file.',
+      query: {
+        scope: {
+          type: 'string',
+          enum: EDITABLE_SCOPES,
+          description: 'Where to remove it, when several scopes have it.',
+        },
+      },
+      answer: {
+        type: 'object',
+        properties: { name: text, scope: text, file: text, removed: { const: true } },
+        required: ['name', 'scope', 'removed'],
+      },
+      fails: [404],
+      handle: async ({ params, query, signal }) => {
+        const name = nameIn(params);
+        const wanted = query.get('scope');
+        const scope = EDITABLE_SCOPES.find((each) => each === wanted);
+        const { scope: inUse } = await host.describe(name);
+        logins.cancel(name);
+        if (inUse === 'code' && scope === undefined) {
+          await host.remove(name);
+          return { name, scope: 'code', removed: true };
+        }
+        return { name, ...(await host.erase(name, { scope, signal })), removed: true };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/servers/{name}/connect',
+      operation: 'connectServer',
+      summary: 'Start a server, or try again; answers when it is there.',
+      answer: ref('Server'),
+      fails: [403, 404, 409, 502, 504],
+      handle: async ({ params }) => {
+        await host.connect(nameIn(params));
+        return host.describe(nameIn(params));
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/servers/{name}/disconnect',
+      operation: 'disconnectServer',
+      summary: 'End a server; it stays away until it is asked for again.',
+      answer: ref('Server'),
+      fails: [404],
+      handle: async ({ params }) => {
+        await host.disconnect(nameIn(params));
+        return host.describe(nameIn(params));
+      },
+    },
+    ...loginRoutes(host, logins),
+  ];
+}
+
+function loginRoutes(host: Host, logins: WaitingLogins): readonly JsonRoute[] {
+  /** A login makes the connection anew; how that went is the answer. */
+  const afterLogin = async (name: string): Promise<unknown> => {
+    await host.connect(name).catch(() => {});
+    return host.describe(name);
+  };
+  return [
+    {
+      method: 'POST',
+      path: '/api/servers/{name}/auth',
+      operation: 'startLogin',
+      summary:
+        'Begin a login. It ends by the redirect of the browser, or by auth/callback, within five minutes.',
+      answer: { type: 'object', properties: { authorizationUrl: text }, required: ['authorizationUrl'] },
+      fails: [404, 409, 502],
+      handle: async ({ params }) => ({ authorizationUrl: await logins.begin(nameIn(params)) }),
+    },
+    {
+      method: 'DELETE',
+      path: '/api/servers/{name}/auth',
+      operation: 'removeLogin',
+      summary: 'Forget the login of a server, and give up one that waits.',
+      answer: {
+        type: 'object',
+        properties: { name: text, removed: { type: 'boolean', description: 'False when there was none.' } },
+        required: ['name', 'removed'],
+      },
+      fails: [404],
+      handle: async ({ params }) => {
+        const name = nameIn(params);
+        logins.cancel(name);
+        return { name, removed: await host.logout(name) };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/servers/{name}/auth/callback',
+      operation: 'finishLogin',
+      summary: 'Finish a login with what the browser came back with.',
+      body: 'LoginAnswer',
+      answer: ref('Server'),
+      fails: [404, 409, 502],
+      handle: async ({ params, body, signal }) => {
+        const { code, state, iss } = body as {
+          readonly code: string;
+          readonly state: string;
+          readonly iss?: string;
+        };
+        await host.finishLogin(nameIn(params), { code, state, iss }, signal);
+        return afterLogin(nameIn(params));
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/servers/{name}/auth/authenticate',
+      operation: 'authenticate',
+      summary: 'Begin a login, open the browser of this machine, and wait until it is done.',
+      answer: ref('Server'),
+      fails: [404, 409, 502],
+      handle: async ({ params, signal }) => {
+        await host.login(nameIn(params), { signal });
+        return afterLogin(nameIn(params));
+      },
+    },
+  ];
+}
+
+async function refuseTaken(host: Host, name: string, scope: EditableScope): Promise<void> {
+  const known = host.servers().find((server) => server.name === name);
+  if (known?.scope !== scope) return;
+  throw new HttpFailure(
+    409,
+    new PlugboardError('USAGE', `There is a server called ${JSON.stringify(name)} in ${scope} scope.`, {
+      server: name,
+      hint: 'Choose another name, or send "replace": true.',
+    }),
+  );
+}
+
+/** Every path with a name in it has one. */
+function nameIn(params: Readonly<Record<string, string>>): string {
+  return params['name'] ?? '';
+}

@@ -1,0 +1,198 @@
+/** The routes for using what is there: tools, search, calls, questions that wait, and what happens. */
+
+import { PlugboardError } from '../errors.ts';
+import type { Host } from '../host.ts';
+import type { HostSession } from '../host-session.ts';
+import type { Desk } from './desk.ts';
+import type { EventLog } from './event-log.ts';
+import { EVENT_NAMES } from './event-log.ts';
+import { HttpFailure, refusal } from './failure.ts';
+import { MAX_KEPT_CALLS, type RecentCalls } from './recent-calls.ts';
+import type { ApiRequest, Route } from './route.ts';
+import { list, ref, type Schema } from './schemas.ts';
+
+const DEFAULT_RESULTS = 20;
+const MAX_RESULTS = 100;
+const DEFAULT_CALLS = 500;
+const MAX_QUERY_CHARS = 2_000;
+
+export interface UseParts {
+  readonly host: Host;
+  /** Whose calls these are: one caller, for as long as the gateway runs. */
+  readonly session: HostSession;
+  readonly desk: Desk;
+  readonly events: EventLog;
+  readonly calls: RecentCalls;
+}
+
+export function useRoutes(parts: UseParts): readonly Route[] {
+  const { host, calls } = parts;
+  return [
+    {
+      method: 'GET',
+      path: '/api/tools',
+      operation: 'listTools',
+      summary: 'All tools, also those that a model would have to search for.',
+      query: { server: { type: 'string', description: 'Only those of this server.' } },
+      answer: inside('tools', list(ref('Tool'))),
+      handle: ({ query }) => {
+        const server = query.get('server');
+        return {
+          tools: host.tools({ all: true }).filter((tool) => server === null || tool.server === server),
+        };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/search',
+      operation: 'searchTools',
+      summary: 'The tools that fit a description of what is wanted, best first, as a model would find them.',
+      query: {
+        q: { type: 'string', description: 'What is wanted.' },
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: MAX_RESULTS,
+          description: `How many at most (${DEFAULT_RESULTS}).`,
+        },
+      },
+      answer: inside('results', list(ref('SearchResult'))),
+      handle: async ({ query }) => {
+        const wanted = (query.get('q') ?? '').slice(0, MAX_QUERY_CHARS);
+        const limit = wholeNumber(query, 'limit', { fallback: DEFAULT_RESULTS, max: MAX_RESULTS });
+        return { results: wanted.trim() === '' ? [] : await host.search(wanted, { limit }) };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/call',
+      operation: 'callTool',
+      summary: 'Call a tool. Policy holds as everywhere; what has to be asked waits under /api/approvals.',
+      body: 'NewCall',
+      answer: ref('CallResult'),
+      fails: [403, 404, 409, 502, 504],
+      handle: (request) => call(parts.session, request),
+    },
+    ...questionRoutes(parts.desk),
+    eventsRoute(parts),
+    {
+      method: 'GET',
+      path: '/api/calls',
+      operation: 'listCalls',
+      summary: 'The last calls and how they went, newest first.',
+      query: {
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: MAX_KEPT_CALLS,
+          description: `How many at most (${DEFAULT_CALLS}).`,
+        },
+      },
+      answer: inside('calls', list(ref('Call'))),
+      handle: ({ query }) => ({
+        calls: calls.list(wholeNumber(query, 'limit', { fallback: DEFAULT_CALLS, max: MAX_KEPT_CALLS })),
+      }),
+    },
+    {
+      method: 'GET',
+      path: '/api/stats',
+      operation: 'getStats',
+      summary: 'How fast each server answers, and what its definitions cost a model.',
+      answer: {
+        type: 'object',
+        properties: {
+          servers: list(ref('ServerStats')),
+          definitionTokens: {
+            type: 'object',
+            description: 'What all definitions would cost a model, and what those that it is given now cost.',
+            properties: { all: { type: 'integer' }, given: { type: 'integer' } },
+            required: ['all', 'given'],
+          },
+        },
+        required: ['servers', 'definitionTokens'],
+      },
+      handle: () => ({ servers: calls.stats(host), definitionTokens: host.definitionTokens() }),
+    },
+  ];
+}
+
+function questionRoutes(desk: Desk): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/approvals',
+      operation: 'listQuestions',
+      summary: 'Questions that wait for an answer: approvals, elicitations and sampling, oldest first.',
+      answer: inside('approvals', list(ref('Question'))),
+      handle: () => ({ approvals: desk.list() }),
+    },
+    {
+      method: 'POST',
+      path: '/api/approvals/{id}',
+      operation: 'answerQuestion',
+      summary: 'Answer one. An answer that does not fit is refused, and the question stays.',
+      body: 'Answer',
+      answer: {
+        type: 'object',
+        properties: { id: { type: 'string' }, answer: { type: 'string' } },
+        required: ['id', 'answer'],
+      },
+      fails: [404],
+      handle: ({ params, body }) => {
+        const id = params['id'] ?? '';
+        const answer = String(body['answer']);
+        if (desk.answer(id, { answer, content: body['content'] }) === undefined) {
+          throw refusal(404, `No question called ${JSON.stringify(id)} waits here.`, {
+            hint: 'It was answered already, nobody waits for it any more, or it is asked elsewhere.',
+          });
+        }
+        return { id, answer };
+      },
+    },
+  ];
+}
+
+function eventsRoute({ desk, events }: UseParts): Route {
+  return {
+    method: 'GET',
+    path: '/api/events',
+    operation: 'streamEvents',
+    summary: `Server-sent events: everything the host tells (${EVENT_NAMES.join(', ')}). Last-Event-ID resumes; the event missed says that too much was missed.`,
+    stream: (request, response) => {
+      if (events.isFull) throw refusal(429, 'Too many readers.', { headers: { 'retry-after': '5' } });
+      const id = request.headers['last-event-id'];
+      events.stream(response, typeof id === 'string' ? id : undefined, desk.attend());
+    },
+  };
+}
+
+async function call(session: HostSession, { body, signal }: ApiRequest): Promise<unknown> {
+  const {
+    name,
+    arguments: args,
+    timeoutMs,
+  } = body as {
+    readonly name: string;
+    readonly arguments?: Readonly<Record<string, unknown>>;
+    readonly timeoutMs?: number;
+  };
+  return session.call(name, args ?? {}, { signal, timeoutMs });
+}
+
+function inside(name: string, schema: Schema): Schema {
+  return { type: 'object', properties: { [name]: schema }, required: [name] };
+}
+
+function wholeNumber(
+  query: URLSearchParams,
+  name: string,
+  { fallback, max }: { readonly fallback: number; readonly max: number },
+): number {
+  const given = query.get(name);
+  if (given === null) return fallback;
+  if (/^[1-9]\d{0,8}$/.test(given) && Number(given) <= max) return Number(given);
+  throw new HttpFailure(
+    400,
+    new PlugboardError('USAGE', `${name} has to be a whole number from 1 to ${max}.`),
+  );
+}

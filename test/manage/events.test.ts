@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { HostEvents } from '../../src/host-options.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { Emitter } from '../../src/lib/emitter.ts';
+import { EventLog } from '../../src/manage/event-log.ts';
+import { fakeClock } from '../../src/testing/index.ts';
+import { makeWorld, readEvents, TOKEN, type World, type WorldOptions } from './world.ts';
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+async function setUp(options?: WorldOptions): Promise<World> {
+  const world = await makeWorld(options);
+  open.push(world);
+  return world;
+}
+async function read(world: World, headers?: Record<string, string>): ReturnType<typeof readEvents> {
+  const reader = await readEvents(world, headers);
+  open.push(reader);
+  return reader;
+}
+
+const echo = {
+  tools: {
+    echo: () => 'hi',
+    work: (_: unknown, { progress }: { progress(done: number, total?: number, message?: string): void }) => {
+      progress(1, 2, 'half');
+      return 'done';
+    },
+  },
+};
+
+describe('SRV-5: /api/events', () => {
+  it('tells what the host tells, in order and with ids', async () => {
+    const world = await setUp({ script: echo });
+    const reader = await read(world);
+    await world.api('POST', '/api/call', { name: 'mcp__small__work' });
+    await reader.next(({ event }) => event === 'call.end');
+    expect(reader.seen.map(({ event, data }) => [event, data])).toEqual([
+      ['call.begin', { id: 'c1', server: 'small', tool: 'work', session: 's1' }],
+      ['call.progress', { id: 'c1', progress: 1, total: 2, message: 'half' }],
+      ['call.end', { id: 'c1', outcome: 'ok', ms: expect.any(Number) }],
+    ]);
+    await world.api('POST', '/api/servers/small/disconnect');
+    const { data } = await reader.next(({ event }) => event === 'server');
+    expect(data).toMatchObject({ name: 'small', status: 'disconnected' });
+    const numbers = reader.seen.map(({ id }) => Number(id?.split('-')[1]));
+    expect(numbers).toEqual(numbers.map((_, at) => (numbers[0] ?? 0) + at));
+  });
+
+  it('goes on after the last event that a reader has seen', async () => {
+    const world = await setUp({ script: echo });
+    const first = await read(world);
+    await world.api('POST', '/api/call', { name: 'mcp__small__echo' });
+    const end = await first.next(({ event }) => event === 'call.end');
+    first.close();
+    await world.api('POST', '/api/call', { name: 'mcp__small__echo' });
+    const second = await read(world, { 'last-event-id': end.id ?? '' });
+    await second.next(({ event }) => event === 'call.end');
+    expect(second.seen.map(({ event, data }) => [event, (data as { id: string }).id])).toEqual([
+      ['call.begin', 'c2'],
+      ['call.end', 'c2'],
+    ]);
+  });
+
+  it('says so when more was missed than is kept, or the ids are of another run', async () => {
+    const world = await setUp({ script: echo });
+    const first = await read(world);
+    await world.api('POST', '/api/call', { name: 'mcp__small__echo' });
+    const { id = '' } = await first.next(({ event }) => event === 'call.begin');
+    for (let count = 0; count < 500; count += 1) await world.host.call('mcp__small__echo').catch(() => {});
+    for (const lastEventId of [id, 'other-7', 'nonsense']) {
+      const reader = await read(world, { 'last-event-id': lastEventId });
+      const { data } = await reader.next(({ event }) => event === 'missed');
+      expect([data, reader.seen.length]).toEqual([{}, 1]);
+    }
+  });
+
+  it('F28: a reader that does not read is cut off, and nobody else notices', async () => {
+    const host = new Emitter<HostEvents>();
+    const log = new EventLog(host, systemClock);
+    const server = createServer((_, response) => log.stream(response, undefined, () => {})).listen(
+      0,
+      '127.0.0.1',
+    );
+    open.push({ close: () => void server.closeAllConnections() }, server, log);
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const stalled = connect(port, '127.0.0.1').pause();
+    stalled.write('GET / HTTP/1.1\r\nhost: here\r\n\r\n');
+    const diligent = await readEvents({ origin: `http://127.0.0.1:${port}` });
+    open.push(diligent);
+    let readers = 2;
+    const message = 'x'.repeat(256 * 1024);
+    // The stalled one has its kernel's buffers, and then what we let pile up.
+    for (let count = 0; readers === 2; count += 1) {
+      host.emit('log', { level: 'info', message: `${count} ${message}` });
+      await diligent.next(({ data }) => (data as { message: string }).message.startsWith(`${count} `));
+      readers = await new Promise<number>((resolve) => server.getConnections((_, open) => resolve(open)));
+    }
+    host.emit('log', { level: 'info', message: 'the end' });
+    const { data } = await diligent.next(
+      (event) => (event.data as { message: string }).message === 'the end',
+    );
+    expect([readers, data]).toEqual([1, { level: 'info', message: 'the end' }]);
+    stalled.destroy();
+  });
+
+  it('shows that it is alive while nothing happens', async () => {
+    const clock = fakeClock();
+    const world = await setUp({ serve: { clock } });
+    const answer = await fetch(`${world.origin}/api/events`, {
+      headers: { authorization: `Bearer ${TOKEN}` },
+    });
+    const body = answer.body?.getReader();
+    const text = async (): Promise<string> => new TextDecoder().decode((await body?.read())?.value);
+    expect(await text()).toBe(': here is everything that happens\n\n');
+    await clock.advance(15_000);
+    expect(await text()).toBe(': still here\n\n');
+    await body?.cancel();
+  });
+});

@@ -1,0 +1,173 @@
+/** The document is valid, says what every route answers, and is enough for a client that knows nothing else. */
+
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { OpenAPIClientAxios } from 'openapi-client-axios';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { browse } from '../auth/world.ts';
+import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
+import { makeWorld, TOKEN, type World } from './world.ts';
+
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { schema: object }>> }>
+  >;
+}
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+let world: World;
+let auth: AuthServer;
+let document: Document;
+/** Which operations a client of the document has used, with their statuses. */
+const used = new Set<string>();
+
+beforeAll(async () => {
+  auth = await startAuthServer();
+  world = await makeWorld({
+    script: {
+      tools: {
+        echo: ({ message }) => String(message),
+        write: () => 'written',
+      },
+    },
+    config: { permissions: { ask: ['mcp__small__write'] } },
+    host: {
+      servers: {
+        small: { command: 'scripted', lifecycle: 'eager' },
+        remote: { url: auth.url, lifecycle: 'eager' },
+      },
+      openUrl: browse,
+    },
+  });
+  document = (await world.api('GET', '/api/openapi.json')).body as Document;
+});
+afterAll(async () => {
+  await world.close();
+  await auth.close();
+});
+
+const operations = (): [string, Operation][] =>
+  Object.values(document.paths).flatMap((path) =>
+    Object.values(path).map((operation): [string, Operation] => [operation.operationId, operation]),
+  );
+
+type Use = (
+  operation: string,
+  params?: object | null,
+  body?: object,
+) => Promise<{ status: number; data: unknown }>;
+
+/** A client made of the document alone; every answer is checked against what the document says of it. */
+async function generated(): Promise<Use> {
+  const api = new OpenAPIClientAxios({
+    // It has types for documents that are written in code; this one was fetched.
+    definition: structuredClone(document) as unknown as ConstructorParameters<
+      typeof OpenAPIClientAxios
+    >[0]['definition'],
+    axiosConfigDefaults: {
+      baseURL: world.origin,
+      proxy: false,
+      headers: { authorization: `Bearer ${TOKEN}` },
+      validateStatus: () => true,
+    },
+  });
+  const client: Record<string, unknown> = await api.init();
+  const ajv = new Ajv2020({ strict: false });
+  ajv.addSchema(document, 'api');
+  const byName = new Map(operations());
+  return async (name, params, body) => {
+    const operation = client[name] as (params?: unknown, body?: unknown) => ReturnType<Use>;
+    const { status, data } = await operation(params, body);
+    const schema = byName.get(name)?.responses[status]?.content?.['application/json']?.schema;
+    if (schema === undefined) throw new Error(`${name} answered ${status}, which the document does not know`);
+    const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"api#/components'));
+    const validate = ajv.compile(absolute);
+    expect([name, status, validate(data), validate.errors]).toEqual([name, status, true, null]);
+    used.add(`${name} ${status}`);
+    return { status, data };
+  };
+}
+
+describe('SRV-5: the OpenAPI document', () => {
+  it('is valid by the official schema of OpenAPI 3.1', async () => {
+    const result = await new Validator().validate({ ...structuredClone(document) });
+    expect(result).toMatchObject({ valid: true });
+  });
+
+  it('has every route of the contract', () => {
+    const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(routes.toSorted()).toEqual([
+      'DELETE /api/servers/{name}',
+      'DELETE /api/servers/{name}/auth',
+      'GET /api/approvals',
+      'GET /api/calls',
+      'GET /api/events',
+      'GET /api/openapi.json',
+      'GET /api/search',
+      'GET /api/servers',
+      'GET /api/servers/{name}',
+      'GET /api/stats',
+      'GET /api/tools',
+      'POST /api/approvals/{id}',
+      'POST /api/call',
+      'POST /api/servers',
+      'POST /api/servers/{name}/auth',
+      'POST /api/servers/{name}/auth/authenticate',
+      'POST /api/servers/{name}/auth/callback',
+      'POST /api/servers/{name}/connect',
+      'POST /api/servers/{name}/disconnect',
+    ]);
+  });
+
+  it('is enough for a generated client to do everything, and every answer is as it says', async () => {
+    const use = await generated();
+    const entry = { command: 'scripted' };
+    await use('listServers');
+    await use('addServer', null, { name: 'more', scope: 'user', entry });
+    await use('addServer', null, { name: 'more', scope: 'user', entry });
+    await use('addServer', null, { name: 'more', entry: {} });
+    await use('getServer', { name: 'more' });
+    await use('getServer', { name: 'none' });
+    await use('disconnectServer', { name: 'more' });
+    await use('connectServer', { name: 'more' });
+    await use('removeServer', { name: 'more' });
+    await use('connectServer', { name: 'remote' });
+    await use('startLogin', { name: 'remote' });
+    await use('finishLogin', { name: 'remote' }, { code: 'wrong', state: 'wrong' });
+    await use('removeLogin', { name: 'remote' });
+    await use('authenticate', { name: 'remote' });
+    await use('listTools');
+    await use('searchTools', { q: 'echo' });
+    await use('callTool', null, { name: 'mcp__small__echo', arguments: { message: 'hi' } });
+    await use('callTool', null, { name: 'mcp__small__none' });
+    const call = use('callTool', null, { name: 'mcp__small__write' });
+    await expect
+      .poll(async () => ((await use('listQuestions')).data as { approvals: unknown[] })?.approvals)
+      .toHaveLength(1);
+    await use('answerQuestion', { id: 'q1' }, { answer: 'deny' });
+    await use('answerQuestion', { id: 'q1' }, { answer: 'deny' });
+    await call;
+    await use('listCalls');
+    await use('getStats');
+    await use('getDocument');
+    const names = operations().map(([name]) => name);
+    const missing = names.filter((name) => ![...used].some((each) => each.startsWith(`${name} 2`)));
+    // A stream has no end to wait for, and a login is finished above by the browser.
+    expect(missing).toEqual(['finishLogin', 'streamEvents']);
+    expect([...used].filter((each) => !/ 2\d\d$/.test(each)).toSorted()).toEqual([
+      'addServer 400',
+      'addServer 409',
+      'answerQuestion 404',
+      'callTool 403',
+      'callTool 404',
+      'connectServer 409',
+      'finishLogin 400',
+      'getServer 404',
+    ]);
+  });
+});
