@@ -3,19 +3,19 @@
 import { join } from 'node:path';
 import { describeEntry } from '../config/describe.ts';
 import { readDocument } from '../config/document.ts';
-import { type EditTarget, editTarget, serversPath, valueAt } from '../config/edit.ts';
+import { type EditableScope, type EditTarget, editTarget, serversPath, valueAt } from '../config/edit.ts';
 import type { ServerEntry } from '../config/entry.ts';
 import type { Found, FoundServer } from '../config/import/find.ts';
 import type { Lost } from '../config/import/translation.ts';
 import { type LoadedConfig, PROJECT_FILE } from '../config/load.ts';
+import { takeClientSecret } from '../config/new-entry.ts';
 import { parseEntry } from '../config/parse.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { compare, type Difference } from '../policy/differences.ts';
 import { blockingRule } from '../policy/managed.ts';
 import { secretValues } from '../policy/secret-values.ts';
-import { takeClientSecret } from './credentials.ts';
-import type { WritableScope } from './scope-flag.ts';
+
 import type { Context } from './verb.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -28,7 +28,7 @@ export type Action = 'add' | 'replace' | 'same' | 'keep' | 'skip';
 
 export interface Planned {
   readonly found: FoundServer;
-  readonly scope: WritableScope;
+  readonly scope: EditableScope;
   readonly action: Action;
   readonly reason?: string;
   /** What would be written, without a client's secret. */
@@ -44,7 +44,7 @@ export interface Planned {
 }
 
 export interface PlanOptions {
-  readonly scope: WritableScope | undefined;
+  readonly scope: EditableScope | undefined;
   readonly overwrite: boolean;
 }
 
@@ -129,7 +129,7 @@ export function plannedDocument({ found, scope, action, reason, shown, changes, 
 async function readHere(
   context: Context,
   projectRoot: string,
-): Promise<ReadonlyMap<WritableScope, (name: string) => unknown>> {
+): Promise<ReadonlyMap<EditableScope, (name: string) => unknown>> {
   const where = { home: context.home, projectRoot };
   const targets: EditTarget[] = (['local', 'project', 'user'] as const).map((scope) =>
     editTarget(scope, where),
