@@ -12,6 +12,9 @@
  *   chat.cjs        the agent in the terminal
  *   import.cjs, export.cjs   what is known about other agents, which no other command needs
  *   errors.cjs      shared by both, so that an error is an instance of one class
+ *
+ * And the kit, an ES module as its users' programs are: a server's start should be its author's own code. What
+ * only servers over HTTP or with JSON Schemas by hand need is in files apart.
  */
 
 import { chmod, mkdir, readFile, rm } from 'node:fs/promises';
@@ -143,3 +146,22 @@ await Promise.all(
   ),
 );
 await chmod(join(out, 'plugboard.cjs'), EXECUTABLE);
+
+await build({
+  absWorkingDir: root,
+  entryPoints: [join(src, 'kit', 'index.ts')],
+  outdir: join(root, 'dist', 'kit'),
+  chunkNames: '[name]-[hash]',
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20.19',
+  minifyWhitespace: true,
+  minifySyntax: true,
+  legalComments: 'linked',
+  packages: 'external',
+  allowOverwrite: true,
+  plugins: [keepApart({ 'errors.ts': '../errors.js' })],
+  logLevel: 'warning',
+});

@@ -6,7 +6,8 @@
  */
 
 import type { Context, Span, TextMapSetter, Tracer } from '@opentelemetry/api';
-import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { asPlugboardError } from '../errors.ts';
+import { importTelemetryApi } from '../lib/opentelemetry.ts';
 import type { Transport } from '../transport/contract.ts';
 import type { CallContext, Handler, Stage } from './call.ts';
 import { outcomeOf } from './outcome.ts';
@@ -25,23 +26,8 @@ export interface Telemetry {
 
 const SCOPE = 'plugboard';
 
-async function importApi(): Promise<typeof import('@opentelemetry/api')> {
-  try {
-    return await import('@opentelemetry/api');
-  } catch (cause) {
-    throw new PlugboardError(
-      'CONFIG_INVALID',
-      'telemetry is on, and the package @opentelemetry/api is not installed',
-      {
-        hint: 'Install it beside plugboard, with the SDK of your choice, or turn telemetry off.',
-        cause,
-      },
-    );
-  }
-}
-
 export async function loadTelemetry(): Promise<Telemetry> {
-  const { trace, metrics, context, propagation, SpanKind, SpanStatusCode } = await importApi();
+  const { trace, metrics, context, propagation, SpanKind, SpanStatusCode } = await importTelemetryApi();
   const meter = metrics.getMeter(SCOPE);
   const calls = meter.createCounter('plugboard.mcp.calls', { description: 'Calls of MCP tools by outcome' });
   const duration = meter.createHistogram('mcp.client.operation.duration', { unit: 's' });

@@ -22,8 +22,10 @@ import { invalidParams, RpcFailure, unknownMethod } from './rpc-failure.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { type Ask, type Exchange, Work } from './work.ts';
 
-/** Requests of one client at the same time. */
+/** Requests of one client that are worked on at the same time; more wait for their turn. */
 const MAX_RUNNING = 1_024;
+/** Those that run and those that wait. */
+const MAX_OPEN = 16_384;
 const LEVELS: readonly string[] = [
   'debug',
   'info',
@@ -49,6 +51,8 @@ export class Front {
   readonly #attendant: Attendant;
   readonly #options: FrontOptions;
   readonly #running = new Map<RequestId, Work>();
+  /** Those of the running that have not begun, each with what lets it. */
+  readonly #waiting: (() => void)[] = [];
   readonly #outbound = new Outbound();
   readonly #subscriptions: Subscriptions;
   #legacy: Asker | undefined;
@@ -176,8 +180,8 @@ export class Front {
         return { jsonrpc: '2.0', id, result: dress(method, await quick, asker.era, this.#backend.identity) };
       if (this.#running.has(id))
         throw new RpcFailure(RPC_INVALID_REQUEST, 'A request with this id is being worked on.');
-      if (this.#running.size >= MAX_RUNNING) {
-        throw new RpcFailure(RPC_INTERNAL_ERROR, `More than ${MAX_RUNNING} requests at once.`);
+      if (this.#running.size >= MAX_OPEN) {
+        throw new RpcFailure(RPC_INTERNAL_ERROR, `More than ${MAX_OPEN} requests at once.`);
       }
       if (asker.era === 'modern' && isLong(method))
         return await this.#inRounds(id, method, params, asker, exchange);
@@ -185,11 +189,11 @@ export class Front {
       this.#running.set(id, work);
       const result = await this.#long(method, params, work);
       // A client that took its request back wants no answer.
-      return work.signal.aborted
+      return work.isCancelled
         ? undefined
         : { jsonrpc: '2.0', id, result: dress(method, result, asker.era, this.#backend.identity) };
     } catch (thrown) {
-      return work?.signal.aborted ? undefined : this.#failed(id, thrown);
+      return work?.isCancelled ? undefined : this.#failed(id, thrown);
     } finally {
       if (work !== undefined) this.#done(id, work);
       else if (this.#options.stateless) this.#release();
@@ -197,7 +201,7 @@ export class Front {
   }
 
   #done(id: RequestId, work: Work): void {
-    this.#running.delete(id);
+    if (this.#running.delete(id)) this.#waiting.shift()?.();
     work.detach();
     if (this.#running.size > 0) return;
     for (const wake of this.#onIdle.splice(0)) wake();
@@ -252,8 +256,16 @@ export class Front {
     return this.#attendant.initialized?.(params, answer) ?? answer;
   }
 
-  /** What takes as long as the work behind it. */
+  /** What takes as long as the work behind it, begun when it is its turn. */
   #long(method: string, params: Params, work: Work): Promise<Params> {
+    if (this.#running.size <= MAX_RUNNING) return this.#begin(method, params, work);
+    return new Promise<void>((resolve) => this.#waiting.push(resolve)).then(() => {
+      if (work.isCancelled) throw new PlugboardError('CANCELLED', 'it was cancelled before it began');
+      return this.#begin(method, params, work);
+    });
+  }
+
+  #begin(method: string, params: Params, work: Work): Promise<Params> {
     if (method === 'subscriptions/listen' && work.asker.era === 'modern') {
       this.#attendant.enter();
       return this.#subscriptions.listen(params, work);
@@ -289,7 +301,7 @@ export class Front {
     try {
       const result = await rounds.next();
       if (work.failure !== undefined) return this.#failed(id, work.failure);
-      if (work.signal.aborted) return undefined;
+      if (work.isCancelled) return undefined;
       if (result !== undefined)
         return { jsonrpc: '2.0', id, result: dress(method, result, 'modern', identity) };
       const inputRequests = rounds.inputRequests();
@@ -298,7 +310,7 @@ export class Front {
       return { jsonrpc: '2.0', id, result: dress(method, asked, 'modern', identity) };
     } catch (thrown) {
       if (work.failure !== undefined) return this.#failed(id, work.failure);
-      return work.signal.aborted ? undefined : this.#failed(id, thrown);
+      return work.isCancelled ? undefined : this.#failed(id, thrown);
     } finally {
       if (requestState !== undefined) this.#done(id, work);
     }

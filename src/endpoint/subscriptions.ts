@@ -93,7 +93,7 @@ export class Subscriptions {
           this.#listeners.delete(listener);
           resolve();
         };
-        if (work.signal.aborted) gone();
+        if (work.isCancelled) gone();
         else work.signal.addEventListener('abort', gone, { once: true });
       });
     } finally {

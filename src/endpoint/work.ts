@@ -26,7 +26,9 @@ export class Work {
   ask: Ask;
   /** Why the request cannot be answered, whatever becomes of the work. */
   failure: RpcFailure | undefined;
-  readonly #controller = new AbortController();
+  /** Made for those who listen: most work ends before anybody cancels it. */
+  #controller: AbortController | undefined;
+  #reason: PlugboardError | undefined;
 
   constructor(id: RequestId, asker: Asker, exchange: Exchange, ask: Ask, tool?: string) {
     this.id = id;
@@ -37,7 +39,15 @@ export class Work {
   }
 
   get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    }
     return this.#controller.signal;
+  }
+
+  get isCancelled(): boolean {
+    return this.#reason !== undefined;
   }
 
   /** From here on, this is where the client listens; when it leaves, the work ends. */
@@ -62,6 +72,7 @@ export class Work {
   }
 
   cancel(reason: PlugboardError): void {
-    this.#controller.abort(reason);
+    this.#reason ??= reason;
+    this.#controller?.abort(this.#reason);
   }
 }

@@ -33,5 +33,6 @@ export { prompt, resource, resourceTemplate, tool } from './definitions.ts';
 export type { Checked, FromJsonSchema, Given, JsonSchema, Schema, StandardSchema } from './schema.ts';
 export type { Server, ServerDefinition } from './server.ts';
 export { defineServer } from './server.ts';
+export type { HandledEvent } from './tracing.ts';
 export type { Channel, HttpOptions, Listener, StdioOptions } from './transports.ts';
 export { http, stdio } from './transports.ts';

@@ -8,6 +8,7 @@ import { KitBackend, type KitParts } from './backend.ts';
 import type { LogLevel } from './context.ts';
 import type { ErrorStyle, Item, Prompt, Resource, ResourceTemplate, Tool } from './definitions.ts';
 import { Offer } from './offer.ts';
+import { both, type HandledEvent, spans, tellingTo } from './tracing.ts';
 import { type Channel, type Listener, serveChannel } from './transports.ts';
 
 export interface ServerDefinition {
@@ -29,6 +30,10 @@ export interface ServerDefinition {
   readonly initialize?:
     | ((params: Readonly<Record<string, unknown>>, answer: Readonly<Record<string, unknown>>) => unknown)
     | undefined;
+  /** Hears of every handler that has run: its name, how it ended, how long it took. */
+  readonly onHandled?: ((event: HandledEvent) => void) | undefined;
+  /** Spans for every handler, through the OpenTelemetry SDK that the program has set up. */
+  readonly telemetry?: boolean | undefined;
   /** Hears of what the author should mend, names that clients dislike for example. Default: stderr. */
   readonly warn?: ((text: string) => void) | undefined;
   readonly clock?: Clock | undefined;
@@ -38,10 +43,11 @@ export class Server {
   readonly name: string;
   readonly #offer: Offer;
   readonly #parts: KitParts;
+  readonly #telemetry: boolean;
   readonly #served = new Map<KitBackend, Served | undefined>();
 
   constructor(definition: ServerDefinition) {
-    const { name, version = '0.0.0', title, warn = toStderr, clock = systemClock } = definition;
+    const { name, version = '0.0.0', title, onHandled, warn = toStderr, clock = systemClock } = definition;
     this.name = name;
     let loading: Promise<ArgumentChecker> | undefined;
     const checker = (): Promise<ArgumentChecker> => {
@@ -50,6 +56,7 @@ export class Server {
       );
       return loading;
     };
+    this.#telemetry = definition.telemetry ?? false;
     this.#offer = new Offer({ checker, warn });
     this.#parts = {
       identity: { name, version, ...(title === undefined ? {} : { title }) },
@@ -60,7 +67,7 @@ export class Server {
       capabilities: definition.capabilities ?? {},
       errors: definition.errors ?? 'result',
       initialize: definition.initialize,
-      tracing: undefined,
+      tracing: onHandled === undefined ? undefined : tellingTo(onHandled, clock, warn),
       warn,
     };
     const { tools = [], resources = [], prompts = [] } = definition;
@@ -89,7 +96,7 @@ export class Server {
   serve<Result extends Served>(transport: Listener<Result>): Promise<Result>;
   serve(transport: Channel): Promise<Served>;
   async serve(transport: Listener | Channel): Promise<Served> {
-    const backend = new KitBackend(this.#parts);
+    const backend = new KitBackend(this.#telemetry ? await this.#withSpans() : this.#parts);
     this.#served.set(backend, undefined);
     try {
       const served =
@@ -102,6 +109,12 @@ export class Server {
       await backend.close();
       throw error;
     }
+  }
+
+  async #withSpans(): Promise<KitParts> {
+    const { tracing } = this.#parts;
+    const spanning = await spans(this.name);
+    return { ...this.#parts, tracing: tracing === undefined ? spanning : both(spanning, tracing) };
   }
 
   /** Ends everything that is being served. May be called twice. */

@@ -1,14 +1,115 @@
-/** What is told about each handler's run: to a function of the author's, and to OpenTelemetry. */
+/** What is told about each run of a handler: to a function of the author's, and to OpenTelemetry. */
 
+import type { Context as TraceContext } from '@opentelemetry/api';
 import type { Params } from '../endpoint/eras.ts';
+import type { Clock } from '../lib/clock.ts';
+import { importTelemetryApi } from '../lib/opentelemetry.ts';
 import type { Context } from './context.ts';
+
+/** One handler that has run. */
+export interface HandledEvent {
+  readonly method: string;
+  /** Of the tool or prompt; the address of a resource. */
+  readonly name: string | undefined;
+  /** `failed`: a result with `isError`, or an error of the protocol. */
+  readonly outcome: 'ok' | 'failed' | 'cancelled';
+  readonly durationMs: number;
+  /** What was thrown, when it became an error of the protocol. */
+  readonly error?: unknown;
+  readonly context: Context;
+}
 
 export interface Handled {
   readonly method: string;
-  /** Of the tool or prompt; the address of a resource. */
   readonly name: string | undefined;
   readonly context: Context;
 }
 
 /** Runs a handler, and tells somebody about it. */
 export type Tracing = (handled: Handled, run: () => Promise<Params>) => Promise<Params>;
+
+/** A function that throws harms nobody: it is told about what has happened already. */
+export function tellingTo(
+  tell: (event: HandledEvent) => void,
+  clock: Clock,
+  warn: (text: string) => void,
+): Tracing {
+  return async (handled, run) => {
+    const startedAt = clock.now();
+    const end = (failed: boolean, error?: unknown): void => {
+      const outcome = handled.context.signal.aborted ? 'cancelled' : failed ? 'failed' : 'ok';
+      const durationMs = clock.now() - startedAt;
+      try {
+        tell({ ...handled, outcome, durationMs, ...(error === undefined ? {} : { error }) });
+      } catch (thrown) {
+        warn(`onHandled threw: ${String(thrown)}`);
+      }
+    };
+    try {
+      const result = await run();
+      end(result['isError'] === true);
+      return result;
+    } catch (error) {
+      end(true, error);
+      throw error;
+    }
+  };
+}
+
+/** Spans by OpenTelemetry's conventions for MCP; the trace of the client's call is continued from `_meta`. */
+export async function spans(scope: string): Promise<Tracing> {
+  const { trace, context: contexts, propagation, SpanKind, SpanStatusCode } = await importTelemetryApi();
+  const tracer = trace.getTracer(scope);
+  const parentOf = ({ meta }: Context): TraceContext =>
+    propagation.extract(contexts.active(), meta, {
+      get: (carrier, key) => {
+        const value = carrier[key];
+        return typeof value === 'string' ? value : undefined;
+      },
+      keys: (carrier) => Object.keys(carrier),
+    });
+  return async ({ method, name, context }, run) => {
+    const parent = parentOf(context);
+    const attributes = {
+      'mcp.method.name': method,
+      'mcp.protocol.version': context.client.protocolVersion,
+      ...(name === undefined ? {} : nameAttribute(method, name)),
+    };
+    const title = method === 'tools/call' || method === 'prompts/get' ? `${method} ${name}` : method;
+    const span = tracer.startSpan(title, { kind: SpanKind.SERVER, attributes }, parent);
+    try {
+      // Spans that the handler makes are children of this one.
+      const result = await contexts.with(trace.setSpan(parent, span), run);
+      if (result['isError'] === true) {
+        span.setAttribute('error.type', 'tool_error');
+        span.setStatus({ code: SpanStatusCode.ERROR });
+      }
+      return result;
+    } catch (error) {
+      span.setAttribute('error.type', error instanceof Error ? error.name : 'unknown');
+      span.setStatus({
+        code: SpanStatusCode.ERROR,
+        message: error instanceof Error ? error.message : String(error),
+      });
+      throw error;
+    } finally {
+      span.end();
+    }
+  };
+}
+
+function nameAttribute(method: string, name: string): Readonly<Record<string, string>> {
+  switch (method) {
+    case 'tools/call':
+      return { 'gen_ai.tool.name': name, 'gen_ai.operation.name': 'execute_tool' };
+    case 'prompts/get':
+      return { 'gen_ai.prompt.name': name };
+    default:
+      return { 'mcp.resource.uri': name };
+  }
+}
+
+/** The outer one sees all that the inner one does. */
+export function both(outer: Tracing, inner: Tracing): Tracing {
+  return (handled, run) => outer(handled, () => inner(handled, run));
+}

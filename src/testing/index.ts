@@ -12,6 +12,8 @@ export type {
 export type { Notice, Receiver, SendOptions, Transport } from '../transport/contract.ts';
 export type { MemoryTransport } from '../transport/memory.ts';
 export { memoryPair } from '../transport/memory.ts';
+export type { Answer, AskOptions, ConnectOptions, Servable, TestClient } from './connect.ts';
+export { connectInMemory } from './connect.ts';
 export type { Exchange, Handler } from './exchange.ts';
 export { NO_ANSWER } from './exchange.ts';
 export type { FakeClock } from './fake-clock.ts';

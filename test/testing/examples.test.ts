@@ -2,8 +2,10 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import * as kit from '../../src/kit/index.ts';
 import * as serve from '../../src/manage/index.ts';
 import * as testing from '../../src/testing/index.ts';
 import { smallHost } from '../serve/small-host.ts';
@@ -12,6 +14,9 @@ const source = fileURLToPath(new URL('../../src', import.meta.url));
 const FILES: readonly string[] = [
   'transport/memory.ts',
   'serve/http.ts',
+  'kit/definitions.ts',
+  'kit/server.ts',
+  'kit/transports.ts',
   ...readdirSync(join(source, 'testing')).map((file) => join('testing', file)),
 ];
 
@@ -36,10 +41,19 @@ it('KIT-3: every function of plugboard/testing has an example', () => {
   expect(missing.map(([name]) => name)).toEqual([]);
 });
 
+it('KIT-1: every function of plugboard/kit has an example', () => {
+  const { RpcFailure: _class, ...functions } = kit;
+  const missing = Object.keys(functions).filter(
+    (name) => !examples.some(({ code }) => code.includes(`${name}(`)),
+  );
+  expect(missing).toEqual([]);
+});
+
 it.each(examples)('KIT-3: the example in $file runs', async ({ code }) => {
   const { host, close } = await smallHost({});
   try {
-    const scope = { ...testing, ...serve, host, expect };
+    const streams = { input: new PassThrough(), output: new PassThrough() };
+    const scope = { ...testing, ...serve, ...kit, host, streams, expect };
     const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
     await AsyncFunction(...Object.keys(scope), code)(...Object.values(scope));
   } finally {

@@ -1,0 +1,18 @@
+/** OpenTelemetry's API, which is brought by whoever wants the data. */
+
+import { PlugboardError } from '../errors.ts';
+
+export async function importTelemetryApi(): Promise<typeof import('@opentelemetry/api')> {
+  try {
+    return await import('@opentelemetry/api');
+  } catch (cause) {
+    throw new PlugboardError(
+      'CONFIG_INVALID',
+      'telemetry is on, and the package @opentelemetry/api is not installed',
+      {
+        hint: 'Install it beside plugboard, with the SDK of your choice, or turn telemetry off.',
+        cause,
+      },
+    );
+  }
+}

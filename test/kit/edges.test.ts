@@ -1,0 +1,272 @@
+/** The table of KIT-2: what a server of the kit does where requests, lines and handlers go wrong. */
+
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineServer, RpcFailure, type Server, tool } from '../../src/kit/index.ts';
+import { createGate } from '../../src/testing/index.ts';
+import { call, request, result, talkTo, text } from './lines.ts';
+
+const message = {
+  type: 'object',
+  properties: { message: { type: 'string' } },
+  required: ['message'],
+} as const;
+
+function server(options: Partial<Parameters<typeof defineServer>[0]> = {}): Server {
+  return defineServer({
+    name: 'edges',
+    version: '1.0.0',
+    tools: [
+      tool({ name: 'echo', description: 'Says it.', input: message, run: ({ message }) => message }),
+      tool({ name: 'zod', input: z.object({ size: z.number().int() }), run: ({ size }) => `${size}` }),
+      tool({
+        name: 'throws',
+        run: () => {
+          throw new Error('the disk is full');
+        },
+      }),
+      tool({
+        name: 'throws-text',
+        run: () => {
+          throw 'nothing but text';
+        },
+      }),
+      tool({
+        name: 'refuses',
+        run: () => {
+          throw new RpcFailure(-32042, 'visit this first', { url: 'https://example.com' });
+        },
+      }),
+    ],
+    ...options,
+  });
+}
+
+/** What is answered to these messages, in the order of the answers' ids. */
+async function answers(to: Server, ...messages: readonly unknown[]): Promise<unknown> {
+  const talk = await talkTo(to);
+  talk.say(...messages);
+  const heard = await talk.end();
+  return [...heard].sort((a, b) => Number(a['id'] ?? 0) - Number(b['id'] ?? 0));
+}
+
+function error(id: number | null, code: number, message: string, data?: unknown): unknown {
+  return { jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } };
+}
+
+it('KIT-2: an unknown method is −32601, also one that only the other era knows', async () => {
+  expect(await answers(server(), request(1, 'tools/destroy'), request(2, 'server/discover'))).toEqual([
+    error(1, -32601, 'Method not found: tools/destroy'),
+    error(2, -32601, 'Method not found: server/discover'),
+  ]);
+});
+
+it('KIT-2: what is not offered is an unknown method too', async () => {
+  expect(await answers(server(), request(1, 'resources/list'), request(2, 'prompts/list'))).toEqual([
+    error(1, -32601, 'Method not found: resources/list'),
+    error(2, -32601, 'Method not found: prompts/list'),
+  ]);
+});
+
+it('KIT-2: a handler that throws is a result with isError and its message', async () => {
+  expect(await answers(server(), call(1, 'throws'), call(2, 'throws-text'))).toEqual([
+    result(1, text('the disk is full', true)),
+    result(2, text('nothing but text', true)),
+  ]);
+});
+
+it('KIT-2: when the author chooses protocol errors, it is −32000 with data.error', async () => {
+  const failed = error(1, -32000, 'tools/call failed', { error: 'the disk is full' });
+  expect(await answers(server({ errors: 'protocol' }), call(1, 'throws'))).toEqual([failed]);
+  const strict = tool({
+    name: 'throws',
+    errors: 'protocol',
+    run: () => Promise.reject(new Error('the disk is full')),
+  });
+  expect(await answers(server({ tools: [strict] }), call(1, 'throws'))).toEqual([failed]);
+});
+
+it('KIT-2: an error of the protocol that a handler throws is answered as it stands', async () => {
+  expect(await answers(server(), call(1, 'refuses'))).toEqual([
+    error(1, -32042, 'visit this first', { url: 'https://example.com' }),
+  ]);
+});
+
+it('KIT-2: an unknown tool is a result with isError that names it, also with protocol errors', async () => {
+  const unknown = result(1, text('There is no tool "ecko". Did you mean "echo"?', true));
+  expect(await answers(server(), call(1, 'ecko'))).toEqual([unknown]);
+  expect(await answers(server({ errors: 'protocol' }), call(1, 'ecko'))).toEqual([unknown]);
+});
+
+it('KIT-2: invalid arguments are a result with isError that names what is wrong', async () => {
+  expect(
+    await answers(
+      server({ errors: 'protocol' }),
+      call(1, 'echo', { massage: 'hi' }),
+      call(2, 'zod', { size: 'large' }),
+    ),
+  ).toEqual([
+    result(1, text('Invalid arguments for echo: message is required', true)),
+    result(2, text('Invalid arguments for zod: size: Invalid input: expected number, received string', true)),
+  ]);
+});
+
+it('KIT-2: malformed params are −32602', async () => {
+  const list = ['not', 'an', 'object'];
+  expect(
+    await answers(
+      server(),
+      request(1, 'tools/list', list),
+      request(2, 'tools/call', 'echo'),
+      request(3, 'tools/call'),
+      call(4, 7),
+      call(5, 'echo', list),
+      request(6, 'tools/list', { cursor: 'invented' }),
+      request(7, 'logging/setLevel', { level: 'loud' }),
+    ),
+  ).toEqual([
+    error(1, -32602, 'params have to be an object.'),
+    error(2, -32602, 'params have to be an object.'),
+    error(3, -32602, 'tools/call needs the name of a tool.'),
+    error(4, -32602, 'tools/call needs the name of a tool.'),
+    error(5, -32602, 'The arguments of a tool have to be an object.'),
+    error(6, -32602, 'This cursor is not known here.'),
+    error(7, -32602, 'This is no log level.'),
+  ]);
+});
+
+it('KIT-2: a line that is not JSON is −32700, one that is no message −32600, and the loop goes on', async () => {
+  const talk = await talkTo(server());
+  talk.write('{"jsonrpc":\n');
+  talk.write(
+    '42\n{"id":1,"method":"ping"}\n{"jsonrpc":"2.0","id":2}\n{"jsonrpc":"2.0","id":{},"method":"ping"}\n',
+  );
+  talk.say(request(3, 'ping'));
+  expect(await talk.end()).toEqual([
+    error(null, -32700, 'This line is not JSON.'),
+    error(null, -32600, 'This line is no JSON-RPC message.'),
+    error(null, -32600, 'This line is no JSON-RPC message.'),
+    error(2, -32600, 'This is neither a request nor an answer.'),
+    error(null, -32600, 'An id has to be text or a number.'),
+    result(3, {}),
+  ]);
+});
+
+it('KIT-2: without an id, or with null, it is a notification, and never answered', async () => {
+  expect(
+    await answers(
+      server(),
+      { jsonrpc: '2.0', id: null, method: 'tools/list' },
+      { jsonrpc: '2.0', method: 'tools/call', params: { name: 'throws' } },
+      { jsonrpc: '2.0', id: null, method: 'no/such' },
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+      { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 77 } },
+      request(1, 'ping'),
+    ),
+  ).toEqual([result(1, {})]);
+});
+
+it('KIT-2: initialize with empty params is answered, and a second one too', async () => {
+  const about = (protocolVersion: string): unknown => ({
+    protocolVersion,
+    serverInfo: { name: 'edges', version: '1.0.0' },
+    capabilities: { tools: { listChanged: true }, logging: {} },
+  });
+  expect(
+    await answers(
+      server(),
+      request(1, 'initialize', {}),
+      request(2, 'initialize', { protocolVersion: '2024-11-05' }),
+      request(3, 'initialize'),
+    ),
+  ).toEqual([result(1, about('2025-11-25')), result(2, about('2024-11-05')), result(3, about('2025-11-25'))]);
+});
+
+it('KIT-1: the answer to initialize can be overridden, and a failing override is an error of the protocol', async () => {
+  const own = server({ initialize: (params, answer) => ({ ...answer, extra: params['extra'] }) });
+  const [first] = (await answers(own, request(1, 'initialize', { extra: 'x' }))) as [{ result: unknown }];
+  expect(first.result).toMatchObject({ protocolVersion: '2025-11-25', extra: 'x' });
+  const failing = server({ initialize: () => Promise.reject(new Error('no')) });
+  expect(await answers(failing, request(1, 'initialize', {}))).toEqual([
+    error(1, -32000, 'no', { error: 'no' }),
+  ]);
+});
+
+it('KIT-2: blank lines are ignored, a batch is unpacked, and the last line may lack its newline', async () => {
+  const talk = await talkTo(server());
+  talk.write('\n  \r\n');
+  talk.write(`${JSON.stringify([request(1, 'ping'), request(2, 'ping')])}\r\n\n`);
+  talk.write(JSON.stringify(request(3, 'ping')));
+  expect(await talk.end()).toEqual([result(1, {}), result(2, {}), result(3, {})]);
+});
+
+it('KIT-2: the end of input ends the server after its pending answers', async () => {
+  const gate = createGate();
+  const waits = tool({
+    name: 'waits',
+    run: async () => {
+      await gate.opened;
+      return 'done';
+    },
+  });
+  const talk = await talkTo(server({ tools: [waits] }));
+  talk.say(call(1, 'waits'), request(2, 'tools/list'));
+  const ended = talk.end();
+  await talk.atLeast(1);
+  gate.open();
+  expect((await ended).at(-1)).toEqual(result(1, text('done')));
+});
+
+it('KIT-2: two requests with one id at the same time: the second is refused', async () => {
+  const gate = createGate();
+  const waits = tool({ name: 'waits', run: () => gate.opened.then(() => 'done') });
+  const talk = await talkTo(server({ tools: [waits] }));
+  talk.say(call(1, 'waits'), call(1, 'waits'));
+  await talk.atLeast(1);
+  gate.open();
+  expect(await talk.end()).toEqual([
+    error(1, -32600, 'A request with this id is being worked on.'),
+    result(1, text('done')),
+  ]);
+});
+
+it('KIT-2: more requests than run at once wait for their turn; what is cancelled meanwhile never begins', async () => {
+  const RUNNING = 1_024;
+  const gate = createGate();
+  const begun: unknown[] = [];
+  const waits = tool({
+    name: 'waits',
+    run: async ({ n }) => {
+      begun.push(n);
+      await gate.opened;
+      return String(n);
+    },
+  });
+  const talk = await talkTo(server({ tools: [waits] }));
+  const all = Array.from({ length: RUNNING + 3 }, (_, n) => n);
+  talk.say(...all.map((n) => call(n, 'waits', { n })));
+  talk.say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: RUNNING + 1 } });
+  talk.say(request('ping', 'ping'));
+  await talk.atLeast(1);
+  expect(begun).toEqual(all.slice(0, RUNNING));
+  gate.open();
+  const heard = await talk.end();
+  expect(begun).toEqual(all.filter((n) => n !== RUNNING + 1));
+  expect(
+    heard
+      .slice(1)
+      .map(({ id }) => Number(id))
+      .toSorted((a, b) => a - b),
+  ).toEqual(begun);
+});
+
+it('KIT-2: queues are bounded: past the limit a request is refused, and the others are still answered', async () => {
+  const OPEN = 16_384;
+  const gate = createGate();
+  const waits = tool({ name: 'waits', run: () => gate.opened.then(() => 'done') });
+  const talk = await talkTo(server({ tools: [waits] }));
+  talk.say(...Array.from({ length: OPEN + 1 }, (_, n) => call(n, 'waits')));
+  expect(await talk.atLeast(1)).toEqual([error(OPEN, -32603, `More than ${OPEN} requests at once.`)]);
+  gate.open();
+  expect(await talk.end()).toHaveLength(OPEN + 1);
+});
