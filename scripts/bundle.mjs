@@ -5,12 +5,14 @@
  * CommonJS, because Node's loader for ES modules alone costs 0.2 × `node -e 0`, and because in it what is
  * required lazily is also loaded lazily. The files:
  *
- *   plugboard.cjs   answers --version, else requires the next
+ *   plugboard.cjs   answers --version, else requires one of the next two
+ *   remote.cjs      the way to the daemon: the relay, and commands that run there
  *   commands.cjs    the command line and the configuration; commands that connect load the next
  *   host.cjs        the host and everything below it
  *   serve.cjs       the gateway
  *   chat.cjs        the agent in the terminal
  *   import.cjs, export.cjs   what is known about other agents, which no other command needs
+ *   daemon.cjs      the daemon, a program of its own
  *   errors.cjs      shared by both, so that an error is an instance of one class
  *
  * And the kit, an ES module as its users' programs are: a server's start should be its author's own code. What
@@ -39,38 +41,31 @@ const external = [
   'undici',
 ];
 
+const errors = { 'errors.ts': './errors.cjs' };
+const host = { ...errors, 'host.ts': './host.cjs' };
+const commands = {
+  ...host,
+  'cli/verbs/chat.ts': './chat.cjs',
+  'cli/verbs/serve.ts': './serve.cjs',
+  'cli/verbs/import.ts': './import.cjs',
+  'cli/verbs/export.ts': './export.cjs',
+};
+
 const files = [
   { name: 'errors', entry: 'errors.ts', apart: {} },
-  { name: 'host', entry: 'host.ts', apart: { 'errors.ts': './errors.cjs' } },
-  {
-    name: 'serve',
-    entry: 'cli/verbs/serve.ts',
-    apart: { 'errors.ts': './errors.cjs', 'host.ts': './host.cjs' },
-  },
-  { name: 'import', entry: 'cli/verbs/import.ts', apart: { 'errors.ts': './errors.cjs' } },
-  { name: 'export', entry: 'cli/verbs/export.ts', apart: { 'errors.ts': './errors.cjs' } },
-  {
-    name: 'chat',
-    entry: 'cli/verbs/chat.ts',
-    apart: { 'errors.ts': './errors.cjs', 'host.ts': './host.cjs' },
-  },
-  {
-    name: 'commands',
-    entry: 'cli/commands.ts',
-    apart: {
-      'errors.ts': './errors.cjs',
-      'host.ts': './host.cjs',
-      'cli/verbs/chat.ts': './chat.cjs',
-      'cli/verbs/serve.ts': './serve.cjs',
-      'cli/verbs/import.ts': './import.cjs',
-      'cli/verbs/export.ts': './export.cjs',
-    },
-  },
+  { name: 'host', entry: 'host.ts', apart: errors },
+  { name: 'serve', entry: 'cli/verbs/serve.ts', apart: host },
+  { name: 'import', entry: 'cli/verbs/import.ts', apart: errors },
+  { name: 'export', entry: 'cli/verbs/export.ts', apart: errors },
+  { name: 'chat', entry: 'cli/verbs/chat.ts', apart: host },
+  { name: 'commands', entry: 'cli/commands.ts', apart: commands },
+  { name: 'daemon', entry: 'daemon/main.ts', apart: { ...commands, 'cli/commands.ts': './commands.cjs' } },
   // Here import() becomes require(), which does not wake the loader for ES modules.
+  { name: 'remote', entry: 'remote/quick.ts', apart: errors, supported: { 'dynamic-import': false } },
   {
     name: 'plugboard',
     entry: 'cli/main.ts',
-    apart: { 'cli/commands.ts': './commands.cjs' },
+    apart: { 'cli/commands.ts': './commands.cjs', 'remote/quick.ts': './remote.cjs' },
     supported: { 'dynamic-import': false },
   },
 ];

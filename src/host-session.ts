@@ -26,6 +26,11 @@ export class HostSession {
     return visibleTools(this.#core.deferral(), this.#session.loaded);
   }
 
+  /** Every tool there is, deferred or not: for people, who are not short of context. */
+  allTools(): readonly Tool[] {
+    return this.#core.catalog.snapshot.tools;
+  }
+
   call(
     name: string,
     args: Readonly<Record<string, unknown>> = {},

@@ -12,6 +12,7 @@ const LAYERS: readonly string[] = [
   'lib',
   'secrets',
   'config',
+  'remote',
   'policy',
   'auth',
   'transport',
@@ -30,6 +31,7 @@ const LAYERS: readonly string[] = [
   'chat',
   'doctor',
   'cli',
+  'daemon',
 ];
 
 const IMPORT = /\b(?:from|import)\s*\(?\s*['"](\.[^'"]*)['"]/g;

@@ -15,7 +15,7 @@ const CONTENT = 'Resources and prompts:';
 const SAFETY = 'Safety:';
 const SERVING = 'Serving:';
 
-const rows: readonly CommandRow[] = [
+export const rows: readonly CommandRow[] = [
   {
     name: 'add',
     group: SERVERS,
@@ -156,6 +156,18 @@ const rows: readonly CommandRow[] = [
     load: async () => (await import('./verbs/serve.ts')).dashboard,
   },
   {
+    name: 'daemon',
+    group: SERVING,
+    summary: 'start, stop or show the process that agents share their servers in',
+    load: async () => (await import('./verbs/daemon.ts')).daemon,
+  },
+  {
+    name: 'reload',
+    group: SERVING,
+    summary: 'let the daemon read the configuration again',
+    load: async () => (await import('./verbs/reload.ts')).reload,
+  },
+  {
     name: 'pins',
     group: SAFETY,
     summary: 'show tools that changed since they were first seen, and accept them',
@@ -190,7 +202,7 @@ export async function runCommand(argv: readonly string[], exit: (status: number)
 }
 
 /** Whether a switch was given, known before anything is parsed: usage errors have to be told in the right shape too. */
-function hasSwitch(argv: readonly string[], name: string): boolean {
+export function hasSwitch(argv: readonly string[], name: string): boolean {
   const dashes = argv.indexOf('--');
   return (dashes === -1 ? argv : argv.slice(0, dashes)).includes(name);
 }

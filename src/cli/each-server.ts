@@ -1,13 +1,13 @@
 /** Asking one server, whose failure is the command's; or each that is there, where a failure is noted and harms no other. */
 
 import { asPlugboardError } from '../errors.ts';
-import type { Host } from '../host.ts';
 import { clean } from '../policy/clean.ts';
 import type { Context } from './verb.ts';
+import type { CommandHost } from './with-host.ts';
 
 export async function askServers<T>(
   { output }: Context,
-  host: Host,
+  host: CommandHost,
   server: string | undefined,
   ask: (name: string) => Promise<readonly T[]>,
 ): Promise<readonly T[]> {

@@ -2,13 +2,12 @@
 
 import type { LoadedConfig } from '../config/load.ts';
 import { EXIT_STATUS } from '../errors.ts';
-import type { Host } from '../host.ts';
 import type { ServerReport } from '../host-report.ts';
 import { LiveBlock } from './live-block.ts';
 import { reportLines, rowLayout, summary } from './report-lines.ts';
 import type { Context } from './verb.ts';
 import { NOTHING } from './verbs/list.ts';
-import { openHost } from './with-host.ts';
+import { type CommandHost, openHost } from './with-host.ts';
 
 export function listConnected(context: Context): Promise<number> {
   const { output } = context;
@@ -45,7 +44,7 @@ interface View {
 }
 
 /** On a terminal: all rows in their order from the beginning, redrawn where they stand. */
-function inPlace({ output }: Context, host: Host, settled: ReadonlyMap<string, ServerReport>): View {
+function inPlace({ output }: Context, host: CommandHost, settled: ReadonlyMap<string, ServerReport>): View {
   const reports = host.servers();
   const layout = rowLayout(
     output,
@@ -63,7 +62,7 @@ function waiting(report: ServerReport): ServerReport {
 }
 
 /** Elsewhere: one row per server when it settles. */
-function streamed({ output }: Context, host: Host): View {
+function streamed({ output }: Context, host: CommandHost): View {
   const layout = rowLayout(
     output,
     host.servers().map(({ name }) => name),
@@ -75,7 +74,7 @@ function streamed({ output }: Context, host: Host): View {
   };
 }
 
-function reportOf(host: Host, name: string): ServerReport | undefined {
+function reportOf(host: CommandHost, name: string): ServerReport | undefined {
   return host.servers().find((report) => report.name === name);
 }
 

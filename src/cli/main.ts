@@ -5,6 +5,8 @@ import { writeSync } from 'node:fs';
 import { readVersion } from '../lib/version.ts';
 
 const STDOUT = 1;
+/** Relays, and commands that a running daemon may know the answer to: they need none of the rest. */
+const QUICK = /^(?:serve|call|list|status|tools|search|resources|read|prompts|prompt)$/;
 
 const [, , ...words] = process.argv;
 if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
@@ -15,6 +17,11 @@ if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
 }
 
 async function main(): Promise<void> {
+  if (QUICK.test(words[0] ?? '')) {
+    const { runQuickly } = await import('../remote/quick.ts');
+    const status = await runQuickly(words, process.env);
+    if (status !== undefined) process.exit(status);
+  }
   const { runCommand } = await import('./commands.ts');
   process.exit(await runCommand(words, (status) => process.exit(status)));
 }

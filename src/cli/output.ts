@@ -1,8 +1,8 @@
 /** The two streams of the command: results on stdout (one JSON document with `--json`), everything else on stderr. */
 
+import { isTerminal, Sink, type TextSink } from '../lib/sink.ts';
 import { visibleJson } from '../policy/clean.ts';
 import { createPaint, type Paint } from './paint.ts';
-import { isTerminal, Sink } from './sink.ts';
 
 /** Width for tables when the terminal does not say. */
 const DEFAULT_COLUMNS = 80;
@@ -19,6 +19,8 @@ export interface OutputOptions {
   readonly signal: AbortSignal;
   /** Called once when the reader of stdout went away (`plugboard list | head -1`). */
   readonly onReaderGone: () => void;
+  /** Where it goes instead, when the command runs for somebody else's terminal; nobody can be asked there. */
+  readonly elsewhere?: { readonly stdout: TextSink; readonly stderr: TextSink } | undefined;
 }
 
 export class Output {
@@ -34,22 +36,23 @@ export class Output {
   /** A person is there to be asked. */
   readonly canAsk: boolean;
   readonly #signal: AbortSignal;
-  readonly #stdout: Sink;
-  readonly #stderr: Sink;
+  readonly #stdout: TextSink;
+  readonly #stderr: TextSink;
   #readerGone = false;
 
-  constructor({ json, env, signal, onReaderGone }: OutputOptions) {
+  constructor({ json, env, signal, onReaderGone, elsewhere }: OutputOptions) {
     this.#signal = signal;
-    this.#stdout = new Sink(STDOUT, () => {
+    const gone = (): void => {
       if (this.#readerGone) return;
       this.#readerGone = true;
       onReaderGone();
-    });
-    this.#stderr = new Sink(STDERR, () => {});
+    };
+    this.#stdout = elsewhere?.stdout ?? new Sink(STDOUT, gone);
+    this.#stderr = elsewhere?.stderr ?? new Sink(STDERR, () => {});
     const isFancy = !env['CI'] && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
     this.json = json;
     this.live = !json && isFancy && this.#stdout.isTerminal;
-    this.canAsk = this.live && isTerminal(STDIN);
+    this.canAsk = this.live && elsewhere === undefined && isTerminal(STDIN);
     this.paint = createPaint(this.live);
     this.liveNotes = !json && isFancy && this.#stderr.isTerminal;
     this.notePaint = createPaint(isFancy && this.#stderr.isTerminal);
@@ -57,16 +60,16 @@ export class Output {
 
   /** Columns that a line may take, or undefined when nothing has to fit. */
   get columns(): number | undefined {
-    return this.#stdout.isTerminal ? process.stdout.columns || DEFAULT_COLUMNS : undefined;
+    return this.#stdout.isTerminal ? this.#stdout.columns || DEFAULT_COLUMNS : undefined;
   }
 
   /** The same for notes. */
   get noteColumns(): number | undefined {
-    return this.#stderr.isTerminal ? process.stderr.columns || DEFAULT_COLUMNS : undefined;
+    return this.#stderr.isTerminal ? this.#stderr.columns || DEFAULT_COLUMNS : undefined;
   }
 
   get rows(): number {
-    return process.stdout.rows || DEFAULT_ROWS;
+    return this.#stdout.rows || DEFAULT_ROWS;
   }
 
   /** The answer of the command: a document with `--json`, text for people without. */

@@ -3,11 +3,19 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { findHome } from '../config/home.ts';
+import { findHome, type Home } from '../config/home.ts';
 import { PlugboardError } from '../errors.ts';
 import { parseExtraServers } from './extra-server.ts';
 import type { Output } from './output.ts';
-import { type CommandRow, type Context, collect, type Flags, listFlag, textFlag } from './verb.ts';
+import {
+  type CommandRow,
+  type Context,
+  collect,
+  type Flags,
+  listFlag,
+  type OpenHost,
+  textFlag,
+} from './verb.ts';
 
 export interface Invocation {
   readonly argv: readonly string[];
@@ -17,6 +25,8 @@ export interface Invocation {
   readonly version: () => string;
   readonly output: Output;
   readonly signal: AbortSignal;
+  /** For a command that runs for a shell elsewhere: where that shell stands, and the host that is used. */
+  readonly there?: { readonly cwd: string; readonly home: Home; readonly openHost: OpenHost } | undefined;
 }
 
 /** Global flags that take the next word as their value. */
@@ -59,8 +69,9 @@ export async function runProgram(invocation: Invocation): Promise<number> {
   }
   if (chosen === undefined || verb === undefined) throw noCommand();
   const context: Context = {
-    ...readGlobals(program.opts()),
-    home: findHome(invocation.env),
+    ...readGlobals(program.opts(), invocation.there?.cwd),
+    home: invocation.there?.home ?? findHome(invocation.env),
+    openHost: invocation.there?.openHost,
     env: invocation.env,
     output,
     signal: invocation.signal,
@@ -106,17 +117,17 @@ Examples:
   plugboard list
   plugboard call files read_text_file path=README.md`;
 
-function readGlobals(flags: Flags): Pick<Context, 'cwd' | 'verbose' | 'extra'> {
+function readGlobals(flags: Flags, from?: string): Pick<Context, 'cwd' | 'verbose' | 'extra'> {
   return {
-    cwd: existingFolder(textFlag(flags, 'cwd')),
+    cwd: existingFolder(textFlag(flags, 'cwd'), from),
     verbose: flags['verbose'] === true,
     extra: parseExtraServers(listFlag(flags, 'server')),
   };
 }
 
-function existingFolder(given: string | undefined): string {
-  if (given === undefined) return currentFolder();
-  const dir = resolve(given);
+function existingFolder(given: string | undefined, from: string | undefined): string {
+  if (given === undefined) return from ?? currentFolder();
+  const dir = from === undefined ? resolve(given) : resolve(from, given);
   if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() === true) return dir;
   throw new PlugboardError('USAGE', `There is no folder ${dir}.`, {
     hint: 'Give --cwd a folder that exists.',

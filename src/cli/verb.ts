@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { ServerEntry } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
 import type { Output } from './output.ts';
+import type { CommandHost, Need } from './with-host.ts';
 
 /** Everything a verb may touch of the world outside. */
 export interface Context {
@@ -17,9 +18,13 @@ export interface Context {
   readonly output: Output;
   /** Aborted by SIGINT, SIGTERM, SIGHUP, and when nobody reads our output any more. */
   readonly signal: AbortSignal;
+  /** Gives the host of somebody else instead of one of the command's own. */
+  readonly openHost?: OpenHost | undefined;
   /** What stood after `--`, as it was typed; undefined when there was no `--`. */
   readonly afterDashes: readonly string[] | undefined;
 }
+
+export type OpenHost = (need: Need) => Promise<CommandHost>;
 
 /** One command: its arguments and flags, and what it does. Resolves to the exit status. */
 export interface Verb {

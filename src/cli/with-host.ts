@@ -21,8 +21,30 @@ export interface Need {
   readonly forModel?: boolean | undefined;
 }
 
+/** What commands use of a host. */
+export type CommandHost = Pick<
+  Host,
+  | 'call'
+  | 'close'
+  | 'connect'
+  | 'credentialPlace'
+  | 'isHeld'
+  | 'login'
+  | 'logout'
+  | 'on'
+  | 'phases'
+  | 'prompt'
+  | 'prompts'
+  | 'read'
+  | 'ready'
+  | 'resources'
+  | 'search'
+  | 'servers'
+  | 'tools'
+>;
+
 export interface Hosted {
-  readonly host: Host;
+  readonly host: CommandHost;
   readonly config: LoadedConfig;
 }
 
@@ -52,13 +74,35 @@ export async function openHost(
   need: Need,
   work: (hosted: Hosted) => Promise<number>,
 ): Promise<number> {
-  const { cwd, home, extra, env, output, signal } = context;
+  const { cwd, home, extra, output, signal } = context;
   const config = await loadConfig({ cwd, home, extra });
   noteProblems(config.problems, output);
   if (need.servers !== 'all') await settleTrust(context, config, need.servers);
+  // For the commands after this one, whose servers are then there already.
+  if (config.settings.daemon === true && context.openHost === undefined) await startForLater(context);
+  const host = await (context.openHost?.(need) ?? ownHost(context, need));
+  const stopLog = context.verbose ? logTo(context, host) : undefined;
+  try {
+    return await Promise.race([work({ host, config }), aborted(signal)]);
+  } finally {
+    await host.close();
+    stopLog?.();
+  }
+}
+
+async function startForLater({ home, env }: Context): Promise<void> {
+  const [{ allowsDaemon }, { startDaemon }] = await Promise.all([
+    import('../remote/serve.ts'),
+    import('../remote/control.ts'),
+  ]);
+  if (allowsDaemon(env)) await startDaemon(home, env).catch(() => {});
+}
+
+async function ownHost(context: Context, need: Need): Promise<CommandHost> {
+  const { cwd, home, extra, env, signal } = context;
   const { createHost } = await import('../host.ts');
   signal.throwIfAborted();
-  const host = await createHost({
+  return createHost({
     cwd,
     home: home.dir,
     servers: extra,
@@ -72,13 +116,6 @@ export async function openHost(
     approve: need.approve,
     ...(need.servers === 'all' ? {} : { only: need.servers }),
   });
-  const stopLog = context.verbose ? logTo(context, host) : undefined;
-  try {
-    return await Promise.race([work({ host, config }), aborted(signal)]);
-  } finally {
-    await host.close();
-    stopLog?.();
-  }
 }
 
 /** A server of the project that nobody agreed to yet: asked about where somebody can be asked. */
@@ -93,7 +130,7 @@ async function settleTrust(context: Context, config: LoadedConfig, names: readon
   }
 }
 
-function noteMissing({ output }: Context, host: Host): void {
+function noteMissing({ output }: Context, host: CommandHost): void {
   for (const { name, status, error } of host.servers()) {
     if (status === 'connected' || status === 'disabled' || error === undefined) continue;
     const hint = error.hint === undefined ? '' : ` ${clean(error.hint, { multiline: false })}`;
@@ -104,7 +141,7 @@ function noteMissing({ output }: Context, host: Host): void {
   }
 }
 
-function logTo({ output }: Context, host: Host): () => void {
+function logTo({ output }: Context, host: CommandHost): () => void {
   return host.on('log', ({ server, level, message }) => {
     const text = clean(`${level}${server === undefined ? '' : ` ${server}`}: ${message}`, {
       multiline: false,

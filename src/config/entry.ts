@@ -110,6 +110,8 @@ export interface Settings {
   readonly searchLearning?: boolean;
   readonly naming?: 'mcp__' | 'short';
   readonly client?: { readonly name?: string; readonly version?: string };
+  /** Whether commands share the servers of a daemon; undefined: only `serve` does. */
+  readonly daemon?: boolean;
   readonly plugins?: unknown;
   readonly telemetry?: unknown;
 }

@@ -132,7 +132,11 @@ const SHARED_KEYS = keys({
     kind: oneOf('lazy', 'eager', 'keep-alive'),
     description: 'When to connect, and whether to stay connected.',
   },
-  shared: { kind: flag, description: 'May be shared between hosts by the daemon.' },
+  shared: {
+    kind: flag,
+    description:
+      'Whether sessions of the daemon share one process (default true, but false for browsers and debuggers).',
+  },
   sandbox: { kind: anything, description: 'Limits of files and network for the process.' },
   pins: {
     kind: oneOf('hold', 'warn', 'off'),
@@ -176,6 +180,11 @@ export const SETTINGS_KEYS: Keys = keys({
       }),
     ),
     description: 'Who we say we are.',
+  },
+  daemon: {
+    kind: flag,
+    description:
+      'True: commands start the daemon and share its servers; false: nobody does, `serve` neither (default: only `serve`).',
   },
   plugins: { kind: anything, description: 'Plugins and whether they are enabled.' },
   telemetry: { kind: anything, description: 'Where traces and metrics go.' },

@@ -77,6 +77,11 @@ export class Front {
     return this.#running.size > 0 || this.#subscriptions.isListening;
   }
 
+  /** Streams of changes that are open, each a request that has no answer yet. */
+  get streams(): number {
+    return this.#subscriptions.streams;
+  }
+
   get version(): string | undefined {
     return this.#legacy?.version;
   }

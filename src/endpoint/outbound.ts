@@ -1,5 +1,6 @@
 /** Our questions to one legacy client: requests of ours, their ids, their answers. */
 
+import { randomUUID } from 'node:crypto';
 import { PlugboardError } from '../errors.ts';
 import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { Params } from './eras.ts';
@@ -13,6 +14,8 @@ interface Pending {
 }
 
 export class Outbound {
+  /** Not the same in two processes: an answer that was meant for a daemon that is gone must not answer its successor. */
+  readonly #name = randomUUID().slice(0, 8);
   readonly #pending = new Map<string, Pending>();
   #asked = 0;
   /** Why nobody can be asked any more. */
@@ -34,7 +37,7 @@ export class Outbound {
         );
       }
       this.#asked += 1;
-      const id = `plugboard-${this.#asked}`;
+      const id = `plugboard-${this.#name}-${this.#asked}`;
       const forget = (): void => {
         this.#pending.delete(id);
         signal?.removeEventListener('abort', onAbort);

@@ -24,12 +24,55 @@ export interface LineStreams {
 }
 
 /** Serves a backend to the one client at the other end; ends when the client closes its side. */
-export function serveLines(backend: Backend, { input, output, write, atEnd }: LineStreams): Served {
+export function serveLines(backend: Backend, streams: LineStreams): Served {
+  const { input, atEnd } = streams;
+  const { front, writer, left, broken, answered } = openLines(backend, 'stdio', streams);
+  let closing: Promise<void> | undefined;
+  const closed = Promise.race([left, broken]).then(async () => {
+    if (atEnd === 'finish') {
+      front.heardAll();
+      await within(FINISH_MS, backend.clock, [answered(), broken]);
+    }
+    // Nobody reads the answers any more: what runs is cancelled (F55).
+    front.close(new PlugboardError('CANCELLED', 'the client has gone away'));
+    await backend.close();
+    await Promise.race([writer.flushed(), broken]);
+  });
+  return {
+    closed,
+    close() {
+      closing ??= backend.close().then(() => {
+        input.destroy();
+        return closed;
+      });
+      return closing;
+    },
+  };
+}
+
+/** One client of a backend that may have others. */
+export interface LineClient {
+  readonly front: Front;
+  readonly writer: LineWriter;
+  /** Resolves when the client has said its last word. */
+  readonly left: Promise<void>;
+  /** Resolves when it reads no more. */
+  readonly broken: Promise<void>;
+  /** Resolves when nothing is left to be answered; streams of changes never are. */
+  answered(): Promise<void>;
+}
+
+/** `principal`: who this is; what belongs to one is never shown to another. */
+export function openLines(
+  backend: Backend,
+  principal: string,
+  { input, output, write }: Omit<LineStreams, 'atEnd'>,
+): LineClient {
   const writer = new LineWriter(output, write);
   const { send } = writer;
-  const front = new Front(backend, { principal: 'stdio', stateless: false, broadcast: send });
+  const front = new Front(backend, { principal, stateless: false, broadcast: send });
   let unanswered = 0;
-  let onAnswered = (): void => {};
+  const onAnswered = new Set<() => void>();
   const received = (frame: Record<string, unknown>): void => {
     const pending = front.receive(frame, { send, onGone: undefined });
     if (pending === undefined) return;
@@ -37,7 +80,9 @@ export function serveLines(backend: Backend, { input, output, write, atEnd }: Li
     void pending.then((answer) => {
       if (answer !== undefined) send(answer);
       unanswered -= 1;
-      if (unanswered === 0) onAnswered();
+      if (unanswered > front.streams) return;
+      for (const told of onAnswered) told();
+      onAnswered.clear();
     });
   };
   readLines(input, (line) => {
@@ -57,35 +102,18 @@ export function serveLines(backend: Backend, { input, output, write, atEnd }: Li
       writer.onceDrained(() => input.resume());
     }
   });
-  let closing: Promise<void> | undefined;
-  const broken = new Promise<void>((resolve) => {
-    output.once('error', () => resolve());
-  });
-  const left = new Promise<void>((resolve) => {
-    input.once('end', resolve);
-    input.once('close', resolve);
-  });
-  const closed = Promise.race([left, broken]).then(async () => {
-    if (atEnd === 'finish' && unanswered > 0) {
-      front.heardAll();
-      const answered = new Promise<void>((resolve) => {
-        onAnswered = resolve;
-      });
-      await within(FINISH_MS, backend.clock, [answered, broken]);
-    }
-    // Nobody reads the answers any more: what runs is cancelled (F55).
-    front.close(new PlugboardError('CANCELLED', 'the client has gone away'));
-    await backend.close();
-    await Promise.race([writer.flushed(), broken]);
-  });
   return {
-    closed,
-    close() {
-      closing ??= backend.close().then(() => {
-        input.destroy();
-        return closed;
-      });
-      return closing;
+    front,
+    writer,
+    left: new Promise((resolve) => {
+      input.once('end', resolve);
+      input.once('close', resolve);
+    }),
+    broken: new Promise((resolve) => {
+      output.once('error', () => resolve());
+    }),
+    async answered() {
+      if (unanswered > front.streams) await new Promise<void>((resolve) => onAnswered.add(resolve));
     },
   };
 }

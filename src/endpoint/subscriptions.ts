@@ -37,6 +37,11 @@ export class Subscriptions {
     return this.#listeners.size > 0;
   }
 
+  /** Streams that are open, each a request that has no answer yet. */
+  get streams(): number {
+    return this.#listeners.size;
+  }
+
   async subscribe(uri: unknown, asker: Asker): Promise<void> {
     const ours = String(uri);
     if (this.#legacy.has(ours)) return;

@@ -25,6 +25,7 @@ export const serve: Verb = {
       .option('--no-auth', 'ask MCP clients for no token; on this machine only')
       .option('--issuer <url>', 'accept tokens of this authorization server')
       .option('--audience <name>', 'whom such tokens have to be meant for')
+      .option('--no-daemon', 'have servers of its own instead of sharing those of the daemon')
       .option('--legacy-sse', 'also serve the HTTP+SSE transport of 2024-11-05 at /sse')
       .option(
         '--approvals <mode>',
@@ -37,6 +38,7 @@ export const serve: Verb = {
     if (args.length > 0) throw usage(`serve takes no arguments, and ${JSON.stringify(args[0])} is one.`);
     const approvals = approvalsOf(flags);
     const http = httpOf(flags);
+    if (http === undefined && flags['daemon'] !== false && (await relayed(context, approvals))) return 0;
     return withServedHost(context, (host) =>
       http === undefined
         ? onStdio(context, host, { approvals })
@@ -44,6 +46,14 @@ export const serve: Verb = {
     );
   },
 };
+
+/** False when this process has to serve by itself; who wants to be told more wants a host of its own. */
+async function relayed(context: Context, approvals: 'client' | 'enforce'): Promise<boolean> {
+  const { cwd, env, home, extra, signal, verbose } = context;
+  const { allowsDaemon, relayServe } = await import('../../remote/serve.ts');
+  if (verbose || !allowsDaemon(env)) return false;
+  return relayServe({ home, env, signal, hello: { kind: 'mcp', cwd, env, approvals, servers: extra } });
+}
 
 async function onStdio({ signal }: Context, host: Host, options: GatewayOptions): Promise<number> {
   const { serveStdio } = await import('../../serve/stdio.ts');

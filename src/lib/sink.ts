@@ -4,7 +4,17 @@ import { fstatSync, writeSync } from 'node:fs';
 
 type Stream = NodeJS.WriteStream;
 
-export class Sink {
+/** What an output stream looks like to whoever fills it, here or in another process. */
+export interface TextSink {
+  readonly isTerminal: boolean;
+  /** Of a terminal, as far as it says. */
+  readonly columns: number | undefined;
+  readonly rows: number | undefined;
+  write(text: string): void;
+  flushed(): Promise<void>;
+}
+
+export class Sink implements TextSink {
   readonly isTerminal: boolean;
   readonly #fd: 1 | 2;
   readonly #onGone: () => void;
@@ -15,6 +25,14 @@ export class Sink {
     this.#fd = fd;
     this.#onGone = onGone;
     this.isTerminal = isTerminal(fd);
+  }
+
+  get columns(): number | undefined {
+    return this.isTerminal ? this.#open().columns : undefined;
+  }
+
+  get rows(): number | undefined {
+    return this.isTerminal ? this.#open().rows : undefined;
   }
 
   /**

@@ -1,0 +1,24 @@
+/** `plugboard reload`: running daemons read the configuration again, and say how they are doing with it. */
+
+import type { Command } from 'commander';
+import { reloadDaemons } from '../../remote/control.ts';
+import type { Context, Verb } from '../verb.ts';
+
+export const reload: Verb = {
+  configure(command: Command): void {
+    command.addHelpText(
+      'after',
+      '\nChanged files are noticed without it; only servers that changed are restarted.\n\nExamples:\n  plugboard reload',
+    );
+  },
+
+  async run({ home, output }: Context): Promise<number> {
+    const daemons = await reloadDaemons(home);
+    output.answer({ reloaded: daemons.length, daemons }, () =>
+      daemons.length === 0
+        ? 'The daemon is not running: whatever starts next reads the configuration as it is.'
+        : 'The daemon has read the configuration again.',
+    );
+    return 0;
+  },
+};

@@ -1,0 +1,168 @@
+/** The hosts of the daemon: one for all sessions that may share their servers, for as long as there are any. */
+
+import { realpathSync } from 'node:fs';
+import type { Home } from '../config/home.ts';
+import { loadConfig } from '../config/load.ts';
+import { createHost, type Host } from '../host.ts';
+import { canonicalJson } from '../lib/canonical-json.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Surroundings } from '../remote/hello.ts';
+import { Gateway } from '../serve/gateway.ts';
+import { environmentKey, visibleEnvironment } from './environment.ts';
+
+type Approvals = 'client' | 'enforce';
+
+/** One host and who uses it. */
+export class SharedHost {
+  readonly key: string;
+  readonly cwd: string;
+  readonly host: Host;
+  users = 0;
+  readonly #gateways = new Map<Approvals, Gateway>();
+  readonly #clock: Clock;
+
+  constructor(key: string, cwd: string, host: Host, clock: Clock) {
+    this.key = key;
+    this.cwd = cwd;
+    this.host = host;
+    this.#clock = clock;
+  }
+
+  /** What MCP clients are served by; those that want every approval asked are served apart. */
+  gateway(approvals: Approvals): Gateway {
+    let gateway = this.#gateways.get(approvals);
+    if (gateway === undefined) {
+      gateway = new Gateway(this.host, { approvals, clock: this.#clock });
+      this.#gateways.set(approvals, gateway);
+    }
+    return gateway;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#gateways.values()].map((gateway) => gateway.close()));
+    await this.host.close();
+  }
+}
+
+export interface SharedHostsOptions {
+  readonly home: Home;
+  readonly clock: Clock;
+  /** How long a host that nobody uses is kept; asked when its last user leaves. */
+  readonly keepMs: () => number;
+  readonly log: (message: string) => void;
+}
+
+interface Known {
+  readonly shared: SharedHost;
+  cancelEnd: () => void;
+}
+
+export class SharedHosts {
+  readonly #options: SharedHostsOptions;
+  readonly #known = new Map<string, Promise<Known>>();
+  readonly #ending = new Map<string, Promise<void>>();
+
+  constructor(options: SharedHostsOptions) {
+    this.#options = options;
+  }
+
+  async all(): Promise<readonly SharedHost[]> {
+    const known = await Promise.allSettled(this.#known.values());
+    return known.flatMap((each) => (each.status === 'fulfilled' ? [each.value.shared] : []));
+  }
+
+  /**
+   * The host for these surroundings, with the configuration as it is now; whoever is given one gives it back.
+   * Undefined when there is none yet and none is to be made, or when the configuration wants no daemon.
+   */
+  async acquire(from: Surroundings, how: { readonly make: boolean }): Promise<SharedHost | undefined> {
+    const { home } = this.#options;
+    const config = await loadConfig({ cwd: from.cwd, home, code: from.servers });
+    if (config.settings.daemon === false) return undefined;
+    const env = visibleEnvironment(config, from.env);
+    const cwd = realPath(from.cwd);
+    const key = canonicalJson([cwd, from.servers ?? {}, environmentKey(env)]);
+    for (;;) {
+      await this.#ending.get(key);
+      let making = this.#known.get(key);
+      const isNew = making === undefined;
+      if (making === undefined) {
+        if (!how.make) return undefined;
+        making = this.#make(key, cwd, from, env);
+        this.#known.set(key, making);
+      }
+      const known = await making;
+      // It may have been given up while we waited.
+      if (this.#known.get(key) !== making) continue;
+      known.cancelEnd();
+      known.cancelEnd = () => {};
+      known.shared.users += 1;
+      // A watcher notices changes too, but not before whoever made them asks the next thing.
+      if (!isNew) await known.shared.host.reload();
+      return known.shared;
+    }
+  }
+
+  /** Resolves when the host is gone, if this was its last user and nothing keeps it. */
+  async release(shared: SharedHost): Promise<void> {
+    shared.users -= 1;
+    if (shared.users > 0) return;
+    const known = await this.#known.get(shared.key);
+    if (known?.shared !== shared || shared.users > 0) return;
+    const keepMs = this.#options.keepMs();
+    if (keepMs > 0) known.cancelEnd = this.#options.clock.after(keepMs, () => void this.#end(shared));
+    else await this.#end(shared);
+  }
+
+  async reload(): Promise<void> {
+    await Promise.all((await this.all()).map(({ host }) => host.reload()));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all((await this.all()).map((shared) => this.#end(shared)));
+    await Promise.all(this.#ending.values());
+  }
+
+  #make(key: string, cwd: string, from: Surroundings, env: NodeJS.ProcessEnv): Promise<Known> {
+    const { home, clock, log } = this.#options;
+    const making = createHost({
+      cwd,
+      home: home.dir,
+      servers: from.servers,
+      // No more than the key knows of: what another session has in its environment must not decide for this one.
+      env,
+      clock,
+      // Servers are told once that they may ask; who answers is the client behind each session.
+      sessions: { elicit: () => ({ action: 'decline' }), sample: () => undefined, roots: [] },
+    }).then((host) => {
+      log(`opened the servers of ${cwd}`);
+      host.on('log', ({ server, level, message }) => {
+        if (level === 'warning' || level === 'error') log(`${level} ${server ?? ''}: ${message}`);
+      });
+      const shared = new SharedHost(key, cwd, host, clock);
+      return { shared, cancelEnd: () => {} };
+    });
+    making.catch(() => this.#known.delete(key));
+    return making;
+  }
+
+  #end(shared: SharedHost): Promise<void> {
+    this.#known.delete(shared.key);
+    const { log } = this.#options;
+    const ended = shared
+      .close()
+      .then(() => log(`closed the servers of ${shared.cwd}`))
+      .catch((error: unknown) => log(`closing the servers of ${shared.cwd}: ${String(error)}`))
+      .finally(() => this.#ending.delete(shared.key));
+    this.#ending.set(shared.key, ended);
+    return ended;
+  }
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,58 @@
+/** One relayed client: a front of the gateway on a socket of the daemon. */
+
+import type { Socket } from 'node:net';
+import { type LineClient, openLines } from '../endpoint/stdio.ts';
+import { PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Surroundings } from '../remote/hello.ts';
+import type { SharedHost } from './hosts.ts';
+
+export interface McpSessionOptions {
+  readonly socket: Socket;
+  readonly from: Surroundings;
+  readonly shared: SharedHost;
+  readonly approvals: 'client' | 'enforce';
+  readonly name: string;
+  readonly clock: Clock;
+}
+
+export class McpSession {
+  readonly from: Surroundings;
+  readonly shared: SharedHost;
+  /** Resolves when the client has gone, or was sent away. */
+  readonly left: Promise<void>;
+  readonly #socket: Socket;
+  readonly #client: LineClient;
+  readonly #clock: Clock;
+
+  constructor({ socket, from, shared, approvals, name, clock }: McpSessionOptions) {
+    this.from = from;
+    this.shared = shared;
+    this.#socket = socket;
+    this.#clock = clock;
+    this.#client = openLines(shared.gateway(approvals), name, { input: socket, output: socket });
+    const { left, broken, front } = this.#client;
+    this.left = Promise.race([left, broken]).then(() =>
+      // Nobody reads the answers any more: what runs is cancelled upstream (F55).
+      front.close(new PlugboardError('CANCELLED', 'the client has gone away')),
+    );
+    socket.resume();
+  }
+
+  /** Ends the session when everything is answered, with a word to the relay; after `graceMs` without one. */
+  async leave(word: string, graceMs: number): Promise<void> {
+    // What arrives from here on is not begun; the relay says it again elsewhere.
+    this.#socket.pause();
+    let stopTimer = (): void => {};
+    const late = new Promise<boolean>((resolve) => {
+      stopTimer = this.#clock.after(graceMs, () => resolve(false));
+    });
+    const answered = await Promise.race([this.#client.answered().then(() => true), late]);
+    stopTimer();
+    await this.#client.writer.flushed();
+    if (answered) this.#socket.write(`${word}\n`);
+    this.#socket.end();
+    this.#socket.resume();
+    await this.left;
+  }
+}

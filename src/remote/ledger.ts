@@ -1,0 +1,171 @@
+/** What a relay has to remember of one client's conversation, so that a new daemon can take it over in the middle. */
+
+import { isRecord } from '../lib/json-rpc.ts';
+
+type Frame = Readonly<Record<string, unknown>>;
+
+/** Requests that may be said again, because they change nothing or say what is so already. */
+const REPEATABLE: ReadonlySet<string> = new Set([
+  'initialize',
+  'ping',
+  'server/discover',
+  'tools/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+  'logging/setLevel',
+  'subscriptions/listen',
+]);
+
+/** Ids of requests that the relay itself makes; their answers are for nobody else. */
+const OWN_ID = 'plugboard-relay-';
+/** Longer ids are looked for in the whole line. */
+const HEAD_BYTES = 400;
+/** How our side writes: the id before everything that may be long. */
+const HEAD = /^\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|-?[\d.eE+-]+|null),"(result|error|method)":/;
+
+interface Pending {
+  readonly id: string | number;
+  readonly method: string;
+  readonly line: Buffer;
+}
+
+export class Ledger {
+  readonly #pending = new Map<string, Pending>();
+  readonly #questions = new Map<string, string | number>();
+  readonly #subscribed = new Map<string, Frame>();
+  #initialize: Frame | undefined;
+  #initialized = false;
+  #level: Frame | undefined;
+  #made = 0;
+
+  /** Whether an answer is waited for; a stream of changes never has one. */
+  get hasPending(): boolean {
+    for (const { method } of this.#pending.values()) if (method !== 'subscriptions/listen') return true;
+    return false;
+  }
+
+  /** A legacy client has been greeted: it may be told that lists changed. */
+  get isInitialized(): boolean {
+    return this.#initialized;
+  }
+
+  /** A line of the client, on its way to the daemon. */
+  sent(line: Buffer): void {
+    let value: unknown;
+    try {
+      value = JSON.parse(line.toString('utf8'));
+    } catch {
+      return; // the daemon says what is wrong with it
+    }
+    for (const frame of Array.isArray(value) ? value : [value]) if (isRecord(frame)) this.#sent(frame, line);
+  }
+
+  /** A line of the daemon, on its way to the client; false when it is not for the client. */
+  received(line: Buffer): boolean {
+    const head = headOf(line);
+    if (head === undefined) return true;
+    const { id, kind } = head;
+    if (kind === 'method') {
+      this.#questions.set(JSON.stringify(id), id);
+      return true;
+    }
+    if (typeof id === 'string' && id.startsWith(OWN_ID)) return false;
+    this.#pending.delete(JSON.stringify(id));
+    return true;
+  }
+
+  /** What brings a new daemon to where the lost one was. */
+  opening(): readonly Frame[] {
+    const answered = this.#initialize !== undefined && !this.#has('initialize');
+    if (!answered) return [];
+    const own = (frame: Frame): Frame => {
+      this.#made += 1;
+      return { ...frame, id: `${OWN_ID}${this.#made}` };
+    };
+    return [
+      ...(this.#initialize === undefined ? [] : [own(this.#initialize)]),
+      ...(this.#initialized ? [{ jsonrpc: '2.0', method: 'notifications/initialized' }] : []),
+      ...(this.#level === undefined ? [] : [own(this.#level)]),
+      ...[...this.#subscribed.values()].map(own),
+    ];
+  }
+
+  /** Lines that the new daemon is given again; a batch is one line of several requests. */
+  repeated(): readonly Buffer[] {
+    return [...new Set([...this.#pending.values()].map(({ line }) => line))];
+  }
+
+  /** Requests whose outcome nobody knows; they are forgotten. */
+  takeLost(): readonly (string | number)[] {
+    const lost: (string | number)[] = [];
+    for (const [key, { id, method }] of this.#pending) {
+      if (REPEATABLE.has(method)) continue;
+      this.#pending.delete(key);
+      lost.push(id);
+    }
+    return lost;
+  }
+
+  /** Questions to the client that nobody waits for any more; they are forgotten. */
+  takeQuestions(): readonly (string | number)[] {
+    const open = [...this.#questions.values()];
+    this.#questions.clear();
+    return open;
+  }
+
+  #sent(frame: Frame, line: Buffer): void {
+    const { id, method, params } = frame;
+    if (typeof method !== 'string') {
+      this.#questions.delete(JSON.stringify(id));
+      return;
+    }
+    if (method === 'notifications/initialized') this.#initialized = true;
+    if (typeof id !== 'string' && typeof id !== 'number') {
+      this.#cancelled(method, params);
+      return;
+    }
+    this.#pending.set(JSON.stringify(id), { id, method, line });
+    const uri = isRecord(params) ? String(params['uri']) : '';
+    if (method === 'initialize') this.#initialize = frame;
+    else if (method === 'logging/setLevel') this.#level = frame;
+    else if (method === 'resources/subscribe') this.#subscribed.set(uri, frame);
+    else if (method === 'resources/unsubscribe') this.#subscribed.delete(uri);
+  }
+
+  /** What a client takes back is not answered. */
+  #cancelled(method: string, params: unknown): void {
+    if (method !== 'notifications/cancelled' || !isRecord(params)) return;
+    this.#pending.delete(JSON.stringify(params['requestId']));
+  }
+
+  #has(method: string): boolean {
+    for (const pending of this.#pending.values()) if (pending.method === method) return true;
+    return false;
+  }
+}
+
+interface Head {
+  readonly id: string | number;
+  readonly kind: string;
+}
+
+/** Who a line answers or asks; read from its first bytes, since what follows may be megabytes. */
+function headOf(line: Buffer): Head | undefined {
+  const found = HEAD.exec(line.toString('utf8', 0, HEAD_BYTES));
+  if (found?.[1] !== undefined && found[2] !== undefined) {
+    const id: unknown = JSON.parse(found[1]);
+    return typeof id === 'string' || typeof id === 'number' ? { id, kind: found[2] } : undefined;
+  }
+  if (line.length <= HEAD_BYTES || !line.subarray(0, HEAD_BYTES).includes('"id":')) return undefined;
+  const value: unknown = JSON.parse(line.toString('utf8'));
+  if (!isRecord(value)) return undefined;
+  const { id, method } = value;
+  if (typeof id !== 'string' && typeof id !== 'number') return undefined;
+  return { id, kind: typeof method === 'string' ? 'method' : 'result' };
+}

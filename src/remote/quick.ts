@@ -1,0 +1,94 @@
+/** What the command can do without loading the command line: be a relay, and hand itself to the daemon that runs. */
+
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { findHome } from '../config/home.ts';
+import { EXIT_STATUS } from '../errors.ts';
+import { runThere } from './command.ts';
+import { allowsDaemon, relayServe } from './serve.ts';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Commands that ask a running host something, and change nothing of this process's. */
+const THERE: ReadonlySet<string> = new Set([
+  'call',
+  'list',
+  'status',
+  'tools',
+  'search',
+  'resources',
+  'read',
+  'prompts',
+  'prompt',
+]);
+
+/**
+ * Runs what was typed if it is plain enough, and resolves to its exit status. Undefined: nothing was done, and
+ * the command line has to be loaded; it knows every flag, and says what is wrong with one.
+ */
+export async function runQuickly(
+  words: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<number | undefined> {
+  if (!allowsDaemon(env)) return undefined;
+  const [command = '', ...rest] = words;
+  if (command === 'serve') return serveQuickly(rest, env);
+  return THERE.has(command) ? runThere(words, env) : undefined;
+}
+
+async function serveQuickly(words: readonly string[], env: NodeJS.ProcessEnv): Promise<number | undefined> {
+  const wanted = readServe(words);
+  if (wanted === undefined) return undefined;
+  const { cwd, approvals } = wanted;
+  const stop = new AbortController();
+  const stopped = (): void => {
+    if (stop.signal.aborted) process.exit(EXIT_STATUS.CANCELLED);
+    stop.abort();
+  };
+  for (const name of SIGNALS) process.on(name, stopped);
+  const done = await relayServe({
+    home: findHome(env),
+    env,
+    hello: { kind: 'mcp', cwd, env, approvals },
+    signal: stop.signal,
+  });
+  for (const name of SIGNALS) process.off(name, stopped);
+  return done ? 0 : undefined;
+}
+
+interface Wanted {
+  readonly cwd: string;
+  readonly approvals: 'client' | 'enforce';
+}
+
+function readServe(words: readonly string[]): Wanted | undefined {
+  let cwd = currentFolder();
+  let approvals: Wanted['approvals'] = 'client';
+  for (let at = 0; at < words.length; at++) {
+    const [flag, given = words[at + 1]] = split(words[at] ?? '');
+    if (flag === '--stdio') continue;
+    if (flag === '--cwd' && given !== undefined) cwd = existingFolder(given);
+    else if (flag === '--approvals' && (given === 'client' || given === 'enforce')) approvals = given;
+    else return undefined;
+    if (!(words[at] ?? '').includes('=')) at++;
+  }
+  return cwd === undefined ? undefined : { cwd, approvals };
+}
+
+function split(word: string): [string, string | undefined] {
+  const equals = word.indexOf('=');
+  return equals === -1 ? [word, undefined] : [word.slice(0, equals), word.slice(equals + 1)];
+}
+
+function existingFolder(given: string): string | undefined {
+  const folder = resolve(given);
+  return statSync(folder, { throwIfNoEntry: false })?.isDirectory() ? folder : undefined;
+}
+
+function currentFolder(): string | undefined {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,213 @@
+/**
+ * One client of the gateway whose host lives in the daemon: bytes are handed on both ways. When the daemon is
+ * lost, the client keeps its connection: a new daemon is told what the old one knew, and only calls whose
+ * outcome nobody can know end, with an error that says so (F58).
+ */
+
+import type { Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { RPC_INTERNAL_ERROR } from '../lib/json-rpc.ts';
+import { LEAVING, STOPPED } from './hello.ts';
+import { Ledger } from './ledger.ts';
+import { LineCutter } from './lines.ts';
+
+const NEWLINE: Buffer = Buffer.from('\n');
+/** How long the daemon may take to end what it did for us. */
+const GOODBYE_MS = 15_000;
+/** How long answers are waited for when we are asked to end. */
+const GRACE_MS = 5_000;
+const MAX_TRIES = 6;
+const FIRST_PAUSE_MS = 50;
+const LIST_KINDS = ['tools', 'resources', 'prompts'];
+
+type End = 'lost' | 'leaving' | 'stopped';
+const ENDS: ReadonlyMap<string, End> = new Map<string, End>([
+  [LEAVING, 'leaving'],
+  [STOPPED, 'stopped'],
+]);
+
+export interface RelayOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** The session that was opened first. */
+  readonly first: Socket;
+  /** Opens another one, with another daemon if need be. */
+  readonly again: () => Promise<Socket>;
+  /** Aborted when this process is asked to end. */
+  readonly signal: AbortSignal;
+}
+
+/** Resolves when the client has left, or was asked to; rejects when no daemon can be had any more. */
+export function relay(options: RelayOptions): Promise<void> {
+  return new Relay(options).run();
+}
+
+class Relay {
+  readonly #options: RelayOptions;
+  readonly #ledger = new Ledger();
+  readonly #incoming: LineCutter;
+  #socket: Socket | undefined;
+  #clientLeft = false;
+  /** A person stopped the daemon: no other is started before the client says something. */
+  #asleep = false;
+  #finish: () => void = () => {};
+  #fail: (error: unknown) => void = () => {};
+  #onAnswered: () => void = () => {};
+
+  constructor(options: RelayOptions) {
+    this.#options = options;
+    this.#incoming = new LineCutter((line) => this.#fromClient(line));
+  }
+
+  run(): Promise<void> {
+    const { input, output, first, signal } = this.#options;
+    return new Promise((resolve, reject) => {
+      this.#finish = resolve;
+      this.#fail = reject;
+      input.on('data', (chunk: Buffer) => this.#incoming.push(chunk));
+      input.once('end', () => {
+        this.#incoming.end();
+        this.#leave();
+      });
+      input.once('close', () => this.#leave());
+      output.once('error', () => this.#leave());
+      const asked = (): void => void this.#leaveWhenAnswered();
+      if (signal.aborted) asked();
+      else signal.addEventListener('abort', asked, { once: true });
+      this.#use(first);
+    });
+  }
+
+  #use(socket: Socket): void {
+    const { input, output } = this.#options;
+    this.#socket = socket;
+    let end: End = 'lost';
+    const lines = new LineCutter((line) => {
+      const said = line.length === LEAVING.length ? ENDS.get(line.toString('latin1')) : undefined;
+      if (said !== undefined) end = said;
+      else if (this.#ledger.received(line)) this.#toClient(line);
+      if (!this.#ledger.hasPending) this.#onAnswered();
+    });
+    socket.on('data', (chunk: Buffer) => {
+      lines.push(chunk);
+      if (!output.writableNeedDrain) return;
+      socket.pause();
+      output.once('drain', () => socket.resume());
+    });
+    socket.on('drain', () => input.resume());
+    socket.once('end', () => socket.end());
+    socket.once('close', () => {
+      if (this.#socket === socket) this.#lost(end);
+    });
+    socket.resume();
+    if (this.#clientLeft) socket.end();
+  }
+
+  #fromClient(line: Buffer): void {
+    if (line.length === 0) return;
+    this.#ledger.sent(line);
+    if (this.#asleep) this.#wake();
+    else this.#toDaemon(line);
+  }
+
+  #toDaemon(line: Buffer): void {
+    const socket = this.#socket;
+    // Not lost: what is in the ledger is said again to the next daemon.
+    if (socket === undefined || !socket.writable) return;
+    socket.cork();
+    socket.write(line);
+    if (!socket.write(NEWLINE)) this.#options.input.pause();
+    process.nextTick(() => socket.uncork());
+  }
+
+  #toClient(line: Buffer): void {
+    const { output } = this.#options;
+    if (output.destroyed) return;
+    output.cork();
+    output.write(line);
+    output.write(NEWLINE);
+    process.nextTick(() => output.uncork());
+  }
+
+  #lost(end: End): void {
+    this.#socket = undefined;
+    if (this.#clientLeft) {
+      this.#finish();
+      return;
+    }
+    for (const requestId of this.#ledger.takeQuestions()) {
+      this.#tell({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
+    }
+    // Only a daemon that said goodbye is known to have begun nothing of what it did not answer.
+    const lost = end === 'lost' ? this.#ledger.takeLost() : [];
+    for (const id of lost) this.#tell({ jsonrpc: '2.0', id, error: LOST });
+    this.#asleep = end === 'stopped' && !this.#ledger.hasPending;
+    if (!this.#asleep) this.#wake();
+  }
+
+  #wake(): void {
+    this.#asleep = false;
+    this.#options.input.pause();
+    this.#recover().catch((error: unknown) => this.#fail(error));
+  }
+
+  async #recover(): Promise<void> {
+    const socket = await this.#reattach();
+    const again = this.#ledger.repeated();
+    this.#use(socket);
+    for (const frame of this.#ledger.opening()) this.#toDaemon(Buffer.from(JSON.stringify(frame)));
+    for (const line of again) this.#toDaemon(line);
+    if (this.#ledger.isInitialized) {
+      // What the session had loaded is gone, and the new daemon may know more or less than the old one.
+      for (const kind of LIST_KINDS) {
+        this.#tell({ jsonrpc: '2.0', method: `notifications/${kind}/list_changed` });
+      }
+    }
+    this.#options.input.resume();
+  }
+
+  async #reattach(): Promise<Socket> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#options.again();
+      } catch (error) {
+        if (tries === MAX_TRIES) throw error;
+      }
+      await delay(FIRST_PAUSE_MS * 2 ** tries);
+    }
+  }
+
+  #tell(message: object): void {
+    this.#toClient(Buffer.from(JSON.stringify(message)));
+  }
+
+  /** The client is gone: the daemon ends what it does for it, and says when that is done. */
+  #leave(): void {
+    if (this.#clientLeft) return;
+    this.#clientLeft = true;
+    if (this.#asleep) this.#finish();
+    if (this.#socket === undefined) return;
+    this.#socket.end();
+    this.#socket.resume();
+    setTimeout(() => this.#socket?.destroy(), GOODBYE_MS).unref();
+  }
+
+  async #leaveWhenAnswered(): Promise<void> {
+    this.#options.input.pause();
+    if (this.#ledger.hasPending) {
+      const answered = new Promise<void>((resolve) => {
+        this.#onAnswered = resolve;
+      });
+      await Promise.race([answered, delay(GRACE_MS)]);
+    }
+    this.#leave();
+  }
+}
+
+const LOST = {
+  code: RPC_INTERNAL_ERROR,
+  message:
+    'The daemon was lost while this was worked on, and whether it was done is not known. A new one has taken over: look first, then try again.',
+  data: { code: 'CONNECTION_LOST', hint: 'plugboard daemon status shows the daemon, and where its log is.' },
+};

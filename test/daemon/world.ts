@@ -1,0 +1,150 @@
+/** A home and a project of a test's own, agents in it, and a look at the processes that they have caused. */
+
+import { execFile, spawn } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { DaemonReport } from '../../src/remote/report.ts';
+import { Agent } from './agent.ts';
+
+const exec = promisify(execFile);
+const COMMAND = fileURLToPath(new URL('../../dist/bin/plugboard.cjs', import.meta.url));
+const SERVER = fileURLToPath(new URL('../fixtures/daemon-server.mjs', import.meta.url));
+const POLL_MS = 25;
+const MAX_POLLS = 800;
+
+export class World {
+  readonly home: string;
+  readonly project: string;
+  readonly agents: Agent[] = [];
+
+  constructor(prefix = 'plugboard-daemon-') {
+    const root = realpathSync(mkdtempSync(join(tmpdir(), prefix)));
+    this.home = join(root, 'home');
+    this.project = join(root, 'project');
+    mkdirSync(this.home);
+    mkdirSync(join(this.project, '.git'), { recursive: true });
+  }
+
+  get env(): NodeJS.ProcessEnv {
+    const { PLUGBOARD_DAEMON: _asked, ...env } = process.env;
+    return { ...env, PLUGBOARD_HOME: this.home, PLUGBOARD_CREDENTIALS: 'file' };
+  }
+
+  /** One that says who it is; every process of it carries the home in its command line. */
+  server(more: object = {}, ...words: string[]): object {
+    return { command: process.execPath, args: [SERVER, this.home, ...words], ...more };
+  }
+
+  configure(mcpServers: object, more: object = {}): void {
+    writeFileSync(join(this.home, 'config.json'), JSON.stringify({ ...more, mcpServers }));
+  }
+
+  agent(options: { words?: readonly string[]; env?: NodeJS.ProcessEnv } = {}): Agent {
+    const command = [process.execPath, COMMAND, 'serve', ...(options.words ?? ['--stdio'])];
+    const agent = new Agent(this, command, { ...this.env, ...options.env });
+    this.agents.push(agent);
+    return agent;
+  }
+
+  /** What a command prints with `--json`. */
+  async command<T>(...words: string[]): Promise<T> {
+    const { stdout } = await this.run([...words, '--json']);
+    return JSON.parse(stdout);
+  }
+
+  run(words: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<{ stdout: string; stderr: string }> {
+    return exec(process.execPath, [COMMAND, ...words], { cwd: this.project, env: { ...this.env, ...env } });
+  }
+
+  /** A command of which nothing is waited for. */
+  start(...words: string[]): ReturnType<typeof spawn> {
+    return spawn(process.execPath, [COMMAND, ...words], { cwd: this.project, env: this.env });
+  }
+
+  async daemons(): Promise<readonly DaemonReport[]> {
+    return (await this.command<{ daemons: DaemonReport[] }>('daemon', 'status')).daemons;
+  }
+
+  /** The pid of the only daemon. */
+  async daemon(): Promise<number> {
+    const [daemon, ...others] = await this.daemons();
+    if (daemon === undefined || others.length > 0) throw new Error(`${others.length + 1} daemons`);
+    return daemon.pid;
+  }
+
+  /** Processes of the servers of this world. */
+  servers(): number[] {
+    return processes((words) => words.includes(SERVER) && words.includes(this.home));
+  }
+
+  /** Daemons of this world, whether or not they can be found by their clients. */
+  daemonProcesses(): number[] {
+    return processes((words, pid) => {
+      const isDaemon = words.some((word) => /plugboard daemon|daemon\.cjs$/.test(word));
+      return isDaemon && environmentOf(pid).includes(`PLUGBOARD_HOME=${this.home}`);
+    });
+  }
+
+  log(): string {
+    return readFileSync(join(this.home, 'run', 'daemon.log'), 'utf8');
+  }
+
+  async close(): Promise<void> {
+    for (const { child } of this.agents) if (child.exitCode === null) child.kill('SIGKILL');
+    await Promise.all(this.agents.map(({ exited }) => exited));
+    await this.command('daemon', 'stop');
+    rmSync(join(this.home, '..'), { recursive: true, force: true });
+  }
+}
+
+/** Waits for something that comes about by itself; rejects with what it is when it does not. */
+export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let polls = 0; polls < MAX_POLLS; polls++) {
+    if (await condition()) return;
+    await delay(POLL_MS);
+  }
+  throw new Error(`it never came about that ${what}`);
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+function processes(wanted: (words: readonly string[], pid: number) => boolean): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && isRunning(pid))
+    .filter((pid) => {
+      const words = textOf(`/proc/${pid}/cmdline`).split('\0');
+      return words[0] !== '' && wanted(words, pid);
+    });
+}
+
+function environmentOf(pid: number): readonly string[] {
+  return textOf(`/proc/${pid}/environ`).split('\0');
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
