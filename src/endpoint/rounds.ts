@@ -31,7 +31,7 @@ export class Rounds {
 
   constructor(work: Work) {
     this.work = work;
-    work.ask = (method, params, signal) => this.#ask(method, params, signal);
+    work.ask = (method, params, signal, key) => this.#ask(method, params, signal, key);
   }
 
   begin(run: () => Promise<Params>): void {
@@ -61,10 +61,16 @@ export class Rounds {
     }
   }
 
-  #ask(method: string, params: Params, signal: AbortSignal | undefined): Promise<unknown> {
+  #ask(
+    method: string,
+    params: Params,
+    signal: AbortSignal | undefined,
+    wanted: string | undefined,
+  ): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#asked += 1;
-      const key = `${method.split('/')[0]}-${this.#asked}`;
+      const own = `${method.split('/')[0]}-${this.#asked}`;
+      const key = wanted === undefined || this.#open.has(wanted) ? own : wanted;
       const signals = [this.work.signal, ...(signal === undefined ? [] : [signal])];
       const forget = (): void => {
         this.#open.delete(key);

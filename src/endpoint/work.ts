@@ -13,8 +13,16 @@ export interface Exchange {
   onGone: ((reason: PlugboardError) => void) | undefined;
 }
 
-/** Puts a question of a server to the client; rejects when it cannot be put or is given up. */
-export type Ask = (method: string, params: Params, signal: AbortSignal | undefined) => Promise<unknown>;
+/**
+ * Puts a question to the client; rejects when it cannot be put or is given up. `key`: what a modern client finds it
+ * under, if that matters to anybody.
+ */
+export type Ask = (
+  method: string,
+  params: Params,
+  signal: AbortSignal | undefined,
+  key?: string,
+) => Promise<unknown>;
 
 export class Work {
   readonly id: RequestId;

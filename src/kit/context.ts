@@ -39,20 +39,36 @@ export interface Context {
   /** A notification on the way of this request. */
   notify(method: string, params?: Readonly<Record<string, unknown>>): void;
   /** Asks the person for values by a form; the answer is checked. Rejects when the client cannot ask. */
-  elicit<const S extends Schema>(question: {
-    readonly message: string;
-    readonly schema: S;
-  }): Promise<Elicited<Checked<S>>>;
+  elicit<const S extends Schema>(question: FormQuestion<S>): Promise<Elicited<Checked<S>>>;
   /** Asks the person to visit an address. Rejects when the client cannot ask. */
-  elicitUrl(question: {
-    readonly message: string;
-    readonly url: string;
-    readonly id?: string;
-  }): Promise<{ readonly action: 'accept' | 'decline' | 'cancel'; readonly id: string }>;
+  elicitUrl(
+    question: UrlQuestion,
+  ): Promise<{ readonly action: Elicited<never>['action']; readonly id: string }>;
   /** Lets the client's model say something; `params` and answer are those of `sampling/createMessage`. */
-  sample(params: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>;
+  sample(
+    params: Readonly<Record<string, unknown>>,
+    options?: QuestionOptions,
+  ): Promise<Readonly<Record<string, unknown>>>;
   /** The folders that the client works in; none when it does not tell. */
-  roots(): Promise<readonly { readonly uri: string; readonly name?: string }[]>;
+  roots(options?: QuestionOptions): Promise<readonly { readonly uri: string; readonly name?: string }[]>;
+}
+
+export interface QuestionOptions {
+  /** What a modern client finds the question under; default: made up. */
+  readonly key?: string | undefined;
+}
+
+export interface FormQuestion<S extends Schema> extends QuestionOptions {
+  readonly message: string;
+  /** An object of plain values. */
+  readonly schema: S;
+}
+
+export interface UrlQuestion extends QuestionOptions {
+  readonly message: string;
+  readonly url: string;
+  /** Default: a new one. */
+  readonly id?: string | undefined;
 }
 
 export interface ContextParts {
@@ -107,10 +123,7 @@ export class HandlerContext implements Context {
     this.#parts.work.notify(method, params);
   }
 
-  async elicit<const S extends Schema>(question: {
-    readonly message: string;
-    readonly schema: S;
-  }): Promise<Elicited<Checked<S>>> {
+  async elicit<const S extends Schema>(question: FormQuestion<S>): Promise<Elicited<Checked<S>>> {
     const { work, checker } = this.#parts;
     if (!canElicit(work.asker, 'form')) throw this.#cannot('elicitation');
     const check = createCheck(question.schema, 'input', checker);
@@ -122,6 +135,7 @@ export class HandlerContext implements Context {
         requestedSchema: await formOf(check),
       },
       work.signal,
+      question.key,
     );
     const { action, content } = isRecord(answer) ? answer : { action: 'cancel', content: undefined };
     if (action !== 'accept') return { action: action === 'decline' ? action : 'cancel' };
@@ -136,34 +150,34 @@ export class HandlerContext implements Context {
     return { action, content: verdict.value as Checked<S> };
   }
 
-  async elicitUrl(question: {
-    readonly message: string;
-    readonly url: string;
-    readonly id?: string;
-  }): Promise<{ readonly action: 'accept' | 'decline' | 'cancel'; readonly id: string }> {
+  async elicitUrl(
+    question: UrlQuestion,
+  ): Promise<{ readonly action: Elicited<never>['action']; readonly id: string }> {
     const { work } = this.#parts;
     if (!canElicit(work.asker, 'url')) throw this.#cannot('elicitation');
-    const { message, url, id = crypto.randomUUID() } = question;
+    const { message, url, id = crypto.randomUUID(), key } = question;
     const params = { mode: 'url', message, url, elicitationId: id };
-    const answer = await work.ask('elicitation/create', params, work.signal);
+    const answer = await work.ask('elicitation/create', params, work.signal, key);
     const action = isRecord(answer) ? answer['action'] : undefined;
     return { action: action === 'accept' || action === 'decline' ? action : 'cancel', id };
   }
 
-  async sample(params: Params): Promise<Readonly<Record<string, unknown>>> {
+  async sample(params: Params, { key }: QuestionOptions = {}): Promise<Readonly<Record<string, unknown>>> {
     const { work } = this.#parts;
     if (!isRecord(work.asker.capabilities['sampling'])) throw this.#cannot('sampling');
-    const answer = await work.ask('sampling/createMessage', params, work.signal);
+    const answer = await work.ask('sampling/createMessage', params, work.signal, key);
     if (!isRecord(answer)) {
       throw new PlugboardError('PROTOCOL_ERROR', 'The client answered the sampling request with nothing.');
     }
     return answer;
   }
 
-  async roots(): Promise<readonly { readonly uri: string; readonly name?: string }[]> {
+  async roots({
+    key,
+  }: QuestionOptions = {}): Promise<readonly { readonly uri: string; readonly name?: string }[]> {
     const { work } = this.#parts;
     if (!isRecord(work.asker.capabilities['roots'])) return [];
-    const answer = await work.ask('roots/list', {}, work.signal);
+    const answer = await work.ask('roots/list', {}, work.signal, key);
     const list = isRecord(answer) && Array.isArray(answer['roots']) ? answer['roots'] : [];
     return list.flatMap((root: unknown) => {
       if (!isRecord(root) || typeof root['uri'] !== 'string') return [];

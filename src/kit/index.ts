@@ -13,7 +13,15 @@ export type {
   ResourceReturn,
   ToolResult,
 } from './content.ts';
-export type { Client, Context, Elicited, LogLevel } from './context.ts';
+export type {
+  Client,
+  Context,
+  Elicited,
+  FormQuestion,
+  LogLevel,
+  QuestionOptions,
+  UrlQuestion,
+} from './context.ts';
 export type {
   Completer,
   Described,

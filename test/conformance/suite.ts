@@ -1,6 +1,7 @@
-/** Runs one scenario of the official conformance suite and reads its verdict. */
+/** Runs scenarios of the official conformance suite and reads its verdicts. */
 
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +12,39 @@ import { node, suite } from '../../scripts/install-conformance.mjs';
 
 export const SCENARIO_TIMEOUT_MS = 60_000;
 
+export const SUITE_TIMEOUT_MS = 150_000;
+
 const run = promisify(execFile);
+
+export interface ServerVerdicts {
+  readonly passed: readonly string[];
+  readonly failed: readonly string[];
+}
+
+/** Runs scenarios for servers against a program of these tests that prints its address; what is not scored is left out. */
+export async function serverVerdicts(program: string, args: readonly string[]): Promise<ServerVerdicts> {
+  const output = await mkdtemp(join(tmpdir(), 'plugboard-conformance-'));
+  const path = fileURLToPath(new URL(program, import.meta.url));
+  const server = spawn(process.execPath, [path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    const [printed] = await once(server.stdout, 'data');
+    const url = String(printed).trim();
+    const { stdout = '' } = await run(node, [suite, 'server', '--url', url, ...args, '-o', output], {
+      timeout: SUITE_TIMEOUT_MS,
+      maxBuffer: 2 ** 26,
+    }).catch((failed: { stdout?: string }) => failed);
+    const [scored = '', unscored = ''] = stdout.split('=== SUMMARY ===').at(-1)?.split('Not scored') ?? [];
+    const notScored = new Set([...unscored.matchAll(/[✓✗] (\S+) \(/g)].map(([, name]) => name));
+    const verdicts = [...scored.matchAll(/([✓✗]) (\S+): /g)].filter(([, , name]) => !notScored.has(name));
+    const marked = (wanted: string): string[] =>
+      verdicts.filter(([, mark]) => mark === wanted).map(([, , name = '']) => name);
+    return { passed: marked('✓'), failed: marked('✗') };
+  } finally {
+    server.kill('SIGTERM');
+    await once(server, 'exit');
+    await rm(output, { recursive: true, force: true });
+  }
+}
 
 async function conformance(args: readonly string[]): Promise<string> {
   const result = await run(node, [suite, ...args], { timeout: SCENARIO_TIMEOUT_MS }).catch(
