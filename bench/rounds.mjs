@@ -49,6 +49,17 @@ export async function concurrent(call, count, inFlight) {
   return count / ((performance.now() - from) / 1000);
 }
 
+/** The same for a while instead of for a number, where one contender may be ten times as slow as another. */
+export async function concurrentFor(call, ms, inFlight) {
+  const from = performance.now();
+  let calls = 0;
+  const worker = async () => {
+    while (performance.now() - from < ms) await call(calls++);
+  };
+  await Promise.all(Array.from({ length: inFlight }, worker));
+  return { calls, rate: calls / ((performance.now() - from) / 1000) };
+}
+
 /** One row a contender: median, spread, and the ratio to the base taken round by round. */
 export function table(title, results, { base, unit, digits = 0 }) {
   const against = results.get(base);

@@ -326,9 +326,10 @@ export class HostCore {
 
   #changed(connection: Connection): void {
     if (connection.state.status === 'connected') {
-      this.intake.receive(connection);
+      const isNew = this.intake.receive(connection);
       this.content.connected(connection);
-      this.events.emit('tools', { server: connection.name });
+      // A server that came back with what it had changes nothing for anybody: prompt caches hold.
+      if (isNew) this.events.emit('tools', { server: connection.name });
     }
     if (connection.state.status === 'disconnected') this.forget(connection.name);
     this.events.emit('server', this.report(connection));

@@ -1,5 +1,6 @@
 /** What can be called: an immutable snapshot over the newest good list of every server, with a version. */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { EntryBase } from '../config/entry.ts';
 import { clean } from '../policy/clean.ts';
 import { cleanSchema } from '../policy/clean-schema.ts';
@@ -80,9 +81,13 @@ export class Catalog {
     this.#reserved = reserved;
   }
 
-  set(server: string, entry: EntryBase, listing: ServerListing): void {
+  /** False when all of this was known: then nothing that was made of it has to be made again. */
+  set(server: string, entry: EntryBase, listing: ServerListing): boolean {
+    const known = this.#servers.get(server);
+    if (known?.entry === entry && isDeepStrictEqual(known.listing, listing)) return false;
     this.#servers.set(server, { listing, entry });
     this.#changed();
+    return true;
   }
 
   delete(server: string): void {

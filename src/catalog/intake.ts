@@ -47,10 +47,10 @@ export class Intake {
     return fresh;
   }
 
-  /** Takes the newest list of a connected server, and keeps it for the next start. */
-  receive(connection: Connection): void {
+  /** Takes the newest list of a connected server, and keeps it for the next start; says whether it is a new one. */
+  receive(connection: Connection): boolean {
     const { tools, negotiated, spec, transportKind } = connection;
-    if (tools === undefined || negotiated === undefined) return;
+    if (tools === undefined || negotiated === undefined) return false;
     const list: CachedList = {
       era: negotiated.era,
       protocolVersion: negotiated.protocolVersion,
@@ -59,12 +59,13 @@ export class Intake {
       items: tools.items,
       ...(tools.ttlMs === undefined ? {} : { ttlMs: tools.ttlMs }),
     };
-    const pinned = this.#take(spec, list);
+    const { isNew, ...pinned } = this.#take(spec, list);
     // A list that was cut short is good enough to work with, not to be remembered.
-    if (tools.cut !== undefined) return;
+    if (tools.cut !== undefined) return isNew;
     void this.#keyOf(spec).then((key) => {
       if (key !== undefined) this.#options.cache.write(key, { ...list, ...pinned });
     });
+    return isNew;
   }
 
   /** Looks again at what is held back: somebody may have accepted it. Says whose tools are different now. */
@@ -85,7 +86,7 @@ export class Intake {
   }
 
   /** Puts a list into the catalog, without what is held back; answers with what vouches for a copy of it. */
-  #take(spec: ServerSpec, list: CachedList): Pick<CachedList, 'seal'> {
+  #take(spec: ServerSpec, list: CachedList): Pick<CachedList, 'seal'> & { isNew: boolean } {
     const { catalog, warn, pins } = this.#options;
     const listing = readListing(list.items, {
       paramHeaders: list.http && list.era === 'modern',
@@ -99,8 +100,8 @@ export class Intake {
     const isFree = pinned.held.size === 0 && !pinned.holdsInstructions;
     if (isFree) this.#withHeld.delete(spec.name);
     else this.#withHeld.set(spec.name, { spec, list });
-    catalog.set(spec.name, spec.entry, isFree ? listing : withoutHeld(listing, pinned));
-    return pinned.seal === undefined ? {} : { seal: pinned.seal };
+    const isNew = catalog.set(spec.name, spec.entry, isFree ? listing : withoutHeld(listing, pinned));
+    return { isNew, ...(pinned.seal === undefined ? {} : { seal: pinned.seal }) };
   }
 
   async #keyOf(spec: ServerSpec): Promise<string | undefined> {

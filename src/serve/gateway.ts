@@ -7,6 +7,7 @@ import type { Front } from '../endpoint/front.ts';
 import { Held } from '../endpoint/rounds.ts';
 import type { RpcFailure } from '../endpoint/rpc-failure.ts';
 import { asPlugboardError } from '../errors.ts';
+import type { ServerReport } from '../host-report.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { readVersion } from '../lib/version.ts';
 import { failureOf } from './failure.ts';
@@ -102,12 +103,21 @@ export class Gateway implements Backend {
 
   async #settle(): Promise<void> {
     let stopTimer = (): void => {};
+    let stopListening = (): void => {};
     const late = new Promise<void>((resolve) => {
       stopTimer = this.clock.after(SETTLE_MS, resolve);
     });
+    const known = new Promise<void>((resolve) => {
+      const look = (): void => {
+        if (this.host.servers().every(isKnown)) resolve();
+      };
+      stopListening = this.host.on('server', look);
+      look();
+    });
     // A required server that failed is for the host's owner to act on; what is there is served.
-    await Promise.race([this.host.ready().catch(() => {}), late]);
+    await Promise.race([this.host.ready().catch(() => {}), known, late]);
     stopTimer();
+    stopListening();
     this.settling = undefined;
   }
 
@@ -154,4 +164,9 @@ export class Gateway implements Backend {
       for (const session of sessions.keys()) this.#clients.get(session)?.front.log(server, level, message);
     }
   }
+}
+
+/** What a server had when it was last here is served at once: if it has changed since, clients are told. */
+function isKnown({ status, tools }: ServerReport): boolean {
+  return status !== 'connecting' || tools > 0;
 }

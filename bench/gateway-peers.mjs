@@ -1,0 +1,210 @@
+/** Gateways as processes of their own, each in front of the same stdio servers: ours, the limit, and others from npm. */
+
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const START_MS = 30_000;
+const PACKAGES = ['mcp-proxy@6.7.19', 'supergateway@4.0.0', 'mcp-hub@4.2.1', 'mcporter@0.12.3'];
+/** mcporter needs it; the others run on the Node that runs the bench. */
+const NODE_24 = `node-${process.platform}-${process.arch}`;
+const ADDRESS = /(http:\/\/[\d.:]+\/mcp)/;
+export const TOKEN = 'a-token-for-the-bench';
+
+const path = (name) => fileURLToPath(new URL(name, import.meta.url));
+const cache = path('../.cache/gateway-peers');
+const { NODE_EXTRA_CA_CERTS: _certificates, ...clean } = process.env;
+
+export const echoServer = path('./echo-server.mjs');
+
+/** Into .cache/, on first use. */
+function install() {
+  const stamp = join(cache, 'installed.json');
+  const wanted = JSON.stringify(PACKAGES);
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  mkdirSync(cache, { recursive: true });
+  const flags = ['--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', cache];
+  execFileSync('npm', ['install', ...flags, ...PACKAGES, `${NODE_24}@24`], { stdio: 'ignore' });
+  writeFileSync(stamp, wanted);
+}
+
+function program(name) {
+  const folder = join(cache, 'node_modules', name);
+  const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  return join(folder, typeof bin === 'string' ? bin : bin[name]);
+}
+
+async function freePort() {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => probe.once('listening', resolve));
+  const { port } = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+/** It is there when it has printed `ready`, whose first group is its address unless that is known. */
+async function start({ name, args, url, ready, tool, headers = {}, sse = false, node = process.execPath }) {
+  const home = mkdtempSync(join(tmpdir(), 'plugboard-bench-'));
+  const env = { ...clean, HOME: home, PLUGBOARD_HOME: join(home, 'plugboard') };
+  const child = spawn(node, args(home), { stdio: ['ignore', 'pipe', 'ignore'], env, cwd: home });
+  let printed = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    printed += text;
+  });
+  for (let waited = 0; ready !== undefined && waited < START_MS; waited += 20) {
+    const found = ready.exec(printed);
+    if (found !== null) return { name, child, home, url: url ?? found[1], tool, headers, sse };
+    await sleep(20);
+  }
+  return { name, child, home, url, tool, headers, sse };
+}
+
+const entries = (servers, more = {}) =>
+  Object.fromEntries(
+    Array.from({ length: servers }, (_, n) => [
+      `echo${n}`,
+      { command: process.execPath, args: [echoServer], ...more },
+    ]),
+  );
+
+export function limit() {
+  const name = 'hand-written pass-through (the limit)';
+  return start({ name, args: () => [path('./gateway-limit.mjs'), echoServer], ready: ADDRESS, tool: 'echo' });
+}
+
+export function ours(servers = 1) {
+  const given = Array.from({ length: servers }, (_, n) => [
+    '--server',
+    `echo${n}=${process.execPath} ${echoServer}`,
+  ]);
+  return start({
+    name: 'plugboard serve',
+    args: () => [
+      path('../dist/bin/plugboard.cjs'),
+      'serve',
+      '--http',
+      '0',
+      '--token',
+      TOKEN,
+      ...given.flat(),
+    ],
+    ready: ADDRESS,
+    tool: 'mcp__echo0__echo',
+    headers: { authorization: `Bearer ${TOKEN}` },
+  });
+}
+
+export async function mcpProxy() {
+  const port = await freePort();
+  const flags = ['--port', String(port), '--server', 'stream', '--', process.execPath, echoServer];
+  return start({
+    name: 'mcp-proxy',
+    args: () => [program('mcp-proxy'), ...flags],
+    url: `http://127.0.0.1:${port}/mcp`,
+    tool: 'echo',
+  });
+}
+
+export async function supergateway() {
+  const port = await freePort();
+  const stdio = ['--stdio', `${process.execPath} ${echoServer}`, '--outputTransport', 'streamableHttp'];
+  return start({
+    name: 'supergateway --stateful',
+    args: () => [program('supergateway'), ...stdio, '--stateful', '--port', String(port)],
+    url: `http://127.0.0.1:${port}/mcp`,
+    tool: 'echo',
+  });
+}
+
+/** It has only the old HTTP+SSE towards its clients. */
+export async function mcpHub(servers = 1) {
+  const port = await freePort();
+  return start({
+    name: 'mcp-hub',
+    args(home) {
+      const config = join(home, 'hub.json');
+      writeFileSync(config, JSON.stringify({ mcpServers: entries(servers) }));
+      return [program('mcp-hub'), '--port', String(port), '--config', config];
+    },
+    url: `http://127.0.0.1:${port}/mcp`,
+    // A client that comes earlier is never answered.
+    ready: /servers started successfully/,
+    tool: 'echo0__echo',
+    sse: true,
+  });
+}
+
+export async function mcporter(servers = 1) {
+  const port = await freePort();
+  return start({
+    name: 'mcporter serve',
+    args(home) {
+      mkdirSync(join(home, 'config'));
+      const mcpServers = entries(servers, { lifecycle: 'keep-alive' });
+      writeFileSync(join(home, 'config', 'mcporter.json'), JSON.stringify({ mcpServers, imports: [] }));
+      return [program('mcporter'), 'serve', '--http', String(port)];
+    },
+    url: `http://127.0.0.1:${port}/mcp`,
+    tool: 'echo0__echo',
+    node: join(cache, 'node_modules', NODE_24, 'bin', 'node'),
+  });
+}
+
+/** One server each, or as many as are wanted. */
+export function others() {
+  install();
+  return Promise.all([mcpProxy(), supergateway(), mcpHub(), mcporter()]);
+}
+
+/** Those that can have several servers. */
+export function othersWith(servers) {
+  install();
+  return Promise.all([mcpHub(servers), mcporter(servers)]);
+}
+
+/** A gateway and what it started, without the servers: some do their work in a second process. */
+export function processesOf({ child }) {
+  const parents = new Map();
+  for (const pid of readdirSync('/proc')) {
+    if (!/^\d+$/.test(pid)) continue;
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      const isServer = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').at(1) === echoServer;
+      if (!isServer) parents.set(Number(pid), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  const found = [child.pid];
+  for (const parent of found) for (const [pid, of] of parents) if (of === parent) found.push(pid);
+  return found;
+}
+
+export function residentMb(pids) {
+  const kb = pids.map((pid) =>
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0),
+  );
+  return kb.reduce((sum, each) => sum + each, 0) / 1024;
+}
+
+/** From /proc, in ticks of 10 ms: over thousands of calls that is exact enough. */
+export function cpuUs(pids) {
+  return pids.reduce((sum, pid) => {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return sum + (Number(fields[11]) + Number(fields[12])) * 10_000;
+  }, 0);
+}
+
+export async function end(gateways) {
+  for (const gateway of gateways) {
+    const pids = processesOf(gateway);
+    const gone = new Promise((resolve) => gateway.child.once('exit', resolve));
+    for (const pid of pids.reverse()) process.kill(pid);
+    await gone;
+  }
+}
