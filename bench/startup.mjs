@@ -46,6 +46,8 @@ const cases = [
     goal: 2.2,
   },
   { name: 'plugboard get', args: [command, 'get', 'server-7'], goal: 2.2 },
+  { name: 'completing a command', args: [command, '__complete', '--', 'li'], goal: 1.5 },
+  { name: 'completing a server', args: [command, '__complete', '--', 'get', 'server-1'], goal: 1.5 },
   { name: 'plugboard --help', args: [command, '--help'] },
 ];
 

@@ -13,15 +13,16 @@
  *   chat.cjs        the agent in the terminal
  *   import.cjs, export.cjs   what is known about other agents, which no other command needs
  *   daemon.cjs      the daemon, a program of its own
+ *   complete.cjs    what the completion of shells asks, with command-words.json beside it
  *   errors.cjs      shared by both, so that an error is an instance of one class
  *
  * And the kit, an ES module as its users' programs are: a server's start should be its author's own code. What
  * only servers over HTTP or with JSON Schemas by hand need is in files apart.
  */
 
-import { chmod, mkdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
 const EXECUTABLE = 0o755;
@@ -60,12 +61,17 @@ const files = [
   { name: 'chat', entry: 'cli/verbs/chat.ts', apart: host },
   { name: 'commands', entry: 'cli/commands.ts', apart: commands },
   { name: 'daemon', entry: 'daemon/main.ts', apart: { ...commands, 'cli/commands.ts': './commands.cjs' } },
+  { name: 'complete', entry: 'cli/completion/complete.ts', apart: {} },
   // Here import() becomes require(), which does not wake the loader for ES modules.
   { name: 'remote', entry: 'remote/quick.ts', apart: errors, supported: { 'dynamic-import': false } },
   {
     name: 'plugboard',
     entry: 'cli/main.ts',
-    apart: { 'cli/commands.ts': './commands.cjs', 'remote/quick.ts': './remote.cjs' },
+    apart: {
+      'cli/commands.ts': './commands.cjs',
+      'cli/completion/complete.ts': './complete.cjs',
+      'remote/quick.ts': './remote.cjs',
+    },
     supported: { 'dynamic-import': false },
   },
 ];
@@ -141,6 +147,9 @@ await Promise.all(
   ),
 );
 await chmod(join(out, 'plugboard.cjs'), EXECUTABLE);
+const words = pathToFileURL(join(root, 'dist', 'cli', 'completion', 'command-words.js'));
+const { commandWords } = await import(words.href);
+await writeFile(join(out, 'command-words.json'), JSON.stringify(await commandWords()));
 
 await build({
   absWorkingDir: root,

@@ -25,6 +25,8 @@ const PROGRAMS = [
   { program: 'mkfifo', debian: 'coreutils', reason: 'a pipe where a file should be' },
   { program: 'script', debian: 'bsdutils', reason: 'a terminal' },
   { program: 'tmux', debian: 'tmux', reason: 'a terminal with a screen that can be read' },
+  { program: 'zsh', debian: 'zsh', reason: 'completion in a real shell' },
+  { program: 'fish', debian: 'fish', reason: 'completion in a real shell' },
   { program: 'chromium', debian: 'chromium', reason: 'logins in a real browser' },
   { program: 'dbus-run-session', debian: 'dbus-daemon', reason: 'a session with a keyring' },
   { program: 'gnome-keyring-daemon', debian: 'gnome-keyring', reason: 'a real keyring' },

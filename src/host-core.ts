@@ -20,6 +20,7 @@ import {
 } from './catalog/deferral.ts';
 import { type Habits, openHabits } from './catalog/habits.ts';
 import { Intake } from './catalog/intake.ts';
+import { type KnownToolsKeeper, openKnownToolsKeeper } from './catalog/known-tools-keep.ts';
 import { createSearch, type Search } from './catalog/search-view.ts';
 import { expandEntry } from './config/expand.ts';
 import { findHome, type Home, homeAt } from './config/home.ts';
@@ -79,6 +80,7 @@ export class HostCore {
   sandboxState: unknown;
   readonly #verdicts: Verdicts;
   readonly #cache: CatalogCache;
+  readonly #known: KnownToolsKeeper;
   readonly #pins: Pins;
   readonly #audit: AuditLog;
   readonly #habits: Habits | undefined;
@@ -118,6 +120,7 @@ export class HostCore {
     this.config = config;
     this.#verdicts = verdicts;
     this.#cache = openCatalogCache(home, clock);
+    this.#known = openKnownToolsKeeper(home);
     this.#pins = parts.pins;
     this.sandboxState = options.sandboxState;
     this.events = new Emitter((error) => this.log(undefined, 'error', `a listener threw: ${String(error)}`));
@@ -215,6 +218,7 @@ export class HostCore {
     await Promise.all([
       this.#verdicts.flush(),
       this.#cache.flush(),
+      this.#known.flush(),
       this.#pins.flush(),
       this.#audit.flush(),
       this.#habits?.flush(),
@@ -252,6 +256,7 @@ export class HostCore {
       catalog: this.catalog,
       cache: this.#cache,
       pins: this.#pins,
+      known: this.#known,
       expand: (spec) => expandEntry(spec, this.env),
       // What a server offers may depend on who asks and on what we say that we can do.
       principal: async (_spec, entry) =>

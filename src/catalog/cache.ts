@@ -4,13 +4,14 @@
  */
 
 import { createHash } from 'node:crypto';
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Home } from '../config/home.ts';
 import type { Era } from '../connection/eras.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json-rpc.ts';
+import { keepNewest } from '../lib/keep-newest.ts';
 import { replaceFile } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 
@@ -63,7 +64,8 @@ export function openCatalogCache(home: Home, clock: Clock): CatalogCache {
   const save = async (key: string, text: string): Promise<void> => {
     await makeFolder(folder, 0o700);
     await replaceFile(fileOf(key), text, { mode: 0o600 });
-    await prune(folder);
+    // Entries that changed leave theirs behind.
+    await keepNewest(folder, MAX_FILES);
   };
 
   return {
@@ -120,21 +122,4 @@ function parse(text: string): { at: number; list: CachedList } | undefined {
       ...(typeof seal === 'string' ? { seal } : {}),
     },
   };
-}
-
-/** Keeps the newest files; entries that changed leave theirs behind. */
-async function prune(folder: string): Promise<void> {
-  const names = await readdir(folder);
-  if (names.length <= MAX_FILES) return;
-  const dated = await Promise.all(
-    names.map(async (name) => ({
-      name,
-      at: await stat(join(folder, name)).then(
-        (stats) => stats.mtimeMs,
-        () => 0,
-      ),
-    })),
-  );
-  const old = dated.sort((a, b) => b.at - a.at).slice(MAX_FILES);
-  await Promise.all(old.map(({ name }) => rm(join(folder, name), { force: true })));
 }

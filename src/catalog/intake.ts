@@ -6,6 +6,7 @@ import { INSTRUCTIONS } from '../policy/pins.ts';
 import type { PinnedResult, Pins } from '../policy/pins-store.ts';
 import { type CachedList, type CatalogCache, cacheKey } from './cache.ts';
 import { type Catalog, oneLine, readListing, type ServerListing } from './catalog.ts';
+import type { KnownToolsKeeper } from './known-tools-keep.ts';
 
 export interface IntakeOptions {
   readonly catalog: Catalog;
@@ -16,6 +17,8 @@ export interface IntakeOptions {
   readonly principal: (spec: ServerSpec, entry: ServerEntry) => Promise<string> | string;
   readonly warn: (server: string, message: string) => void;
   readonly pins: Pins;
+  /** Told which tools a server has, for those who will not load the catalog to know it. */
+  readonly known: KnownToolsKeeper;
 }
 
 /** The newest list of a server, for when somebody accepts what is held back of it. */
@@ -60,6 +63,7 @@ export class Intake {
       ...(tools.ttlMs === undefined ? {} : { ttlMs: tools.ttlMs }),
     };
     const { isNew, ...pinned } = this.#take(spec, list);
+    this.#options.known.keep(spec, this.#options.catalog.listing(spec.name)?.tools ?? []);
     // A list that was cut short is good enough to work with, not to be remembered.
     if (tools.cut !== undefined) return isNew;
     void this.#keyOf(spec).then((key) => {

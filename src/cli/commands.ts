@@ -14,7 +14,9 @@ const TOOLS = 'Tools:';
 const CONTENT = 'Resources and prompts:';
 const SAFETY = 'Safety:';
 const SERVING = 'Serving:';
+const HELPERS = 'Help:';
 
+/** Every command there is, without a single one of them loaded. */
 export const rows: readonly CommandRow[] = [
   {
     name: 'add',
@@ -172,6 +174,12 @@ export const rows: readonly CommandRow[] = [
     group: SAFETY,
     summary: 'show tools that changed since they were first seen, and accept them',
     load: async () => (await import('./verbs/pins.ts')).pins,
+  },
+  {
+    name: 'completion',
+    group: HELPERS,
+    summary: 'print a script that teaches your shell to complete',
+    load: async () => (await import('./verbs/completion.ts')).completion,
   },
 ];
 

@@ -1,7 +1,9 @@
 /** How servers stand by their configuration alone, with nothing started and nothing contacted. */
 
+import { knownCount } from '../catalog/known-tools.ts';
 import { describeEntry, transportOf } from '../config/describe.ts';
 import type { ServerSpec } from '../config/entry.ts';
+import type { Home } from '../config/home.ts';
 import type { PlugboardError } from '../errors.ts';
 import type { ServerReport } from '../host-report.ts';
 import { type Authority, admit } from '../policy/admit.ts';
@@ -22,7 +24,12 @@ export function needsConsent(spec: ServerSpec): boolean {
   return spec.scope === 'project' || spec.scope === 'plugin';
 }
 
-export function configuredReport(spec: ServerSpec, verdicts: Verdicts, authority: Authority): ServerReport {
+/** `tools` is what the server had when it was last seen; of one that may not run, nothing is known to be there. */
+export function configuredReport(
+  spec: ServerSpec,
+  verdicts: Verdicts,
+  { authority, home }: { readonly authority: Authority; readonly home: Home },
+): ServerReport {
   const admission = admit(spec, verdicts.get(spec.name), authority);
   return {
     name: spec.name,
@@ -30,7 +37,7 @@ export function configuredReport(spec: ServerSpec, verdicts: Verdicts, authority
     transport: transportOf(spec.entry),
     status: admission.status,
     ...('error' in admission ? { error: errorOf(admission.error) } : {}),
-    tools: 0,
+    tools: admission.status === 'idle' ? knownCount(home, spec) : 0,
   };
 }
 

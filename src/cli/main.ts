@@ -12,8 +12,15 @@ const [, , ...words] = process.argv;
 if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
   // Answered before anything is loaded, streams included: scripts ask this all the time.
   writeSync(STDOUT, `${readVersion()}\n`);
+} else if (words[0] === '__complete') {
+  void completeWords();
 } else {
   void main();
+}
+
+async function completeWords(): Promise<void> {
+  const { runComplete } = await import('./completion/complete.ts');
+  await runComplete(words.slice(1));
 }
 
 async function main(): Promise<void> {

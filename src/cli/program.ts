@@ -94,7 +94,8 @@ function wantedCommand(words: readonly string[]): string | undefined {
   return undefined;
 }
 
-function declareProgram(version: string, print: (text: string) => void): Command {
+/** The program with its global flags, and none of its commands. */
+export function declareProgram(version: string, print: (text: string) => void): Command {
   return new Command('plugboard')
     .description('One place for all your MCP servers: configure them, look at them, call their tools.')
     .version(version, '-V, --version', 'print the version')

@@ -61,12 +61,22 @@ function row(report: ServerReport, { output, nameCells }: RowLayout, spinner: st
     padEnd(cut(clean(report.name, { multiline: false }), nameCells), nameCells),
     padEnd(report.transport, 'stdio'.length),
     padEnd(report.scope, 'project'.length),
-    report.status === 'connected' ? connectedCells(report) : STATUS_WORDS[report.status],
+    statusCells(report),
   ];
   const text = cells.join('  ').trimEnd();
   const mark = report.status === 'connecting' ? (spinner ?? glyph) : glyph;
   const room = columns === undefined ? text : cut(text, columns - 2);
   return `${paint[colour](mark)} ${colour === 'faint' ? paint.faint(room) : room}`;
+}
+
+function statusCells(report: ServerReport): string {
+  if (report.status === 'connected') return connectedCells(report);
+  const words = STATUS_WORDS[report.status];
+  return report.status === 'idle' && report.tools > 0 ? `${words}, ${toolCount(report.tools)} known` : words;
+}
+
+export function toolCount(tools: number): string {
+  return `${tools} ${tools === 1 ? 'tool' : 'tools'}`;
 }
 
 function connectedCells(report: ServerReport): string {

@@ -17,6 +17,8 @@ const DIES = {
   args: ['-e', 'console.error("no luck\\u001b[31m"); process.exit(3)'],
 };
 
+const echoLine = [process.execPath, join(FIXTURES, 'echo.mjs')].join(' ');
+
 const configure = (mcpServers: object): void => place.write(place.userFile, { mcpServers });
 
 /** Times differ from run to run; everything else is compared. */
@@ -40,6 +42,22 @@ describe('list', () => {
       expect.stringMatching(/^ {4}hint: /),
       '1 failed, 1 connected, 1 disabled',
     ]);
+  });
+
+  it('CAT-4: --no-connect knows how many tools a server had, until its entry is another', async () => {
+    const before = await place.run(['list', '--no-connect', '--server', `echo=${echoLine}`]);
+    configure({ echo: fixture('echo.mjs'), off: { ...fixture('echo.mjs'), enabled: false } });
+    await place.run(['list']);
+    const known = await place.run(['list', '--no-connect']);
+    expect({ before: before.stdout, known: known.stdout }).toEqual({
+      before: '· echo  stdio  code     idle\n',
+      known: '· echo  stdio  user     idle, 5 tools known\n· off   stdio  user     disabled\n',
+    });
+    expect((await place.json(['list', '--no-connect'])).value).toMatchObject({
+      servers: [{ name: 'echo', status: 'idle', tools: 5 }, { tools: 0 }],
+    });
+    configure({ echo: fixture('modern.mjs') });
+    expect((await place.run(['list', '--no-connect'])).stdout).toBe('· echo  stdio  user     idle\n');
   });
 
   it('F19: shows reason, hint and the cleaned tail of stderr under a failed server', async () => {

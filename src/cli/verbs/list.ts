@@ -34,7 +34,9 @@ async function listConfigured(context: Context): Promise<number> {
   const config = await loadConfig({ cwd: context.cwd, home: context.home, extra: context.extra });
   const verdicts = await trustVerdicts(config.servers, context);
   const authority = { managed: config.managed, env: context.env };
-  const servers = config.servers.map((spec) => configuredReport(spec, verdicts, authority));
+  const servers = config.servers.map((spec) =>
+    configuredReport(spec, verdicts, { authority, home: context.home }),
+  );
   noteProblems(config.problems, output);
   output.answer({ servers, problems: config.problems }, () => {
     if (servers.length === 0) return NOTHING;

@@ -1,0 +1,69 @@
+/**
+ * How many tools each server had when it was last seen, and their names, in small files that can be read at once: `list
+ * --no-connect` and the completion of shells want to know, and have no time to read whole definitions (UI-1, CAT-4).
+ */
+
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ServerSpec } from '../config/entry.ts';
+import type { Home } from '../config/home.ts';
+import { canonicalJson } from '../lib/canonical-json.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { quickHash } from '../lib/quick-hash.ts';
+
+export interface KnownTool {
+  readonly name: string;
+  /** Names of its arguments. */
+  readonly parameters: readonly string[];
+}
+
+/** Enough for the first line, which has the number. */
+const HEAD_BYTES = 64;
+
+export function knownFolder(home: Home): string {
+  return join(home.cache, 'names');
+}
+
+/** Where a server's names are. Whatever decides which program or address it is is part of it, nothing secret is. */
+export function knownFile(home: Home, { name, scope, baseDir, raw }: ServerSpec): string {
+  const { type, command, args, cwd, url, enabledTools, disabledTools } = raw;
+  const parts = [name, scope, baseDir, { type, command, args, cwd, url, enabledTools, disabledTools }];
+  return join(knownFolder(home), `${quickHash(canonicalJson(parts))}.jsonl`);
+}
+
+/** One line with their number, then one for each tool. */
+export function writeKnown(count: number, tools: readonly KnownTool[]): string {
+  const lines = tools.map(({ name, parameters }) => JSON.stringify([name, ...parameters]));
+  return `${[JSON.stringify({ tools: count }), ...lines].join('\n')}\n`;
+}
+
+/** How many tools a server had; 0 when it was never seen. */
+export function knownCount(home: Home, spec: ServerSpec): number {
+  const head = Buffer.alloc(HEAD_BYTES);
+  let file: number | undefined;
+  try {
+    file = openSync(knownFile(home, spec), 'r');
+    const [line = ''] = head.toString('utf8', 0, readSync(file, head)).split('\n');
+    const value: unknown = JSON.parse(line);
+    return isRecord(value) && typeof value['tools'] === 'number' ? value['tools'] : 0;
+  } catch {
+    return 0;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+/** The tools a server had; none when it was never seen. */
+export function knownTools(home: Home, spec: ServerSpec): KnownTool[] {
+  try {
+    const lines = readFileSync(knownFile(home, spec), 'utf8').trimEnd().split('\n').slice(1);
+    return lines.flatMap((line) => {
+      const row: unknown = JSON.parse(line);
+      if (!Array.isArray(row)) return [];
+      const [name, ...parameters] = row.filter((each) => typeof each === 'string');
+      return name === undefined ? [] : [{ name, parameters }];
+    });
+  } catch {
+    return [];
+  }
+}
