@@ -14,6 +14,8 @@
  *   import.cjs, export.cjs   what is known about other agents, which no other command needs
  *   daemon.cjs      the daemon, a program of its own
  *   complete.cjs    what the completion of shells asks, with command-words.json beside it
+ *   workspace.cjs   the workspace server, which other agents start too
+ *   argument-check.cjs  its check of arguments
  *   errors.cjs      shared by both, so that an error is an instance of one class
  *
  * And the kit, an ES module as its users' programs are: a server's start should be its author's own code. What
@@ -40,6 +42,8 @@ const external = [
   'ai',
   'fs-native-extensions',
   'undici',
+  // For servers whose authors bring it; our own have their schemas by hand.
+  'zod/v4/core',
 ];
 
 const errors = { 'errors.ts': './errors.cjs' };
@@ -48,6 +52,7 @@ const commands = {
   ...host,
   'cli/verbs/chat.ts': './chat.cjs',
   'cli/verbs/serve.ts': './serve.cjs',
+  'cli/verbs/workspace.ts': './workspace.cjs',
   'cli/verbs/import.ts': './import.cjs',
   'cli/verbs/export.ts': './export.cjs',
 };
@@ -58,6 +63,14 @@ const files = [
   { name: 'serve', entry: 'cli/verbs/serve.ts', apart: host },
   { name: 'import', entry: 'cli/verbs/import.ts', apart: errors },
   { name: 'export', entry: 'cli/verbs/export.ts', apart: errors },
+  { name: 'argument-check', entry: 'call/argument-check.ts', apart: {} },
+  {
+    name: 'workspace',
+    entry: 'cli/verbs/workspace.ts',
+    // Read when the first arguments have to be checked.
+    apart: { ...errors, 'call/argument-check.ts': './argument-check.cjs' },
+    supported: { 'dynamic-import': false },
+  },
   { name: 'chat', entry: 'cli/verbs/chat.ts', apart: host },
   { name: 'commands', entry: 'cli/commands.ts', apart: commands },
   { name: 'daemon', entry: 'daemon/main.ts', apart: { ...commands, 'cli/commands.ts': './commands.cjs' } },

@@ -21,6 +21,8 @@ const PROGRAMS = [
     debian: 'bubblewrap',
     reason: 'sandboxes, and managed files in a file system of their own',
   },
+  { program: 'git', debian: 'git', reason: 'the workspace server' },
+  { program: 'rg', debian: 'ripgrep', reason: 'the workspace server, which searches with it' },
   { program: 'strace', debian: 'strace', reason: 'the proof that nothing was started or contacted' },
   { program: 'mkfifo', debian: 'coreutils', reason: 'a pipe where a file should be' },
   { program: 'script', debian: 'bsdutils', reason: 'a terminal' },

@@ -101,7 +101,7 @@ export class HostCore {
     const home = options.home === undefined ? findHome(env) : homeAt(resolve(options.home));
     const cwd = options.cwd ?? process.cwd();
     const [config, verdicts, pins] = await Promise.all([
-      loadConfig({ cwd, home, code: options.servers }),
+      loadConfig({ cwd, home, code: options.servers, builtIn: options.builtIn }),
       openVerdicts(home, clock),
       openPins(home),
     ]);

@@ -5,6 +5,7 @@ import type { Approve, SessionOptions } from './call/session.ts';
 import type { ToolSearchMode } from './catalog/deferral.ts';
 import type { Naming } from './catalog/names.ts';
 import type { ServerEntry } from './config/entry.ts';
+import type { BuiltIn } from './config/load.ts';
 import type { LogLevel } from './connection/log-gate.ts';
 import type { Questioned } from './connection/questions.ts';
 import type { QuestionEvents } from './connection/questions-board.ts';
@@ -19,6 +20,8 @@ export interface HostOptions extends Questioned {
   readonly home?: string | undefined;
   /** Servers given in code: the strongest scope. */
   readonly servers?: Readonly<Record<string, ServerEntry>> | undefined;
+  /** Servers that are there unless the configuration says otherwise: the weakest scope. */
+  readonly builtIn?: BuiltIn | undefined;
   /** How the person is asked about a call. Without it, what has to be asked is refused. */
   readonly approve?: Approve | undefined;
   /** Who has asked already; see {@link SessionOptions}. */

@@ -99,8 +99,9 @@ export class HostServers {
     const core = this.#core;
     const added = await this.#change(async () => {
       if (this.#closed) return [];
-      const { cwd = process.cwd(), servers } = core.options;
-      core.config = keepUnreadable(core.config, await loadConfig({ cwd, home: core.home, code: servers }));
+      const { cwd = process.cwd(), servers, builtIn } = core.options;
+      const loaded = await loadConfig({ cwd, home: core.home, code: servers, builtIn });
+      core.config = keepUnreadable(core.config, loaded);
       const changed = await core.pool.apply(await this.#admitted());
       for (const name of changed.removed) {
         core.auth.drop(name);

@@ -170,6 +170,13 @@ export const rows: readonly CommandRow[] = [
     load: async () => (await import('./verbs/reload.ts')).reload,
   },
   {
+    name: 'workspace',
+    hidden: true,
+    group: SERVING,
+    summary: 'serve files and git of one project on stdio',
+    load: async () => (await import('./verbs/workspace.ts')).workspace,
+  },
+  {
     name: 'pins',
     group: SAFETY,
     summary: 'show tools that changed since they were first seen, and accept them',

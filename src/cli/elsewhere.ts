@@ -66,7 +66,8 @@ function viewOf(host: Host, need: Need): CommandHost {
     tools: () => session.allTools().filter(({ server }) => takesPart(server)),
     call: (name, args, options) => session.call(name, args, options),
     servers: () => host.servers().filter(({ name }) => takesPart(name)),
-    search: (query, options) => host.search(query, options),
+    search: async (query, options) =>
+      (await host.search(query, options)).filter(({ server }) => takesPart(server)),
     resources: (server) => host.resources(server),
     read: (server, uri, options) => host.read(server, uri, { forModel, ...options }),
     prompts: (server) => host.prompts(server),

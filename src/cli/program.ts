@@ -48,7 +48,10 @@ export async function runProgram(invocation: Invocation): Promise<number> {
   });
   // All of them are needed for the help of the whole and for suggestions; otherwise only the one at hand.
   for (const each of row === undefined ? rows : [row]) {
-    const command = program.command(each.name).description(each.summary).helpGroup(each.group);
+    const command = program
+      .command(each.name, { hidden: each.hidden ?? false })
+      .description(each.summary)
+      .helpGroup(each.group);
     if (each.alias !== undefined) command.alias(each.alias);
     if (each !== row) continue;
     verb?.configure(command);

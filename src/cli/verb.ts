@@ -41,6 +41,8 @@ export interface CommandRow {
   readonly alias?: string;
   readonly group: string;
   readonly summary: string;
+  /** For programs rather than people: documented, and not in the list of commands. */
+  readonly hidden?: true;
   load(): Promise<Verb>;
 }
 

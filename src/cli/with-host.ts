@@ -80,7 +80,9 @@ export async function openHost(
   if (need.servers !== 'all') await settleTrust(context, config, need.servers);
   // For the commands after this one, whose servers are then there already.
   if (config.settings.daemon === true && context.openHost === undefined) await startForLater(context);
-  const host = await (context.openHost?.(need) ?? ownHost(context, need));
+  // A host that others share may have servers which are not configured: commands speak of those that are.
+  const servers = need.servers === 'all' ? config.servers.map(({ name }) => name) : need.servers;
+  const host = await (context.openHost?.({ ...need, servers }) ?? ownHost(context, need));
   const stopLog = context.verbose ? logTo(context, host) : undefined;
   try {
     return await Promise.race([work({ host, config }), aborted(signal)]);

@@ -1,10 +1,12 @@
 /** A host for as long as it is served: as the library has it, not as people's commands use it. */
 
 import type { Host } from '../host.ts';
+import { workspaceEntries } from '../workspace/entry.ts';
 import type { Context } from './verb.ts';
 
 export async function withServedHost(
   context: Context,
+  { workspace }: { readonly workspace: boolean },
   work: (host: Host) => Promise<number>,
 ): Promise<number> {
   const { cwd, home, extra, env, signal } = context;
@@ -14,6 +16,7 @@ export async function withServedHost(
     cwd,
     home: home.dir,
     servers: extra,
+    builtIn: workspace ? workspaceEntries : undefined,
     env,
     // Servers are told once that they may ask; who answers is the client behind each session.
     sessions: { elicit: () => ({ action: 'decline' }), sample: () => undefined, roots: [] },

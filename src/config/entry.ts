@@ -114,6 +114,8 @@ export interface Settings {
   readonly daemon?: boolean;
   readonly plugins?: unknown;
   readonly telemetry?: unknown;
+  /** The built-in server for the project's own files; default true. */
+  readonly workspace?: boolean | { readonly shell?: boolean };
 }
 
 /** Everything that was asked for, merged: one spec per name, the strongest scope's. */

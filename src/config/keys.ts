@@ -188,6 +188,17 @@ export const SETTINGS_KEYS: Keys = keys({
   },
   plugins: { kind: anything, description: 'Plugins and whether they are enabled.' },
   telemetry: { kind: anything, description: 'Where traces and metrics go.' },
+  workspace: {
+    kind: either(
+      flag,
+      object(
+        keys({
+          shell: { kind: flag, description: 'Offer its shell tool, and let git run hooks (default false).' },
+        }),
+      ),
+    ),
+    description: 'Whether `serve` brings its own server for files and git of the project (default true).',
+  },
 });
 
 /** What else may stand at the top of `config.json`; typos are measured against these too. */

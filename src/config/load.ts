@@ -25,7 +25,11 @@ export interface LoadOptions {
   readonly code?: Readonly<Record<string, unknown>> | undefined;
   /** More of them, for this run only; stronger still. */
   readonly extra?: Readonly<Record<string, ServerEntry>> | undefined;
+  readonly builtIn?: BuiltIn | undefined;
 }
+
+/** Servers that Plugboard brings along, by what the person has set: the weakest, for nobody asked for them by name. */
+export type BuiltIn = (settings: Settings) => Readonly<Record<string, ServerEntry>>;
 
 export interface LoadedConfig extends Config {
   /** Entries that a stronger one of the same name hides, strongest first. */
@@ -70,6 +74,13 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...(person ? [person] : []),
     ...(await Promise.all(shared.map((document) => readProject(document, projectRoot)))),
   ];
+  // Where only the manager's servers may run, there is nothing to bring along; nor where settings cannot be read.
+  const isAlone = managed.exclusive !== undefined || managed.closed !== undefined;
+  if (options.builtIn !== undefined && !isAlone && !(own && isBroken(own))) {
+    const taken = new Set(parts.flatMap(({ servers }) => servers.map(({ name }) => name)));
+    const brought = Object.entries(options.builtIn(person?.settings ?? {}));
+    parts.push(fromCode(Object.fromEntries(brought.filter(([name]) => !taken.has(name))), projectRoot));
+  }
   return {
     ...mergeSpecs(parts.flatMap((part) => part.servers)),
     settings: person?.settings ?? {},

@@ -2,12 +2,13 @@
 
 import { realpathSync } from 'node:fs';
 import type { Home } from '../config/home.ts';
-import { loadConfig } from '../config/load.ts';
+import { type BuiltIn, loadConfig } from '../config/load.ts';
 import { createHost, type Host } from '../host.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Surroundings } from '../remote/hello.ts';
 import { Gateway } from '../serve/gateway.ts';
+import { workspaceEntries } from '../workspace/entry.ts';
 import { environmentKey, visibleEnvironment } from './environment.ts';
 
 type Approvals = 'client' | 'enforce';
@@ -52,6 +53,14 @@ export interface SharedHostsOptions {
   readonly log: (message: string) => void;
 }
 
+/** What has to be the same for two sessions to share a host. */
+interface HostKind {
+  readonly key: string;
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly builtIn: BuiltIn | undefined;
+}
+
 interface Known {
   readonly shared: SharedHost;
   cancelEnd: () => void;
@@ -76,19 +85,18 @@ export class SharedHosts {
    * Undefined when there is none yet and none is to be made, or when the configuration wants no daemon.
    */
   async acquire(from: Surroundings, how: { readonly make: boolean }): Promise<SharedHost | undefined> {
-    const { home } = this.#options;
-    const config = await loadConfig({ cwd: from.cwd, home, code: from.servers });
-    if (config.settings.daemon === false) return undefined;
-    const env = visibleEnvironment(config, from.env);
-    const cwd = realPath(from.cwd);
-    const key = canonicalJson([cwd, from.servers ?? {}, environmentKey(env)]);
+    const wanted = from.workspace === undefined ? [true, false] : [from.workspace];
+    const kinds = await Promise.all(wanted.map((workspace) => this.#kindOf(from, workspace)));
+    const kind = kinds.find((each) => each !== undefined && this.#known.has(each.key)) ?? kinds[0];
+    if (kind === undefined) return undefined;
+    const { key } = kind;
     for (;;) {
       await this.#ending.get(key);
       let making = this.#known.get(key);
       const isNew = making === undefined;
       if (making === undefined) {
         if (!how.make) return undefined;
-        making = this.#make(key, cwd, from, env);
+        making = this.#make(kind, from);
         this.#known.set(key, making);
       }
       const known = await making;
@@ -123,12 +131,33 @@ export class SharedHosts {
     await Promise.all(this.#ending.values());
   }
 
-  #make(key: string, cwd: string, from: Surroundings, env: NodeJS.ProcessEnv): Promise<Known> {
+  /** Undefined when the configuration wants no daemon. */
+  async #kindOf(from: Surroundings, workspace: boolean): Promise<HostKind | undefined> {
+    const builtIn = workspace ? workspaceEntries : undefined;
+    const config = await loadConfig({
+      cwd: from.cwd,
+      home: this.#options.home,
+      code: from.servers,
+      builtIn,
+    });
+    if (config.settings.daemon === false) return undefined;
+    const env = visibleEnvironment(config, from.env);
+    const cwd = realPath(from.cwd);
+    return {
+      key: canonicalJson([cwd, from.servers ?? {}, environmentKey(env), workspace]),
+      cwd,
+      env,
+      builtIn,
+    };
+  }
+
+  #make({ key, cwd, env, builtIn }: HostKind, from: Surroundings): Promise<Known> {
     const { home, clock, log } = this.#options;
     const making = createHost({
       cwd,
       home: home.dir,
       servers: from.servers,
+      builtIn,
       // No more than the key knows of: what another session has in its environment must not decide for this one.
       env,
       clock,

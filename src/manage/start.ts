@@ -1,30 +1,27 @@
-/** `npm start`: one built-in server, connected and served, with a word on what to type next. */
+/** `npm start`: the workspace server, connected and served, with a word on what to type next. */
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { findHome } from '../config/home.ts';
 import { asPlugboardError } from '../errors.ts';
 import { createHost, type Host } from '../host.ts';
 import { describeConnecting } from '../serve/connect-lines.ts';
 import { gatewayToken } from '../serve/token.ts';
+import { workspaceEntries } from '../workspace/entry.ts';
 import { onFreePort } from './free-port.ts';
 import { pageWithToken, type ServedManaged, serveHttp } from './http.ts';
 
 const FALLBACK_EXIT_STATUS = 1;
 
-const demoServer = fileURLToPath(new URL('../serve/demo-server.js', import.meta.url));
-
 async function start(): Promise<void> {
-  // A home and a folder of its own: the demonstration shows the same on every machine and touches nothing.
+  // A home of its own: the demonstration shows the same on every machine, and nobody's configuration is touched.
   const home = await mkdtemp(join(tmpdir(), 'plugboard-demo-'));
   const host = await createHost({
     home,
-    cwd: home,
     // Servers are told once that they may ask; who answers is the client behind each session.
     sessions: { elicit: () => ({ action: 'decline' }), sample: () => undefined, roots: [] },
-    servers: { demo: { command: process.execPath, args: [demoServer] } },
+    builtIn: workspaceEntries,
   });
   const stopping = new AbortController();
   let gateway: ServedManaged | undefined;
@@ -55,7 +52,11 @@ function welcome(host: Host, { url, page }: ServedManaged, token: string): strin
   const servers = host
     .servers()
     .map((server) => `  ${server.name}  ${server.status}, ${server.tools} tools, ${server.transport}`);
-  const tools = host.tools().map((tool) => `    ${tool.name.padEnd(20)} ${tool.description}`);
+  const width = Math.max(...host.tools().map(({ name }) => name.length));
+  const tools = host.tools().map((tool) => {
+    const [sentence = ''] = tool.description.split(/(?<=[.:;]) /);
+    return `    ${tool.name.padEnd(width)}  ${sentence.replace(/[:;]$/, '.')}`;
+  });
   return `${[
     'Connected:',
     ...servers,

@@ -11,6 +11,8 @@ export interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
   /** Servers given for this session only. */
   readonly servers?: Readonly<Record<string, ServerEntry>> | undefined;
+  /** Whether the built-in server takes part; commands do not care, and share what is there. */
+  readonly workspace?: boolean | undefined;
 }
 
 export type Hello =

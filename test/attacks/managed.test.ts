@@ -137,6 +137,29 @@ describe('A22: a denied server', () => {
     expect(existsSync(trace)).toBe(false);
   });
 
+  it('SRV-3: may be the workspace server; beside an exclusive file it is not brought along', async () => {
+    const dist = new URL('../../dist/', import.meta.url).href;
+    const program = `
+      import { createHost } from ${JSON.stringify(`${dist}index.js`)};
+      import { workspaceEntries } from ${JSON.stringify(`${dist}workspace/entry.js`)};
+      const host = await createHost({ watch: false, builtIn: workspaceEntries });
+      await host.ready();
+      process.stdout.write(JSON.stringify(host.servers().map(({ name, status }) => [name, status])));
+      await host.close();`;
+    const servers = async (): Promise<unknown> =>
+      JSON.parse((await managed([process.execPath, '--input-type=module', '-e', program])).stdout);
+    const free = await servers();
+    policy({ deniedServers: [{ name: 'workspace' }] });
+    const denied = await servers();
+    policy({});
+    exclusive({ mcpServers: {} });
+    expect([free, denied, await servers()]).toEqual([
+      [['workspace', 'connected']],
+      [['workspace', 'blocked']],
+      [],
+    ]);
+  });
+
   it('stays denied when a program adds it at run time', async () => {
     policy({ deniedServers: [{ name: 'evil' }] });
     const program = `

@@ -63,19 +63,16 @@ describe('on a terminal', () => {
   });
 
   it('CAL-4: call shows how far it is, and takes that away when the answer is there', async () => {
-    const demo = {
-      command: process.execPath,
-      args: [join(FIXTURES, '..', '..', 'dist', 'serve', 'demo-server.js')],
-    };
-    place.write(place.userFile, { mcpServers: { demo } });
-    const { status, screen } = await onTerminal(['call', 'demo', 'slow', 'steps:=2']);
+    const worker = { command: process.execPath, args: [join(FIXTURES, 'cli-slow.mjs')] };
+    place.write(place.userFile, { mcpServers: { worker } });
+    const { status, screen } = await onTerminal(['call', 'worker', 'slow', 'steps:=2']);
     expect(status).toBe(0);
     expect(screen).toContain(`slow ${'━'.repeat(12)}${'╌'.repeat(12)} 1/2 step 1 of 2`);
     // The line is cleared last, so that only the answer stays.
     const [left = ''] = screen.split('\u001b[2K').slice(-1);
     expect(left).not.toContain('━');
     expect(left.trim()).not.toBe('');
-    const piped = await place.run(['call', 'demo', 'slow', 'steps:=1']);
+    const piped = await place.run(['call', 'worker', 'slow', 'steps:=1']);
     expect(piped).toMatchObject({ status: 0, stderr: '' });
   });
 

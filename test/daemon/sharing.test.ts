@@ -102,7 +102,7 @@ it('CON-11: sessions that differ in a variable that a server sees have processes
 
 it('CON-11: what a project brings along is not started before somebody agreed, in the daemon neither', async () => {
   writeFileSync(join(world.project, '.mcp.json'), JSON.stringify({ mcpServers: { s: world.server() } }));
-  const agent = await world.agent().open();
+  const agent = await world.agent({ words: ['--stdio', '--no-workspace'] }).open();
   const { tools } = await agent.request('tools/list');
   const before = { tools, servers: world.servers() };
   await world.command('trust', 's');

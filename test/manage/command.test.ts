@@ -60,7 +60,7 @@ describe('SRV-5: the command', () => {
     ]);
     expect(answers.map(({ status, body }) => [status, body])).toMatchObject([
       [200, undefined],
-      [200, { servers: [], problems: [] }],
+      [200, { servers: [{ name: 'workspace' }], problems: [] }],
       [401, { error: { code: 'DENIED' } }],
     ]);
   });

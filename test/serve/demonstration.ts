@@ -18,6 +18,7 @@ export interface Demonstration {
 export async function startDemonstration(home: string): Promise<Demonstration> {
   const child = spawn(process.execPath, [START], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    cwd: home,
     env: { ...process.env, PLUGBOARD_HOME: home },
   });
   const exited = once(child, 'exit');

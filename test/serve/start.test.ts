@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,20 +6,21 @@ import { afterAll, expect, it } from 'vitest';
 import { refereeOnHttp } from '../testing/referee.ts';
 import { startDemonstration } from './demonstration.ts';
 
-const DEMO_SERVER = fileURLToPath(new URL('../../dist/serve/demo-server.js', import.meta.url));
+const COMMAND = fileURLToPath(new URL('../../dist/bin/plugboard.cjs', import.meta.url));
 
 const home = mkdtempSync(join(tmpdir(), 'plugboard-start-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-/** Process ids of demonstration servers that run under this parent. */
-function demoServersOf(parent: number | undefined): string[] {
+/** Process ids of workspace servers that run under this parent. */
+function workspacesOf(parent: number | undefined): string[] {
   return readdirSync('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid)) return false;
     try {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
       const status = readFileSync(`/proc/${pid}/stat`, 'utf8');
       return (
-        command.includes(DEMO_SERVER) &&
+        command.includes(COMMAND) &&
+        command.includes('workspace') &&
         status.slice(status.lastIndexOf(')')).split(' ')[2] === String(parent)
       );
     } catch {
@@ -29,25 +30,21 @@ function demoServersOf(parent: number | undefined): string[] {
 }
 
 it.each(['SIGINT', 'SIGTERM'] as const)(
-  'npm start connects, serves, says what to type, and ends on %s',
+  'SRV-3: npm start serves the workspace it is started in, says what to type, and ends on %s',
   async (signal) => {
     const demo = await startDemonstration(home);
-    const servers = demoServersOf(demo.child.pid);
+    const servers = workspacesOf(demo.child.pid);
     const client = await refereeOnHttp(demo.url, 'auto', demo.headers);
     const { tools } = await client.listTools();
-    const progress: unknown[] = [];
-    const slow = await client.callTool(
-      { name: 'mcp__demo__slow', arguments: { steps: 2 } },
-      { onprogress: (step) => progress.push(step) },
-    );
-    const add = await client.callTool({ name: 'mcp__demo__add', arguments: { a: 2, b: 3 } });
+    writeFileSync(join(home, 'hello.txt'), 'hello\n');
+    const read = await client.callTool({ name: 'mcp__workspace__read', arguments: { path: 'hello.txt' } });
+    const glob = await client.callTool({ name: 'mcp__workspace__glob', arguments: { pattern: 'hello*' } });
     await client.close();
     expect({
       servers: servers.length,
       tools: tools.map((tool) => tool.name),
-      slow: slow.content,
-      progress,
-      add: add.structuredContent,
+      read: read.content,
+      glob: glob.structuredContent,
       said: ['Claude Code', 'Codex', 'OpenCode', 'Cursor', 'VS Code'].filter((agent) =>
         demo.output().includes(`  ${agent}`),
       ),
@@ -59,13 +56,20 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
       tokenMode: statSync(join(home, 'gateway-token')).mode & 0o777,
     }).toEqual({
       servers: 1,
-      tools: ['mcp__demo__add', 'mcp__demo__echo', 'mcp__demo__now', 'mcp__demo__slow'],
-      slow: [{ type: 'text', text: 'Done in 2 steps.' }],
-      progress: [
-        { progress: 1, total: 2, message: 'step 1 of 2' },
-        { progress: 2, total: 2, message: 'step 2 of 2' },
-      ],
-      add: { sum: 5 },
+      tools: [
+        'edit',
+        'git_commit',
+        'git_diff',
+        'git_log',
+        'git_status',
+        'glob',
+        'grep',
+        'list',
+        'read',
+        'write',
+      ].map((name) => `mcp__workspace__${name}`),
+      read: [{ type: 'text', text: 'hello\n' }],
+      glob: { files: ['hello.txt'], truncated: false },
       said: ['Claude Code', 'Codex', 'OpenCode', 'Cursor', 'VS Code'],
       claude: true,
       tokenMode: 0o600,

@@ -18,7 +18,7 @@ export const dashboard: Verb = {
     const given = textFlag(flags, 'port');
     // 0 takes any free port.
     const wanted = given === undefined || given === '0' ? given : port('--port', given);
-    return withServedHost(context, async (host) => {
+    return withServedHost(context, { workspace: true }, async (host) => {
       const [{ serveHttp, pageWithToken }, { onFreePort }, { gatewayToken }] = await Promise.all([
         import('../../manage/http.ts'),
         import('../../manage/free-port.ts'),

@@ -26,6 +26,7 @@ export const serve: Verb = {
       .option('--issuer <url>', 'accept tokens of this authorization server')
       .option('--audience <name>', 'whom such tokens have to be meant for')
       .option('--no-daemon', 'have servers of its own instead of sharing those of the daemon')
+      .option('--no-workspace', 'without the built-in server for files and git of the project')
       .option('--legacy-sse', 'also serve the HTTP+SSE transport of 2024-11-05 at /sse')
       .option(
         '--approvals <mode>',
@@ -38,8 +39,10 @@ export const serve: Verb = {
     if (args.length > 0) throw usage(`serve takes no arguments, and ${JSON.stringify(args[0])} is one.`);
     const approvals = approvalsOf(flags);
     const http = httpOf(flags);
-    if (http === undefined && flags['daemon'] !== false && (await relayed(context, approvals))) return 0;
-    return withServedHost(context, (host) =>
+    const workspace = flags['workspace'] !== false;
+    if (http === undefined && flags['daemon'] !== false && (await relayed(context, approvals, workspace)))
+      return 0;
+    return withServedHost(context, { workspace }, (host) =>
       http === undefined
         ? onStdio(context, host, { approvals })
         : onHttp(context, host, { ...http, approvals }, flags['auth'] !== false),
@@ -48,11 +51,20 @@ export const serve: Verb = {
 };
 
 /** False when this process has to serve by itself; who wants to be told more wants a host of its own. */
-async function relayed(context: Context, approvals: 'client' | 'enforce'): Promise<boolean> {
+async function relayed(
+  context: Context,
+  approvals: 'client' | 'enforce',
+  workspace: boolean,
+): Promise<boolean> {
   const { cwd, env, home, extra, signal, verbose } = context;
   const { allowsDaemon, relayServe } = await import('../../remote/serve.ts');
   if (verbose || !allowsDaemon(env)) return false;
-  return relayServe({ home, env, signal, hello: { kind: 'mcp', cwd, env, approvals, servers: extra } });
+  return relayServe({
+    home,
+    env,
+    signal,
+    hello: { kind: 'mcp', cwd, env, approvals, workspace, servers: extra },
+  });
 }
 
 async function onStdio({ signal }: Context, host: Host, options: GatewayOptions): Promise<number> {

@@ -1,0 +1,79 @@
+/** `glob`: files of the project by a pattern of their path. */
+
+import { type Tool, tool } from '../kit/definitions.ts';
+import { Git } from './git.ts';
+import { filesByGit } from './project-files.ts';
+import { searchInThread } from './search-thread.ts';
+import { answer, type Call, readOnly, type Workspace } from './workspace.ts';
+
+const MAX_FILES = 1_000;
+const MAX_PATTERN_CHARS = 1_000;
+
+export function globTool(workspace: Workspace): Tool {
+  return tool({
+    name: 'glob',
+    description:
+      'Finds files of the project by a pattern: src/**/*.ts, **/*.{md,txt}; without a slash it is for names in any ' +
+      `folder. Files that git ignores are left out. At most ${MAX_FILES}, in order of their paths.`,
+    input: {
+      type: 'object',
+      properties: {
+        pattern: { type: 'string', minLength: 1, maxLength: MAX_PATTERN_CHARS, description: 'The pattern.' },
+        path: {
+          type: 'string',
+          description: 'The folder to look in, relative to the project root (the root).',
+        },
+        include_ignored: { type: 'boolean', description: 'Also files that git ignores (false).' },
+      },
+      required: ['pattern'],
+      additionalProperties: false,
+    },
+    output: {
+      type: 'object',
+      properties: {
+        files: { type: 'array', items: { type: 'string' }, description: 'Relative to the project root.' },
+        truncated: { type: 'boolean', description: 'Whether there are more.' },
+      },
+      required: ['files', 'truncated'],
+    },
+    annotations: readOnly('Find files'),
+
+    async run(input, call) {
+      const { root } = workspace;
+      const { pattern, path = '.', include_ignored: includeIgnored = false } = input;
+      const place = root.locate(path);
+      root.enter(place).close();
+      const { files, truncated, timedOut } = await searchInThread(
+        workspace,
+        {
+          kind: 'glob',
+          root: root.path,
+          folder: place.real,
+          files: includeIgnored ? undefined : await ownFiles(workspace, place.real, call),
+          includeIgnored,
+          glob: pattern.replace(/^\.\//, ''),
+          max: MAX_FILES,
+        },
+        call,
+      );
+      const prefix = place.shown === '.' ? '' : `${place.shown}/`;
+      const found = files.map((file) => `${prefix}${file}`).sort();
+      const note = timedOut
+        ? '[The search took too long and was ended.]'
+        : `[There are more than ${MAX_FILES}.]`;
+      const lines = found.length === 0 ? [`No file matches ${pattern}.`] : found;
+      return answer([...lines, ...(truncated ? [note] : [])].join('\n'), { files: found, truncated });
+    },
+  });
+}
+
+/** The files that are not ignored; undefined where git cannot say. */
+export async function ownFiles(
+  workspace: Workspace,
+  folder: string,
+  { signal }: Call,
+): Promise<readonly string[] | undefined> {
+  const git = await Git.open(workspace, { signal }).catch(() => undefined);
+  signal.throwIfAborted();
+  return filesByGit(git, folder, signal);
+}

@@ -1,0 +1,208 @@
+/** `grep`: lines of the project's files that match, found by ripgrep or, without it, by a thread of our own. */
+
+import type { ToolResult } from '../kit/content.ts';
+import { type Tool, tool } from '../kit/definitions.ts';
+import { withFile } from './file.ts';
+import { ownFiles } from './glob.ts';
+import type { PinnedFolder } from './pinned-folder.ts';
+import { searchWithRipgrep } from './ripgrep.ts';
+import type { Place } from './root.ts';
+import type { GrepJob, Row } from './search-job.ts';
+import { type Searched, searchInThread } from './search-thread.ts';
+import { answer, type Call, readOnly, type Workspace } from './workspace.ts';
+
+const DEFAULT_RESULTS = 200;
+const MAX_RESULTS = 2_000;
+const MAX_CONTEXT = 20;
+const MAX_PATTERN_CHARS = 1_000;
+
+export function grepTool(workspace: Workspace): Tool {
+  return tool({
+    name: 'grep',
+    description:
+      'Searches files of the project line by line for a regular expression. Binary files, files that git ignores ' +
+      'and links are left out. Answers with path, line number and line.',
+    input: {
+      type: 'object',
+      properties: {
+        pattern: {
+          type: 'string',
+          minLength: 1,
+          maxLength: MAX_PATTERN_CHARS,
+          description: 'What to search for.',
+        },
+        path: { type: 'string', description: 'A folder or file, relative to the project root (the root).' },
+        glob: {
+          type: 'string',
+          minLength: 1,
+          maxLength: MAX_PATTERN_CHARS,
+          description: 'Only files like *.ts.',
+        },
+        literal: { type: 'boolean', description: 'The pattern is plain text (false).' },
+        ignore_case: { type: 'boolean', description: 'Upper and lower case are the same (false).' },
+        context: {
+          type: 'integer',
+          minimum: 0,
+          maximum: MAX_CONTEXT,
+          description: 'Lines around each match (0).',
+        },
+        files_only: { type: 'boolean', description: 'Only which files match (false).' },
+        include_ignored: { type: 'boolean', description: 'Also files that git ignores (false).' },
+        max_results: {
+          type: 'integer',
+          minimum: 1,
+          maximum: MAX_RESULTS,
+          description: `How many matches at most (${DEFAULT_RESULTS}).`,
+        },
+      },
+      required: ['pattern'],
+      additionalProperties: false,
+    },
+    output: {
+      type: 'object',
+      properties: {
+        files: { type: 'array', items: { type: 'string' }, description: 'Files with matches.' },
+        matches: {
+          type: 'array',
+          description: 'Empty with files_only.',
+          items: {
+            type: 'object',
+            properties: { path: { type: 'string' }, line: { type: 'integer' }, text: { type: 'string' } },
+            required: ['path', 'line', 'text'],
+          },
+        },
+        truncated: { type: 'boolean', description: 'Whether there may be more.' },
+      },
+      required: ['files', 'matches', 'truncated'],
+    },
+    annotations: readOnly('Search files'),
+
+    async run(input, call) {
+      const place = workspace.root.locate(input.path ?? '.');
+      const target = await targetOf(workspace, place);
+      const job: GrepJob = {
+        kind: 'grep',
+        root: workspace.root.path,
+        folder: target.real,
+        files: undefined,
+        includeIgnored: input.include_ignored ?? false,
+        glob: input.glob,
+        pattern: input.pattern,
+        literal: input.literal ?? false,
+        ignoreCase: input.ignore_case ?? false,
+        context: input.context ?? 0,
+        filesOnly: input.files_only ?? false,
+        max: input.max_results ?? DEFAULT_RESULTS,
+      };
+      const found = await search(workspace, target, job, call);
+      const prefix = target.shown === '.' ? '' : `${target.shown}/`;
+      return told(found, (path) => `${prefix}${path}`, job);
+    },
+  });
+}
+
+/** A folder to search in; or a file, with the folder that it stands in. */
+interface Target extends Place {
+  readonly file?: { readonly place: Place; readonly name: string };
+}
+
+async function targetOf({ root }: Workspace, place: Place): Promise<Target> {
+  let folder: PinnedFolder;
+  try {
+    folder = root.enter(place);
+  } catch {
+    // Not a folder. A file, then; what else it is will be said by whoever opens it.
+    const { folder: parent, name } = root.enterParent(place);
+    parent.close();
+    await withFile(root, place, () => {});
+    return { real: parent.real, shown: root.shown(parent.real), file: { place, name } };
+  }
+  folder.close();
+  return place;
+}
+
+async function search(workspace: Workspace, target: Target, job: GrepJob, call: Call): Promise<Searched> {
+  const { root, programs } = workspace;
+  const { file } = target;
+  if (programs.rg === undefined) {
+    const own =
+      job.includeIgnored || file !== undefined ? undefined : await ownFiles(workspace, target.real, call);
+    return searchInThread(workspace, { ...job, files: file === undefined ? own : [file.name] }, call);
+  }
+  if (file !== undefined) {
+    const { glob: _glob, ...rest } = job;
+    return withFile(root, file.place, ({ fd }) =>
+      searchWithRipgrep(
+        workspace,
+        { cwd: root.path, fd, path: file.name },
+        { ...rest, glob: undefined },
+        call,
+      ),
+    );
+  }
+  const folder = root.enter(target);
+  try {
+    return insideOnly(root, target, await searchWithRipgrep(workspace, { cwd: folder.path }, job, call));
+  } finally {
+    folder.close();
+  }
+}
+
+/** ripgrep goes by paths: what was swapped for a link under its feet is taken out of what it found. */
+function insideOnly(root: Workspace['root'], { real }: Place, found: Searched): Searched {
+  const verdicts = new Map<string, boolean>();
+  const isInside = (path: string): boolean => {
+    const known = verdicts.get(path);
+    if (known !== undefined) return known;
+    const verdict = leadsInside(root, `${real}/${path}`);
+    verdicts.set(path, verdict);
+    return verdict;
+  };
+  return {
+    ...found,
+    files: found.files.filter(isInside),
+    rows: found.rows.filter(({ path }) => isInside(path)),
+  };
+}
+
+function leadsInside(root: Workspace['root'], path: string): boolean {
+  try {
+    root.locate(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function told(found: Searched, named: (path: string) => string, job: GrepJob): ToolResult {
+  const rows = found.rows.map((row) => ({ ...row, path: named(row.path) })).sort(byPlace);
+  const matches = rows.filter(({ isMatch }) => isMatch).map(({ path, line, text }) => ({ path, line, text }));
+  const files = job.filesOnly ? found.files.map(named).sort() : [...new Set(matches.map(({ path }) => path))];
+  const { truncated, timedOut } = found;
+  const note = timedOut
+    ? '[The search took too long and was ended; search a folder, or use a glob.]'
+    : `[Only ${job.max} matches are shown; narrow the search, or raise max_results (up to ${MAX_RESULTS}).]`;
+  const lines = job.filesOnly ? files : grouped(rows);
+  const text = [...(lines.length === 0 ? ['Nothing matches.'] : lines), ...(truncated ? [note] : [])].join(
+    '\n',
+  );
+  return answer(text, { files, matches, truncated });
+}
+
+function byPlace(a: Row, b: Row): number {
+  if (a.path !== b.path) return a.path < b.path ? -1 : 1;
+  return a.line - b.line;
+}
+
+/** Each file once, its lines below it: `12: a match`, `13- a line beside it`. */
+function grouped(rows: readonly Row[]): readonly string[] {
+  const out: string[] = [];
+  let [path, line]: [string | undefined, number] = [undefined, 0];
+  for (const row of rows) {
+    if (row.path !== path) out.push(row.path);
+    else if (row.line > line + 1) out.push('  …');
+    ({ path, line } = row);
+    out.push(`  ${row.line}${row.isMatch ? ':' : '-'} ${row.text}`);
+  }
+  return out;
+}

@@ -1,0 +1,29 @@
+/** Finds the programs that tools use on the search path, never in the project: what a project brings is not run. */
+
+import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+import type { Root } from './root.ts';
+
+const SUFFIX = process.platform === 'win32' ? '.exe' : '';
+
+export interface Programs {
+  readonly git: string | undefined;
+  /** ripgrep. */
+  readonly rg: string | undefined;
+}
+
+export function findPrograms(root: Root, searchPath: string): Programs {
+  const folders = searchPath.split(delimiter).filter((folder) => isAbsolute(folder));
+  const find = (name: string): string | undefined =>
+    folders.map((folder) => join(folder, `${name}${SUFFIX}`)).find((file) => isProgram(file, root));
+  return { git: find('git'), rg: find('rg') };
+}
+
+function isProgram(file: string, root: Root): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile() && !root.contains(file) && !root.contains(realpathSync(file));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,75 @@
+/** Runs one search in a thread of its own, and ends the thread when its time is up or the call is cancelled. */
+
+import { Worker } from 'node:worker_threads';
+import { badPath } from './refusals.ts';
+import type { GlobJob, GrepJob, Row, SearchMessage } from './search-job.ts';
+import type { Call, Workspace } from './workspace.ts';
+
+/** How long one search may take, whoever does it. */
+export const SEARCH_MS = 30_000;
+/** How often a search that takes long says how far it is. */
+const PROGRESS_MS = 1_000;
+
+export interface Searched {
+  readonly files: readonly string[];
+  readonly rows: readonly Row[];
+  /** There is more than was wanted. */
+  readonly truncated: boolean;
+  readonly timedOut: boolean;
+}
+
+export function searchInThread({ clock }: Workspace, job: GlobJob | GrepJob, call: Call): Promise<Searched> {
+  const { signal } = call;
+  signal.throwIfAborted();
+  const files: string[] = [];
+  const rows: Row[] = [];
+  let [searched, total]: [number, number | undefined] = [0, job.files?.length];
+  const worker = new Worker(new URL('./search-worker.js', import.meta.url), { workerData: job });
+  return new Promise<Searched>((resolve, reject) => {
+    const end = (truncated: boolean, timedOut: boolean): void =>
+      resolve({ files, rows, truncated, timedOut });
+    const stopBeat = heartbeat(clock, () => call.progress(searched, total, `${searched} files searched`));
+    const stopTimer = clock.after(SEARCH_MS, () => end(true, true));
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    worker.once('error', reject);
+    worker.once('exit', () => {
+      stopBeat();
+      stopTimer();
+      signal.removeEventListener('abort', onAbort);
+      reject(badPath('The search ended without a result.'));
+    });
+    worker.on('message', (message: SearchMessage) => {
+      switch (message.type) {
+        case 'files':
+          files.push(...message.paths);
+          return;
+        case 'rows':
+          rows.push(...message.rows);
+          return;
+        case 'progress':
+          ({ searched, total } = message);
+          return;
+        case 'failed':
+          return reject(badPath(message.message));
+        case 'end':
+          return end(message.truncated, false);
+        default:
+          message satisfies never;
+      }
+    });
+  }).finally(() => worker.terminate());
+}
+
+/** Calls again and again until it is stopped. */
+export function heartbeat(clock: Workspace['clock'], beat: () => void): () => void {
+  let stop = (): void => {};
+  const next = (): void => {
+    stop = clock.after(PROGRESS_MS, () => {
+      beat();
+      next();
+    });
+  };
+  next();
+  return () => stop();
+}

@@ -1,0 +1,200 @@
+/** The thread that walks and searches when ripgrep is not there: a pattern that never ends blocks nobody, for it can be ended. */
+
+import { closeSync, readdirSync } from 'node:fs';
+import { posix, sep } from 'node:path';
+import { parentPort, workerData } from 'node:worker_threads';
+import picomatch from 'picomatch';
+import { openIn } from './file.ts';
+import { openPinned, type PinnedFolder } from './pinned-folder.ts';
+import { Root } from './root.ts';
+import {
+  GIT_FOLDER,
+  type GlobJob,
+  type GrepJob,
+  MAX_ROW_CHARS,
+  PACKAGES_FOLDER,
+  type Row,
+  type SearchMessage,
+} from './search-job.ts';
+import { isBinary, readWhole } from './text.ts';
+
+/** Deeper folders are left out: each level holds one file open. */
+const MAX_DEPTH = 100;
+const FILES_PER_PROGRESS = 500;
+
+type Job = GlobJob | GrepJob;
+
+/** A file that is to be looked at, in a folder that is open for as long as it is looked at. */
+interface Found {
+  readonly path: string;
+  readonly folder: PinnedFolder;
+  readonly name: string;
+}
+
+const tell = (message: SearchMessage): void => parentPort?.postMessage(message);
+
+try {
+  tell({ type: 'end', truncated: search(workerData as Job) });
+} catch (thrown) {
+  tell({ type: 'failed', message: thrown instanceof Error ? thrown.message : String(thrown) });
+}
+
+/** Whether there would have been more. */
+function search(job: Job): boolean {
+  const matches = job.glob === undefined ? undefined : globMatcher(job.glob);
+  const finder = job.kind === 'grep' ? lineFinder(job) : undefined;
+  const total = job.files?.length;
+  let [searched, found] = [0, 0];
+  for (const file of job.files === undefined ? walkAll(job) : listed(job, job.files)) {
+    searched += 1;
+    if (searched % FILES_PER_PROGRESS === 0) tell({ type: 'progress', searched, total });
+    if (matches !== undefined && !matches(file.path)) continue;
+    if (finder === undefined) {
+      if (found >= job.max) return true;
+      found += isThere(file) ? 1 : 0;
+      continue;
+    }
+    const rows = finder(file, job.max - found);
+    if (rows === undefined) return true;
+    found += rows;
+  }
+  return false;
+}
+
+/** A pattern without a slash is for names in any folder, as in .gitignore. */
+function globMatcher(glob: string): (path: string) => boolean {
+  return picomatch(glob, { dot: true, basename: !glob.includes('/') });
+}
+
+/** git tells of files that were deleted, too. */
+function isThere({ folder, name, path }: Found): boolean {
+  const file = tryOpen(folder, name);
+  if (file === undefined) return false;
+  closeSync(file.fd);
+  tell({ type: 'files', paths: [path] });
+  return true;
+}
+
+/** How many results a file gave; undefined when there was no room for all. */
+function lineFinder(job: GrepJob): (file: Found, room: number) => number | undefined {
+  const source = job.literal ? job.pattern.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&') : job.pattern;
+  const pattern = new RegExp(source, job.ignoreCase ? 'iu' : 'u');
+  return ({ folder, name, path }, room) => {
+    const lines = linesIn(folder, name);
+    if (lines === undefined) return 0;
+    const hits: number[] = [];
+    for (const [at, line] of lines.entries()) {
+      if (!pattern.test(line)) continue;
+      if (hits.length >= room) {
+        tellRows(path, lines, hits, job);
+        return undefined;
+      }
+      hits.push(at);
+      if (job.filesOnly) break;
+    }
+    tellRows(path, lines, hits, job);
+    return hits.length;
+  };
+}
+
+function linesIn(folder: PinnedFolder, name: string): readonly string[] | undefined {
+  const file = tryOpen(folder, name);
+  if (file === undefined) return undefined;
+  try {
+    const bytes = readWhole(file);
+    if (bytes === undefined || isBinary(bytes)) return undefined;
+    const lines = bytes.toString('utf8').split(/\r?\n/);
+    if (lines.at(-1) === '') lines.pop();
+    return lines;
+  } finally {
+    closeSync(file.fd);
+  }
+}
+
+function tellRows(path: string, lines: readonly string[], hits: readonly number[], job: GrepJob): void {
+  if (hits.length === 0) return;
+  if (job.filesOnly) {
+    tell({ type: 'files', paths: [path] });
+    return;
+  }
+  const matching = new Set(hits);
+  const wanted = new Set<number>();
+  for (const hit of hits) {
+    const last = Math.min(hit + job.context, lines.length - 1);
+    for (let at = Math.max(hit - job.context, 0); at <= last; at += 1) wanted.add(at);
+  }
+  const rows = [...wanted]
+    .sort((a, b) => a - b)
+    .map((at): Row => {
+      const text = lines[at] ?? '';
+      const shown = text.length > MAX_ROW_CHARS ? `${text.slice(0, MAX_ROW_CHARS)}…` : text;
+      return { path, line: at + 1, text: shown, isMatch: matching.has(at) };
+    });
+  tell({ type: 'rows', rows });
+}
+
+/** Links, pipes, and what cannot be read are passed by. */
+function tryOpen(folder: PinnedFolder, name: string): ReturnType<typeof openIn> | undefined {
+  try {
+    return openIn(folder, name, name);
+  } catch {
+    return undefined;
+  }
+}
+
+function* walkAll({ root, folder, includeIgnored }: Job): Generator<Found> {
+  const boundary = new Root(root);
+  const start = openPinned(folder, (real) => boundary.contains(real));
+  try {
+    yield* walk(start, '', includeIgnored, MAX_DEPTH);
+  } finally {
+    start.close();
+  }
+}
+
+function* walk(folder: PinnedFolder, prefix: string, all: boolean, depth: number): Generator<Found> {
+  const entries = readdirSync(folder.path, { withFileTypes: true });
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const entry of entries) {
+    const { name } = entry;
+    if (entry.isFile()) yield { path: `${prefix}${name}`, folder, name };
+    const isClosed = name === GIT_FOLDER || (name === PACKAGES_FOLDER && !all);
+    if (!entry.isDirectory() || isClosed || depth <= 1) continue;
+    const child = tryEnter(() => folder.child(name));
+    if (child === undefined) continue;
+    try {
+      yield* walk(child, `${prefix}${name}/`, all, depth - 1);
+    } finally {
+      child.close();
+    }
+  }
+}
+
+/** The files of a list, with the folder of the last one kept open for the next. */
+function* listed({ root, folder, includeIgnored }: Job, files: readonly string[]): Generator<Found> {
+  const boundary = new Root(root);
+  let [open, at]: [PinnedFolder | undefined, string | undefined] = [undefined, undefined];
+  try {
+    for (const path of files) {
+      const parts = path.split('/');
+      if (parts.includes(GIT_FOLDER) || (!includeIgnored && parts.includes(PACKAGES_FOLDER))) continue;
+      const parent = posix.dirname(path);
+      if (parent !== at) {
+        open?.close();
+        open = tryEnter(() => boundary.enter(boundary.locate(`${folder}${sep}${parent}`)));
+        at = parent;
+      }
+      if (open !== undefined) yield { path, folder: open, name: posix.basename(path) };
+    }
+  } finally {
+    open?.close();
+  }
+}
+
+function tryEnter(enter: () => PinnedFolder): PinnedFolder | undefined {
+  try {
+    return enter();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,74 @@
+/** The workspace server: the tools of a coding agent for one project, and who cleans up after them. */
+
+import { defineServer, type Server } from '../kit/server.ts';
+import { systemClock } from '../lib/clock.ts';
+import { readVersion } from '../lib/version.ts';
+import { Children } from './children.ts';
+import { editTool } from './edit.ts';
+import { gitCommitTool } from './git-commit.ts';
+import { gitDiffTool } from './git-diff.ts';
+import { gitLogTool } from './git-log.ts';
+import { gitStatusTool } from './git-status.ts';
+import { globTool } from './glob.ts';
+import { grepTool } from './grep.ts';
+import { listTool } from './list.ts';
+import { findPrograms } from './programs.ts';
+import { readTool } from './read.ts';
+import { Root } from './root.ts';
+import { shellTool } from './shell.ts';
+import type { Workspace } from './workspace.ts';
+import { writeTool } from './write.ts';
+
+export interface WorkspaceOptions {
+  /** The folder that the tools are confined to. */
+  readonly root: string;
+  /** Whether programs of the project may run: the shell tool, and git's hooks. */
+  readonly shell: boolean;
+  /** Where git and ripgrep are looked for: the value of PATH. */
+  readonly searchPath: string;
+}
+
+export interface WorkspaceServer {
+  readonly server: Server;
+  /** Ends what the tools have started. */
+  close(): void;
+}
+
+export function createWorkspaceServer({
+  root: folder,
+  shell,
+  searchPath,
+}: WorkspaceOptions): WorkspaceServer {
+  const root = new Root(folder);
+  const children = new Children();
+  const workspace: Workspace = {
+    root,
+    children,
+    programs: findPrograms(root, searchPath),
+    clock: systemClock,
+    shell,
+  };
+  const tools = [
+    readTool,
+    writeTool,
+    editTool,
+    listTool,
+    globTool,
+    grepTool,
+    gitStatusTool,
+    gitDiffTool,
+    gitLogTool,
+    gitCommitTool,
+    ...(shell ? [shellTool] : []),
+  ].map((make) => make(workspace));
+  const server = defineServer({
+    name: 'plugboard-workspace',
+    version: readVersion(),
+    title: 'Workspace',
+    instructions:
+      'Files and git of one project. Paths are relative to the project root; nothing outside it can be reached. ' +
+      'Look with glob and grep before reading, and change files with edit rather than write.',
+    tools,
+  });
+  return { server, close: () => children.close() };
+}

@@ -1,0 +1,142 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createHost, type Host } from '../../src/host.ts';
+import { workspaceEntries } from '../../src/workspace/entry.ts';
+import { COMMAND } from './program.ts';
+import { Tree } from './tree.ts';
+
+let tree: Tree;
+let home: string;
+
+beforeEach(() => {
+  tree = new Tree({ 'a.txt': 'a\n' });
+  home = join(tree.dir, 'home');
+  mkdirSync(home);
+});
+afterEach(() => tree.remove());
+
+function configure(config: unknown): void {
+  writeFileSync(join(home, 'config.json'), JSON.stringify(config));
+}
+
+/** A host that starts nothing: which servers there are, and from where. */
+async function configured(): Promise<readonly (readonly [string, string, string])[]> {
+  const host = await createHost({
+    cwd: tree.root,
+    home,
+    builtIn: workspaceEntries,
+    connect: 'none',
+    watch: false,
+  });
+  const servers = host.servers().map(({ name, scope, status }) => [name, scope, status] as const);
+  await host.close();
+  return servers;
+}
+
+describe('SRV-3: the workspace server is there', () => {
+  it('by default, in code scope', async () => {
+    expect(await configured()).toEqual([['workspace', 'code', 'idle']]);
+  });
+
+  it('not when the person switched it off, nor when it cannot be known whether they did', async () => {
+    configure({ workspace: false });
+    const off = await configured();
+    writeFileSync(join(home, 'config.json'), '{ "workspace": fal');
+    expect([off, await configured()]).toEqual([[], []]);
+  });
+
+  it('unless a server of its name is configured, in any scope', async () => {
+    configure({ mcpServers: { workspace: { command: 'own' } } });
+    const user = await configured();
+    configure({});
+    writeFileSync(tree.at('.mcp.json'), JSON.stringify({ mcpServers: { workspace: { command: 'theirs' } } }));
+    expect([user, await configured()]).toEqual([
+      [['workspace', 'user', 'idle']],
+      [['workspace', 'project', 'untrusted']],
+    ]);
+  });
+
+  it('with the shell only when the person said so, and then it is asked about every time', () => {
+    const plain = workspaceEntries({})['workspace'];
+    const shell = workspaceEntries({ workspace: { shell: true } })['workspace'];
+    expect([plain, shell]).toEqual([
+      expect.objectContaining({ args: [expect.any(String), 'workspace', '.'], trusted: true }),
+      expect.objectContaining({
+        args: [expect.any(String), 'workspace', '.', '--shell'],
+        trusted: true,
+        tools: { shell: { approval: 'prompt' } },
+      }),
+    ]);
+  });
+});
+
+async function serve(...flags: string[]): Promise<Client> {
+  const client = new Client({ name: 'agent', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [COMMAND, 'serve', ...flags],
+    cwd: tree.root,
+    env: { PATH: process.env['PATH'] ?? '', PLUGBOARD_HOME: home, PLUGBOARD_CREDENTIALS: 'file' },
+  });
+  await client.connect(transport);
+  return client;
+}
+
+describe('SRV-3: plugboard serve', () => {
+  it('gives an agent the workspace that it was started in; a shell that nobody can be asked about is refused', async () => {
+    configure({ workspace: { shell: true } });
+    const client = await serve();
+    const read = await client.callTool({ name: 'mcp__workspace__read', arguments: { path: 'a.txt' } });
+    const write = await client.callTool({
+      name: 'mcp__workspace__write',
+      arguments: { path: 'b.txt', content: 'b' },
+    });
+    const shell = await client.callTool({
+      name: 'mcp__workspace__shell',
+      arguments: { command: 'touch ran' },
+    });
+    await client.close();
+    expect([read.content, write.isError ?? false, tree.read('b.txt'), shell.isError]).toEqual([
+      [{ type: 'text', text: 'a\n' }],
+      false,
+      'b',
+      true,
+    ]);
+  });
+
+  it('--no-workspace leaves it out', async () => {
+    const client = await serve('--no-workspace');
+    expect((await client.listTools()).tools).toEqual([]);
+    await client.close();
+  });
+});
+
+it('A16: its annotations count: looking is let through, writing is asked about', async () => {
+  const asked: string[] = [];
+  const host: Host = await createHost({
+    cwd: tree.root,
+    home,
+    builtIn: (settings) => {
+      const { workspace, ...others } = workspaceEntries(settings);
+      // Sources have no bundle beside them.
+      return workspace === undefined || !('args' in workspace)
+        ? others
+        : { workspace: { ...workspace, args: [COMMAND, ...(workspace.args ?? []).slice(1)] } };
+    },
+    watch: false,
+    approve: ({ tool }) => {
+      asked.push(tool);
+      return 'deny';
+    },
+  });
+  await host.ready();
+  const { content } = await host.call('mcp__workspace__read', { path: 'a.txt' });
+  await expect(host.call('mcp__workspace__write', { path: 'a.txt', content: '' })).rejects.toThrow(
+    /denied|refused/i,
+  );
+  await host.close();
+  expect([content, asked]).toEqual([[{ type: 'text', text: 'a\n' }], ['write']]);
+});
