@@ -36,13 +36,14 @@ export class HostSession {
     args: Readonly<Record<string, unknown>> = {},
     options: CallOptions = {},
   ): Promise<ShapedResult> {
-    const { signal, onProgress, timeoutMs } = options;
+    const { signal, cancellation, onProgress, timeoutMs } = options;
     return this.#core.pipeline({
       id: this.#core.nextCallId(),
       name,
       arguments: args,
       session: this.#session,
       signal,
+      cancellation,
       onProgress,
       timeoutMs,
     });

@@ -2,6 +2,7 @@
 
 import { plainName } from '../catalog/names.ts';
 import { PlugboardError } from '../errors.ts';
+import { signalOf } from '../lib/cancellation.ts';
 import { decideApproval } from '../policy/approval.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { settingsOf } from './settings.ts';
@@ -57,7 +58,7 @@ async function ask(context: CallContext, call: Call, reason: string, next: Handl
     session: session.id,
   };
   const { approve: put } = session;
-  const { signal } = call;
+  const signal = signalOf(call);
   const answer = await context.board.ask(
     { kind: 'approval', ...request },
     (id) => put(signal === undefined ? request : { ...request, signal }, id),

@@ -6,23 +6,25 @@
  */
 
 import { PlugboardError } from '../errors.ts';
+import { signalOf } from '../lib/cancellation.ts';
 import { pinChanged } from '../policy/pins-refusal.ts';
-import type { Stage } from './call.ts';
+import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { settingsOf } from './settings.ts';
 
-export const awaken: Stage = (context, next) => async (call) => {
+export const awaken: Stage = (context, next) => (call) =>
+  settingsOf(call).connection.isLive ? next(call) : awakened(context, call, next);
+
+async function awakened(context: CallContext, call: Call, next: Handler): ReturnType<Handler> {
   const { tool, connection } = settingsOf(call);
-  if (!connection.isLive) {
-    await connection.ready(call.signal);
-    const now = context.snapshot().find(call.name);
-    if (now === undefined) {
-      if (context.snapshot().findHeld(call.name) !== undefined) throw pinChanged(tool.server, tool.tool);
-      throw new PlugboardError('UNKNOWN_TOOL', `${tool.server} no longer has a tool called ${tool.tool}`, {
-        server: tool.server,
-        hint: 'The list was read again: tools() has what it offers now.',
-      });
-    }
-    call.tool = now;
+  await connection.ready(signalOf(call));
+  const now = context.snapshot().find(call.name);
+  if (now === undefined) {
+    if (context.snapshot().findHeld(call.name) !== undefined) throw pinChanged(tool.server, tool.tool);
+    throw new PlugboardError('UNKNOWN_TOOL', `${tool.server} no longer has a tool called ${tool.tool}`, {
+      server: tool.server,
+      hint: 'The list was read again: tools() has what it offers now.',
+    });
   }
+  call.tool = now;
   return next(call);
-};
+}

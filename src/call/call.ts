@@ -11,6 +11,7 @@ import type { Params, Progress } from '../connection/peer.ts';
 import type { Board } from '../connection/questions-board.ts';
 import type { KeptTasks } from '../connection/tasks-kept.ts';
 import type { PlugboardError } from '../errors.ts';
+import type { Cancellable } from '../lib/cancellation.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emitter } from '../lib/emitter.ts';
 import type { AuditLog } from './audit-log.ts';
@@ -21,8 +22,7 @@ import type { Session } from './session.ts';
 import type { ShapedResult } from './shape.ts';
 import type { Telemetry } from './telemetry.ts';
 
-export interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
+export interface CallOptions extends Cancellable {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Longest silence in this call, instead of the server's `toolTimeoutMs`. */
   readonly timeoutMs?: number | undefined;

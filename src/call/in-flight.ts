@@ -1,5 +1,6 @@
 /** Which calls each server works on now: the only way to tell whom its questions are for. */
 
+import { signalOf } from '../lib/cancellation.ts';
 import type { Call } from './call.ts';
 
 export class InFlight {
@@ -24,7 +25,7 @@ export class InFlight {
     let last: Call | undefined;
     let mixed = false;
     for (const call of this.#calls.get(server) ?? []) {
-      if (signal !== undefined && call.signal === signal) return call;
+      if (signal !== undefined && signalOf(call) === signal) return call;
       mixed ||= last !== undefined && last.session !== call.session;
       last = call;
     }

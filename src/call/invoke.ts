@@ -82,6 +82,7 @@ async function send(context: CallContext, call: Call, tool: Tool): Promise<unkno
   const mirrored = negotiated?.era === 'modern' && connection.transportKind === 'http';
   return connection.request('tools/call', params, {
     signal: call.signal,
+    cancellation: call.cancellation,
     idleMs: call.timeoutMs ?? limits.toolTimeoutMs,
     totalMs: limits.maxTotalMs,
     headers: mirrored ? paramHeaders(tool, call.arguments) : undefined,

@@ -1,8 +1,11 @@
 /** Remembers that a tool which a search had found was really used. */
 
-import type { Stage } from './call.ts';
+import type { Call, CallContext, Handler, Stage } from './call.ts';
 
-export const learn: Stage = (context, next) => async (call) => {
+export const learn: Stage = (context, next) => (call) =>
+  call.session.found.size === 0 ? next(call) : learning(context, call, next);
+
+async function learning(context: CallContext, call: Call, next: Handler): ReturnType<Handler> {
   const result = await next(call);
   const query = call.session.found.get(call.name);
   if (query !== undefined && !result.isError) {
@@ -10,4 +13,4 @@ export const learn: Stage = (context, next) => async (call) => {
     context.habits?.learn(query, call.name);
   }
   return result;
-};
+}

@@ -1,6 +1,7 @@
 /** Keeps the number of calls that a server works on at once within bounds; read-only calls do not wait (CAL-7). */
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { signalOf } from '../lib/cancellation.ts';
 import type { Call, Handler, Stage } from './call.ts';
 import { settingsOf } from './settings.ts';
 
@@ -52,18 +53,19 @@ async function wait(lane: Lane, call: Call, next: Handler): ReturnType<Handler> 
       },
     );
   }
+  const signal = signalOf(call);
   await new Promise<void>((resolve, reject) => {
     const turn = (): void => {
-      call.signal?.removeEventListener('abort', leave);
+      signal?.removeEventListener('abort', leave);
       resolve();
     };
     const leave = (): void => {
       lane.waiting.splice(lane.waiting.indexOf(turn), 1);
-      reject(asPlugboardError(call.signal?.reason, 'CANCELLED'));
+      reject(asPlugboardError(signal?.reason, 'CANCELLED'));
     };
     lane.waiting.push(turn);
-    call.signal?.addEventListener('abort', leave, { once: true });
-    if (call.signal?.aborted) leave();
+    signal?.addEventListener('abort', leave, { once: true });
+    if (signal?.aborted) leave();
   });
   return run(lane, call, next);
 }

@@ -7,6 +7,7 @@ import type { Era } from '../connection/eras.ts';
 import { followTask, type TaskState } from '../connection/tasks.ts';
 import type { KeptTask } from '../connection/tasks-kept.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { signalOf } from '../lib/cancellation.ts';
 import type { Call, CallContext } from './call.ts';
 import { settingsOf } from './settings.ts';
 
@@ -26,7 +27,7 @@ export async function followCall(
       clock: context.clock,
       request: (method, params, options) => connection.request(method, params, options),
       answer: (method, params) => context.answer(call, method, params),
-      signal: call.signal,
+      signal: signalOf(call),
       leave: context.leave,
       idleMs: call.timeoutMs ?? limits.toolTimeoutMs,
       totalMs: limits.maxTotalMs,

@@ -3,6 +3,7 @@
 import type { ServerEntry, ServerSpec } from '../config/entry.ts';
 import { isStdio } from '../config/entry.ts';
 import { asPlugboardError, forServer, type PlugboardError } from '../errors.ts';
+import { signalOf } from '../lib/cancellation.ts';
 import type { Transport } from '../transport/contract.ts';
 import type { ConnectionContext } from './context.ts';
 import { Departures } from './departures.ts';
@@ -115,12 +116,12 @@ export class Connection {
    * server never saw it, or when it forgot our session; never otherwise.
    */
   async request(method: string, params: Params, options: RequestOptions = {}): Promise<unknown> {
-    const live = this.#live ?? (await this.#need(options.signal));
+    const live = this.#live ?? (await this.#need(signalOf(options)));
     try {
       return await this.#send(live, method, params, options);
     } catch (error) {
       if (!this.#canRepeat(live, asPlugboardError(error))) throw error;
-      return await this.#send(await this.#need(options.signal), method, params, options);
+      return await this.#send(await this.#need(signalOf(options)), method, params, options);
     }
   }
 

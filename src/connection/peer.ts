@@ -6,6 +6,7 @@
  */
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
+import type { Cancellable } from '../lib/cancellation.ts';
 import type { Clock } from '../lib/clock.ts';
 import {
   isRecord,
@@ -29,8 +30,7 @@ export interface Progress {
   readonly message?: string;
 }
 
-export interface RequestOptions {
-  readonly signal?: AbortSignal | undefined;
+export interface RequestOptions extends Cancellable {
   /** Longest silence; progress restarts it. */
   readonly idleMs?: number | undefined;
   /** Longest wait in all, whatever progress says. */
@@ -107,9 +107,10 @@ export class Peer implements Receiver {
   }
 
   request(method: string, params: Params | undefined, options: RequestOptions = {}): Promise<unknown> {
-    const { signal } = options;
+    const { signal, cancellation } = options;
     if (this.#closed) return Promise.reject(this.#gone());
     if (signal?.aborted) return Promise.reject(cancelled(method, signal));
+    if (cancellation?.reason !== undefined) return Promise.reject(cancellation.reason);
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
       const now = this.#clock.now();
@@ -120,6 +121,8 @@ export class Peer implements Receiver {
       const stream = isRemote(this.#transport) ? new AbortController() : undefined;
       const onAbort =
         signal === undefined ? undefined : () => this.#giveUp(id, cancelled(method, signal), stream);
+      const onCancel =
+        cancellation === undefined ? undefined : (reason: PlugboardError) => this.#giveUp(id, reason, stream);
       const pending: Pending = {
         method,
         startedAt: now,
@@ -134,6 +137,7 @@ export class Peer implements Receiver {
           this.#deadlines.remove(pending);
           if (this.#pending.size === 0) for (const wake of this.#onIdle.splice(0)) wake();
           if (onAbort !== undefined) signal?.removeEventListener('abort', onAbort);
+          if (onCancel !== undefined) cancellation?.offCancel(onCancel);
           if (error === undefined) resolve(result);
           else reject(error);
         },
@@ -141,6 +145,7 @@ export class Peer implements Receiver {
       this.#pending.set(id, pending);
       if (Number.isFinite(pending.at) && this.#paused === 0) this.#deadlines.add(pending);
       if (onAbort !== undefined) signal?.addEventListener('abort', onAbort, { once: true });
+      if (onCancel !== undefined) cancellation?.onCancel(onCancel);
       const message: JsonRpcMessage = {
         jsonrpc: '2.0',
         id,

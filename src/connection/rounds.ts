@@ -1,6 +1,7 @@
 /** Multi-round-trip requests of the modern era: the server answers with questions, we ask again with answers. */
 
 import { PlugboardError } from '../errors.ts';
+import { signalOf } from '../lib/cancellation.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { Params, Peer, RequestOptions } from './peer.ts';
 
@@ -19,7 +20,25 @@ export async function requestWithRounds(
   answer: AnswerQuestion,
 ): Promise<unknown> {
   const startedAt = peer.now();
-  let result = await peer.request(method, params, options);
+  const result = await peer.request(method, params, options);
+  // Nearly every request ends here.
+  return isInputRequired(result)
+    ? goOn(peer, { method, params, options, answer, startedAt, first: result })
+    : result;
+}
+
+interface Asking {
+  readonly method: string;
+  readonly params: Params;
+  readonly options: RequestOptions;
+  readonly answer: AnswerQuestion;
+  readonly startedAt: number;
+  readonly first: unknown;
+}
+
+async function goOn(peer: Peer, asking: Asking): Promise<unknown> {
+  const { method, params, options, answer, startedAt } = asking;
+  let result = asking.first;
   // The total limit is for all rounds together; the time that a person takes to answer is not counted.
   let leftMs = (options.totalMs ?? Number.POSITIVE_INFINITY) - (peer.now() - startedAt);
   for (let round = 0; isInputRequired(result); round += 1) {
@@ -29,7 +48,7 @@ export async function requestWithRounds(
         `the server asked for more input ${MAX_ROUNDS} times in one request`,
       );
     }
-    const inputResponses = await answerAll(result['inputRequests'], answer, options.signal);
+    const inputResponses = await answerAll(result['inputRequests'], answer, signalOf(options));
     const { requestState } = result;
     const askedAt = peer.now();
     result = await peer.request(

@@ -1,6 +1,7 @@
 /** One request of a client while it is worked on: how it is cancelled, and how the client is asked something about it. */
 
 import { PlugboardError } from '../errors.ts';
+import { Cancellation } from '../lib/cancellation.ts';
 import type { JsonRpcMessage, RequestId } from '../lib/json-rpc.ts';
 import type { Asker, Params } from './eras.ts';
 import type { RpcFailure } from './rpc-failure.ts';
@@ -24,7 +25,7 @@ export type Ask = (
   key?: string,
 ) => Promise<unknown>;
 
-export class Work {
+export class Work extends Cancellation {
   readonly id: RequestId;
   readonly asker: Asker;
   /** The tool that is called, if this is a call. */
@@ -34,28 +35,14 @@ export class Work {
   ask: Ask;
   /** Why the request cannot be answered, whatever becomes of the work. */
   failure: RpcFailure | undefined;
-  /** Made for those who listen: most work ends before anybody cancels it. */
-  #controller: AbortController | undefined;
-  #reason: PlugboardError | undefined;
 
   constructor(id: RequestId, asker: Asker, exchange: Exchange, ask: Ask, tool?: string) {
+    super();
     this.id = id;
     this.asker = asker;
     this.tool = tool;
     this.ask = ask;
     this.attach(exchange);
-  }
-
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
-    }
-    return this.#controller.signal;
-  }
-
-  get isCancelled(): boolean {
-    return this.#reason !== undefined;
   }
 
   /** From here on, this is where the client listens; when it leaves, the work ends. */
@@ -77,10 +64,5 @@ export class Work {
   fail(failure: RpcFailure): void {
     this.failure = failure;
     this.cancel(new PlugboardError('CANCELLED', failure.message));
-  }
-
-  cancel(reason: PlugboardError): void {
-    this.#reason ??= reason;
-    this.#controller?.abort(this.#reason);
   }
 }

@@ -3,7 +3,8 @@
 export type Unsubscribe = () => void;
 
 export class Emitter<Events extends object> {
-  readonly #listeners = new Map<keyof Events, Set<(event: never) => void>>();
+  /** Lists are replaced, never changed: one that is being walked stays as it was, without a copy for every event. */
+  readonly #listeners = new Map<keyof Events, readonly ((event: never) => void)[]>();
   readonly #onListenerError: (error: unknown) => void;
   #complaining = false;
 
@@ -12,26 +13,23 @@ export class Emitter<Events extends object> {
   }
 
   on<Name extends keyof Events>(name: Name, listener: (event: Events[Name]) => void): Unsubscribe {
-    let set = this.#listeners.get(name);
-    if (set === undefined) {
-      set = new Set();
-      this.#listeners.set(name, set);
-    }
-    set.add(listener);
+    const known = this.#listeners.get(name) ?? [];
+    if (!known.includes(listener)) this.#listeners.set(name, [...known, listener]);
     return () => {
-      set.delete(listener);
+      const left = this.#listeners.get(name)?.filter((other) => other !== listener);
+      if (left !== undefined) this.#listeners.set(name, left);
     };
   }
 
   /** Lets a caller skip building an event that nobody would see. */
   has(name: keyof Events): boolean {
-    return (this.#listeners.get(name)?.size ?? 0) > 0;
+    return (this.#listeners.get(name)?.length ?? 0) > 0;
   }
 
   emit<Name extends keyof Events>(name: Name, event: Events[Name]): void {
-    const set = this.#listeners.get(name);
-    if (set === undefined) return;
-    for (const listener of [...set]) {
+    const listeners = this.#listeners.get(name);
+    if (listeners === undefined) return;
+    for (const listener of listeners) {
       try {
         (listener as (event: Events[Name]) => void)(event);
       } catch (error) {

@@ -43,6 +43,8 @@ export class EventLog {
   /** Tells apart the numbers of two runs: after a restart nothing can be resumed. */
   readonly #run: string;
   #keptChars = 0;
+  /** Until somebody reads, nobody can know of an event to go on from: nothing has to be kept. */
+  #wasRead = false;
   #last = 0;
   #stopHeartbeat: () => void = () => {};
 
@@ -72,6 +74,7 @@ export class EventLog {
     const first = this.#kept[0]?.id ?? this.#last + 1;
     if (seen === undefined || seen < first - 1) response.write('event: missed\ndata: {}\n\n');
     else for (const { id, text } of this.#kept) if (id > seen) response.write(text);
+    this.#wasRead = true;
     this.#readers.set(response, onGone);
     if (this.#readers.size === 1) this.#beat();
     response.once('close', () => this.#leave(response));
@@ -87,6 +90,7 @@ export class EventLog {
 
   #told(name: string, event: unknown): void {
     this.#last += 1;
+    if (!this.#wasRead) return;
     const id = this.#last;
     const text = `id: ${this.#run}-${id}\nevent: ${name}\ndata: ${JSON.stringify(event)}\n\n`;
     this.#kept.push({ id, text });

@@ -24,6 +24,9 @@ export interface CallRecord {
   readonly progress?: Omit<HostEvents['call.progress'], 'id'>;
 }
 
+/** Every call passes here, so a record is filled in and not made anew. */
+type Kept = { -readonly [Key in keyof CallRecord]: CallRecord[Key] };
+
 export interface ServerStats {
   readonly name: string;
   readonly tools: number;
@@ -41,16 +44,21 @@ export interface ServerStats {
 
 export class RecentCalls {
   /** Oldest first: a map keeps the order in which calls began. */
-  readonly #calls = new Map<string, CallRecord>();
+  readonly #calls = new Map<string, Kept>();
   readonly #stops: readonly (() => void)[];
   /** Costs are counted once: a definition never changes, it is replaced. */
   readonly #costs = new WeakMap<Tool['inputSchema'], number>();
 
   constructor(host: Pick<Host, 'on'>, clock: Clock) {
     this.#stops = [
-      host.on('call.begin', (event) => this.#begin({ ...event, at: clock.now() })),
-      host.on('call.progress', ({ id, ...progress }) => this.#change(id, { progress })),
-      host.on('call.end', ({ id, ...end }) => this.#change(id, end)),
+      host.on('call.begin', ({ id, server, tool, session }) =>
+        this.#begin({ id, server, tool, session, at: clock.now() }),
+      ),
+      host.on('call.progress', ({ id, ...progress }) => {
+        const call = this.#calls.get(id);
+        if (call !== undefined) call.progress = progress;
+      }),
+      host.on('call.end', (end) => this.#end(end)),
     ];
   }
 
@@ -85,7 +93,7 @@ export class RecentCalls {
     for (const stop of this.#stops) stop();
   }
 
-  #begin(call: CallRecord): void {
+  #begin(call: Kept): void {
     this.#calls.set(call.id, call);
     if (this.#calls.size <= MAX_KEPT_CALLS) return;
     for (const oldest of this.#calls.keys()) {
@@ -94,9 +102,12 @@ export class RecentCalls {
     }
   }
 
-  #change(id: string, more: Partial<CallRecord>): void {
+  #end({ id, ms, outcome, code }: HostEvents['call.end']): void {
     const call = this.#calls.get(id);
-    if (call !== undefined) this.#calls.set(id, { ...call, ...more });
+    if (call === undefined) return;
+    call.ms = ms;
+    call.outcome = outcome;
+    if (code !== undefined) call.code = code;
   }
 
   #costOf(tool: Tool): number {

@@ -138,7 +138,7 @@ export class GatewayClient implements Attendant {
     const session = this.#open();
     try {
       const result = await session.call(name, args, {
-        signal: work.signal,
+        cancellation: work,
         onProgress: progressOf(params, work),
       });
       if (name === TOOL_SEARCH && !front.isStateless) front.listChanged('tools');

@@ -40,8 +40,8 @@ export class Outbox {
     this.#batch += line;
     if (!this.#scheduled) {
       this.#scheduled = true;
-      // After the promises of this turn, so that all calls made by them leave in one write.
-      process.nextTick(() => this.#flush());
+      // After everything that was readable in this turn of the loop: calls of many clients leave in one write.
+      setImmediate(() => this.#flush());
     }
     return SENT;
   }

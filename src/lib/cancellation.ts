@@ -1,0 +1,61 @@
+/**
+ * A wish to stop that costs nothing until somebody looks: most calls are never taken back, and an AbortController for
+ * each of them costs more than the rest of their bookkeeping.
+ */
+
+import type { PlugboardError } from '../errors.ts';
+
+type Listener = (reason: PlugboardError) => void;
+
+/** What can be taken back, in either way. */
+export interface Cancellable {
+  readonly signal?: AbortSignal | undefined;
+  /** In place of a signal, for callers with many calls. */
+  readonly cancellation?: Cancellation | undefined;
+}
+
+/** The signal of either; one is made only now, if it has to be. */
+export function signalOf({ signal, cancellation }: Cancellable): AbortSignal | undefined {
+  return cancellation?.signal ?? signal;
+}
+
+export class Cancellation {
+  readonly #listeners: Listener[] = [];
+  #controller: AbortController | undefined;
+  #reason: PlugboardError | undefined;
+
+  /** Why it was cancelled; undefined as long as it was not. */
+  get reason(): PlugboardError | undefined {
+    return this.#reason;
+  }
+
+  get isCancelled(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  /** The same for those who speak AbortSignal; made when it is asked for, and always the same one. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  onCancel(listener: Listener): void {
+    this.#listeners.push(listener);
+  }
+
+  offCancel(listener: Listener): void {
+    const at = this.#listeners.lastIndexOf(listener);
+    if (at >= 0) this.#listeners.splice(at, 1);
+  }
+
+  /** Only the first reason counts. */
+  cancel(reason: PlugboardError): void {
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+    for (const listener of this.#listeners.splice(0)) listener(reason);
+  }
+}

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { PlugboardError } from '../../src/errors.ts';
+import { Cancellation, signalOf } from '../../src/lib/cancellation.ts';
+
+const why = new PlugboardError('CANCELLED', 'no longer wanted');
+
+it('CAL-1: tells everybody who listens once, with the first reason, whatever they do meanwhile', () => {
+  const cancellation = new Cancellation();
+  const heard: unknown[] = [];
+  const left = (): void => void heard.push('left');
+  cancellation.onCancel((reason) => heard.push(reason));
+  cancellation.onCancel(left);
+  cancellation.onCancel((reason) => {
+    cancellation.cancel(new PlugboardError('TIMEOUT', 'too late'));
+    heard.push(reason);
+  });
+  cancellation.offCancel(left);
+  const before = cancellation.isCancelled;
+  cancellation.cancel(why);
+  cancellation.cancel(new PlugboardError('TIMEOUT', 'again'));
+  expect({ before, heard, reason: cancellation.reason }).toEqual({
+    before: false,
+    heard: [why, why],
+    reason: why,
+  });
+});
+
+it('CAL-1: its signal is one, made before or after it was cancelled', () => {
+  const early = new Cancellation();
+  const { signal } = early;
+  early.cancel(why);
+  const late = new Cancellation();
+  late.cancel(why);
+  expect([signal.reason, early.signal === signal, late.signal.aborted, late.signal.reason]).toEqual([
+    why,
+    true,
+    true,
+    why,
+  ]);
+});
+
+it('CAL-1: whoever asks gets the signal of either', () => {
+  const cancellation = new Cancellation();
+  const { signal } = new AbortController();
+  expect([
+    signalOf({ cancellation }) === cancellation.signal,
+    signalOf({ signal }) === signal,
+    signalOf({}),
+  ]).toEqual([true, true, undefined]);
+});
