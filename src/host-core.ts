@@ -22,6 +22,7 @@ import { type Habits, openHabits } from './catalog/habits.ts';
 import { Intake } from './catalog/intake.ts';
 import { type KnownToolsKeeper, openKnownToolsKeeper } from './catalog/known-tools-keep.ts';
 import { createSearch, type Search } from './catalog/search-view.ts';
+import { isStdio, type ServerEntry } from './config/entry.ts';
 import { expandEntry } from './config/expand.ts';
 import { findHome, type Home, homeAt } from './config/home.ts';
 import { limitsFor } from './config/limits.ts';
@@ -296,7 +297,7 @@ export class HostCore {
         return (
           options.openTransport?.(spec.name) ??
           createTransport({
-            entry,
+            entry: confined(entry, options.sandbox),
             sse: choice === 'sse',
             env,
             baseDir: spec.baseDir,
@@ -387,4 +388,9 @@ export class HostCore {
 
 function positiveInteger(text: string | undefined): number | undefined {
   return text !== undefined && /^[1-9]\d{0,11}$/.test(text.trim()) ? Number(text) : undefined;
+}
+
+/** A host may confine its processes more than their entries ask for, not less. */
+function confined(entry: ServerEntry, sandbox: unknown): ServerEntry {
+  return sandbox === undefined || !isStdio(entry) ? entry : { ...entry, sandbox };
 }

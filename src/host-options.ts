@@ -44,6 +44,8 @@ export interface HostOptions extends Questioned {
     | undefined;
   /** Spans and metrics through OpenTelemetry; the SDK is yours to set up. */
   readonly telemetry?: boolean | undefined;
+  /** Confines every stdio server of this host, whatever its entry says: the same values as the entry's `sandbox`. */
+  readonly sandbox?: unknown;
   /** Given to servers that declare `codex/sandbox-state`. */
   readonly sandboxState?: unknown;
   /** Read configuration files again when they change (default), or only at `reload()`. */

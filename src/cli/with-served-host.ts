@@ -1,6 +1,7 @@
 /** A host for as long as it is served: as the library has it, not as people's commands use it. */
 
 import type { Host } from '../host.ts';
+import { SERVED_SESSIONS } from '../serve/served-sessions.ts';
 import { workspaceEntries } from '../workspace/entry.ts';
 import type { Context } from './verb.ts';
 
@@ -18,8 +19,7 @@ export async function withServedHost(
     servers: extra,
     builtIn: workspace ? workspaceEntries : undefined,
     env,
-    // Servers are told once that they may ask; who answers is the client behind each session.
-    sessions: { elicit: () => ({ action: 'decline' }), sample: () => undefined, roots: [] },
+    sessions: SERVED_SESSIONS,
   });
   const stopLog = context.verbose
     ? host.on('log', ({ server, level, message }) =>

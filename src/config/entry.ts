@@ -102,6 +102,18 @@ export interface Permissions {
 }
 
 /** What `config.json` says beside its servers. */
+/** What an agent that is served as a tool works with. */
+export interface AgentProfile {
+  readonly model?: string;
+  readonly contextTokens?: number;
+  readonly tools?: readonly string[];
+  readonly approvalPolicy?: 'ask' | 'never';
+  readonly sandbox?: 'inherit' | 'read-only';
+  readonly baseInstructions?: string;
+  readonly developerInstructions?: string;
+  readonly compactPrompt?: string;
+}
+
 export interface Settings {
   readonly defaults?: Limits & { readonly approval?: Approval };
   readonly permissions?: Permissions;
@@ -112,6 +124,7 @@ export interface Settings {
   readonly client?: { readonly name?: string; readonly version?: string };
   /** Whether commands share the servers of a daemon; undefined: only `serve` does. */
   readonly daemon?: boolean;
+  readonly profiles?: Readonly<Record<string, AgentProfile>>;
   readonly plugins?: unknown;
   readonly telemetry?: unknown;
   /** The built-in server for the project's own files; default true. */

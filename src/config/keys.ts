@@ -186,6 +186,30 @@ export const SETTINGS_KEYS: Keys = keys({
     description:
       'True: commands start the daemon and share its servers; false: nobody does, `serve` neither (default: only `serve`).',
   },
+  profiles: {
+    kind: record(
+      object(
+        keys({
+          model: { kind: word, description: 'The model, as `chat --model` takes it.' },
+          contextTokens: { kind: positive(100_000_000), description: 'How much the model can take.' },
+          tools: { kind: globs, description: 'Only these tools, as globs of mcp__server__tool.' },
+          approvalPolicy: {
+            kind: oneOf('ask', 'never'),
+            description: 'Whether calls that have to be asked about are asked, or refused.',
+          },
+          sandbox: {
+            kind: oneOf('inherit', 'read-only'),
+            description: 'As each server says, or all stdio servers read-only and without network.',
+          },
+          baseInstructions: { kind: word, description: 'In place of our first words to the model.' },
+          developerInstructions: { kind: word, description: 'In addition to them.' },
+          compactPrompt: { kind: word, description: 'How the model is asked for a summary.' },
+        }),
+      ),
+      'an object of profiles by name',
+    ),
+    description: 'Named settings for `serve --agent`.',
+  },
   plugins: { kind: anything, description: 'Plugins and whether they are enabled.' },
   telemetry: { kind: anything, description: 'Where traces and metrics go.' },
   workspace: {

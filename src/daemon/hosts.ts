@@ -8,6 +8,7 @@ import { canonicalJson } from '../lib/canonical-json.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Surroundings } from '../remote/hello.ts';
 import { Gateway } from '../serve/gateway.ts';
+import { SERVED_SESSIONS } from '../serve/served-sessions.ts';
 import { workspaceEntries } from '../workspace/entry.ts';
 import { environmentKey, visibleEnvironment } from './environment.ts';
 
@@ -161,8 +162,7 @@ export class SharedHosts {
       // No more than the key knows of: what another session has in its environment must not decide for this one.
       env,
       clock,
-      // Servers are told once that they may ask; who answers is the client behind each session.
-      sessions: { elicit: () => ({ action: 'decline' }), sample: () => undefined, roots: [] },
+      sessions: SERVED_SESSIONS,
     }).then((host) => {
       log(`opened the servers of ${cwd}`);
       host.on('log', ({ server, level, message }) => {

@@ -19,6 +19,7 @@ import {
   readResource,
 } from './content.ts';
 import type { Gateway } from './gateway.ts';
+import type { OwnTool } from './own-tools.ts';
 import { type QuestionDesk, questionsOf } from './questions.ts';
 import type { ServedSession } from './served-host.ts';
 import { passedOn, refused, wantedCall } from './tools.ts';
@@ -135,8 +136,10 @@ export class GatewayClient implements Attendant {
   async #call(params: Params, work: Work): Promise<Params> {
     const { front } = this;
     const { name, args } = wantedCall(params, front.isStateless);
+    const own = this.#gateway.own.get(name);
     const session = this.#open();
     try {
+      if (own !== undefined) return await this.#callOwn(own, args, params, work);
       const result = await session.call(name, args, {
         cancellation: work,
         onProgress: progressOf(params, work),
@@ -153,5 +156,19 @@ export class GatewayClient implements Attendant {
         return settling.then(() => this.#call(params, work));
       return refused(error);
     }
+  }
+  /** Whatever it asks belongs to this request, and to no other of this client. */
+  #callOwn(tool: OwnTool, args: Params, params: Params, work: Work): Promise<Params> {
+    return tool.call({
+      arguments: args,
+      principal: this.front.principal,
+      signal: work.signal,
+      questions: questionsOf({ desk: this.desk, workFor: () => work }),
+      onProgress: progressOf(params, work),
+      log: (data) => {
+        if (work.asker.era === 'modern' && work.asker.logLevel === undefined) return;
+        work.notify('notifications/message', { level: 'info', logger: tool.definition.name, data });
+      },
+    });
   }
 }

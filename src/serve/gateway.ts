@@ -13,6 +13,7 @@ import { readVersion } from '../lib/version.ts';
 import { failureOf } from './failure.ts';
 import { GatewayClient } from './gateway-client.ts';
 import { Outputs } from './outputs.ts';
+import type { OwnTool } from './own-tools.ts';
 import type { QuestionDesk } from './questions.ts';
 import type { ServedHost } from './served-host.ts';
 import { createToolLister } from './tools.ts';
@@ -23,6 +24,8 @@ const SETTLE_MS = 15_000;
 export interface GatewayOptions {
   /** `client` (default): the connected agent has asked its own user; `enforce`: all of `approval` holds here too. */
   readonly approvals?: 'client' | 'enforce' | undefined;
+  /** Tools of the gateway itself. */
+  readonly tools?: readonly OwnTool[] | undefined;
   readonly clock?: Clock | undefined;
   /** Where questions go whose client cannot ask its own user. */
   readonly desk?: QuestionDesk | undefined;
@@ -36,7 +39,8 @@ export class Gateway implements Backend {
   readonly desk: QuestionDesk | undefined;
   readonly held: Held;
   readonly outputs: Outputs = new Outputs();
-  readonly listTools: ReturnType<typeof createToolLister> = createToolLister();
+  readonly listTools: ReturnType<typeof createToolLister>;
+  readonly own: ReadonlyMap<string, OwnTool>;
   readonly #clients = new Map<string, GatewayClient>();
   readonly #calls = new Map<string, { readonly server: string; readonly session: string }>();
   /** For each server the sessions that it works for, with the number of their calls. */
@@ -50,6 +54,9 @@ export class Gateway implements Backend {
   constructor(host: ServedHost, options: GatewayOptions = {}) {
     this.host = host;
     this.approvals = options.approvals ?? 'client';
+    const { tools = [] } = options;
+    this.own = new Map(tools.map((tool) => [tool.definition.name, tool]));
+    this.listTools = createToolLister(tools.map(({ definition }) => definition));
     this.clock = options.clock ?? systemClock;
     this.desk = options.desk;
     this.held = new Held(this.clock);

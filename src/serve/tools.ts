@@ -33,13 +33,16 @@ const callTool: Listed = {
   },
 };
 
-/** The list for a client; without a session, found tools are called through a generic one. */
-export function createToolLister(): (tools: readonly Tool[], stateless: boolean) => readonly Listed[] {
+/** The list for a client: the gateway's own come last; without a session, found tools are called through a generic one. */
+export function createToolLister(
+  own: readonly Listed[],
+): (tools: readonly Tool[], stateless: boolean) => readonly Listed[] {
   const made = new WeakMap<readonly Tool[], readonly Listed[]>();
   return (tools, stateless) => {
     let list = made.get(tools);
     if (list === undefined) {
-      list = tools.map(({ server: _server, tool: _tool, deferred: _deferred, ...listed }) => listed);
+      const theirs = tools.map(({ server: _server, tool: _tool, deferred: _deferred, ...listed }) => listed);
+      list = [...theirs, ...own];
       made.set(tools, list);
     }
     const searches = stateless && tools.some(({ name }) => name === TOOL_SEARCH);

@@ -1,11 +1,14 @@
 /** `plugboard serve`: everything that is configured as one MCP server, for any agent. */
 
 import type { Command } from 'commander';
+import { loadConfig } from '../../config/load.ts';
 import { PlugboardError } from '../../errors.ts';
 import type { Host } from '../../host.ts';
 import { describeConnecting } from '../../serve/connect-lines.ts';
 import type { GatewayOptions } from '../../serve/gateway.ts';
 import { DEFAULT_PORT, type ServeHttpOptions } from '../../serve/http.ts';
+import type { OwnTool } from '../../serve/own-tools.ts';
+import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
 import { wholeNumber } from '../flags.ts';
 import { aborted } from '../interrupt.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
@@ -32,6 +35,8 @@ export const serve: Verb = {
         '--approvals <mode>',
         'client: the agent asks its own user (default); enforce: all of approval holds',
       )
+      .option('--agent', 'also offer an agent as a tool: agent and agent_reply')
+      .option('--model <name>', 'the model of that agent: provider:name, or <url>#<name>')
       .addHelpText('after', '\nExamples:\n  plugboard serve\n  plugboard serve --http 7420');
   },
 
@@ -40,13 +45,16 @@ export const serve: Verb = {
     const approvals = approvalsOf(flags);
     const http = httpOf(flags);
     const workspace = flags['workspace'] !== false;
-    if (http === undefined && flags['daemon'] !== false && (await relayed(context, approvals, workspace)))
-      return 0;
-    return withServedHost(context, { workspace }, (host) =>
-      http === undefined
-        ? onStdio(context, host, { approvals })
-        : onHttp(context, host, { ...http, approvals }, flags['auth'] !== false),
-    );
+    if (flags['agent'] !== true && flags['model'] !== undefined) throw usage('--model belongs to --agent.');
+    // An agent has a model of this process's environment, so it is not shared.
+    const shares = http === undefined && flags['daemon'] !== false && flags['agent'] !== true;
+    if (shares && (await relayed(context, approvals, workspace))) return 0;
+    return withServedHost(context, { workspace }, async (host) => {
+      const tools = flags['agent'] === true ? await agentTools(context, host, flags) : [];
+      return http === undefined
+        ? onStdio(context, host, { approvals, tools })
+        : onHttp(context, host, { ...http, approvals, tools }, flags['auth'] !== false);
+    });
   },
 };
 
@@ -64,6 +72,27 @@ async function relayed(
     env,
     signal,
     hello: { kind: 'mcp', cwd, env, approvals, workspace, servers: extra },
+  });
+}
+
+/** SRV-4. A model that cannot be used is told at the start, not by the first call. */
+async function agentTools(
+  { env, home, cwd }: Context,
+  host: Host,
+  flags: Flags,
+): Promise<readonly OwnTool[]> {
+  const [{ openModel }, { createAgentTools }] = await Promise.all([
+    import('../../chat/model.ts'),
+    import('../../chat/agent-tools.ts'),
+  ]);
+  const { name: model } = await openModel(textFlag(flags, 'model') ?? env['PLUGBOARD_MODEL'], env);
+  return createAgentTools({
+    host,
+    home,
+    hostOptions: { env, home: home.dir, sessions: SERVED_SESSIONS },
+    model,
+    env,
+    profiles: async () => (await loadConfig({ cwd, home })).settings.profiles ?? {},
   });
 }
 

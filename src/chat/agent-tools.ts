@@ -1,0 +1,120 @@
+/** An agent as a tool (SRV-4): `agent` begins a thread with a model of the user's choice, `agent_reply` goes on with it. */
+
+import type { AgentProfile } from '../config/entry.ts';
+import { PlugboardError } from '../errors.ts';
+import { nearest } from '../lib/nearest.ts';
+import type { OwnCall, OwnTool } from '../serve/own-tools.ts';
+import { Agent } from './agent.ts';
+import {
+  agentSchema,
+  readAgentRequest,
+  readReply,
+  replySchema,
+  type ThreadSettings,
+} from './agent-request.ts';
+import type { AgentEvent, Turn } from './events.ts';
+import { openModel } from './model.ts';
+import { type Thread, Threads, type ThreadsOptions } from './threads.ts';
+
+export interface AgentToolsOptions extends ThreadsOptions {
+  /** The model of threads that name none. */
+  readonly model: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly profiles: () => Promise<Readonly<Record<string, AgentProfile>>>;
+}
+
+const OUTPUT_SCHEMA = {
+  type: 'object',
+  properties: {
+    thread_id: { type: 'string', description: 'Give it to agent_reply to go on.' },
+    text: { type: 'string', description: 'What the agent said last.' },
+    finish: { type: 'string', enum: ['stop', 'length', 'refused', 'steps'] },
+    calls: { type: 'integer', description: 'How many tools it called.' },
+    usage: {
+      type: 'object',
+      properties: { inputTokens: { type: 'integer' }, outputTokens: { type: 'integer' } },
+      required: ['inputTokens', 'outputTokens'],
+    },
+  },
+  required: ['thread_id', 'text', 'finish', 'calls', 'usage'],
+};
+
+/** It runs whatever tools its thread may use. */
+const ANNOTATIONS = { readOnlyHint: false, destructiveHint: true, openWorldHint: true };
+
+export function createAgentTools(options: AgentToolsOptions): readonly OwnTool[] {
+  const threads = new Threads(options);
+  const run = async (thread: Thread, prompt: string, call: OwnCall): Promise<Record<string, unknown>> => {
+    const { settings, conversation } = thread;
+    const model = await openModel(settings.model ?? options.model, options.env);
+    const turn = await threads.use(thread, call.questions, (host) =>
+      new Agent({ ...settings, host, model, conversation }).send(prompt, {
+        signal: call.signal,
+        tell: teller(conversation.id, call),
+      }),
+    );
+    return answer(conversation.id, turn);
+  };
+  return [
+    {
+      definition: {
+        name: 'agent',
+        title: 'Agent',
+        description:
+          'Gives a task to another agent, which works on it with the tools of this gateway and a model of its own, and answers when it is done.',
+        inputSchema: agentSchema(),
+        outputSchema: OUTPUT_SCHEMA,
+        annotations: ANNOTATIONS,
+      },
+      async call(call) {
+        const { prompt, profile, settings } = readAgentRequest(call.arguments);
+        const all: ThreadSettings = { ...profileOf(await options.profiles(), profile), ...settings };
+        return run(threads.begin(all, call.principal), prompt, call);
+      },
+    },
+    {
+      definition: {
+        name: 'agent_reply',
+        title: 'Reply to an agent',
+        description:
+          'Says something more to an agent that was given a task before, and answers when it is done.',
+        inputSchema: replySchema(),
+        outputSchema: OUTPUT_SCHEMA,
+        annotations: ANNOTATIONS,
+      },
+      async call(call) {
+        const { threadId, prompt } = readReply(call.arguments);
+        return run(await threads.resume(threadId, call.principal), prompt, call);
+      },
+    },
+  ];
+}
+
+function profileOf(profiles: Readonly<Record<string, AgentProfile>>, name: string | undefined): AgentProfile {
+  if (name === undefined) return {};
+  const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  if (profile !== undefined) return profile;
+  const [near] = nearest(name, Object.keys(profiles));
+  throw new PlugboardError('INVALID_ARGUMENTS', `There is no profile ${JSON.stringify(name)}.`, {
+    hint: near === undefined ? 'Profiles are in config.json, under "profiles".' : `Did you mean ${near}?`,
+  });
+}
+
+/** What the agent does, as log messages and, for a client that wants it, as progress. */
+function teller(threadId: string, call: OwnCall): (event: AgentEvent) => void {
+  let progress = 0;
+  return (event) => {
+    call.log({ thread_id: threadId, ...event });
+    if (event.type !== 'call' && event.type !== 'result') return;
+    progress++;
+    call.onProgress?.({
+      progress,
+      message: event.type === 'call' ? `calling ${event.name}` : `${event.name} ended`,
+    });
+  };
+}
+
+function answer(threadId: string, { text, finish, calls, usage }: Turn): Record<string, unknown> {
+  const structuredContent = { thread_id: threadId, text, finish, calls, usage };
+  return { content: [{ type: 'text', text }], structuredContent, isError: false };
+}

@@ -1,0 +1,124 @@
+/** Threads of an agent that is served as a tool: where their state is, and the host that each of them works with. */
+
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import picomatch from 'picomatch';
+import type { SessionOptions } from '../call/session.ts';
+import { TOOL_SEARCH } from '../catalog/deferral.ts';
+import type { Home } from '../config/home.ts';
+import { PlugboardError } from '../errors.ts';
+import { createHost, type Host } from '../host.ts';
+import type { HostOptions } from '../host-options.ts';
+import type { HostSession } from '../host-session.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import type { AgentHost } from './agent-host.ts';
+import type { ThreadSettings } from './agent-request.ts';
+import { Conversation } from './conversation.ts';
+
+export interface ThreadsOptions {
+  readonly host: Host;
+  readonly home: Home;
+  /** How a host for another folder is made. */
+  readonly hostOptions: Pick<HostOptions, 'env' | 'home' | 'sessions'>;
+}
+
+export interface Thread {
+  readonly conversation: Conversation;
+  readonly settings: ThreadSettings;
+}
+
+export class Threads {
+  readonly #options: ThreadsOptions;
+  readonly #folder: string;
+  /** Threads with a turn under way: two at once would tear the conversation apart. */
+  readonly #busy = new Set<string>();
+
+  constructor(options: ThreadsOptions) {
+    this.#options = options;
+    this.#folder = join(options.home.dir, 'threads');
+  }
+
+  begin(settings: ThreadSettings, principal: string): Thread {
+    const conversation = Conversation.begin(this.#folder, { settings, owner: ownerOf(principal) });
+    return { conversation, settings };
+  }
+
+  /** A thread of somebody else is answered like one that does not exist (A7). */
+  async resume(id: string, principal: string): Promise<Thread> {
+    const conversation = await Conversation.resume(this.#folder, id);
+    const { settings, owner } = conversation.head;
+    if (owner !== ownerOf(principal) || !isRecord(settings)) {
+      throw new PlugboardError('USAGE', `There is no conversation ${JSON.stringify(id)}.`);
+    }
+    // Written by begin(), which was given checked settings.
+    return { conversation, settings: settings as ThreadSettings };
+  }
+
+  /** Works on a thread with its tools; one turn at a time. */
+  async use<T>(
+    { conversation: { id }, settings }: Thread,
+    questions: SessionOptions,
+    work: (host: AgentHost) => Promise<T>,
+  ): Promise<T> {
+    if (this.#busy.has(id)) {
+      throw new PlugboardError('USAGE', 'This thread is still at work.', {
+        hint: 'Wait for its answer, or begin another thread.',
+      });
+    }
+    this.#busy.add(id);
+    try {
+      return await this.#withHost(settings, (host) => {
+        const { approve, ...others } = questions;
+        const asked = settings.approvalPolicy === 'never' ? others : questions;
+        return work(agentHost(host, host.session({ ...asked, approvals: 'enforce' }), settings.tools));
+      });
+    } finally {
+      this.#busy.delete(id);
+    }
+  }
+
+  /** The gateway's own host, or one made for this turn when the thread works elsewhere or under other limits. */
+  async #withHost<T>(settings: ThreadSettings, work: (host: Host) => Promise<T>): Promise<T> {
+    const { cwd, sandbox, toolSearch, contextTokens } = settings;
+    const isPlain =
+      cwd === undefined && sandbox !== 'read-only' && toolSearch === undefined && contextTokens === undefined;
+    if (isPlain) return work(this.#options.host);
+    const host = await createHost({
+      ...this.#options.hostOptions,
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(sandbox === 'read-only' ? { sandbox: 'strict', sandboxState: { mode: 'read-only' } } : {}),
+      ...(toolSearch === undefined ? {} : { toolSearch }),
+      ...(contextTokens === undefined ? {} : { model: { images: true, contextTokens } }),
+      watch: false,
+    });
+    try {
+      await host.ready();
+      return await work(host);
+    } finally {
+      await host.close();
+    }
+  }
+}
+
+/** One session of a host as an agent sees it, with only the tools that it may use. */
+function agentHost(host: Host, session: HostSession, globs: readonly string[] | undefined): AgentHost {
+  const isAllowed = globs === undefined ? () => true : picomatch([...globs, TOOL_SEARCH]);
+  return {
+    tools: () => session.tools().filter(({ name }) => isAllowed(name)),
+    call: (name, args, options) => {
+      if (isAllowed(name)) return session.call(name, args, options);
+      return Promise.reject(
+        new PlugboardError('DENIED', `${name} is not among the tools that this thread may use.`),
+      );
+    },
+    on: (event, listener) => host.on(event, listener),
+    expand: (text, options) => host.expand(text, options),
+    instructions: () => host.instructions(),
+    definitionTokens: () => host.definitionTokens(),
+  };
+}
+
+/** The principal may be a token: it is not written down. */
+function ownerOf(principal: string): string {
+  return createHash('sha256').update(principal).digest('hex');
+}
