@@ -5,6 +5,7 @@ import { PlugboardError } from '../errors.ts';
 import { clean, reveal } from './clean.ts';
 import { compare, type Difference } from './differences.ts';
 import { hashInstructions, hashTool, INSTRUCTIONS, type PinRecord, sealed } from './pins.ts';
+import type { PinBook } from './pins-book.ts';
 import { type Definitions, readDefinitions, readPins, updatePins, writeDefinitions } from './pins-file.ts';
 
 const MAX_VALUE_CHARS = 2_000;
@@ -19,11 +20,10 @@ export interface HeldTool {
 
 /** What waits for an answer. @param keys the pins of the servers that are meant, by `pinKey`. */
 export async function reviewPins(home: Home, keys: readonly string[]): Promise<readonly HeldTool[]> {
-  const records = await readPins(home);
-  if (records === undefined) throw broken(home);
+  const book = await readBook(home, keys);
   const found: HeldTool[] = [];
   for (const key of keys) {
-    const record = records[key];
+    const record = book.get(key);
     if (record === undefined || !holdsAnything(record)) continue;
     found.push(...describeHeld(record, await readDefinitions(home, key)));
   }
@@ -32,18 +32,30 @@ export async function reviewPins(home: Home, keys: readonly string[]): Promise<r
 
 /** Accepts exactly what `reviewPins` showed: what a server has changed since then is held back anew. */
 export async function acceptPins(home: Home, keys: readonly string[]): Promise<void> {
-  if ((await readPins(home)) === undefined) throw broken(home);
+  await readBook(home, keys);
   const seen = new Map<string, Definitions>();
   for (const key of keys) seen.set(key, await readDefinitions(home, key));
-  await updatePins(home, (records) => {
-    const after = { ...records };
+  await updatePins(home, (before) => {
+    let after = before;
     for (const [key, definitions] of seen) {
-      const record = after[key];
-      if (record !== undefined) after[key] = accepted(record, definitions);
+      const record = after.get(key);
+      if (record !== undefined) after = after.with(key, accepted(record, definitions));
     }
     return after;
   });
   for (const [key, definitions] of seen) await writeDefinitions(home, key, adopted(definitions));
+}
+
+/** The pins of these servers, all of which can be understood. */
+async function readBook(home: Home, keys: readonly string[]): Promise<PinBook> {
+  const book = await readPins(home);
+  if (book === undefined) throw broken(home);
+  try {
+    for (const key of keys) book.get(key);
+  } catch {
+    throw broken(home);
+  }
+  return book;
 }
 
 function holdsAnything({ held, heldInstructions }: PinRecord): boolean {

@@ -15,14 +15,8 @@ import {
   pinMode,
   sealed,
 } from './pins.ts';
-import {
-  type Definitions,
-  type PinRecords,
-  readDefinitions,
-  readPins,
-  updatePins,
-  writeDefinitions,
-} from './pins-file.ts';
+import { PinBook } from './pins-book.ts';
+import { type Definitions, readDefinitions, readPins, updatePins, writeDefinitions } from './pins-file.ts';
 
 /** Writes that come close together, as at the first start of many servers, become one. */
 const GATHER_MS = 20;
@@ -63,23 +57,23 @@ export async function openPins(home: Home): Promise<Pins> {
 
 class PinStore implements Pins {
   readonly #home: Home;
-  #records: PinRecords | undefined;
+  #book: PinBook | undefined;
   #waiting: Waiting[] = [];
   #writing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(home: Home, records: PinRecords | undefined) {
+  constructor(home: Home, book: PinBook | undefined) {
     this.#home = home;
-    this.#records = records;
+    this.#book = book;
   }
 
   check(spec: ServerSpec, listing: PinnedListing, warn: Warn, seal?: string): PinnedResult {
     const mode = pinMode(spec);
     if (mode === 'off') return FREE;
-    if (this.#records === undefined) return this.#unknown(mode, listing, warn);
     const key = pinKey(spec);
-    const record = this.#records[key];
-    if (record !== undefined && record.seal === seal) return { ...FREE, seal };
+    if (seal !== undefined && this.#book?.seal(key) === seal) return { ...FREE, seal };
+    const record = this.#recordOf(key);
+    if (record === 'broken') return this.#unknown(mode, listing, warn);
     if (record === undefined) return this.#pin({ key, mode, server: spec.name, listing, warn });
     const verdict = judge(record, listing);
     const news = verdict.changed.length > 0 || verdict.instructionsChanged;
@@ -97,7 +91,7 @@ class PinStore implements Pins {
 
   async reload(): Promise<void> {
     await this.flush();
-    this.#records = await readPins(this.#home);
+    this.#book = await readPins(this.#home);
   }
 
   async flush(): Promise<void> {
@@ -113,7 +107,7 @@ class PinStore implements Pins {
   #pin(waiting: Waiting, before?: PinRecord): PinnedResult {
     const { key, server, mode, listing } = waiting;
     const record = merged(before, server, mode, listing);
-    this.#records = { ...this.#records, [key]: record };
+    this.#book = (this.#book ?? new PinBook()).with(key, record);
     this.#remember(waiting);
     return { ...FREE, seal: record.seal };
   }
@@ -132,18 +126,26 @@ class PinStore implements Pins {
     const home = this.#home;
     try {
       // Decided anew on what the file says: another host may have been first.
-      this.#records = await updatePins(home, (records) => {
-        const after = { ...records };
-        for (const { key, server, mode, listing } of waiting) {
-          after[key] = merged(after[key], server, mode, listing);
-        }
-        return after;
-      });
-      const records = this.#records;
-      for (const { key, listing } of waiting) await keepDefinitions(home, key, records[key], listing);
+      const book = await updatePins(home, (before) =>
+        waiting.reduce(
+          (after, { key, server, mode, listing }) =>
+            after.with(key, merged(after.get(key), server, mode, listing)),
+          before,
+        ),
+      );
+      this.#book = book;
+      for (const { key, listing } of waiting) await keepDefinitions(home, key, book.get(key), listing);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       waiting[0]?.warn(`what its tools are was not remembered: ${home.pins}: ${why}`);
+    }
+  }
+
+  #recordOf(key: string): PinRecord | undefined | 'broken' {
+    try {
+      return this.#book === undefined ? 'broken' : this.#book.get(key);
+    } catch {
+      return 'broken';
     }
   }
 

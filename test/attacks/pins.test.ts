@@ -257,8 +257,24 @@ describe('A14: a description that changes after approval', () => {
     const host = await it.open();
     expect(names(host)).toEqual(['add', 'extra', 'other']);
     await host.close();
-    writeFileSync(join(dir, 'home', 'pins.json'), '{"version":1,"servers":');
-    expect(names(await it.open())).toEqual([]);
+    const file = join(dir, 'home', 'pins.json');
+    const whole = readFileSync(file, 'utf8');
+    for (const broken of [
+      '{"version":1,"servers":',
+      whole.slice(0, -10),
+      // A line that looks whole from outside and is not JSON, or no record.
+      whole.replace('"tools":{', '"tools":{{'),
+      whole.replace('"tools":{', '"other":{'),
+    ]) {
+      writeFileSync(file, broken);
+      const held = await it.open();
+      expect([broken, names(held)]).toEqual([broken, []]);
+      await held.close();
+      expect(readFileSync(file, 'utf8')).toBe(broken);
+    }
+    // As earlier versions wrote it: on one line, in another order.
+    writeFileSync(file, JSON.stringify(JSON.parse(whole)));
+    expect(names(await it.open())).toEqual(['add', 'extra', 'other']);
   });
 });
 
