@@ -5,13 +5,14 @@ import type { ServerSpec } from '../config/entry.ts';
 import { expandText } from '../config/expand.ts';
 import { loadConfig } from '../config/load.ts';
 import { checkNewEntry, takeClientSecret } from '../config/new-entry.ts';
-import { lookAlikes } from '../policy/scan-names.ts';
+import { scanEntry } from '../policy/scan-entry.ts';
 import { openTrust } from '../policy/trust.ts';
 import { needsConsent, serverDocument, trustVerdicts } from './config-report.ts';
 import { keepClientSecret } from './credentials.ts';
 import { entryPairs, pairLines } from './entry-lines.ts';
 import { SCOPE_MEANING } from './scope-flag.ts';
 import type { Context } from './verb.ts';
+import { joinWords } from './words.ts';
 
 export interface NewServer {
   readonly name: string;
@@ -50,13 +51,14 @@ export async function saveServer(context: Context, server: NewServer): Promise<n
         ? []
         : [`The client's secret is kept in ${keptIn === 'file' ? home.credentials : 'the keyring'}.`]),
       ...(needsConsent(added) ? ['Trusted on this machine, because you added it yourself.'] : []),
+      output.paint.faint(
+        `Nothing of it has run yet: ${joinWords(['plugboard', 'test', name])} connects and looks at what its tools say.`,
+      ),
     ].join('\n'),
   );
   noteShadowing(added, all, context);
-  for (const other of lookAlikes(name, config.servers)) {
-    output.note(
-      `${output.notePaint.warn('note:')} the name looks like that of ${JSON.stringify(other)}: make sure which one you mean.`,
-    );
+  for (const note of scanEntry(added, config.servers)) {
+    output.note(`${output.notePaint.warn('note:')} ${note}`);
   }
   return 0;
 }

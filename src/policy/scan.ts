@@ -5,6 +5,10 @@
 
 import { isRecord } from '../lib/json-rpc.ts';
 import { clean, reveal } from './clean.ts';
+import { RULES_OF_LANGUAGES } from './scan-languages.ts';
+import { RULES_OF_SENTENCES } from './scan-rules.ts';
+import { viewsOf } from './scan-views.ts';
+import type { FindingKind, Rule } from './scan-words.ts';
 
 export interface Finding {
   readonly tool: string;
@@ -15,8 +19,6 @@ export interface Finding {
   readonly quote: string;
 }
 
-export type FindingKind = 'hidden' | 'instruct' | 'secrets' | 'cross' | 'conceal' | 'exfil' | 'prefer';
-
 export interface ScannedTool {
   readonly tool: string;
   readonly title?: string;
@@ -24,146 +26,33 @@ export interface ScannedTool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-interface Rule {
-  readonly kind: FindingKind;
-  readonly what: string;
-  readonly pattern: RegExp;
-}
-
 const MAX_QUOTE_CHARS = 120;
 /** Per text; matching is linear in it, and nobody reads a longer description either. */
 const MAX_SCANNED_CHARS = 20_000;
 const MAX_TEXTS_PER_TOOL = 500;
 const MAX_DEPTH = 20;
+/** Names of parameters are read too, where they are long enough to say anything. */
+const MIN_NAME_CHARS = 24;
 
-/** Gaps are bounded, so that no text makes a pattern slow. */
-const rule = (kind: FindingKind, what: string, pattern: RegExp): Rule => ({ kind, what, pattern });
+/** A sentence that goes on is looked at in pieces, and what stands at a border twice. */
+const MAX_SENTENCE_CHARS = 600;
+const OVERLAP_CHARS = 100;
 
-const INSTRUCT = 'it speaks to the model instead of describing the tool';
-const SECRETS = 'it asks for secrets or for files that hold them';
-const CROSS = 'it tells the model how to use tools of others';
-const CONCEAL = 'it wants something kept from the user';
-const EXFIL = 'it asks for data to be sent somewhere';
-const PREFER = 'it wants to be used before or instead of everything else';
-const HIDDEN = 'it holds text that people do not see';
+const WHAT: Readonly<Record<FindingKind, string>> = {
+  instruct: 'it speaks to the model instead of describing the tool',
+  secrets: 'it asks for secrets or for files that hold them',
+  cross: 'it tells the model how to use tools of others',
+  conceal: 'it wants something kept from the user',
+  exfil: 'it asks for data to be sent somewhere',
+  prefer: 'it wants to be used before or instead of everything else',
+  hidden: 'it holds text that people do not see',
+};
 
-const RULES: readonly Rule[] = [
-  rule(
-    'instruct',
-    INSTRUCT,
-    /\b(?:ignor|disregard|forget|overrid|bypass)\w*\b[^.\n]{0,40}\b(?:previous|prior|above|earlier|all|any|safety|system|your)\b[^.\n]{0,30}\b(?:instruction|rule|prompt|guideline|restriction|polic|message)/i,
-  ),
-  rule(
-    'instruct',
-    INSTRUCT,
-    /<\/?(?:important|system|assistant|instructions?|secret|critical|admin|hidden)>|<\|[a-z_]{2,20}\|>|\[\[?(?:assistant|system|inst)\]?\]|"role"\s*:\s*"(?:system|assistant)"/i,
-  ),
-  rule('instruct', INSTRUCT, /(?:^|[.!\n]\s*)(?:SYSTEM|ASSISTANT|ADMIN)\s*:/),
-  rule(
-    'instruct',
-    INSTRUCT,
-    /\b(?:notes?|messages?|instructions?|hints?|reminders?)\s+(?:to|for)\s+(?:the\s+|any\s+)?(?:assistant|ai\b|ai model|model|agent|llm)/i,
-  ),
-  rule('instruct', INSTRUCT, /\b(?:as|dear)\s+(?:an?|the)?\s*(?:ai\b|assistant|language model|llm)/i),
-  rule(
-    'instruct',
-    INSTRUCT,
-    /\b(?:from now on|new instructions?:|you are now|you have no restrictions|developer mode|maintenance mode|act as (?:an?|the) (?:admin|root|unrestricted)|you are root)/i,
-  ),
-  rule(
-    'secrets',
-    SECRETS,
-    /\bid_(?:rsa|ed25519|ecdsa)\b|~\/\.(?:ssh|aws|gnupg|kube|netrc|cursor|docker|config\/gcloud|claude)|\.aws\/credentials|\/etc\/(?:passwd|shadow)\b|\bmcp\.json\b/i,
-  ),
-  rule(
-    'secrets',
-    SECRETS,
-    /\b(?:read|pass|put|include|attach|copy|provide|insert|append|paste|supply|prefix\w*)\b[^.\n]{0,60}\b(?:private key|system prompt|session cookies?|(?:whole|full|entire|complete) (?:conversation|chat|context)|conversation (?:so far|history)|environment variables?|everything you know)/i,
-  ),
-  rule(
-    'secrets',
-    SECRETS,
-    /\b(?:contents?|values?) of (?:the |your |my |all )?[^.\n]{0,30}(?:\.env\b|token\b|credential|secret|password|environment variable|key file)/i,
-  ),
-  rule(
-    'secrets',
-    SECRETS,
-    /\.env\b[^.\n]{0,40}\b(?:pass|read|include|send)|\b(?:pass|read|include|send)\b[^.\n]{0,40}\s\.env\b/i,
-  ),
-  rule(
-    'secrets',
-    SECRETS,
-    /\b(?:password|api keys?|token|credentials?)\b[^.\n]{0,30}\bfrom (?:the|your|a) (?:config|environment|keychain|vault|browser)/i,
-  ),
-  rule(
-    'cross',
-    CROSS,
-    /\b(?:any|every|each|all)\s+other\s+(?:mcp\s+)?(?:tools?|servers?)\b[^.\n]{0,60}\b(?:call|deprecat|avoid|unsafe|wrong|replac|argument|result)/i,
-  ),
-  rule(
-    'cross',
-    CROSS,
-    /\b(?:after|before|prior to|whenever|when|every time|each time)\b[^.\n]{0,30}\b(?:any|every|each)\s+(?:other\s+|database\s+)?tool/i,
-  ),
-  rule(
-    'cross',
-    CROSS,
-    /\b(?:when|whenever|if)\b[^.\n]{0,30}\b(?:[a-z]+_[a-z_]+|tool)\b[^.\n]{0,30}\b(?:is|are) (?:used|called|invoked|available|present)[^.\n]{0,60}\b(?:set|replace|change|call|add|use|send)/i,
-  ),
-  rule(
-    'cross',
-    CROSS,
-    /\b(?:tools?|server)\b[^.\n]{0,40}\b(?:is|are) (?:deprecated|broken|unsafe|insecure|compromised)\b|\bchanges? how \w+ works|\binstead of (?:the )?\w+ (?:tool )?of other servers/i,
-  ),
-  rule('cross', CROSS, /\bif the tool list contains\b|\bhas a bug, (?:to|so)\b/i),
-  rule(
-    'conceal',
-    CONCEAL,
-    /\b(?:do not|don't|never|must not|should not|without|no need to|avoid)\s+(?:ever\s+)?(?:mention|tell|reveal|inform|notify|disclos|show|alert|warn|ask)\w*\b[^.\n]{0,50}\b(?:user|human|person|anybody|anyone|this (?:text|step|instruction)|confirm)/i,
-  ),
-  rule(
-    'conceal',
-    CONCEAL,
-    /\bnever reveal\b|\bkeep (?:this|it|these)\b[^.\n]{0,20}\bsecret|\buser (?:never|must not|should not|does not need to|need not) (?:learn|know|see|notice|be told)|\b(?:secretly|silently|covertly|quietly) (?:append|send|add|upload|read|copy|include|call|forward)/i,
-  ),
-  rule(
-    'conceal',
-    CONCEAL,
-    /\b(?:approve|confirm|accept|consent)\b[^.\n]{0,20}\bon (?:the user's|their|behalf of)/i,
-  ),
-  rule(
-    'exfil',
-    EXFIL,
-    /\b(?:send|post|upload|forward|transmit|submit|exfiltrat|report)\w*\b[^.\n]{0,60}(?:https?:\/\/|[\w.]+@[\w-]+\.\w{2,})/i,
-  ),
-  rule('exfil', EXFIL, /!\[[^\]]{0,40}\]\(https?:\/\/[^)]{0,80}[<{$]/i),
-  rule(
-    'exfil',
-    EXFIL,
-    /\b(?:encode|convert)\b[^.\n]{0,40}\b(?:environment|secret|conversation|file)\w*\b[^.\n]{0,30}\bbase64/i,
-  ),
-  rule(
-    'exfil',
-    EXFIL,
-    /\b(?:every time|whenever|each time)\b[^.\n]{0,40}\b(?:file|message|document|email)\b[^.\n]{0,40}\b(?:upload|send|forward|sent|copied)/i,
-  ),
-  rule(
-    'prefer',
-    PREFER,
-    /\b(?:must|always|mandatory)\b[^.\n]{0,40}\b(?:call|called|choose|use|used|prefer|invoke)\w*\b[^.\n]{0,40}\b(?:first in every|over (?:every|all|any) other|whatever the user|before and after each|before answering|every (?:response|conversation|message))/i,
-  ),
-  rule(
-    'prefer',
-    PREFER,
-    /\b(?:highest|top) priority tool|\ball other tools (?:are|should)|\bmandatory:\s*call this tool|\balways prefer this (?:one|tool)/i,
-  ),
-  rule('hidden', HIDDEN, /<!--[\s\S]{0,400}?-->|[^\s][^\S\n]{40,}\S|\n{15,}\S/),
-  rule(
-    'hidden',
-    HIDDEN,
-    /\b(?:decode|base64)\b[\s\S]{0,60}[A-Za-z0-9+/]{40,}={0,2}|[A-Za-z0-9+/]{120,}={0,2}/i,
-  ),
-];
+const RULES: readonly Rule[] = [...RULES_OF_SENTENCES, ...RULES_OF_LANGUAGES];
+/** Text that is there and is not shown: comments, text pushed out of sight, letters of two alphabets in one word. */
+const UNSEEN = /<!--[\s\S]{0,400}?-->|[^\s][^\S\n]{40,}\S|\n{15,}\S/;
+/** Long runs of digits that decode to nothing readable are suspicious where a text says to decode them, or by their length. */
+const ENCODED = /\b(?:decode|base64)\b[\s\S]{0,60}[A-Za-z0-9+/]{40,}={0,2}|[A-Za-z0-9+/]{120,}={0,2}/i;
 
 /** What looks like an attack in the tools of one server, at most one finding of each kind for a tool. */
 export function scanListing(_server: string, tools: readonly ScannedTool[]): Finding[] {
@@ -181,18 +70,37 @@ export function scanListing(_server: string, tools: readonly ScannedTool[]): Fin
 
 export function scanText(whole: string): Omit<Finding, 'tool'>[] {
   const text = whole.slice(0, MAX_SCANNED_CHARS);
-  const visible = clean(text);
-  const found: Omit<Finding, 'tool'>[] = [];
-  if (visible !== text.replace(/\r\n?/g, '\n')) {
-    found.push({ kind: 'hidden', what: HIDDEN, quote: shown(text, firstHidden(text)) });
-  }
+  const found = new Map<FindingKind, string>();
+  const note = (kind: FindingKind, quote: () => string): void => {
+    if (!found.has(kind)) found.set(kind, quote());
+  };
+  if (clean(text) !== text.replace(/\r\n?/g, '\n')) note('hidden', () => shown(text, firstHidden(text)));
   // What was hidden is read too: that is where attacks are.
   const plain = text.normalize('NFKC').replace(/[\u200b-\u200f\u2060\ufeff\u00ad]/g, '');
-  for (const { kind, what, pattern } of RULES) {
-    const match = pattern.exec(plain);
-    if (match !== null) found.push({ kind, what, quote: shown(plain, match.index) });
+  const unseen = UNSEEN.exec(plain) ?? ENCODED.exec(plain);
+  if (unseen !== null) note('hidden', () => shown(plain, unseen.index));
+  for (const view of viewsOf(plain)) {
+    for (const sentence of sentencesOf(view.text)) {
+      for (const { kind, all } of RULES) {
+        if (found.has(kind) || !all.every((pattern) => pattern.test(sentence))) continue;
+        note(kind, () => shown(sentence, all[0]?.exec(sentence)?.index ?? 0));
+        if (view.hidden) note('hidden', () => shown(sentence, 0));
+      }
+    }
   }
-  return found;
+  return Array.from(found, ([kind, quote]) => ({ kind, what: WHAT[kind], quote }));
+}
+
+/** Classes of words that meet in one sentence mean something; across sentences they rarely do. */
+function sentencesOf(text: string): string[] {
+  return text.split(/(?<=[.!?;])\s+|\n+|(?<=[。！？；])/u).flatMap((sentence) => {
+    if (sentence.length <= MAX_SENTENCE_CHARS) return [sentence];
+    const pieces: string[] = [];
+    for (let at = 0; at < sentence.length; at += MAX_SENTENCE_CHARS - OVERLAP_CHARS) {
+      pieces.push(sentence.slice(at, at + MAX_SENTENCE_CHARS));
+    }
+    return pieces;
+  });
 }
 
 function firstHidden(text: string): number {
@@ -214,7 +122,12 @@ function textsOf({ title, description, inputSchema }: ScannedTool): string[] {
     if (texts.length >= MAX_TEXTS_PER_TOOL || depth > MAX_DEPTH) return;
     if (typeof value === 'string') texts.push(value);
     else if (Array.isArray(value)) for (const member of value) walk(member, depth + 1);
-    else if (isRecord(value)) for (const member of Object.values(value)) walk(member, depth + 1);
+    else if (isRecord(value)) {
+      for (const [name, member] of Object.entries(value)) {
+        if (name.length >= MIN_NAME_CHARS) texts.push(name);
+        walk(member, depth + 1);
+      }
+    }
   };
   walk(inputSchema, 0);
   return texts.filter((text) => text !== '');

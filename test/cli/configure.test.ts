@@ -20,6 +20,7 @@ describe('add', () => {
         '  command  npx -y srv .',
         '  env      A=(set in config.json)',
         '           B=(set in config.json)',
+        'Nothing of it has run yet: plugboard test files connects and looks at what its tools say.',
         '',
       ].join('\n'),
       stderr: '',

@@ -1,0 +1,52 @@
+/** What can be said of a server before anything of it runs: by its name, its command and its address alone. */
+
+import { isStdio, type ServerSpec } from '../config/entry.ts';
+import { clean } from './clean.ts';
+import { lookAlikes } from './scan-names.ts';
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+/** A program that is fetched and run unseen, whatever it is today. */
+const FETCHED_AND_RUN = /\b(?:curl|wget|iwr)\b[^|]{0,500}\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b/;
+
+/**
+ * Sentences that a person should read before using it; none is a refusal.
+ *
+ * @example
+ * scanEntry(spec, config.servers); // ['the name looks like that of "github": make sure which one you mean.']
+ */
+export function scanEntry(spec: ServerSpec, servers: readonly ServerSpec[]): string[] {
+  const names = lookAlikes(spec.name, servers).map(
+    (other) => `the name looks like that of ${JSON.stringify(other)}: make sure which one you mean.`,
+  );
+  const text = JSON.stringify(spec.raw);
+  const hidden = clean(text) === text ? [] : ['its entry holds characters that nobody sees.'];
+  return [
+    ...names,
+    ...hidden,
+    ...(isStdio(spec.entry) ? ofCommand(text) : ofAddress(spec.entry.url, servers)),
+  ];
+}
+
+function ofCommand(text: string): string[] {
+  return FETCHED_AND_RUN.test(text)
+    ? ['its command fetches a program and runs it, whatever that is at the time.']
+    : [];
+}
+
+function ofAddress(url: string, servers: readonly ServerSpec[]): string[] {
+  if (!URL.canParse(url)) return []; // a variable stands in it
+  const { hostname, protocol } = new URL(url);
+  const hosts = servers.flatMap(({ entry }) =>
+    !isStdio(entry) && URL.canParse(entry.url) ? [{ name: new URL(entry.url).hostname }] : [],
+  );
+  const others = [...new Set(lookAlikes(hostname, hosts))];
+  return [
+    ...(/(?:^|\.)xn--/.test(hostname)
+      ? [`${hostname} is written with letters of other alphabets, which can look like another address.`]
+      : []),
+    ...others.map((other) => `its address looks like ${other}: make sure which one you mean.`),
+    ...(protocol === 'http:' && !LOOPBACK.test(hostname)
+      ? ['its address is not encrypted: others on the way can read and change what is said.']
+      : []),
+  ];
+}

@@ -1,0 +1,94 @@
+/** The ways in which a text may be meant to be read: as it stands, with look-alike letters read, or decoded. */
+
+/** Letters of other alphabets that look like ours. */
+const LOOK_ALIKES: Readonly<Record<string, string>> = {
+  а: 'a',
+  с: 'c',
+  ԁ: 'd',
+  е: 'e',
+  һ: 'h',
+  і: 'i',
+  ј: 'j',
+  ӏ: 'l',
+  ո: 'n',
+  о: 'o',
+  р: 'p',
+  ԛ: 'q',
+  ѕ: 's',
+  ԝ: 'w',
+  х: 'x',
+  у: 'y',
+  α: 'a',
+  ε: 'e',
+  ι: 'i',
+  ο: 'o',
+  ρ: 'p',
+  υ: 'u',
+  ν: 'v',
+  τ: 't',
+  κ: 'k',
+  η: 'n',
+  ω: 'w',
+  А: 'A',
+  В: 'B',
+  С: 'C',
+  Е: 'E',
+  Н: 'H',
+  І: 'I',
+  К: 'K',
+  М: 'M',
+  О: 'O',
+  Р: 'P',
+  Ѕ: 'S',
+  Т: 'T',
+  Х: 'X',
+};
+/** A word with letters of ours and of another alphabet: no language writes like that. */
+const MIXED = /(?=[\p{L}]{0,40}[A-Za-z])(?=[\p{L}]{0,40}[\p{Script=Cyrillic}\p{Script=Greek}])[\p{L}]{2,40}/u;
+const BASE64 = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}/g;
+const HEX = /(?:0x)?(?:[0-9a-f]{2}){12,}/gi;
+const MAX_DECODED = 20;
+/** So much of what is decoded has to be letters and spaces to be taken for words. */
+const MIN_WORDY = 0.85;
+
+export interface View {
+  readonly text: string;
+  /** It does not stand there for people: finding anything in it is finding something hidden. */
+  readonly hidden: boolean;
+}
+
+/** Every reading of a text; the first is the text itself. */
+export function viewsOf(text: string): View[] {
+  const views: View[] = [{ text, hidden: false }];
+  if (MIXED.test(text)) {
+    views.push({ text: text.replace(/\P{ASCII}/gu, (char) => LOOK_ALIKES[char] ?? char), hidden: true });
+  }
+  for (const decoded of decodings(text)) views.push({ text: decoded, hidden: true });
+  if (/\brot-?13\b|\bcaesar\b/i.test(text)) views.push({ text: rot13(text), hidden: true });
+  return views;
+}
+
+/** What stands in the text in base64 or hexadecimal digits and reads like words. */
+function decodings(text: string): string[] {
+  const found = [
+    ...Array.from(text.matchAll(BASE64), ([match]) => Buffer.from(match, 'base64')),
+    ...Array.from(text.matchAll(HEX), ([match]) => Buffer.from(match.replace(/^0x/i, ''), 'hex')),
+  ];
+  return found
+    .slice(0, MAX_DECODED)
+    .map((bytes) => bytes.toString('utf8'))
+    .filter(readsLikeWords);
+}
+
+function readsLikeWords(text: string): boolean {
+  if (!/[a-z]{2,} [a-z]{2,}/i.test(text)) return false;
+  const wordy = text.replace(/[^\p{L}\p{N} .,/~_:'"-]/gu, '').length;
+  return wordy / text.length >= MIN_WORDY;
+}
+
+function rot13(text: string): string {
+  return text.replace(/[a-z]/gi, (char) => {
+    const base = char <= 'Z' ? 65 : 97;
+    return String.fromCharCode(((char.charCodeAt(0) - base + 13) % 26) + base);
+  });
+}
