@@ -133,6 +133,40 @@ describe('the packed package', () => {
     expect(await run(process.execPath, ['readme.js'], consumer, env)).toBe(printed);
   });
 
+  it(
+    'KIT-1: init server makes a project that builds, tests itself and runs under plugboard test',
+    async () => {
+      const command = join(consumer, 'node_modules', '.bin', 'plugboard');
+      const folder = join(temp, 'weather');
+      const env = { PLUGBOARD_HOME: join(temp, 'home'), PLUGBOARD_CREDENTIALS: 'file' };
+      expect(JSON.parse(await run(command, ['init', 'server', 'weather', '--json'], temp))).toMatchObject({
+        name: 'weather',
+        files: [
+          'package.json',
+          '.gitignore',
+          'README.md',
+          'src/main.ts',
+          'src/server.test.ts',
+          'src/server.ts',
+          'tsconfig.json',
+        ],
+      });
+      // In place of the registry's: this very version.
+      const made = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+      expect(made.dependencies.plugboard).toBe(`^${manifest.version}`);
+      made.dependencies.plugboard = `file:${tarball}`;
+      writeFileSync(join(folder, 'package.json'), JSON.stringify(made));
+      await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline'], folder);
+      const tests = await run('npm', ['test'], folder, { ...env, NODE_OPTIONS: '' });
+      expect(tests).toMatch(/# pass 3\n# fail 0|ℹ pass 3\nℹ fail 0/);
+      const tried: unknown = JSON.parse(
+        await run('npm', ['run', '--silent', 'try', '--', '--json'], folder, env),
+      );
+      expect(tried).toMatchObject({ server: { name: 'weather', status: 'connected', tools: 2 } });
+    },
+    INSTALL_TIMEOUT_MS,
+  );
+
   it('UI-1: brings the command along', async () => {
     const command = join(consumer, 'node_modules', '.bin', 'plugboard');
     expect((await run(command, ['--version'], consumer)).trim()).toBe(manifest.version);

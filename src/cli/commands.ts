@@ -14,6 +14,7 @@ const TOOLS = 'Tools:';
 const CONTENT = 'Resources and prompts:';
 const SAFETY = 'Safety:';
 const SERVING = 'Serving:';
+const WRITING = 'Writing servers:';
 const HELPERS = 'Help:';
 
 /** Every command there is, without a single one of them loaded. */
@@ -175,6 +176,12 @@ export const rows: readonly CommandRow[] = [
     group: SERVING,
     summary: 'serve files and git of one project on stdio',
     load: async () => (await import('./verbs/workspace.ts')).workspace,
+  },
+  {
+    name: 'init',
+    group: WRITING,
+    summary: 'make a project for a server of your own',
+    load: async () => (await import('./verbs/init.ts')).init,
   },
   {
     name: 'pins',

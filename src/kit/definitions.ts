@@ -140,7 +140,7 @@ export interface PromptArgument {
 
 export interface PromptDefinition<Args extends Readonly<Record<string, PromptArgument>>> extends Described {
   readonly name: string;
-  readonly arguments?: Args;
+  readonly arguments?: Args & Readonly<Record<string, PromptArgument>>;
   /** A string becomes one message of the user. */
   readonly get: (args: PromptArguments<Args>, context: Context) => PromptReturn | Promise<PromptReturn>;
 }

@@ -1,0 +1,38 @@
+/** `plugboard init`: a new project, ready to be built and tested. */
+
+import { relative, resolve } from 'node:path';
+import { Argument, type Command } from 'commander';
+import { writeServerProject } from '../server-project.ts';
+import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
+
+export const init: Verb = {
+  configure(command: Command): void {
+    command
+      .addArgument(new Argument('<what>', 'what to make').choices(['server']))
+      .argument('<dir>', 'a folder that is empty, or not there yet')
+      .option('--name <name>', "what the server is called (default: the folder's name)")
+      .addHelpText('after', EXAMPLE);
+  },
+
+  async run({ cwd, output }: Context, args: readonly string[], flags: Flags): Promise<number> {
+    const [, dir = ''] = args;
+    const folder = resolve(cwd, dir);
+    const { name, files } = await writeServerProject(folder, textFlag(flags, 'name'));
+    const shown = relative(process.cwd(), folder) || '.';
+    const next = [...(shown === '.' ? [] : [`cd ${shown}`]), 'npm install', 'npm test', 'npm run try'];
+    output.answer({ name, folder, files, next }, () =>
+      [
+        `${output.paint.strong(name)} is in ${shown}:`,
+        ...files.map((file) => `  ${file}`),
+        '',
+        'Next:',
+        ...next.map((step) => `  ${step}`),
+      ].join('\n'),
+    );
+    return 0;
+  },
+};
+
+const EXAMPLE = `
+Example:
+  plugboard init server weather`;
