@@ -87,7 +87,7 @@ describe('the packed package', () => {
       ),
     ).toEqual([]);
     expect(
-      paths.filter((path) => /\.test\.|(^|[^d])\.ts$|\.map$/.test(path.replace(/\.d\.ts$/, ''))),
+      paths.filter((path) => /\.test\.[jt]s$|(^|[^d])\.ts$|\.map$/.test(path.replace(/\.d\.ts$/, ''))),
     ).toEqual([]);
   });
 
