@@ -25,8 +25,8 @@ const FEATURES = [
   ...ids('CAT', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]),
   ...ids('CAL', [1, 2, 3, 4, 5, 6, 7]),
   ...ids('KIT', [3]),
-  ...ids('SRV', [5]),
-  ...ids('UI', [1]),
+  ...ids('SRV', [3, 5]),
+  ...ids('UI', [1, 4]),
 ];
 
 const root = fileURLToPath(new URL('..', import.meta.url));

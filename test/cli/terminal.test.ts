@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { joinWords } from '../../src/cli/words.ts';
-import { COMMAND, FIXTURES, Place } from './command.ts';
+import { FIXTURES, Place } from './command.ts';
+import { onTerminal } from './on-terminal.ts';
 
 let place: Place;
 beforeEach(() => {
@@ -16,43 +15,10 @@ const SHOW_CURSOR = '\u001b[?25h';
 const GREEN = '\u001b[32m';
 const PLAIN = '\u001b[39m';
 
-interface Answer {
-  /** What has to be on the screen first. */
-  readonly after: string;
-  readonly type: string;
-}
-
-/** Runs the command on a real pseudo-terminal, which Debian's `script` provides, and types answers into it. */
-function onTerminal(
-  args: readonly string[],
-  options: { answers?: readonly Answer[]; env?: Record<string, string> } = {},
-): Promise<{ status: number | null; screen: string }> {
-  const { NO_COLOR: _, CI: __, ...inherited } = process.env;
-  const line = `stty cols 100 rows 40; exec ${joinWords([process.execPath, COMMAND, ...args])}`;
-  const child = spawn('script', ['-qec', line, '/dev/null'], {
-    cwd: place.project,
-    env: { ...inherited, TERM: 'xterm-256color', PLUGBOARD_HOME: place.home, ...options.env },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const waiting = [...(options.answers ?? [])];
-  let screen = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    screen += text;
-    const next = waiting[0];
-    if (next === undefined || !screen.includes(next.after)) return;
-    waiting.shift();
-    child.stdin.write(next.type);
-  });
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (status) => resolve({ status, screen: place.placeless(screen) }));
-  });
-}
-
 describe('on a terminal', () => {
   it('list draws its rows in place, in colour, and gives the cursor back', async () => {
     place.write(place.userFile, { mcpServers: { echo: ECHO, off: { command: 'x', enabled: false } } });
-    const { status, screen } = await onTerminal(['list']);
+    const { status, screen } = await onTerminal(place, ['list']);
     expect(status).toBe(0);
     expect(screen).toContain(HIDE_CURSOR);
     expect(screen.lastIndexOf(SHOW_CURSOR)).toBeGreaterThan(screen.lastIndexOf(HIDE_CURSOR));
@@ -65,7 +31,7 @@ describe('on a terminal', () => {
   it('CAL-4: call shows how far it is, and takes that away when the answer is there', async () => {
     const worker = { command: process.execPath, args: [join(FIXTURES, 'cli-slow.mjs')] };
     place.write(place.userFile, { mcpServers: { worker } });
-    const { status, screen } = await onTerminal(['call', 'worker', 'slow', 'steps:=2']);
+    const { status, screen } = await onTerminal(place, ['call', 'worker', 'slow', 'steps:=2']);
     expect(status).toBe(0);
     expect(screen).toContain(`slow ${'━'.repeat(12)}${'╌'.repeat(12)} 1/2 step 1 of 2`);
     // The line is cleared last, so that only the answer stays.
@@ -79,9 +45,11 @@ describe('on a terminal', () => {
   it.each(['NO_COLOR', 'CI'])('%s: no colour, no spinner, no question', async (name) => {
     place.write(place.userFile, { mcpServers: { echo: ECHO } });
     place.write(place.projectFile, { mcpServers: { theirs: ECHO } });
-    const listed = await onTerminal(['list'], { env: { [name]: '1' } });
+    const listed = await onTerminal(place, ['list'], { env: { [name]: '1' } });
     expect(listed.screen).not.toContain('\u001b');
-    const called = await onTerminal(['call', 'theirs', 'echo', 'message=hi'], { env: { [name]: '1' } });
+    const called = await onTerminal(place, ['call', 'theirs', 'echo', 'message=hi'], {
+      env: { [name]: '1' },
+    });
     expect(called.status).toBe(5);
     expect(called.screen).not.toContain('\u001b');
   });
@@ -89,7 +57,7 @@ describe('on a terminal', () => {
   it('POL-2: a call of a server that the project brings along shows it, asks, and remembers a yes', async () => {
     place.write(place.projectFile, { mcpServers: { theirs: ECHO } });
     const question = { after: 'Trust theirs and let it run on this machine?', type: 'y' };
-    const { status, screen } = await onTerminal(['call', 'theirs', 'echo', 'message=hi'], {
+    const { status, screen } = await onTerminal(place, ['call', 'theirs', 'echo', 'message=hi'], {
       answers: [question],
     });
     expect(screen).toContain(`command  ${ECHO.command} ${ECHO.args[0]}`);
@@ -105,17 +73,19 @@ describe('on a terminal', () => {
   it('POL-2: a no is a no', async () => {
     place.write(place.projectFile, { mcpServers: { theirs: ECHO } });
     const question = { after: 'Trust theirs and let it run on this machine?', type: 'n' };
-    expect((await onTerminal(['trust', 'theirs'], { answers: [question] })).status).toBe(0);
+    expect((await onTerminal(place, ['trust', 'theirs'], { answers: [question] })).status).toBe(0);
     expect((await place.run(['call', 'theirs', 'echo', 'message=hi'])).status).toBe(5);
   });
 
   it('CAL-2: a call in the mode "prompt" asks first', async () => {
     place.write(place.userFile, { mcpServers: { echo: { ...ECHO, approval: 'prompt' } } });
     const ask = { after: 'Call echo of echo?', type: 'n' };
-    expect(await onTerminal(['call', 'echo', 'echo', 'message=hi'], { answers: [ask] })).toMatchObject({
-      status: 5,
-    });
-    const { status, screen } = await onTerminal(['call', 'echo', 'echo', 'message=hi'], {
+    expect(await onTerminal(place, ['call', 'echo', 'echo', 'message=hi'], { answers: [ask] })).toMatchObject(
+      {
+        status: 5,
+      },
+    );
+    const { status, screen } = await onTerminal(place, ['call', 'echo', 'echo', 'message=hi'], {
       answers: [{ ...ask, type: 'y' }],
     });
     expect(screen).toContain('{"message":"hi"}');

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import { Option } from 'commander';
+import { PlugboardError } from '../../errors.ts';
 import { newEntry } from '../new-entry.ts';
 import { saveServer } from '../save-server.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
@@ -10,9 +11,12 @@ import { type Context, collect, type Flags, type Verb } from '../verb.ts';
 export const add: Verb = {
   configure(command: Command): void {
     command
-      .usage('<name> [flags] -- <command> [args…]\n       plugboard add <name> <url> [flags]')
-      .argument('<name>', 'what you will call it')
+      .usage(
+        '<name> [flags] -- <command> [args…]\n       plugboard add <name> <url> [flags]\n       plugboard add --preset [id] [name] [key=value…]',
+      )
+      .argument('[name]', 'what you will call it')
       .argument('[target...]', 'its url, or its command (after --, so that its flags stay its own)')
+      .option('--preset [id]', 'a well-known server; without an id, a list of them')
       .addOption(
         scopeOption('who it is for: local (you, in this project; the default), project (.mcp.json), user'),
       )
@@ -34,8 +38,17 @@ export const add: Verb = {
       .addHelpText('after', EXAMPLES);
   },
 
-  run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
-    const [name = '', ...rest] = args;
+  async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+    if (flags['preset'] !== undefined) {
+      const { addPreset } = await import('../presets/add.ts');
+      return addPreset(context, args, flags);
+    }
+    const [name, ...rest] = args;
+    if (name === undefined) {
+      throw new PlugboardError('USAGE', "Missing required argument 'name'.", {
+        hint: 'plugboard add --help shows what there is.',
+      });
+    }
     const { afterDashes } = context;
     const words = rest.slice(0, rest.length - (afterDashes?.length ?? 0));
     return saveServer(context, {
@@ -51,6 +64,7 @@ const EXAMPLES = `
 A command without flags of its own may stand without --: plugboard add time uvx mcp-server-time
 
 Examples:
+  plugboard add --preset github
   plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .
   plugboard add github -s user -e 'TOKEN=\${GITHUB_TOKEN}' -- github-mcp-server stdio
   plugboard add docs https://example.com/mcp -H 'X-Key: \${DOCS_KEY}'`;

@@ -1,0 +1,122 @@
+/** Where the values of a preset come from: what was typed, what is customary, what the person says when asked. */
+
+import { PlugboardError } from '../../errors.ts';
+import { nearest } from '../../lib/nearest.ts';
+import type { Context } from '../verb.ts';
+import type { Need, Preset, Values } from './preset.ts';
+
+const REFERENCE = /^\$\{[A-Za-z_]\w*\}$/;
+const VARIABLE = /^[A-Za-z_]\w*$/;
+/** Of every package: which version of it. */
+const VERSION = 'version';
+
+export interface Filled {
+  readonly values: Values;
+  readonly version: string | undefined;
+  /** Variables that the entry refers to and that are not set here. */
+  readonly unset: readonly string[];
+}
+
+/** Takes `key=value` words apart; a key that the preset does not have is an error with the nearest one. */
+export function parseValues(preset: Preset, words: readonly string[]): Map<string, string> {
+  const needs = (preset.needs ?? []).map(({ key }) => key);
+  const known = 'package' in preset ? [...needs, VERSION] : needs;
+  const given = new Map<string, string>();
+  for (const word of words) {
+    const at = word.indexOf('=');
+    const key = word.slice(0, Math.max(at, 0));
+    if (at < 1) throw usage(`${JSON.stringify(word)} is no key=value.`, shape(preset));
+    if (!known.includes(key)) {
+      const [meant] = nearest(key, known);
+      throw usage(
+        `The preset ${preset.id} has no ${JSON.stringify(key)}.`,
+        meant === undefined ? shape(preset) : `Did you mean ${JSON.stringify(meant)}?`,
+      );
+    }
+    given.set(key, word.slice(at + 1));
+  }
+  return given;
+}
+
+/** A value for every need. Asks on a terminal; elsewhere what is missing is an error that names it. */
+export async function fill(
+  context: Context,
+  preset: Preset,
+  given: ReadonlyMap<string, string>,
+  scope: string,
+): Promise<Filled> {
+  const { env, output } = context;
+  const values: Record<string, string> = {};
+  const unset: string[] = [];
+  const missing: Need[] = [];
+  for (const need of preset.needs ?? []) {
+    const value = given.get(need.key) ?? customary(need, env);
+    if (value === undefined) missing.push(need);
+    else values[need.key] = checked(need, value, scope);
+  }
+  if (missing.length > 0 && !output.canAsk) throw lacking(preset, missing);
+  for (const need of missing) {
+    const value = await ask(context, preset, need);
+    values[need.key] = value;
+    if (need.kind === 'secret') unset.push(value.slice(2, -1));
+  }
+  return { values, version: given.get(VERSION), unset: unset.filter((name) => env[name] === undefined) };
+}
+
+function customary(need: Need, env: NodeJS.ProcessEnv): string | undefined {
+  if (need.kind === 'argument') return need.fallback;
+  return env[need.variable] ? `\${${need.variable}}` : undefined;
+}
+
+/** What is in a project's file is read by everybody who has the project. */
+function checked(need: Need, value: string, scope: string): string {
+  if (value === '') throw usage(`${need.key} is empty.`, `It is ${need.description}.`);
+  if (need.kind === 'secret' && scope === 'project' && !REFERENCE.test(value)) {
+    throw usage(
+      `${need.key} is a secret, and this project's file is no place for one.`,
+      `Set ${need.variable}, and leave ${need.key} out or write ${need.key}='\${${need.variable}}'.`,
+    );
+  }
+  return value;
+}
+
+async function ask({ signal }: Context, preset: Preset, need: Need): Promise<string> {
+  const { askForText } = await import('../ask.ts');
+  if (need.kind === 'argument') {
+    const answer = (await askForText(`${preset.id} needs ${need.description}:`, signal)).trim();
+    if (answer === '') throw lacking(preset, [need]);
+    return answer;
+  }
+  const question = `${preset.id} needs ${need.description} (${need.where}). Which variable of your environment will hold it? (${need.variable})`;
+  const name = (await askForText(question, signal)).trim() || need.variable;
+  if (!VARIABLE.test(name)) {
+    throw usage(
+      'This is not the name of a variable.',
+      'The secret itself is not asked for here, so that it ends up in no file.',
+    );
+  }
+  return `\${${name}}`;
+}
+
+function lacking(preset: Preset, missing: readonly Need[]): PlugboardError {
+  const what = missing.map((need) =>
+    need.kind === 'secret'
+      ? `${need.description} in ${need.variable}, which is not set (${need.where})`
+      : `${need.key}: ${need.description}`,
+  );
+  const how = missing.map((need) =>
+    need.kind === 'secret' ? `${need.key}='\${${need.variable}}'` : `${need.key}=…`,
+  );
+  return usage(
+    `The preset ${preset.id} needs ${what.join('; ')}.`,
+    `plugboard add --preset ${preset.id} ${how.join(' ')} adds it all the same.`,
+  );
+}
+
+function shape({ id, needs = [] }: Preset): string {
+  return `Write plugboard add --preset ${id} [name]${needs.map(({ key }) => ` [${key}=…]`).join('')}.`;
+}
+
+function usage(message: string, hint: string): PlugboardError {
+  return new PlugboardError('USAGE', message, { hint });
+}

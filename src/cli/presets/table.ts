@@ -1,0 +1,139 @@
+/**
+ * The well-known servers. Versions of packages are those that were started and listed their tools when this table
+ * was last gone through; addresses are those that their makers document.
+ */
+
+import type { Preset } from './preset.ts';
+
+const LOGIN = 'Log in with: plugboard login <name>';
+
+export const PRESETS: readonly Preset[] = [
+  {
+    id: 'filesystem',
+    title: 'files of one folder',
+    package: '@modelcontextprotocol/server-filesystem',
+    version: '2026.8.31',
+    needs: [{ kind: 'argument', key: 'folder', description: 'the folder it may use', fallback: '.' }],
+    args: ({ folder = '.' }) => [folder],
+  },
+  {
+    id: 'git',
+    title: 'files and git of this project: our own server, since npm has no @modelcontextprotocol/server-git',
+    own: true,
+  },
+  { id: 'workspace', title: 'files, search and git of this project: our own server', own: true },
+  {
+    id: 'github',
+    title: 'repositories, issues and pull requests on GitHub',
+    url: 'https://api.githubcopilot.com/mcp/',
+    needs: [
+      {
+        kind: 'secret',
+        key: 'token',
+        description: 'a personal access token',
+        variable: 'GITHUB_TOKEN',
+        where: 'https://github.com/settings/personal-access-tokens',
+      },
+    ],
+    headers: ({ token = '' }) => ({ Authorization: `Bearer ${token}` }),
+  },
+  {
+    id: 'playwright',
+    title: 'a browser that the agent drives',
+    package: '@playwright/mcp',
+    version: '0.0.83',
+  },
+  {
+    id: 'chrome-devtools',
+    title: 'Chrome with its developer tools',
+    package: 'chrome-devtools-mcp',
+    version: '1.11.0',
+  },
+  {
+    id: 'memory',
+    title: 'a memory of facts that outlives a conversation',
+    package: '@modelcontextprotocol/server-memory',
+    version: '2026.8.31',
+    needs: [
+      {
+        kind: 'argument',
+        key: 'file',
+        description: 'the file that it remembers in',
+        fallback: '${HOME}/.plugboard-memory.jsonl',
+      },
+    ],
+    env: ({ file = '' }) => ({ MEMORY_FILE_PATH: file }),
+  },
+  {
+    id: 'sequential-thinking',
+    title: 'thinking step by step, as a tool',
+    package: '@modelcontextprotocol/server-sequential-thinking',
+    version: '2026.8.31',
+  },
+  {
+    id: 'everything',
+    title: 'one of everything in the protocol, to try things out',
+    package: '@modelcontextprotocol/server-everything',
+    version: '2026.8.31',
+  },
+  {
+    id: 'brave-search',
+    title: 'the web, searched with Brave',
+    package: '@brave/brave-search-mcp-server',
+    version: '2.1.4',
+    needs: [
+      {
+        kind: 'secret',
+        key: 'key',
+        description: 'a key of the Brave Search API',
+        variable: 'BRAVE_API_KEY',
+        where: 'https://brave.com/search/api/',
+      },
+    ],
+    args: () => ['--transport', 'stdio'],
+    env: ({ key = '' }) => ({ BRAVE_API_KEY: key }),
+  },
+  {
+    id: 'tavily',
+    title: 'the web, searched and read with Tavily',
+    package: 'tavily-mcp',
+    version: '0.2.22',
+    needs: [
+      {
+        kind: 'secret',
+        key: 'key',
+        description: 'a key of Tavily',
+        variable: 'TAVILY_API_KEY',
+        where: 'https://app.tavily.com',
+      },
+    ],
+    env: ({ key = '' }) => ({ TAVILY_API_KEY: key }),
+  },
+  {
+    id: 'postgres',
+    title: 'a PostgreSQL database, read-only',
+    package: '@modelcontextprotocol/server-postgres',
+    version: '0.6.2',
+    needs: [
+      {
+        kind: 'secret',
+        key: 'url',
+        description: 'the address of the database, with user and password',
+        variable: 'DATABASE_URL',
+        where: 'postgresql://user:password@host:5432/name',
+      },
+    ],
+    args: ({ url = '' }) => [url],
+    note: 'Its maker no longer works on it: give it a database user that may only read.',
+  },
+  { id: 'context7', title: 'documentation of libraries', url: 'https://mcp.context7.com/mcp' },
+  { id: 'cloudflare-docs', title: 'documentation of Cloudflare', url: 'https://docs.mcp.cloudflare.com/mcp' },
+  { id: 'microsoft-learn', title: 'documentation of Microsoft', url: 'https://learn.microsoft.com/api/mcp' },
+  { id: 'deepwiki', title: 'questions about public repositories', url: 'https://mcp.deepwiki.com/mcp' },
+  { id: 'huggingface', title: 'models, datasets and papers', url: 'https://huggingface.co/mcp' },
+  { id: 'sentry', title: 'errors and traces', url: 'https://mcp.sentry.dev/mcp', note: LOGIN },
+  { id: 'linear', title: 'issues and projects', url: 'https://mcp.linear.app/mcp', note: LOGIN },
+  { id: 'notion', title: 'pages and databases', url: 'https://mcp.notion.com/mcp', note: LOGIN },
+  { id: 'figma', title: 'designs', url: 'https://mcp.figma.com/mcp', note: LOGIN },
+  { id: 'stripe', title: 'payments', url: 'https://mcp.stripe.com', note: LOGIN },
+];

@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PRESETS } from '../../src/cli/presets/table.ts';
+import { COMMAND, Place } from './command.ts';
+import { onTerminal } from './on-terminal.ts';
+
+let place: Place;
+beforeEach(() => {
+  place = new Place();
+});
+afterEach(() => place.remove());
+
+const NONE = Object.fromEntries(
+  ['GITHUB_TOKEN', 'BRAVE_API_KEY', 'TAVILY_API_KEY', 'DATABASE_URL'].map((name) => [name, '']),
+);
+
+describe('UI-4: plugboard add --preset', () => {
+  it('lists the presets with what each needs, as text and as data', async () => {
+    const { stdout, status } = await place.run(['add', '--preset']);
+    const { value } = await place.json(['add', '--preset']);
+    const { presets } = value as { presets: { id: string }[] };
+    const brave = presets.find(({ id }) => id === 'brave-search');
+    expect([status, presets.map(({ id }) => id), brave]).toEqual([
+      0,
+      PRESETS.map(({ id }) => id),
+      {
+        id: 'brave-search',
+        title: 'the web, searched with Brave',
+        transport: 'stdio',
+        package: '@brave/brave-search-mcp-server',
+        version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+        needs: [
+          {
+            kind: 'secret',
+            key: 'key',
+            description: 'a key of the Brave Search API',
+            variable: 'BRAVE_API_KEY',
+            where: 'https://brave.com/search/api/',
+          },
+        ],
+      },
+    ]);
+    expect(stdout).toMatch(/^brave-search +BRAVE_API_KEY +the web, searched with Brave$/m);
+  });
+
+  it('adds each of them, with secrets as references and under the name that was given', async () => {
+    const env = Object.fromEntries(Object.keys(NONE).map((name) => [name, 'literal-secret']));
+    await Promise.all(
+      PRESETS.map(({ id }, at) => place.run(['add', '--preset', id, `server-${at}`, '-s', 'user'], { env })),
+    );
+    const { mcpServers } = place.read(place.userFile) as { mcpServers: Record<string, unknown> };
+    const { value } = await place.json(['list', '--no-connect'], { env });
+    const { servers, problems } = value as { servers: { status: string }[]; problems: unknown[] };
+    expect([
+      Object.keys(mcpServers).length,
+      JSON.stringify(mcpServers).includes('literal-secret'),
+      servers.filter(({ status }) => status !== 'idle'),
+      problems,
+    ]).toEqual([PRESETS.length, false, [], []]);
+  });
+
+  it('takes arguments, and another version', async () => {
+    await place.run([
+      'add',
+      '--preset',
+      'filesystem',
+      'docs',
+      'folder=docs',
+      'version=latest',
+      '-s',
+      'project',
+    ]);
+    await place.run(['add', '--preset', 'git', '-s', 'project']);
+    expect(place.read(place.projectFile)).toEqual({
+      mcpServers: {
+        docs: { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem@latest', 'docs'] },
+        git: { command: 'npx', args: ['-y', 'plugboard', 'workspace', '.'] },
+      },
+    });
+  });
+
+  it('git is the workspace server, started by this very program', async () => {
+    await place.run(['add', '--preset', 'git', '-s', 'user']);
+    const { value } = await place.json(['call', 'git', 'list']);
+    expect([place.read(place.userFile), (value as { isError: boolean }).isError]).toEqual([
+      { mcpServers: { git: { command: process.execPath, args: [COMMAND, 'workspace', '.'] } } },
+      false,
+    ]);
+  });
+
+  it.each([
+    [['brave-search'], 'a key of the Brave Search API in BRAVE_API_KEY, which is not set'],
+    [
+      ['github', 'gh', 'token=abc', '-s', 'project'],
+      "token is a secret, and this project's file is no place for one",
+    ],
+    [['github', 'gh', 'tokn=abc'], 'The preset github has no \\"tokn\\"'],
+    [['github', 'gh', 'abc'], '\\"abc\\" is no key=value'],
+    [['filesystem', 'folder='], 'folder is empty'],
+    [['gitub'], 'There is no preset called \\"gitub\\"'],
+    [['git', '-e', 'A=b'], 'With --preset only --scope and --force make sense'],
+    [['git', '--', 'npx'], 'With --preset only --scope and --force make sense'],
+  ])('%j is wrong usage, and writes nothing', async (words, sentence) => {
+    const { status, stdout } = await place.run(['--json', 'add', '--preset', ...words], { env: NONE });
+    expect([
+      status,
+      stdout.includes(sentence),
+      place.read(place.userFile),
+      place.read(place.projectFile),
+    ]).toEqual([2, true, undefined, undefined]);
+  });
+
+  it('asks on a terminal which variable will hold a missing key, and never for the key', async () => {
+    const { status, screen } = await onTerminal(place, ['add', '--preset', 'brave-search', '-s', 'user'], {
+      answers: [{ after: 'will hold it? (BRAVE_API_KEY)', type: 'MY_KEY\r' }],
+      env: NONE,
+    });
+    const { mcpServers } = place.read(place.userFile) as { mcpServers: Record<string, { env: unknown }> };
+    expect([status, mcpServers['brave-search']?.env, screen.includes('MY_KEY is not set yet')]).toEqual([
+      0,
+      { BRAVE_API_KEY: '${MY_KEY}' },
+      true,
+    ]);
+  });
+});
