@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
@@ -16,14 +16,12 @@ import {
   sdkV1,
 } from '../../scripts/install-real-clients.mjs';
 import { connectLines } from '../../src/serve/connect-lines.ts';
+import { codexServers, isolated } from './agents.ts';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const COMMAND = at('../../dist/cli/main.js');
 const TOUR = at('../fixtures/client-tour.mjs');
 const FIXTURE = `fixture=${process.execPath} ${at('../fixtures/gateway-conformance.mjs')}`;
-const AGENTS = at('../../.cache/real-servers/node_modules');
-const CLAUDE = join(AGENTS, '@anthropic-ai/claude-code/cli.js');
-const CODEX = join(AGENTS, '@openai/codex/bin/codex.js');
 const TOKEN = 'a-token-for-real-clients';
 /** Agents take a while to start, on a machine that does other things too. */
 const AGENT_MS = 120_000;
@@ -33,24 +31,6 @@ const run = promisify(execFile);
 const home = mkdtempSync(join(tmpdir(), 'plugboard-clients-'));
 let gateway: ChildProcess;
 let url = '';
-
-/** Nothing of this machine's user: agents read what they find at home. */
-function isolated(name: string): { cwd: string; env: Record<string, string> } {
-  const folder = join(home, name);
-  const cwd = join(folder, 'project');
-  const bin = join(folder, 'bin');
-  for (const made of [cwd, bin]) mkdirSync(made, { recursive: true });
-  const program = (file: string): string => `#!/bin/sh\nexec '${process.execPath}' '${file}' "$@"\n`;
-  writeFileSync(join(bin, 'claude'), program(CLAUDE), { mode: 0o755 });
-  writeFileSync(join(bin, 'codex'), program(CODEX), { mode: 0o755 });
-  const env = {
-    HOME: folder,
-    PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}`,
-    DISABLE_AUTOUPDATER: '1',
-    OPENCODE_DISABLE_AUTOUPDATE: '1',
-  };
-  return { cwd, env };
-}
 
 /** The lines that `serve` prints for an agent. */
 function linesFor(agent: string): string {
@@ -139,7 +119,7 @@ it.each(tours)(
 it('SRV-1: the Inspector lists and calls', async () => {
   const inspect = async (...more: string[]): Promise<Record<string, unknown>> => {
     const given = ['--cli', url, '--transport', 'http', '--header', `Authorization: Bearer ${TOKEN}`];
-    const { stdout } = await run(newNode, [inspector, ...given, ...more], isolated('inspector'));
+    const { stdout } = await run(newNode, [inspector, ...given, ...more], isolated(home, 'inspector'));
     return JSON.parse(stdout);
   };
   const { tools } = await inspect('--method', 'tools/list');
@@ -149,7 +129,7 @@ it('SRV-1: the Inspector lists and calls', async () => {
 });
 
 it('SRV-1: mcporter lists and calls', async () => {
-  const where = isolated('mcporter');
+  const where = isolated(home, 'mcporter');
   mkdirSync(join(where.cwd, 'config'));
   const entry = { url, headers: { Authorization: `Bearer ${TOKEN}` } };
   const config = JSON.stringify({ mcpServers: { plugboard: entry } });
@@ -166,7 +146,7 @@ it('SRV-1: mcporter lists and calls', async () => {
 it('SRV-1: mcp-remote carries a stdio client to the gateway', async () => {
   const flags = ['--allow-http', '--transport', 'http-only', '--header', `Authorization:Bearer ${TOKEN}`];
   const remote = spawn(process.execPath, [mcpRemote, url, ...flags], {
-    ...isolated('mcp-remote'),
+    ...isolated(home, 'mcp-remote'),
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   try {
@@ -194,7 +174,7 @@ it('SRV-1: mcp-remote carries a stdio client to the gateway', async () => {
 it(
   'SRV-1: Claude Code connects with the line that serve prints for it',
   async () => {
-    const where = isolated('claude');
+    const where = isolated(home, 'claude');
     await run('sh', ['-c', linesFor('Claude Code')], where);
     const { stdout } = await run('claude', ['mcp', 'list'], where);
     expect(stdout).toMatch(/^plugboard: .*Connected$/m);
@@ -205,7 +185,7 @@ it(
 it(
   'SRV-1: OpenCode connects with the file that serve prints for it',
   async () => {
-    const where = isolated('opencode');
+    const where = isolated(home, 'opencode');
     writeFileSync(join(where.cwd, 'opencode.json'), linesFor('OpenCode'));
     const { stdout } = await run(opencode, ['mcp', 'list'], where);
     expect(stripVTControlCharacters(stdout)).toMatch(/plugboard connected/);
@@ -216,36 +196,15 @@ it(
 it(
   'SRV-1: Codex connects with the lines that serve prints for it, and sees the tools',
   async () => {
-    const where = isolated('codex');
-    // `mcp list` of Codex never connects; its app server does.
-    const lines = [...linesFor('Codex').split('\n'), 'exec codex app-server'];
-    const codex = spawn('sh', ['-c', lines.join('\n')], { ...where, stdio: ['pipe', 'pipe', 'ignore'] });
-    try {
-      const send = (message: object): boolean => codex.stdin.write(`${JSON.stringify(message)}\n`);
-      send({ id: 0, method: 'initialize', params: { clientInfo: { name: 'test', version: '1' } } });
-      for await (const line of createInterface({ input: codex.stdout })) {
-        if (!line.startsWith('{')) continue;
-        const { id, result } = JSON.parse(line);
-        if (id === 0) {
-          send({ method: 'initialized' });
-          send({ id: 1, method: 'mcpServerStatus/list', params: {} });
-        }
-        if (id !== 1) continue;
-        expect(result.data).toMatchObject([
-          {
-            name: 'plugboard',
-            serverInfo: { name: 'plugboard' },
-            tools: { mcp__fixture__test_simple_text: {} },
-            authStatus: 'bearerToken',
-          },
-        ]);
-        break;
-      }
-    } finally {
-      codex.stdin.end();
-      codex.kill();
-      await once(codex, 'close');
-    }
+    const servers = await codexServers(isolated(home, 'codex'), [linesFor('Codex')]);
+    expect(servers).toMatchObject([
+      {
+        name: 'plugboard',
+        serverInfo: { name: 'plugboard' },
+        tools: { mcp__fixture__test_simple_text: {} },
+        authStatus: 'bearerToken',
+      },
+    ]);
   },
   AGENT_MS,
 );
