@@ -32,8 +32,15 @@ const TEXT_LIMITS = ['pattern', 'format'] as const;
 /** No real pattern is longer, and each reference repeats it. */
 const MAX_PATTERN_CHARS = 1_000;
 
+/** One list for each name of a single type: nearly every schema has one of these. */
+const SINGLE_TYPES: ReadonlyMap<unknown, readonly JsonType[]> = new Map(
+  [...TYPE_ALIASES].map(([name, type]) => [name, [type]]),
+);
+
 /** The types a schema names, `undefined` when it names none that exist. */
 export function readTypes(raw: unknown): readonly JsonType[] | undefined {
+  const single = SINGLE_TYPES.get(raw);
+  if (single !== undefined) return single;
   const named = (Array.isArray(raw) ? raw : [raw]).flatMap((name) => {
     const type = typeof name === 'string' ? TYPE_ALIASES.get(name.toLowerCase()) : undefined;
     return type === undefined ? [] : [type];
@@ -78,8 +85,17 @@ export function readValues(
   };
 }
 
+const LIMITS: ReadonlySet<string> = new Set([
+  ...NUMBER_LIMITS,
+  ...COUNT_LIMITS,
+  ...TEXT_LIMITS,
+  'uniqueItems',
+]);
+
 export function readLimits(raw: Record<string, unknown>): Limits {
   const limits: Limits = new Map();
+  // Most schemas have none, and this is asked of every one.
+  if (!hasKeyIn(raw, LIMITS)) return limits;
   for (const key of NUMBER_LIMITS) {
     const value = raw[key];
     if (typeof value === 'number' && Number.isFinite(value) && (key !== 'multipleOf' || value > 0))
@@ -109,6 +125,11 @@ export function readLimits(raw: Record<string, unknown>): Limits {
   return limits;
 }
 
+export function hasKeyIn(raw: Readonly<Record<string, unknown>>, keys: ReadonlySet<string>): boolean {
+  for (const key in raw) if (keys.has(key)) return true;
+  return false;
+}
+
 /** Compiled, never run: a pattern that is costly to match costs nothing here (A18). */
 function compiles(pattern: string): boolean {
   try {
@@ -119,14 +140,20 @@ function compiles(pattern: string): boolean {
   }
 }
 
-const TEXTS = ['title', 'description', 'default', 'examples', 'enum', 'const', 'required'] as const;
+const TEXTS = ['default', 'examples', 'enum', 'const', 'required'] as const;
 
-/** How many characters a schema says by itself, without the schemas inside it. */
+/** About how many characters a schema says by itself, without the schemas inside it. */
 export function ownChars(raw: Readonly<Record<string, unknown>>): number {
-  const { properties } = raw;
-  const names = isRecord(properties) ? Object.keys(properties) : [];
-  const texts = TEXTS.map((key) => JSON.stringify(raw[key])?.length ?? 0);
-  return [...names.map((name) => name.length), ...texts].reduce((sum, chars) => sum + chars, 0);
+  const { properties, title, description } = raw;
+  let chars = 0;
+  if (typeof title === 'string') chars += title.length;
+  if (typeof description === 'string') chars += description.length;
+  for (const key of TEXTS) {
+    const value = raw[key];
+    if (value !== undefined) chars += JSON.stringify(value)?.length ?? 0;
+  }
+  if (isRecord(properties)) for (const name in properties) chars += name.length;
+  return chars;
 }
 
 /** Names in `required`, and properties that say `required: true` of themselves as draft 3 did. */

@@ -3,6 +3,7 @@
 import { isRecord } from '../../lib/json-rpc.ts';
 import type { Changes } from './changes.ts';
 import {
+  hasKeyIn,
   inferTypes,
   ownChars,
   readLimits,
@@ -40,7 +41,7 @@ const MAX_TRAIL = 64;
 const MAX_BRANCHES = 64;
 
 /** Keywords that restrict but that no provider can be relied on to know; dropping them only allows more. */
-const IGNORED = [
+const IGNORED: readonly string[] = [
   'not',
   'if',
   'then',
@@ -52,7 +53,8 @@ const IGNORED = [
   'unevaluatedItems',
   'unevaluatedProperties',
   '$dynamicRef',
-] as const;
+];
+const IGNORED_KEYS: ReadonlySet<string> = new Set(IGNORED);
 
 interface Place {
   readonly path: string;
@@ -122,8 +124,10 @@ class Reader {
       node = intersect(node, read);
     }
     if (raw['nullable'] === true) node = orNull(this.#typed(node, place.path));
-    for (const keyword of IGNORED) {
-      if (Object.hasOwn(raw, keyword)) this.#changes.add(place.path, `${keyword} is left out`);
+    if (hasKeyIn(raw, IGNORED_KEYS)) {
+      for (const keyword of IGNORED) {
+        if (Object.hasOwn(raw, keyword)) this.#changes.add(place.path, `${keyword} is left out`);
+      }
     }
     return node;
   }
@@ -155,13 +159,14 @@ class Reader {
       types,
       ...readWords(raw),
       ...values,
-      limits: sortedLimits(limits),
+      limits: limits.size < 2 ? limits : sortedLimits(limits),
       properties: this.#properties(raw['properties'], required, place),
       required,
       ...(additional === undefined ? {} : { additional }),
       ...(items === undefined ? {} : { items }),
     };
-    return this.#withUnion(node, raw, place);
+    const isUnion = raw['anyOf'] !== undefined || raw['oneOf'] !== undefined;
+    return isUnion ? this.#withUnion(node, raw, place) : node;
   }
 
   #properties(raw: unknown, required: ReadonlySet<string>, place: Place): Map<string, SchemaNode> {

@@ -2,17 +2,21 @@
 
 import { MAX_PROPERTY_NAME_CHARS, type Profile } from './profile.ts';
 
-/** Original name → the one the provider gets. Names that are allowed stay; the others never take theirs. */
+const NONE: ReadonlyMap<string, string> = new Map();
+
+/** Original name → the one the provider gets, for those that are not allowed; they never take the name of another. */
 export function renameProperties(
   names: Iterable<string>,
   rule: Profile['propertyName'],
-): Map<string, string> {
+): ReadonlyMap<string, string> {
+  if (rule === undefined) return NONE;
   const given = [...names];
-  if (rule === undefined) return new Map(given.map((name) => [name, name]));
+  const foreign = given.filter((name) => !rule.allowed.test(name));
+  if (foreign.length === 0) return NONE;
   const taken = new Set(given.filter((name) => rule.allowed.test(name)));
   const renamed = new Map<string, string>();
-  for (const name of given) {
-    const safe = rule.allowed.test(name) ? name : freeName(name, rule, taken);
+  for (const name of foreign) {
+    const safe = freeName(name, rule, taken);
     taken.add(safe);
     renamed.set(name, safe);
   }

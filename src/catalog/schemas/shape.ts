@@ -15,6 +15,7 @@ export function onlyRequires(node: SchemaNode): boolean {
 
 /** Keeps what can hold for the node's types; values that are listed say more than a type. */
 export function coherent(node: SchemaNode): SchemaNode {
+  if (isCoherent(node)) return node;
   const fitting = node.enum?.filter((value) => matchesTypes(value, node.types));
   const types = fitting?.length === 0 ? [...new Set((node.enum ?? []).map(typeOfValue))] : node.types;
   const { enum: values, additional, items, ...rest } = node;
@@ -27,6 +28,13 @@ export function coherent(node: SchemaNode): SchemaNode {
     ...(isObject && additional !== undefined ? { additional } : {}),
     ...(items !== undefined && types.includes('array') ? { items } : {}),
   };
+}
+
+/** The usual case, which needs no copy: no values, and nothing that belongs to another type. */
+function isCoherent({ types, enum: values, properties, required, additional, items }: SchemaNode): boolean {
+  if (values !== undefined) return false;
+  const saysObject = properties.size > 0 || required.size > 0 || additional !== undefined;
+  return (!saysObject || types.includes('object')) && (items === undefined || types.includes('array'));
 }
 
 export function isObjectLike(

@@ -28,11 +28,16 @@ const ABOUT: Readonly<Record<string, readonly JsonType[]>> = {
 /** Look-around, back references, word boundaries and classes by property: not in every engine. */
 const FANCY_PATTERN = /\(\?[=!<]|\\[1-9bBpPk]/;
 
+interface WritableLimits {
+  readonly limits: Readonly<Record<string, string | number | boolean>>;
+  readonly left: readonly string[];
+}
+
+const NO_LIMITS: WritableLimits = { limits: {}, left: [] };
+
 /** Bounds as they are written, and those that are left, in words. */
-export function writableLimits(
-  node: SchemaNode,
-  profile: Profile,
-): { limits: Record<string, string | number | boolean>; left: string[] } {
+export function writableLimits(node: SchemaNode, profile: Profile): WritableLimits {
+  if (node.limits.size === 0) return NO_LIMITS;
   if (profile.limits === undefined) return { limits: Object.fromEntries(node.limits), left: [] };
   const limits: Record<string, string | number | boolean> = {};
   const left: string[] = [];

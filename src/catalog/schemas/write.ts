@@ -191,17 +191,11 @@ export class Writer {
     const [first = 'string'] = types;
     const { limits, left } = writableLimits(node, this.#profile);
     const values = this.#values(node);
-    const notes = [
-      ...left,
-      ...(node.enum !== undefined && Object.keys(values).length === 0 ? [enumNote(node.enum)] : []),
-    ];
-    return {
-      type: types.length > 1 ? types : first,
-      ...(byFlag && node.types.includes('null') ? { nullable: true } : {}),
-      ...this.#words(node, notes),
-      ...values,
-      ...limits,
-    };
+    const unlisted = Object.keys(values).length === 0 ? node.enum : undefined;
+    const notes = unlisted === undefined ? left : [...left, enumNote(unlisted)];
+    const schema: JsonSchema = { type: types.length > 1 ? types : first };
+    if (byFlag && node.types.includes('null')) schema['nullable'] = true;
+    return Object.assign(schema, this.#words(node, notes), values, limits);
   }
 
   #words(node: SchemaNode, notes: readonly string[] = []): JsonSchema {
