@@ -83,14 +83,20 @@ function halves(text: string): [string, string] {
 
 const USAGE = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
 
-function answerOpenAi(response: ServerResponse, { text = '' }: Reply): void {
-  const message = { role: 'assistant', content: text };
+function answerOpenAi(response: ServerResponse, { text = '', calls = [] }: Reply): void {
+  const tool_calls = calls.map(({ name, arguments: given }, index) => ({
+    id: `call-${index}-${name}`,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(given) },
+  }));
+  const message = { role: 'assistant', content: text, ...(calls.length > 0 ? { tool_calls } : {}) };
+  const finish_reason = calls.length > 0 ? 'tool_calls' : 'stop';
   response.writeHead(200, { 'content-type': 'application/json' });
   response.end(
     JSON.stringify({
       id: 'r',
       model: 'scripted',
-      choices: [{ index: 0, message, finish_reason: 'stop' }],
+      choices: [{ index: 0, message, finish_reason }],
       usage: USAGE,
     }),
   );
@@ -122,7 +128,13 @@ function streamOpenAi(response: ServerResponse, reply: Reply): void {
   response.end('data: [DONE]\n\n');
 }
 
-function answerAnthropic(response: ServerResponse, { text = '' }: Reply): void {
+function answerAnthropic(response: ServerResponse, { text = '', calls = [] }: Reply): void {
+  const uses = calls.map(({ name, arguments: input }, index) => ({
+    type: 'tool_use',
+    id: `toolu_${index}`,
+    name,
+    input,
+  }));
   response.writeHead(200, { 'content-type': 'application/json' });
   response.end(
     JSON.stringify({
@@ -130,8 +142,8 @@ function answerAnthropic(response: ServerResponse, { text = '' }: Reply): void {
       type: 'message',
       role: 'assistant',
       model: 'scripted',
-      content: [{ type: 'text', text }],
-      stop_reason: 'end_turn',
+      content: [...(text === '' ? [] : [{ type: 'text', text }]), ...uses],
+      stop_reason: calls.length > 0 ? 'tool_use' : 'end_turn',
       usage: { input_tokens: 100, output_tokens: 10 },
     }),
   );
