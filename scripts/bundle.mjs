@@ -11,6 +11,7 @@
  *   host.cjs        the host and everything below it
  *   serve.cjs       the gateway
  *   chat.cjs        the agent in the terminal
+ *   doctor.cjs      the checks of doctor
  *   import.cjs, export.cjs   what is known about other agents, which no other command needs
  *   daemon.cjs      the daemon, a program of its own
  *   complete.cjs    what the completion of shells asks, with command-words.json beside it
@@ -51,6 +52,7 @@ const host = { ...errors, 'host.ts': './host.cjs' };
 const commands = {
   ...host,
   'cli/verbs/chat.ts': './chat.cjs',
+  'cli/verbs/doctor.ts': './doctor.cjs',
   'cli/verbs/serve.ts': './serve.cjs',
   'cli/verbs/workspace.ts': './workspace.cjs',
   'cli/verbs/import.ts': './import.cjs',
@@ -72,6 +74,7 @@ const files = [
     supported: { 'dynamic-import': false },
   },
   { name: 'chat', entry: 'cli/verbs/chat.ts', apart: host },
+  { name: 'doctor', entry: 'cli/verbs/doctor.ts', apart: host },
   { name: 'commands', entry: 'cli/commands.ts', apart: commands },
   { name: 'daemon', entry: 'daemon/main.ts', apart: { ...commands, 'cli/commands.ts': './commands.cjs' } },
   { name: 'complete', entry: 'cli/completion/complete.ts', apart: {} },

@@ -190,6 +190,12 @@ export const rows: readonly CommandRow[] = [
     load: async () => (await import('./verbs/pins.ts')).pins,
   },
   {
+    name: 'doctor',
+    group: HELPERS,
+    summary: 'find out what is wrong, and what to do about it',
+    load: async () => (await import('./verbs/doctor.ts')).doctor,
+  },
+  {
     name: 'completion',
     group: HELPERS,
     summary: 'print a script that teaches your shell to complete',

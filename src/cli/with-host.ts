@@ -19,6 +19,8 @@ export interface Need {
   readonly approve?: Approve | undefined;
   /** Results are cleaned and cut as for a model; default: they are whole. */
   readonly forModel?: boolean | undefined;
+  /** Problems of the configuration are part of the command's own answer; default: they are told on stderr. */
+  readonly tellsProblems?: boolean | undefined;
 }
 
 /** What commands use of a host. */
@@ -76,7 +78,7 @@ export async function openHost(
 ): Promise<number> {
   const { cwd, home, extra, output, signal } = context;
   const config = await loadConfig({ cwd, home, extra });
-  noteProblems(config.problems, output);
+  if (need.tellsProblems !== true) noteProblems(config.problems, output);
   if (need.servers !== 'all') await settleTrust(context, config, need.servers);
   // For the commands after this one, whose servers are then there already.
   if (config.settings.daemon === true && context.openHost === undefined) await startForLater(context);

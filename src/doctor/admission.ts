@@ -1,0 +1,16 @@
+/** Whether a server may be started at all. */
+
+import type { Check, ServerCase } from './check.ts';
+
+export function checkAdmission({ spec, report }: ServerCase): Check | undefined {
+  const { status, error } = report;
+  const base = { id: 'admission', server: spec.name } as const;
+  if (status === 'disabled') return { ...base, ok: true, message: 'It is switched off' };
+  if (status !== 'untrusted' && status !== 'blocked') return undefined;
+  return {
+    ...base,
+    ok: false,
+    message: `It was not started: ${error?.message ?? status}`,
+    ...(error?.hint === undefined ? {} : { hint: error.hint }),
+  };
+}

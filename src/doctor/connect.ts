@@ -1,0 +1,40 @@
+/** What was tried to reach a server, what came back, and what to do about it. */
+
+import { describeEntry } from '../config/describe.ts';
+import { isStdio } from '../config/entry.ts';
+import type { ServerReport } from '../host-report.ts';
+import { type Check, plural, type ServerCase } from './check.ts';
+
+const MAX_TRIED_CHARS = 120;
+
+export function checkConnect(patient: ServerCase): Check | undefined {
+  const { spec, report } = patient;
+  const base = { id: 'connect', server: spec.name } as const;
+  switch (report.status) {
+    case 'disabled':
+    case 'blocked':
+    case 'untrusted':
+      return undefined;
+    case 'connected':
+      return { ...base, ok: true, message: connected(report) };
+    default:
+      return {
+        ...base,
+        ok: false,
+        message: `${tried(patient)}: ${report.error?.message ?? `it is ${report.status}`}`,
+        hint: report.error?.hint ?? 'plugboard test shows each step with its time.',
+      };
+  }
+}
+
+function connected({ protocolVersion, era, tools, connectMs = 0 }: ServerReport): string {
+  return `Connected in ${Math.round(connectMs)} ms: protocol ${protocolVersion} (${era}), ${plural(tools, 'tool')}`;
+}
+
+/** The command or the address, secrets replaced by where they come from. */
+function tried({ spec }: ServerCase): string {
+  const { command, args, url } = describeEntry(spec);
+  const words = [command, ...(Array.isArray(args) ? args : [])].map(String);
+  const what = isStdio(spec.entry) ? `Started ${words.join(' ')}` : `Asked ${String(url)}`;
+  return what.length > MAX_TRIED_CHARS ? `${what.slice(0, MAX_TRIED_CHARS)}…` : what;
+}

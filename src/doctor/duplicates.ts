@@ -1,0 +1,52 @@
+/** The same server twice: under two names here, or also in another agent that gets it from Plugboard already. */
+
+import { isStdio, type ServerEntry } from '../config/entry.ts';
+import type { FoundServer } from '../config/import/find.ts';
+import { parseServers } from '../config/parse.ts';
+import { canonicalJson } from '../lib/canonical-json.ts';
+import type { Check, Patient } from './check.ts';
+
+/** @param foreign what other agents on this machine are configured with */
+export function checkDuplicates({ config }: Patient, foreign: readonly FoundServer[]): Check[] {
+  const seen = new Map<string, string>();
+  const checks: Check[] = [];
+  for (const { name, entry } of config.servers) {
+    const what = identity(entry);
+    const first = seen.get(what);
+    if (first === undefined) seen.set(what, name);
+    else
+      checks.push(twin(name, `It is the same as "${first}"`, `Remove one of them: plugboard remove ${name}`));
+  }
+  // Where Plugboard is configured in another agent, that agent has everything twice that is also there by itself.
+  const served = new Set(foreign.filter(isPlugboard).map(({ file }) => file));
+  for (const server of foreign) {
+    if (!served.has(server.file) || isPlugboard(server)) continue;
+    const entry = entryOf(server);
+    const ours = entry === undefined ? undefined : seen.get(identity(entry));
+    if (ours === undefined) continue;
+    const where = `${server.agent.title} has it too, as "${server.name}" in ${server.file}, beside Plugboard itself`;
+    checks.push(twin(ours, where, 'Take it out there: its tools come through Plugboard.'));
+  }
+  return checks;
+}
+
+function twin(server: string, message: string, hint: string): Check {
+  return { id: 'duplicate', server, ok: false, message, hint };
+}
+
+/** What is run or asked; where it was written, and with which rights, makes no other server of it. */
+function identity(entry: ServerEntry): string {
+  if (!isStdio(entry)) return canonicalJson([entry.url]);
+  return canonicalJson([entry.command, entry.args ?? [], entry.env ?? {}, entry.cwd ?? '']);
+}
+
+function isPlugboard({ entry }: FoundServer): boolean {
+  const { command, args } = entry;
+  const words = [command, ...(Array.isArray(args) ? args : [])].filter((word) => typeof word === 'string');
+  return words.some((word) => /(?:^|[\\/])plugboard(?:\.cjs|\.js|\.cmd)?(?:@[\w.-]+)?$/.test(word));
+}
+
+function entryOf({ entry, name, file }: FoundServer): ServerEntry | undefined {
+  const source = { scope: 'user', file, baseDir: '' } as const;
+  return parseServers({ [name]: entry }, source).servers[0]?.entry;
+}

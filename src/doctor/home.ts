@@ -1,0 +1,37 @@
+/** Whether Plugboard's own folder can be written, and keeps to itself what is secret. */
+
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Home } from '../config/home.ts';
+import type { Check } from './check.ts';
+
+/** Bits that let others in. */
+const OTHERS = 0o077;
+
+export function checkHome({ dir, credentials }: Home): Check {
+  const bad = (message: string, hint: string): Check => ({ id: 'home', ok: false, message, hint });
+  if (!mayWrite(dir)) {
+    return bad(`${dir} cannot be written`, 'Make it yours (chown), or set PLUGBOARD_HOME to another folder.');
+  }
+  const mode = statSync(credentials, { throwIfNoEntry: false })?.mode ?? 0;
+  if (process.platform !== 'win32' && (mode & OTHERS) !== 0) {
+    return bad(`${credentials} can be read by others`, `Take that away: chmod 600 ${credentials}`);
+  }
+  return {
+    id: 'home',
+    ok: true,
+    message: `${dir} ${existsSync(dir) ? 'is yours' : 'will be made when it is needed'}`,
+  };
+}
+
+/** Of a folder that is not there, the nearest that is has to let us in. */
+function mayWrite(folder: string): boolean {
+  let nearest = folder;
+  while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
+  try {
+    accessSync(nearest, constants.W_OK);
+    return statSync(nearest).isDirectory();
+  } catch {
+    return false;
+  }
+}

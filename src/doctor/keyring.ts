@@ -1,0 +1,28 @@
+/** Where logins are kept. */
+
+import { keyringSecrets } from '../secrets/keyring.ts';
+import { STORE_VARIABLE } from '../secrets/store.ts';
+import type { Check, Patient } from './check.ts';
+
+/** A key that nobody has: only whether there is an answer matters. */
+const NOBODYS = 'doctor';
+
+export async function checkKeyring({ home, env }: Pick<Patient, 'home' | 'env'>): Promise<Check> {
+  const inFile = `logins are kept in ${home.credentials}, readable by you only`;
+  if (env[STORE_VARIABLE] === 'file') {
+    return { id: 'keyring', ok: true, message: `${STORE_VARIABLE} says so: ${inFile}` };
+  }
+  const answers = await keyringSecrets(home.dir)
+    .get(NOBODYS)
+    .then(
+      () => true,
+      () => false,
+    );
+  if (answers) return { id: 'keyring', ok: true, message: "Logins are kept in the system's keyring" };
+  return {
+    id: 'keyring',
+    ok: true,
+    message: `No keyring answers; ${inFile}`,
+    hint: 'On a desktop, unlock the keyring or start its service; on a server this is as it should be.',
+  };
+}

@@ -1,0 +1,62 @@
+/** Processes of servers whose host is gone: there should be none, also after the host was killed. */
+
+import { readFileSync } from 'node:fs';
+import { hasProcessTable, processIds, processRow } from '../lib/process-table.ts';
+import { OWNER_VARIABLE } from '../transport/reaper.ts';
+import { type Check, plural } from './check.ts';
+
+/** Who children are given to when their parent is gone, beside the first process of all. */
+const FOSTERS: ReadonlySet<string> = new Set(
+  'systemd init tini docker-init dumb-init catatonit s6-svscan runit bwrap'.split(' '),
+);
+const INIT = 1;
+const MAX_SHOWN = 10;
+const MARK = new RegExp(`(?:^|\\0)${OWNER_VARIABLE}=([0-9a-f-]+)\\.`);
+
+export function checkLeftovers(): Check {
+  if (!hasProcessTable)
+    return { id: 'leftovers', ok: true, message: 'Leftover processes can be looked for on Linux only' };
+  const orphans = orphanedProcesses();
+  if (orphans.length === 0) return { id: 'leftovers', ok: true, message: 'No server outlived its host' };
+  const shown = orphans.slice(0, MAX_SHOWN).join(' ');
+  return {
+    id: 'leftovers',
+    ok: false,
+    message: `${plural(orphans.length, 'process')} of servers outlived their host: ${shown}`,
+    hint: `Look at them with ps, and end them: kill ${shown}`,
+  };
+}
+
+/** Marked processes of hosts none of whose processes is still its child. */
+function orphanedProcesses(): number[] {
+  const marked = new Map<number, string>();
+  for (const pid of processIds()) {
+    const host = hostOf(pid);
+    if (host !== undefined) marked.set(pid, host);
+  }
+  const alive = new Set<string>();
+  for (const [pid, host] of marked) {
+    const row = processRow(pid);
+    if (row !== undefined && !marked.has(row.parent) && !isFoster(row.parent)) alive.add(host);
+  }
+  return [...marked].flatMap(([pid, host]) =>
+    alive.has(host) || pid === process.pid || processRow(pid)?.zombie !== false ? [] : [pid],
+  );
+}
+
+function isFoster(pid: number): boolean {
+  if (pid <= INIT) return true;
+  try {
+    return FOSTERS.has(readFileSync(`/proc/${pid}/comm`, 'utf8').trim());
+  } catch {
+    return true; // gone: it is being given to one
+  }
+}
+
+function hostOf(pid: number): string | undefined {
+  try {
+    return MARK.exec(readFileSync(`/proc/${pid}/environ`, 'latin1'))?.[1];
+  } catch {
+    return undefined; // gone, or another user's
+  }
+}

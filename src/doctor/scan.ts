@@ -1,0 +1,19 @@
+/** Descriptions that look like attacks. The scan only advises: words are cheap, and so are other words. */
+
+import { scanListing } from '../policy/scan.ts';
+import { type Check, plural, type ServerCase } from './check.ts';
+
+const MAX_SHOWN = 3;
+
+export function checkScan({ spec, tools }: ServerCase): Check | undefined {
+  const findings = scanListing(spec.name, tools);
+  if (findings.length === 0) return undefined;
+  const shown = findings.slice(0, MAX_SHOWN).map(({ tool, what, quote }) => `${tool}: ${what}: ${quote}`);
+  return {
+    id: 'scan',
+    server: spec.name,
+    ok: false,
+    message: `${plural(findings.length, 'description')} look like an attack: ${shown.join('; ')}`,
+    hint: `Read them with plugboard tools, and switch the server off if you do not trust it.`,
+  };
+}

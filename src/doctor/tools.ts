@@ -1,0 +1,39 @@
+/** Tools that cannot be used as they are: left out, held back, or with names that models are not given whole. */
+
+import { type Check, plural, type ServerCase } from './check.ts';
+
+/** What providers take as a tool's name. */
+const MAX_NAME_CHARS = 64;
+const MAX_SHOWN = 5;
+
+export function checkTools({ spec, report }: ServerCase): Check | undefined {
+  const left = report.quarantined ?? [];
+  if (left.length === 0) return undefined;
+  const shown = left.slice(0, MAX_SHOWN).map(({ tool, reason }) => `${tool} (${reason})`);
+  return {
+    id: 'tools',
+    server: spec.name,
+    ok: false,
+    message: `${plural(left.length, 'tool')} left out: ${shown.join('; ')}${more(left.length)}`,
+    hint: 'Tell the author of the server; the other tools work. For changed tools: plugboard pins.',
+  };
+}
+
+export function checkNames({ spec, tools }: ServerCase): Check | undefined {
+  const long = tools.filter(({ tool }) => `mcp__${spec.name}__${tool}`.length > MAX_NAME_CHARS);
+  if (long.length === 0) return undefined;
+  return {
+    id: 'names',
+    server: spec.name,
+    ok: false,
+    message: `${plural(long.length, 'name')} of tools are too long with the server's name before them, and are shortened for models: ${long
+      .slice(0, MAX_SHOWN)
+      .map(({ tool }) => tool)
+      .join(', ')}${more(long.length)}`,
+    hint: 'A shorter name for the server keeps them whole.',
+  };
+}
+
+function more(count: number): string {
+  return count > MAX_SHOWN ? `; and ${count - MAX_SHOWN} more` : '';
+}

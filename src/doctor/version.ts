@@ -1,0 +1,66 @@
+/** Whether an entry that downloads its program says which version: without one, tomorrow may bring another program. */
+
+import { isStdio } from '../config/entry.ts';
+import type { Check, ServerCase } from './check.ts';
+
+/** Launchers that take a package of npm, with the words that lead to it. */
+const NPM: Readonly<Record<string, readonly string[]>> = {
+  npx: [],
+  bunx: [],
+  pnpm: ['dlx'],
+  yarn: ['dlx'],
+  npm: ['exec'],
+  bun: ['x'],
+};
+const PYTHON: Readonly<Record<string, readonly string[]>> = { uvx: [], pipx: ['run'], uv: ['tool', 'run'] };
+
+export function checkVersion({ spec, entry }: ServerCase): Check | undefined {
+  if (entry === undefined || !isStdio(entry)) return undefined;
+  const wanted = packageOf(entry.command, entry.args ?? []);
+  if (wanted === undefined) return undefined;
+  const base = { id: 'version', server: spec.name } as const;
+  if (wanted.isPinned) return { ...base, ok: true, message: `It runs ${wanted.name}` };
+  return {
+    ...base,
+    ok: false,
+    message: `It runs whatever version of ${wanted.name} is the newest`,
+    hint: `Say which one you looked at: ${wanted.example}`,
+  };
+}
+
+interface Wanted {
+  readonly name: string;
+  readonly isPinned: boolean;
+  readonly example: string;
+}
+
+/** The package that a launcher would download; undefined for other programs and for files of this machine. */
+function packageOf(command: string, args: readonly string[]): Wanted | undefined {
+  const launcher =
+    command
+      .split(/[\\/]/)
+      .at(-1)
+      ?.replace(/\.(?:cmd|exe)$/, '') ?? '';
+  const lead = NPM[launcher] ?? PYTHON[launcher];
+  if (lead === undefined || !lead.every((word, at) => args[at] === word)) return undefined;
+  const name = firstPackage(args.slice(lead.length));
+  if (name === undefined || /^[./~]|^(?:file|https?|git\+|git@)/.test(name)) return undefined;
+  if (NPM[launcher] === undefined) {
+    const isPinned = /(?:==|@)\d/.test(name);
+    return { name, isPinned, example: `${name.replace(/@latest$/, '')}@<version>` };
+  }
+  const isPinned = /.@v?\d+\.\d+\.\d+/.test(name);
+  return { name, isPinned, example: `${name.replace(/(.)@.*$/, '$1')}@<version>` };
+}
+
+/** What `-p` or `--from` names, else the first word that is no flag. */
+function firstPackage(args: readonly string[]): string | undefined {
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at] ?? '';
+    if (word === '-p' || word === '--package' || word === '--from') return args[at + 1];
+    const inline = /^--(?:package|from)=(.+)$/.exec(word)?.[1];
+    if (inline !== undefined) return inline;
+    if (!word.startsWith('-')) return word;
+  }
+  return undefined;
+}

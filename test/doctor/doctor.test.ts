@@ -1,0 +1,273 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Check, caseOf, type Patient } from '../../src/doctor/check.ts';
+import { checkNode } from '../../src/doctor/node.ts';
+import { checkVersion } from '../../src/doctor/version.ts';
+import { FIXTURES, Place } from '../cli/command.ts';
+
+let place: Place;
+beforeEach(() => {
+  place = new Place();
+});
+afterEach(() => place.remove());
+
+const fixture = (file: string, ...args: string[]): { command: string; args: string[] } => ({
+  command: process.execPath,
+  args: [join(FIXTURES, file), ...args],
+});
+
+/** Other agents of whoever runs the tests are nobody's business. */
+const elsewhere = (): { env: Record<string, string> } => ({ env: { HOME: place.dir } });
+
+async function checks(server?: string): Promise<Check[]> {
+  const { status, value } = await place.json(['doctor'], elsewhere());
+  expect(status).toBe(0);
+  const all = (value as { checks: Check[] }).checks;
+  return all.filter((check) => check.server === server);
+}
+
+describe('UI-4: doctor', () => {
+  it('of a place without anything is well, and says what comes next', async () => {
+    const { status, stdout, stderr } = await place.run(['doctor'], elsewhere());
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout.split('\n')).toEqual([
+      `✔ Node ${process.versions.node}`,
+      '✔ No configuration file is there yet',
+      '  hint: Add a server with plugboard add, or take over those of other agents with plugboard import.',
+      expect.stringMatching(/^✔ <home> /),
+      '✔ PLUGBOARD_CREDENTIALS says so: logins are kept in <home>/credentials.json, readable by you only',
+      '✔ The daemon is not running; it is started when it is needed',
+      expect.stringMatching(/^[✔✖] /),
+      '',
+      expect.stringMatching(/^(?:Everything is well|1 thing to look at)\.$/),
+      '',
+    ]);
+  });
+
+  it('CFG-3: problems of the configuration have their file and line', async () => {
+    place.write(place.userFile, '{ "mcpServers": {\n  "files": { "comand": "x" } } }');
+    expect(await checks('files')).toEqual([
+      {
+        id: 'config',
+        server: 'files',
+        ok: false,
+        message: '<home>/config.json:2:14: "comand" is not a known key and has no effect.',
+        hint: 'Did you mean "command"?',
+      },
+      {
+        id: 'config',
+        server: 'files',
+        ok: false,
+        message: '<home>/config.json:2:3: It has neither a "command" nor a "url".',
+        hint: 'Did you mean "command"?',
+      },
+    ]);
+  });
+
+  it('a command that is not there: where it looked, and how to install it; a path that is wrong', async () => {
+    place.write(place.userFile, {
+      mcpServers: {
+        missing: { command: 'uvx', args: ['some-server@1.0.0'], env: { PATH: '/nowhere' } },
+        wrong: { command: './build/server' },
+      },
+    });
+    expect(await checks('missing')).toEqual([
+      {
+        id: 'command',
+        server: 'missing',
+        ok: false,
+        message: '"uvx" was not found; looked in /nowhere',
+        hint: 'It comes with uv: see https://docs.astral.sh/uv for how to install it.',
+      },
+      { id: 'version', server: 'missing', ok: true, message: 'It runs some-server@1.0.0' },
+    ]);
+    expect(await checks('wrong')).toEqual([
+      {
+        id: 'command',
+        server: 'wrong',
+        ok: false,
+        message: 'There is no program at <project>/build/server',
+        hint: 'Correct the path in "command"; a relative one begins at the folder that the server runs in.',
+      },
+    ]);
+  });
+
+  it('a server that is well, one that is switched off, and the same one twice', async () => {
+    const echo = fixture('echo.mjs');
+    place.write(place.userFile, { mcpServers: { echo, off: { command: 'x', enabled: false }, twin: echo } });
+    const program = { id: 'command', ok: true, message: `Its program is ${process.execPath}` };
+    const connect = {
+      id: 'connect',
+      ok: true,
+      message: expect.stringMatching(/^Connected in \d+ ms: protocol 2025-11-25 \(legacy\), 5 tools$/),
+    };
+    expect(await checks('echo')).toEqual([
+      { ...program, server: 'echo' },
+      { ...connect, server: 'echo' },
+    ]);
+    expect(await checks('off')).toEqual([
+      { id: 'admission', server: 'off', ok: true, message: 'It is switched off' },
+    ]);
+    expect((await checks('twin')).at(-1)).toEqual({
+      id: 'duplicate',
+      server: 'twin',
+      ok: false,
+      message: 'It is the same as "echo"',
+      hint: 'Remove one of them: plugboard remove twin',
+    });
+  });
+
+  it('what was tried and what came back: a taken port, without the secrets of the entry', async () => {
+    const taken = fixture('stdio-exit.mjs', '1', 'Error: listen EADDRINUSE: address already in use :::7777');
+    place.write(place.userFile, {
+      mcpServers: { taken: { ...taken, args: [...taken.args, '--token=hunter22hunter22'] } },
+    });
+    const [, connect] = await checks('taken');
+    expect(connect).toMatchObject({ id: 'connect', ok: false, hint: expect.stringContaining('Port 7777') });
+    expect(connect?.message).toMatch(
+      /^Started .*: The server exited with code 1 before it answered: Error: listen/,
+    );
+    expect(JSON.stringify(connect)).not.toContain('hunter22');
+  });
+
+  it('left out, poisoned and shortened tools', async () => {
+    place.write(place.userFile, { mcpServers: { odd: fixture('doctor-odd.mjs') } });
+    const found = (await checks('odd')).filter(({ ok }) => !ok);
+    expect(found.map(({ id, hint }) => ({ id, hint: hint !== undefined }))).toEqual([
+      { id: 'tools', hint: true },
+      { id: 'names', hint: true },
+      { id: 'scan', hint: true },
+    ]);
+    expect(found.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^1 tool left out: hopeless \(/),
+      expect.stringContaining('a_name_that_goes_on_and_on'),
+      expect.stringContaining('poisoned: '),
+    ]);
+  });
+
+  it('A13: a server of the project that nobody agreed to is not started', async () => {
+    const proof = join(place.dir, 'started');
+    place.write(place.projectFile, {
+      mcpServers: {
+        theirs: { command: process.execPath, args: ['-e', `require("fs").writeFileSync("${proof}","")`] },
+      },
+    });
+    expect(await checks('theirs')).toEqual([
+      {
+        id: 'admission',
+        server: 'theirs',
+        ok: false,
+        message:
+          'It was not started: theirs comes from <project>/.mcp.json and nobody has agreed to it on this machine',
+        hint: 'Look at it and agree with: plugboard trust theirs',
+      },
+      { id: 'command', server: 'theirs', ok: true, message: `Its program is ${process.execPath}` },
+    ]);
+    expect(existsSync(proof)).toBe(false);
+  });
+
+  it('3 when a required server is not there', async () => {
+    place.write(place.userFile, { mcpServers: { needed: { command: './nothing', required: true } } });
+    expect((await place.json(['doctor'], elsewhere())).status).toBe(3);
+  });
+
+  it('CFG-6: a server that another agent has beside Plugboard itself', async () => {
+    const echo = fixture('echo.mjs');
+    place.write(place.userFile, { mcpServers: { echo } });
+    place.write(join(place.dir, '.cursor', 'mcp.json'), {
+      mcpServers: { plugboard: { command: 'plugboard', args: ['serve'] }, mine: echo },
+    });
+    expect((await checks('echo')).at(-1)).toMatchObject({
+      id: 'duplicate',
+      ok: false,
+      message: expect.stringMatching(
+        /^Cursor has it too, as "mine" in .*mcp\.json, beside Plugboard itself$/,
+      ),
+    });
+  });
+
+  it('F2: processes that outlived their host', async () => {
+    const script = `PLUGBOARD_OWNER=${randomUUID()}.1 sleep 300 >/dev/null & echo $!`;
+    const shell = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const pid = Number(await new Promise((resolve) => shell.stdout.once('data', resolve)));
+    await new Promise((resolve) => shell.once('close', resolve));
+    try {
+      const found = (await checks()).find(({ id }) => id === 'leftovers');
+      expect(found).toMatchObject({ ok: false, hint: expect.stringMatching(new RegExp(`\\b${pid}\\b`)) });
+    } finally {
+      process.kill(pid);
+    }
+  });
+});
+
+describe('UI-4: doctor asks remote servers', () => {
+  let server: Server;
+  let respond: { readonly status: number; readonly type: string; readonly body: string };
+  let url: string;
+  beforeEach(async () => {
+    server = createServer((_request, response) => {
+      response.writeHead(respond.status, { 'content-type': respond.type });
+      response.end(respond.body);
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  });
+  afterEach(() => new Promise((resolve) => server.close(resolve)));
+
+  it('a web page where MCP should be', async () => {
+    respond = { status: 200, type: 'text/html', body: '<html><title>Sign in</title></html>' };
+    place.write(place.userFile, { mcpServers: { docs: { url } } });
+    const [connect] = await checks('docs');
+    expect(connect).toMatchObject({ id: 'connect', ok: false, hint: expect.any(String) });
+    expect(connect?.message).toContain(`Asked ${url}: `);
+  });
+
+  it('401: the one thing to do is to log in', async () => {
+    respond = { status: 401, type: 'application/json', body: '{}' };
+    place.write(place.userFile, { mcpServers: { docs: { url } } });
+    const [connect] = await checks('docs');
+    expect(connect).toMatchObject({ id: 'connect', ok: false, hint: expect.stringMatching(/log ?in/i) });
+  });
+});
+
+describe('UI-4: single checks', () => {
+  it.each([
+    ['20.18.0', false],
+    ['18.20.1', false],
+    ['20.19.0', true],
+    ['22.1.0', true],
+  ])('Node %s: %s', (version, ok) => {
+    expect(checkNode(version).ok).toBe(ok);
+  });
+
+  const isPinned = (command: string, args: readonly string[]): boolean | undefined => {
+    const spec = { name: 's', scope: 'user', entry: { command, args }, raw: {}, baseDir: '/' } as const;
+    const report = { name: 's', scope: 'user', transport: 'stdio', status: 'idle', tools: 0 } as const;
+    const patient = { reports: new Map([['s', report]]), env: {}, tools: [] } as unknown as Patient;
+    const its = caseOf(spec, patient);
+    return its === undefined ? undefined : checkVersion(its)?.ok;
+  };
+
+  it.each([
+    ['npx', ['-y', '@scope/server'], false],
+    ['npx', ['-y', '@scope/server@latest'], false],
+    ['npx', ['-y', '@scope/server@1.2.3'], true],
+    ['npx', ['--package=thing@1.2.3', 'run'], true],
+    ['/usr/bin/npx', ['-p', 'thing', 'run'], false],
+    ['npx', ['./local'], undefined],
+    ['pnpm', ['dlx', 'thing'], false],
+    ['pnpm', ['start'], undefined],
+    ['uvx', ['mcp-server-git'], false],
+    ['uvx', ['mcp-server-git@2025.1.1'], true],
+    ['uvx', ['--from', 'git+https://example.com/x', 'x'], undefined],
+    ['uv', ['tool', 'run', 'thing==1.0'], true],
+    ['node', ['server.js'], undefined],
+  ])('%s %j says which version it runs: %s', (command, args, expected) => {
+    expect(isPinned(command, args)).toBe(expected);
+  });
+});
