@@ -37,6 +37,7 @@ import { HostAuth } from './host-auth.ts';
 import { HostContent } from './host-content.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
 import { reportOf, type ServerReport } from './host-report.ts';
+import { signalOf } from './lib/cancellation.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { Emitter } from './lib/emitter.ts';
 import { readVersion } from './lib/version.ts';
@@ -87,7 +88,7 @@ export class HostCore {
   readonly #habits: Habits | undefined;
   readonly #questions: Questions;
   readonly #board: Board;
-  readonly #inFlight = new InFlight();
+  readonly inFlight: InFlight = new InFlight();
   readonly #tasks: KeptTasks;
   readonly #leave = new AbortController();
   readonly #calls: CallContext;
@@ -310,12 +311,13 @@ export class HostCore {
       fallsBackToSse,
       restAfterMs: (entry) => (entry.lifecycle === 'keep-alive' ? undefined : REST_AFTER_MS),
       startupTimeoutMs: (entry) => limitsFor(entry, this.config.settings).startupTimeoutMs,
-      answer: (server, method, params, signal) => {
-        const call = this.#inFlight.whose(server, signal);
+      answer: (server, method, params, signal, key) => {
+        const call = this.inFlight.whose(server, signal);
         return questions.answer(server, method, params, {
           asked: call?.session ?? this.session,
           call,
           signal,
+          key,
         });
       },
       sandboxState: () => this.sandboxState,
@@ -354,12 +356,12 @@ export class HostCore {
       log: (server, level, message) => this.log(server, level, message),
       audit: this.#audit,
       board: this.#board,
-      inFlight: this.#inFlight,
+      inFlight: this.inFlight,
       answer: (call, method, params) =>
         this.#questions.answer(call.tool?.server ?? '', method, params, {
           asked: call.session,
           call,
-          signal: call.signal,
+          signal: signalOf(call),
         }),
       needsTask: ({ server, tool }) =>
         this.catalog.listing(server)?.tools.find(({ name }) => name === tool)?.taskSupport === 'required',

@@ -6,6 +6,7 @@ import type { ShapedResult } from './call/shape.ts';
 import { visibleTools } from './catalog/deferral.ts';
 import type { Tool } from './catalog/tool.ts';
 import type { HostCore } from './host-core.ts';
+import type { Cancellable } from './lib/cancellation.ts';
 
 /** Use `host.session()`. It owns nothing that has to be closed: what it was allowed ends with it. */
 export class HostSession {
@@ -29,6 +30,18 @@ export class HostSession {
   /** Every tool there is, deferred or not: for people, who are not short of context. */
   allTools(): readonly Tool[] {
     return this.#core.catalog.snapshot.tools;
+  }
+
+  /** What a server asks while it does this work is asked of this caller, as it is during a call. */
+  async during<T>(server: string, asking: Cancellable, work: () => Promise<T>): Promise<T> {
+    const { inFlight } = this.#core;
+    const own = { ...asking, session: this.#session };
+    inFlight.begin(server, own);
+    try {
+      return await work();
+    } finally {
+      inFlight.end(server, own);
+    }
   }
 
   call(

@@ -300,8 +300,8 @@ export class Connection {
     }
   }
 
-  readonly #answer: AnswerQuestion = (method, params, signal) =>
-    this.#context.answer(this.name, method, params, signal);
+  readonly #answer: AnswerQuestion = (method, params, signal, key) =>
+    this.#context.answer(this.name, method, params, signal, key);
 
   // Ending, and coming back.
 

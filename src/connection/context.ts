@@ -28,7 +28,13 @@ export interface ConnectionContext {
   /** After how long without work a server is ended until it is needed; undefined: never. */
   readonly restAfterMs: (entry: ServerEntry) => number | undefined;
   /** Answers what a server asks: elicitation, sampling, roots. */
-  readonly answer: (server: string, method: string, params: Params, signal?: AbortSignal) => Promise<unknown>;
+  readonly answer: (
+    server: string,
+    method: string,
+    params: Params,
+    signal?: AbortSignal,
+    key?: string,
+  ) => Promise<unknown>;
   readonly sandboxState: () => unknown;
   readonly changed: (connection: Connection) => void;
   readonly listChanged: (connection: Connection, kind: ListEvent) => void;

@@ -199,7 +199,17 @@ function choice(raw: JsonObject): Kind | string {
   return {
     check: (value) =>
       typeof value === 'string' && values.has(value) ? undefined : `must be one of ${words}`,
-    shown: { type: 'string', ...(isTitled(options) ? { oneOf: options } : { enum: [...values] }) },
+    shown: { type: 'string', ...shownChoice(raw, options, [...values]) },
+  };
+}
+
+/** As it came: clients that know only the older way show no titles in the newer one. */
+function shownChoice(raw: JsonObject, options: readonly Option[], values: readonly string[]): JsonObject {
+  if (!isTitled(options)) return { enum: values };
+  if (Array.isArray(raw['oneOf'])) return { oneOf: options };
+  return {
+    enum: options.map((option) => option.const),
+    enumNames: options.map((option) => option.title ?? option.const),
   };
 }
 

@@ -18,6 +18,7 @@ import { TASKS_EXTENSION } from './tasks.ts';
 
 const MAX_MESSAGE_CHARS = 8_192;
 const MAX_ROOTS = 1_000;
+const KEY = /^[\w.:/-]{1,128}$/;
 
 export interface ElicitRequest {
   readonly server: string;
@@ -27,6 +28,8 @@ export interface ElicitRequest {
   readonly schema?: Readonly<Record<string, unknown>>;
   /** Not opened until the answer is `accept`, and then by `openUrl` if the host has one, else by you. */
   readonly url?: string;
+  /** What the server calls this question among those of one request, where it has a name for it. */
+  readonly key?: string;
   /** Where `url` leads: show it. */
   readonly host?: string;
   /** What the person has to be told about `url` before saying yes. */
@@ -50,6 +53,8 @@ export interface SampleRequest {
   readonly server: string;
   /** The protocol's `sampling/createMessage`, with `maxTokens` within our ceiling. */
   readonly params: Params;
+  /** As for an elicitation. */
+  readonly key?: string;
   readonly session: string;
   readonly signal?: AbortSignal;
 }
@@ -81,6 +86,8 @@ export interface AnswerTo {
   /** The call that the question belongs to, where that is known. */
   readonly call?: SampleCount | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** What the server calls its question. */
+  readonly key?: string | undefined;
 }
 
 export interface QuestionsOptions {
@@ -175,12 +182,12 @@ async function elicit(
   options: QuestionsOptions,
   server: string,
   to: AnswerTo,
-  question: Omit<ElicitRequest, 'server' | 'session' | 'signal'>,
+  question: Omit<ElicitRequest, 'server' | 'session' | 'signal' | 'key'>,
 ): Promise<ElicitAnswer> {
   const { asked, signal } = to;
   if (asked.elicit === undefined || asked.elicitation === 'never') return { action: 'decline' };
   const { elicit: put } = asked;
-  const request = { server, ...question, session: asked.id };
+  const request = { server, ...question, ...keyOf(to), session: asked.id };
   const answer = await options.board.ask(
     { kind: 'elicitation', ...request },
     (id) => put(signal === undefined ? request : { ...request, signal }, id),
@@ -204,7 +211,7 @@ async function complete(
   sample: NonNullable<Questioned['sample']>,
 ): Promise<unknown> {
   const { asked, signal } = to;
-  const request = { server, params: readSampleParams(params), session: asked.id };
+  const request = { server, params: readSampleParams(params), ...keyOf(to), session: asked.id };
   const answer = await options.board.ask(
     { kind: 'sampling', ...request },
     async (id) => sample(signal === undefined ? request : { ...request, signal }, id),
@@ -222,6 +229,11 @@ async function complete(
 async function rootsOf(roots: NonNullable<Questioned['roots']>): Promise<readonly Root[]> {
   const list = typeof roots === 'function' ? await roots() : roots;
   return list.slice(0, MAX_ROOTS);
+}
+
+/** A name that could not be one is none: it goes on to whoever answers. */
+function keyOf({ key }: AnswerTo): { readonly key?: string } {
+  return key !== undefined && KEY.test(key) ? { key } : {};
 }
 
 function messageOf({ message }: Params): string {

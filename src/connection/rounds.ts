@@ -10,7 +10,13 @@ export const MAX_ROUNDS = 16;
 const MAX_QUESTIONS_PER_ROUND = 32;
 
 /** Answers one question of a server: elicitation, sampling or roots. */
-export type AnswerQuestion = (method: string, params: Params, signal?: AbortSignal) => Promise<unknown>;
+export type AnswerQuestion = (
+  method: string,
+  params: Params,
+  signal?: AbortSignal,
+  /** What the server calls its question, where it has a name. */
+  key?: string,
+) => Promise<unknown>;
 
 export async function requestWithRounds(
   peer: Peer,
@@ -91,7 +97,7 @@ async function answerAll(
       }
       return [
         key,
-        await answer(request['method'], isRecord(request['params']) ? request['params'] : {}, signal),
+        await answer(request['method'], isRecord(request['params']) ? request['params'] : {}, signal, key),
       ];
     }),
   );

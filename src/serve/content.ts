@@ -1,7 +1,8 @@
 /** Resources, prompts and completion towards clients: whose they are, and the way back to their servers. */
 
 import type { CompletionRef } from '../catalog/completion.ts';
-import type { ListedPrompt } from '../catalog/prompts.ts';
+import type { ListedPrompt, PromptArguments, PromptResult } from '../catalog/prompts.ts';
+import type { ReadResult } from '../catalog/resources.ts';
 import type { Asker, Params } from '../endpoint/eras.ts';
 import { invalidParams, resourceNotFound } from '../endpoint/rpc-failure.ts';
 import { asPlugboardError } from '../errors.ts';
@@ -44,7 +45,7 @@ export async function readResource(
   params: Params,
   asker: Asker,
   owner: string,
-  signal: AbortSignal,
+  read: (place: Place) => Promise<ReadResult>,
 ): Promise<Params> {
   const { uri } = params;
   if (typeof uri !== 'string') throw invalidParams('resources/read needs an address.');
@@ -56,7 +57,7 @@ export async function readResource(
   const places = await placesOf(gateway.host, uri);
   for (const place of places) {
     try {
-      const { contents } = await gateway.host.read(place.server, place.uri, { signal });
+      const { contents } = await read(place);
       return { contents };
     } catch (thrown) {
       const error = asPlugboardError(thrown);
@@ -103,13 +104,13 @@ export async function getPrompt(
   host: ServedHost,
   params: Params,
   asker: Asker,
-  signal: AbortSignal,
+  get: (prompt: ListedPrompt, args: PromptArguments) => Promise<PromptResult>,
 ): Promise<Params> {
-  const { server, name } = await findPrompt(host, params['name']);
+  const prompt = await findPrompt(host, params['name']);
   const { arguments: args } = params;
   const given = isRecord(args) ? args : {};
   const strings = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)]));
-  const { messages, ...rest } = await host.prompt(server, name, strings, { signal });
+  const { messages, ...rest } = await get(prompt, strings);
   return {
     ...rest,
     messages: messages.map(({ role, content }) => ({

@@ -27,6 +27,8 @@ import { passedOn, refused, wantedCall } from './tools.ts';
 export class GatewayClient implements Attendant {
   readonly front: Front;
   readonly #gateway: Gateway;
+  /** Whom a request that is no call was handed to. */
+  readonly #serverOf = new WeakMap<Work, string>();
   #session: ServedSession | undefined;
 
   constructor(gateway: Gateway, front: Front) {
@@ -82,9 +84,13 @@ export class GatewayClient implements Attendant {
       case 'tools/call':
         return this.#call(params, work);
       case 'resources/read':
-        return readResource(this.#gateway, params, work.asker, this.front.principal, work.signal);
+        return readResource(this.#gateway, params, work.asker, this.front.principal, ({ server, uri }) =>
+          this.#during(server, work, () => host.read(server, uri, { signal: work.signal })),
+        );
       case 'prompts/get':
-        return getPrompt(host, params, work.asker, work.signal);
+        return getPrompt(host, params, work.asker, ({ server, name }, args) =>
+          this.#during(server, work, () => host.prompt(server, name, args, { signal: work.signal })),
+        );
       case 'completion/complete':
         return complete(host, params, work.signal);
     }
@@ -108,6 +114,7 @@ export class GatewayClient implements Attendant {
     if (server !== undefined && !this.#gateway.isAlone(server, session.id)) return undefined;
     const tools = server === undefined ? [] : session.tools();
     return (
+      works.find((work) => server !== undefined && this.#serverOf.get(work) === server) ??
       works.find(({ tool }) => tools.some((known) => known.name === tool && known.server === server)) ??
       works[0]
     );
@@ -116,6 +123,15 @@ export class GatewayClient implements Attendant {
   get desk(): QuestionDesk | undefined {
     const { desk } = this.#gateway;
     return desk?.isAttended === true ? desk : undefined;
+  }
+
+  /** What the server asks meanwhile is for this request of this client. */
+  #during<T>(server: string, work: Work, run: () => Promise<T>): Promise<T> {
+    const session = this.#open();
+    this.#serverOf.set(work, server);
+    return this.#gateway.during(server, session.id, () =>
+      session.during(server, { cancellation: work }, run),
+    );
   }
 
   #open(): ServedSession {

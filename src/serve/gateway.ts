@@ -21,6 +21,9 @@ import { createToolLister } from './tools.ts';
 /** How long the first list waits for servers that are on their way: many clients never ask a second time. */
 const SETTLE_MS = 15_000;
 
+/** No session has this for its id. */
+const SEVERAL = '';
+
 export interface GatewayOptions {
   /** `client` (default): the connected agent has asked its own user; `enforce`: all of `approval` holds here too. */
   readonly approvals?: 'client' | 'enforce' | undefined;
@@ -45,6 +48,8 @@ export class Gateway implements Backend {
   readonly #calls = new Map<string, { readonly server: string; readonly session: string }>();
   /** For each server the sessions that it works for, with the number of their calls. */
   readonly #busy = new Map<string, Map<string, number>>();
+  /** For each server the one session that it ever worked for, or that there were several. */
+  readonly #users = new Map<string, string>();
   readonly #changed = new Set<ListKind>();
   readonly #stopListening: readonly (() => void)[];
   /** Resolves when every server has settled, or was waited for long enough; undefined once that is so. */
@@ -140,8 +145,31 @@ export class Gateway implements Backend {
     this.#changed.add(kind);
   }
 
+  /** For this long a server works for this session, also when it is no call that it works on. */
+  async during<T>(server: string, session: string, work: () => Promise<T>): Promise<T> {
+    this.#occupy(server, session);
+    try {
+      return await work();
+    } finally {
+      this.#vacate(server, session);
+    }
+  }
+
   #begin(id: string, server: string, session: string): void {
     this.#calls.set(id, { server, session });
+    this.#occupy(server, session);
+  }
+
+  #end(id: string): void {
+    const call = this.#calls.get(id);
+    if (call === undefined) return;
+    this.#calls.delete(id);
+    this.#vacate(call.server, call.session);
+  }
+
+  #occupy(server: string, session: string): void {
+    const user = this.#users.get(server);
+    if (user !== session) this.#users.set(server, user === undefined ? session : SEVERAL);
     let sessions = this.#busy.get(server);
     if (sessions === undefined) {
       sessions = new Map();
@@ -150,23 +178,26 @@ export class Gateway implements Backend {
     sessions.set(session, (sessions.get(session) ?? 0) + 1);
   }
 
-  #end(id: string): void {
-    const call = this.#calls.get(id);
-    if (call === undefined) return;
-    this.#calls.delete(id);
-    const sessions = this.#busy.get(call.server);
-    const left = (sessions?.get(call.session) ?? 1) - 1;
-    if (left > 0) sessions?.set(call.session, left);
-    else sessions?.delete(call.session);
+  #vacate(server: string, session: string): void {
+    const sessions = this.#busy.get(server);
+    const left = (sessions?.get(session) ?? 1) - 1;
+    if (left > 0) sessions?.set(session, left);
+    else sessions?.delete(session);
   }
 
-  /** A server's words go to the client it works for; while it works for several, nobody knows whose they are. */
+  /**
+   * A server's words go to the client it works for; while it works for several, nobody knows whose they are. What
+   * it says when nobody asked it for anything may be about what it did before: then it is for the one it ever worked
+   * for, or, before all work, for a client that is alone here.
+   */
   #logged(server: string | undefined, level: string, message: string): void {
     if (server === undefined) return;
     const sessions = this.#busy.get(server);
     if (sessions === undefined || sessions.size === 0) {
+      const user = this.#users.get(server);
       const [only, ...others] = this.#clients.values();
-      if (others.length === 0) only?.front.log(server, level, message);
+      const client = user === undefined && others.length === 0 ? only : this.#clients.get(user ?? SEVERAL);
+      client?.front.log(server, level, message);
     } else if (sessions.size === 1) {
       for (const session of sessions.keys()) this.#clients.get(session)?.front.log(server, level, message);
     }

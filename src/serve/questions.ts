@@ -45,7 +45,7 @@ async function elicit(
   request: ElicitRequest,
   id: QuestionId,
 ): Promise<ElicitAnswer> {
-  const { server, mode, message, schema, url, signal } = request;
+  const { server, mode, message, schema, url, signal, key } = request;
   const work = client.workFor(server, signal);
   if (work === undefined) return { action: 'decline' };
   if (!canElicit(work.asker, mode)) {
@@ -61,12 +61,13 @@ async function elicit(
       ? { ...said, message, requestedSchema: schema, _meta: { 'plugboard/server': server } }
       : { ...said, message, url, elicitationId: randomUUID(), _meta: { 'plugboard/server': server } },
     signal,
+    key,
   );
   return asElicitAnswer(answer);
 }
 
 async function sample(client: QuestionedClient, request: SampleRequest, id: QuestionId): Promise<unknown> {
-  const { server, params, signal } = request;
+  const { server, params, signal, key } = request;
   const work = client.workFor(server, signal);
   if (work === undefined || !isRecord(work.asker.capabilities['sampling'])) {
     if (work !== undefined && client.desk !== undefined) return client.desk.sample(request, id);
@@ -76,7 +77,7 @@ async function sample(client: QuestionedClient, request: SampleRequest, id: Ques
       detail: { rpcCode: RPC_METHOD_NOT_FOUND },
     });
   }
-  return work.ask('sampling/createMessage', params, signal);
+  return work.ask('sampling/createMessage', params, signal, key);
 }
 
 async function roots(client: QuestionedClient): Promise<readonly Root[]> {
