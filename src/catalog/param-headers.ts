@@ -126,14 +126,15 @@ export function paramHeaders(
   if (!read.ok) return {};
   const headers: Record<string, string> = {};
   for (const { path, header } of read.declared) {
-    const text = textOf(valueAt(args, path));
+    const text = textOf(argumentAt(args, path));
     // The prefix keeps every key clear of `__proto__` and the like.
     if (text !== undefined) headers[header] = encodeHeaderValue(text);
   }
   return headers;
 }
 
-function valueAt(args: unknown, path: readonly string[]): unknown {
+/** The argument that a declaration means; undefined when it is not given. */
+export function argumentAt(args: unknown, path: readonly string[]): unknown {
   let value = args;
   for (const key of path) {
     if (!isRecord(value) || !Object.hasOwn(value, key)) return undefined;
@@ -142,7 +143,8 @@ function valueAt(args: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-function textOf(value: unknown): string | undefined {
+/** How a mirrored argument is written; undefined for what is not mirrored. */
+export function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return String(value);
   // Beyond 2^53 the digits printed here need not be the ones the server reads in the body.

@@ -1,5 +1,6 @@
 /** What stands behind an endpoint: a host that is served, or a server that was written with the kit. */
 
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Era, Implementation } from '../connection/eras.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
@@ -20,6 +21,8 @@ export interface Backend {
   readonly isClosing: boolean;
   /** Called once for each front. */
   attend(client: Front): Attendant;
+  /** Throws an RpcFailure when a modern call's headers say anything else than its arguments. */
+  checkCall?(headers: IncomingHttpHeaders, call: Params): void;
   /** What a client is told of an error that came out of the work for it. */
   failureOf(thrown: unknown): RpcFailure;
   /** Lets running work end within a limit, then ends it. May be called twice. */

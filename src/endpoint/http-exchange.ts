@@ -43,7 +43,12 @@ export class HttpExchange implements Exchange {
   }
 
   send(message: JsonRpcMessage): boolean {
-    return this.#event(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+    return this.write(eventOf(message));
+  }
+
+  /** An event as it was written before. */
+  write(event: string): boolean {
+    return this.#event(event);
   }
 
   /** Shows that we are alive: clients and proxies give up on silence. */
@@ -89,6 +94,11 @@ export class HttpExchange implements Exchange {
     if (this.#response.writableLength > MAX_UNREAD_BYTES) this.#response.destroy();
     return true;
   }
+}
+
+/** A message as an event of a stream; with an id, a client can go on after it. */
+export function eventOf(message: JsonRpcMessage, id?: string): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: message\ndata: ${JSON.stringify(message)}\n\n`;
 }
 
 export function endWith(

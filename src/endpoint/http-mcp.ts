@@ -96,7 +96,9 @@ export class McpEndpoint {
     // The modern era has no notifications over HTTP but these, and whom they mean is gone.
     if (!isId(id) || typeof method !== 'string') return void response.writeHead(202).end();
     try {
-      checkHeaders(request.headers, method, isRecord(params) ? params : {});
+      const given = isRecord(params) ? params : {};
+      checkHeaders(request.headers, method, given);
+      if (method === 'tools/call') this.#backend.checkCall?.(request.headers, given);
     } catch (thrown) {
       answerFailure(response, id, thrown);
       return;
@@ -187,7 +189,8 @@ export class McpEndpoint {
       refuse(response, 406, 'The client has to accept text/event-stream.');
       return;
     }
-    session.listen(this.#exchange(request, response));
+    const { 'last-event-id': last } = request.headers;
+    session.listen(this.#exchange(request, response), typeof last === 'string' ? last : undefined);
   }
 
   #delete(request: IncomingMessage, response: ServerResponse, principal: string): void {

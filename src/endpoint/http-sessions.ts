@@ -6,7 +6,8 @@ import type { Clock } from '../lib/clock.ts';
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { Backend } from './backend.ts';
 import { Front } from './front.ts';
-import type { HttpExchange } from './http-exchange.ts';
+import { eventOf, type HttpExchange } from './http-exchange.ts';
+import { MissedEvents } from './missed-events.ts';
 
 const MAX_SESSIONS = 10_000;
 /** A session that has asked for nothing this long, and does not listen, is over. */
@@ -18,6 +19,7 @@ export class HttpSession {
   readonly id: string = randomUUID();
   readonly front: Front;
   readonly #streams: HttpExchange[] = [];
+  readonly #missed = new MissedEvents();
   usedAt = 0;
 
   constructor(backend: Backend, principal: string) {
@@ -32,11 +34,12 @@ export class HttpSession {
     return this.front.isBusy || this.#streams.some((stream) => !stream.isEnded);
   }
 
-  /** One more stream for what belongs to no request. */
-  listen(stream: HttpExchange): void {
+  /** One more stream for what belongs to no request; a client that says what it saw last gets what came since. */
+  listen(stream: HttpExchange, lastEventId: string | undefined): void {
     this.#streams.push(stream);
     stream.onGone = () => this.#streams.splice(this.#streams.indexOf(stream), 1);
     stream.openStream();
+    for (const event of this.#missed.since(lastEventId)) stream.write(event);
     if (this.#streams.length > MAX_STREAMS) this.#streams.shift()?.end();
   }
 
@@ -46,8 +49,10 @@ export class HttpSession {
   }
 
   #broadcast(message: JsonRpcMessage): boolean {
+    // A question is for now, and for whoever is there; what was told can be told again.
+    const event = 'id' in message ? eventOf(message) : this.#missed.keep(message);
     for (let at = this.#streams.length - 1; at >= 0; at -= 1)
-      if (this.#streams[at]?.send(message)) return true;
+      if (this.#streams[at]?.write(event)) return true;
     return false;
   }
 }

@@ -1,7 +1,9 @@
 /** What all clients of one gateway share: the host, who is there, and whose calls each server works on. */
 
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Implementation } from '../connection/eras.ts';
 import type { Attendant, Backend, ListKind } from '../endpoint/backend.ts';
+import type { Params } from '../endpoint/eras.ts';
 import { partFrom } from '../endpoint/farewell.ts';
 import type { Front } from '../endpoint/front.ts';
 import { Held } from '../endpoint/rounds.ts';
@@ -14,9 +16,10 @@ import { failureOf } from './failure.ts';
 import { GatewayClient } from './gateway-client.ts';
 import { Outputs } from './outputs.ts';
 import type { OwnTool } from './own-tools.ts';
+import { checkParams } from './param-check.ts';
 import type { QuestionDesk } from './questions.ts';
-import type { ServedHost } from './served-host.ts';
-import { createToolLister } from './tools.ts';
+import type { ServedHost, ServedSession } from './served-host.ts';
+import { createParamHeaders, createToolLister } from './tools.ts';
 
 /** How long the first list waits for servers that are on their way: many clients never ask a second time. */
 const SETTLE_MS = 15_000;
@@ -44,6 +47,9 @@ export class Gateway implements Backend {
   readonly outputs: Outputs = new Outputs();
   readonly listTools: ReturnType<typeof createToolLister>;
   readonly own: ReadonlyMap<string, OwnTool>;
+  readonly #paramHeaders: ReturnType<typeof createParamHeaders> = createParamHeaders();
+  /** Nobody's session: it only knows every tool. */
+  #everything: ServedSession | undefined;
   readonly #clients = new Map<string, GatewayClient>();
   readonly #calls = new Map<string, { readonly server: string; readonly session: string }>();
   /** For each server the sessions that it works for, with the number of their calls. */
@@ -86,6 +92,12 @@ export class Gateway implements Backend {
 
   failureOf(thrown: unknown): RpcFailure {
     return failureOf(asPlugboardError(thrown));
+  }
+
+  checkCall(headers: IncomingHttpHeaders, { name, arguments: args }: Params): void {
+    this.#everything ??= this.host.session();
+    const declared = this.#paramHeaders(this.#everything.allTools()).get(String(name));
+    if (declared !== undefined) checkParams(headers, declared, args);
   }
 
   enter(session: string, client: GatewayClient): void {

@@ -3,6 +3,7 @@
 import type { ShapedResult } from '../call/shape.ts';
 import type { ContentBlock } from '../catalog/accept-result.ts';
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
+import { type ParamHeader, readParamHeaders } from '../catalog/param-headers.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { META } from '../connection/eras.ts';
 import type { Params } from '../endpoint/eras.ts';
@@ -47,6 +48,26 @@ export function createToolLister(
     }
     const searches = stateless && tools.some(({ name }) => name === TOOL_SEARCH);
     return searches ? [...list, callTool] : list;
+  };
+}
+
+/** Which arguments each tool wants in headers too, for the few that want any; read once for each list. */
+export function createParamHeaders(): (
+  tools: readonly Tool[],
+) => ReadonlyMap<string, readonly ParamHeader[]> {
+  const read = new WeakMap<readonly Tool[], ReadonlyMap<string, readonly ParamHeader[]>>();
+  return (tools) => {
+    let found = read.get(tools);
+    if (found === undefined) {
+      found = new Map(
+        tools.flatMap(({ name, inputSchema }) => {
+          const headers = readParamHeaders(inputSchema);
+          return headers.ok && headers.declared.length > 0 ? [[name, headers.declared] as const] : [];
+        }),
+      );
+      read.set(tools, found);
+    }
+    return found;
   };
 }
 

@@ -1,5 +1,6 @@
 /** The headers of a request: which are ours, what is mirrored from the body, and how values are made safe. */
 
+import { isUtf8 } from 'node:buffer';
 import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
 
 /** The first revision without sessions, with headers mirrored from the body. */
@@ -50,6 +51,15 @@ export function encodeHeaderValue(value: string): string {
   const looksEncoded = value.startsWith(SENTINEL_PREFIX) && value.endsWith(SENTINEL_SUFFIX);
   if (SAFE_VALUE.test(value) && !looksEncoded) return value;
   return `${SENTINEL_PREFIX}${Buffer.from(value, 'utf8').toString('base64')}${SENTINEL_SUFFIX}`;
+}
+
+/** What such a value says; undefined when it claims the base64 form and does not hold to it. */
+export function decodeHeaderValue(value: string): string | undefined {
+  if (!value.startsWith(SENTINEL_PREFIX) || !value.endsWith(SENTINEL_SUFFIX)) return value;
+  const payload = value.slice(SENTINEL_PREFIX.length, -SENTINEL_SUFFIX.length);
+  const bytes = Buffer.from(payload, 'base64');
+  // Written again it has to be the same: what is merely like base64 could be read in two ways.
+  return bytes.toString('base64') === payload && isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }
 
 /** The revision that a message claims for itself in `_meta`. */

@@ -37,6 +37,7 @@ function session(options) {
         );
       return lists.get(tools);
     },
+    allTools: () => inner.allTools(),
     during: (...work) => inner.during(...work),
     call: (name, args, more) => inner.call(`${PREFIX}${name}`, args, more),
   };

@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { networkInterfaces } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ServedHttp, type ServeHttpOptions, serveHttp } from '../../src/manage/index.ts';
 import { createGate, NO_ANSWER, type ScriptedServerOptions } from '../../src/testing/index.ts';
@@ -153,6 +154,27 @@ describe('serveHttp', () => {
     await expect(serveHttp(small.host, { host: '0.0.0.0', port: 0 })).rejects.toMatchObject({
       code: 'USAGE',
     });
+  });
+
+  it('A8: beyond this machine, whatever name it is called by, only the token opens it', async () => {
+    const { url } = await serve({}, { host: '0.0.0.0', token: 'secret' });
+    const { port } = new URL(url);
+    const address = Object.values(networkInterfaces())
+      .flatMap((each) => each ?? [])
+      .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
+    const reached = `http://${address ?? '127.0.0.1'}:${port}/mcp`;
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+    const authorization = 'Bearer secret';
+    const host = `gateway.example:${port}`;
+    const answers = await Promise.all([
+      post(reached, ping),
+      post(reached, ping, { authorization: 'Bearer guess' }),
+      post(reached, ping, { authorization }),
+      post(reached, ping, { authorization, host }),
+      post(reached, ping, { authorization, host, origin: `https://${host}` }),
+      post(reached, ping, { authorization, host, origin: 'https://evil.example' }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 200, 200, 200, 403]);
   });
 
   it('A7: a session is nobody else’s: unknown and ended ones are 404', async () => {

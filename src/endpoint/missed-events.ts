@@ -1,0 +1,37 @@
+/** What a session was told lately, for a client whose stream broke and who comes back for the rest. */
+
+import type { JsonRpcMessage } from '../lib/json-rpc.ts';
+import { eventOf } from './http-exchange.ts';
+
+const MAX_EVENTS = 256;
+const MAX_CHARS: number = 64 * 1024;
+
+interface Kept {
+  readonly id: number;
+  readonly event: string;
+}
+
+export class MissedEvents {
+  #kept: Kept[] = [];
+  #chars = 0;
+  #last = 0;
+
+  /** Numbers a message and gives it as an event. */
+  keep(message: JsonRpcMessage): string {
+    this.#last += 1;
+    const event = eventOf(message, String(this.#last));
+    this.#kept.push({ id: this.#last, event });
+    this.#chars += event.length;
+    while (this.#kept.length > MAX_EVENTS || this.#chars > MAX_CHARS) {
+      this.#chars -= this.#kept.shift()?.event.length ?? 0;
+    }
+    return event;
+  }
+
+  /** What came after an event; nothing for a client that does not say which, or names one that never was. */
+  since(lastEventId: string | undefined): readonly string[] {
+    const seen =
+      lastEventId !== undefined && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : this.#last;
+    return this.#kept.filter(({ id }) => id > seen).map(({ event }) => event);
+  }
+}

@@ -1,0 +1,33 @@
+/** Arguments that a modern client repeats in `Mcp-Param-*` headers: proxies act on those, so they may not say anything else. */
+
+import type { IncomingHttpHeaders } from 'node:http';
+import { argumentAt, type ParamHeader, textOf } from '../catalog/param-headers.ts';
+import { RPC_HEADER_MISMATCH } from '../connection/eras.ts';
+import { RpcFailure } from '../endpoint/rpc-failure.ts';
+import { decodeHeaderValue } from '../transport/http-headers.ts';
+
+const DECIMAL = /^-?\d{1,20}(\.\d{1,20})?$/;
+
+/** Throws when an argument and its header do not agree. One that is not given needs none, and its header means nothing. */
+export function checkParams(
+  headers: IncomingHttpHeaders,
+  declared: readonly ParamHeader[],
+  args: unknown,
+): void {
+  for (const { path, header } of declared) {
+    const value = argumentAt(args, path);
+    const expected = textOf(value);
+    if (expected === undefined) continue;
+    const given = headers[header.toLowerCase()];
+    if (typeof given !== 'string') throw mismatch(header, 'is missing');
+    const said = decodeHeaderValue(given);
+    if (said === undefined) throw mismatch(header, 'is not well encoded');
+    const isSame =
+      typeof value === 'number' ? DECIMAL.test(said) && Number(said) === value : said === expected;
+    if (!isSame) throw mismatch(header, 'does not say what the body says');
+  }
+}
+
+function mismatch(header: string, what: string): RpcFailure {
+  return new RpcFailure(RPC_HEADER_MISMATCH, `The header ${header} ${what}.`, { header });
+}
