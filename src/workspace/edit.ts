@@ -11,6 +11,8 @@ import type { Workspace } from './workspace.ts';
 import { otherNames } from './write.ts';
 
 const MAX_LISTED_LINES = 10;
+/** More places than this are a task for a program, not for an edit. */
+const MAX_REPLACEMENTS = 10_000;
 
 export function editTool({ root }: Workspace): Tool {
   return tool({
@@ -56,6 +58,9 @@ export function editTool({ root }: Workspace): Tool {
         const wanted = input.replace_all === true ? found : found.slice(0, 1);
         if (found.length === 0) throw notFound(place.shown, text, from);
         if (found.length > wanted.length) throw ambiguous(place.shown, text, found);
+        if (text.length + wanted.length * (to.length - from.length) > MAX_WHOLE_BYTES) {
+          throw badPath(`${place.shown} would become larger than ${MAX_WHOLE_BYTES} bytes.`);
+        }
         const changed = replaced(text, wanted, from.length, to);
         replaceFile(root, place, changed, file.stats);
         const times = wanted.length === 1 ? '' : `, ${wanted.length} times`;
@@ -78,7 +83,12 @@ function inLineEndsOf(
 
 function occurrences(text: string, piece: string): readonly number[] {
   const found: number[] = [];
-  for (let at = text.indexOf(piece); at !== -1; at = text.indexOf(piece, at + piece.length)) found.push(at);
+  for (let at = text.indexOf(piece); at !== -1; at = text.indexOf(piece, at + piece.length)) {
+    if (found.length === MAX_REPLACEMENTS) {
+      throw badPath(`old_text occurs more than ${MAX_REPLACEMENTS} times.`, 'Give a longer text.');
+    }
+    found.push(at);
+  }
   return found;
 }
 

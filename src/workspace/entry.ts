@@ -27,6 +27,8 @@ export function workspaceEntries({ workspace = true }: Settings): Readonly<Recor
     ],
     // Its annotations are ours.
     trusted: true,
+    // It changes with Plugboard itself, and with nothing else.
+    pins: 'off',
     ...(shell ? { tools: { shell: { approval: 'prompt' } } } : {}),
   };
   return { [WORKSPACE_NAME]: entry };

@@ -15,6 +15,8 @@ const DEFAULT_RESULTS = 200;
 const MAX_RESULTS = 2_000;
 const MAX_CONTEXT = 20;
 const MAX_PATTERN_CHARS = 1_000;
+/** Of all lines together: what stands around many matches is a lot of text. */
+const MAX_ANSWER_CHARS = 100_000;
 
 export function grepTool(workspace: Workspace): Tool {
   return tool({
@@ -175,18 +177,32 @@ function leadsInside(root: Workspace['root'], path: string): boolean {
 }
 
 function told(found: Searched, named: (path: string) => string, job: GrepJob): ToolResult {
-  const rows = found.rows.map((row) => ({ ...row, path: named(row.path) })).sort(byPlace);
+  const all = found.rows.map((row) => ({ ...row, path: named(row.path) })).sort(byPlace);
+  const rows = all.slice(0, fitting(all));
   const matches = rows.filter(({ isMatch }) => isMatch).map(({ path, line, text }) => ({ path, line, text }));
   const files = job.filesOnly ? found.files.map(named).sort() : [...new Set(matches.map(({ path }) => path))];
-  const { truncated, timedOut } = found;
-  const note = timedOut
-    ? '[The search took too long and was ended; search a folder, or use a glob.]'
-    : `[Only ${job.max} matches are shown; narrow the search, or raise max_results (up to ${MAX_RESULTS}).]`;
+  const note = noteOn(found, job, rows.length < all.length);
   const lines = job.filesOnly ? files : grouped(rows);
-  const text = [...(lines.length === 0 ? ['Nothing matches.'] : lines), ...(truncated ? [note] : [])].join(
-    '\n',
-  );
-  return answer(text, { files, matches, truncated });
+  const text = [...(lines.length === 0 ? ['Nothing matches.'] : lines), ...note].join('\n');
+  return answer(text, { files, matches, truncated: note.length > 0 });
+}
+
+/** How many rows there is room for. */
+function fitting(rows: readonly Row[]): number {
+  let room = MAX_ANSWER_CHARS;
+  const end = rows.findIndex(({ path, text }) => {
+    room -= path.length + text.length;
+    return room < 0;
+  });
+  return end === -1 ? rows.length : end;
+}
+
+function noteOn({ truncated, timedOut }: Searched, { max }: GrepJob, isCut: boolean): readonly string[] {
+  if (timedOut) return ['[The search took too long and was ended; search a folder, or use a glob.]'];
+  if (isCut)
+    return [`[Cut after ${MAX_ANSWER_CHARS} characters; narrow the search, or ask for less context.]`];
+  if (!truncated) return [];
+  return [`[Only ${max} matches are shown; narrow the search, or raise max_results (up to ${MAX_RESULTS}).]`];
 }
 
 function byPlace(a: Row, b: Row): number {

@@ -116,6 +116,34 @@ it('CON-11: what a project brings along is not started before somebody agreed, i
   });
 });
 
+it('SRV-3: agents share the workspace server too, some do without, and commands do not speak of it', async () => {
+  world.configure({ s: world.server() });
+  const agents = [world.agent(), world.agent(), world.agent({ words: ['--stdio', '--no-workspace'] })];
+  const lists = await Promise.all(
+    agents.map(async (agent) => {
+      const { tools } = (await (await agent.open()).request('tools/list')) as { tools: { name: string }[] };
+      return tools.some(({ name }) => name === 'mcp__workspace__read');
+    }),
+  );
+  const [daemon] = await world.daemons();
+  const listed = await world.command<{ servers: { name: string }[] }>('list');
+  const found = await world.command<{ results: { server: string }[] }>('search', 'read a file');
+  expect({
+    lists,
+    hosts: daemon?.hosts.map(({ sessions, servers }) => [sessions, servers.map(({ name }) => name)]),
+    listed: listed.servers.map(({ name }) => name),
+    found: found.results.filter(({ server }) => server === 'workspace'),
+  }).toEqual({
+    lists: [true, true, false],
+    hosts: expect.arrayContaining([
+      [2, ['workspace', 's']],
+      [1, ['s']],
+    ]),
+    listed: ['s'],
+    found: [],
+  });
+});
+
 it('CON-11: with --no-daemon or PLUGBOARD_DAEMON=0 each agent has servers of its own, and no daemon is started', async () => {
   world.configure({ s: world.server() });
   const agents = [

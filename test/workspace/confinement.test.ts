@@ -1,5 +1,8 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PlugboardError } from '../../src/errors.ts';
@@ -7,6 +10,8 @@ import { openIn, replaceFile, withFile } from '../../src/workspace/file.ts';
 import { isGitInternal } from '../../src/workspace/git-internals.ts';
 import { Root } from '../../src/workspace/root.ts';
 import { SECRET, Tree, UNTOUCHED } from './tree.ts';
+
+const FLIPPER = fileURLToPath(new URL('../fixtures/workspace-flipper.mjs', import.meta.url));
 
 let tree: Tree;
 let root: Root;
@@ -162,6 +167,28 @@ describe('A20: what changes between the look and the use', () => {
       await codeOf(() => replaceFile(root, place, 'x')),
     ];
     expect([codes, tree.outsideFiles()]).toEqual([['INVALID_ARGUMENTS', 'INVALID_ARGUMENTS'], UNTOUCHED]);
+  });
+
+  it('a folder that flips between itself and a link all the time leads nowhere else', async () => {
+    tree.write('folder/secret.txt', 'ours');
+    renameSync(tree.at('folder'), tree.at('real'));
+    const flipper = fork(FLIPPER, [tree.at('folder'), 'real', tree.outside], { execArgv: [] });
+    await once(flipper, 'message');
+    const seen = new Set<string>();
+    for (let at = 0; at < 400; at += 1) {
+      seen.add(await read('folder/secret.txt').catch(() => 'refused'));
+      try {
+        write('folder/written.txt', 'x');
+      } catch {
+        // Refused, or gone for a moment.
+      }
+      // The other process is given its turn.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    flipper.kill();
+    await once(flipper, 'exit');
+    seen.delete('refused');
+    expect([[...seen], tree.outsideFiles()]).toEqual([['ours'], UNTOUCHED]);
   });
 
   it('a hard link to a file outside is not written through', () => {

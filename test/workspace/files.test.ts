@@ -193,6 +193,21 @@ describe('SRV-3: edit', () => {
     ]);
   });
 
+  it('refuses what would grow without bound', async () => {
+    tree.write('many.md', 'a'.repeat(10_001));
+    tree.write('some.md', 'a'.repeat(100));
+    const text = 'b'.repeat(200_000);
+    expect([
+      await program.say('edit', { path: 'many.md', old_text: 'a', new_text: 'b', replace_all: true }),
+      await program.say('edit', { path: 'some.md', old_text: 'a', new_text: text, replace_all: true }),
+      tree.read('some.md'),
+    ]).toEqual([
+      'error: old_text occurs more than 10000 times. Give a longer text.',
+      'error: some.md would become larger than 16777216 bytes.',
+      'a'.repeat(100),
+    ]);
+  });
+
   it('A20: refuses binary files, .git, and what lies outside', async () => {
     tree.write('bytes.bin', Uint8Array.from([0x61, 0xff, 0x61]));
     tree.write('repo/.git/config', '[core]\n');

@@ -142,6 +142,19 @@ it('A18: without ripgrep a pattern that never ends blocks nobody, and ends with 
   tree.remove();
 });
 
+it('SRV-3: what stands around many matches is bounded, too', async () => {
+  const tree = new Tree({ 'a.txt': `${'x'.repeat(400)}\n`.repeat(3_000) });
+  const program = await Program.start(tree.root);
+  const { text, data } = await program.call('grep', { pattern: 'x', context: 20, max_results: 2_000 });
+  expect([
+    text.length < 120_000,
+    text.split('\n').at(-1),
+    (data as { truncated: boolean }).truncated,
+  ]).toEqual([true, '[Cut after 100000 characters; narrow the search, or ask for less context.]', true]);
+  await program.close();
+  tree.remove();
+});
+
 it('SRV-3: a search that takes long tells how far it is', async () => {
   const tree = new Tree({ 'z.txt': `${'a'.repeat(200)}!\n` });
   for (let at = 0; at < 600; at += 1) writeFileSync(tree.at(`${at}.txt`), 'x');

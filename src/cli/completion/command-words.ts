@@ -13,18 +13,20 @@ const OTHER_NAMES: ReadonlySet<string> = new Set(['add', 'add-json', 'prompt', '
 
 export async function commandWords(): Promise<Vocabulary> {
   const commands = await Promise.all(
-    rows.map(async (row): Promise<CommandWords> => {
-      const command = new Command(row.name);
-      (await row.load()).configure(command);
-      return {
-        name: row.name,
-        ...(row.alias === undefined ? {} : { alias: row.alias }),
-        about: row.summary,
-        flags: command.options.map(flagOf),
-        arguments: command.registeredArguments.map((argument) => kindOf(row.name, argument)),
-        repeats: command.registeredArguments.at(-1)?.variadic === true,
-      };
-    }),
+    rows
+      .filter(({ hidden }) => hidden !== true)
+      .map(async (row): Promise<CommandWords> => {
+        const command = new Command(row.name);
+        (await row.load()).configure(command);
+        return {
+          name: row.name,
+          ...(row.alias === undefined ? {} : { alias: row.alias }),
+          about: row.summary,
+          flags: command.options.map(flagOf),
+          arguments: command.registeredArguments.map((argument) => kindOf(row.name, argument)),
+          repeats: command.registeredArguments.at(-1)?.variadic === true,
+        };
+      }),
   );
   const { options } = declareProgram('', () => {});
   return { commands, flags: options.map(flagOf) };

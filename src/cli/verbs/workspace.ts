@@ -22,7 +22,7 @@ export const workspace: Verb = {
   },
 
   async run(
-    { cwd, env, signal }: Context,
+    { cwd, env, output, signal }: Context,
     [given, excess]: readonly string[],
     flags: Flags,
   ): Promise<number> {
@@ -36,6 +36,9 @@ export const workspace: Verb = {
       shell: flags['shell'] === true,
       searchPath: env['PATH'] ?? '',
     });
+    if (process.stdin.isTTY) {
+      output.note(`Speaks MCP on stdin and stdout, for an agent to start: ${root}. End with Ctrl-C.`);
+    }
     // What runs for a client that is gone would keep us waiting for its end.
     signal.addEventListener('abort', close, { once: true });
     try {
