@@ -8,19 +8,37 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rows } from '../../src/cli/commands.ts';
 import { joinWords } from '../../src/cli/words.ts';
 import { COMMAND, Place } from '../cli/command.ts';
 import { FIXTURE, naiveOpen } from './naive.ts';
 
 /** A command that serves goes on until it is ended. */
-const LONGEST_RUN_S = 20;
+const LONGEST_RUN_S = 12;
 const RUNS_AT_ONCE = 3;
+/** In the line of every program that may run: all of ours stand below one folder. */
+const OURS: readonly string[] = [
+  '"timeout"',
+  // The shell that ends servers when their host is killed, and how it looks for them.
+  '"plugboard-reaper"',
+  '"PLUGBOARD_OWNER=',
+  '"sleep", "0.1"',
+  fileURLToPath(new URL('../../dist/', import.meta.url)),
+];
 
-/** What is typed for a command; every other one gets the name of a hostile server. */
+/** What is typed for each command. One that is not here fails the test, until somebody has thought about it. */
 const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   add: [['mine', '--', 'x']],
   'add-json': [['mine', '{"command":"x"}']],
+  remove: [['evil']],
+  get: [['evil']],
+  enable: [['evil']],
+  disable: [['evil']],
+  test: [['evil'], ['remote']],
+  login: [['remote']],
+  logout: [['remote']],
   list: [[], ['--no-connect']],
   call: [['evil', 'x']],
   tools: [[], ['evil']],
@@ -32,10 +50,15 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   // Without a terminal, a name that is typed is consent: that is what the command is for.
   trust: [[]],
   pins: [[], ['evil'], ['--accept']],
-  serve: [[]],
-  daemon: [['status']],
-  chat: [['-p', 'hello']],
-  import: [['--dry-run']],
+  serve: [[], ['--no-daemon'], ['--http', '0']],
+  dashboard: [['--port', '0']],
+  // `start` begins a process of ours that stays; what it serves is what `serve` is.
+  daemon: [['status'], ['stop']],
+  reload: [[]],
+  workspace: [[]],
+  chat: [['-p', 'hello', '--yes']],
+  doctor: [[]],
+  import: [['--dry-run'], []],
   export: [['--to', 'claude', '--dry-run']],
   plugin: [['list']],
   init: [['server', 'made']],
@@ -126,19 +149,9 @@ async function watch(args: readonly string[], terminal: boolean, log: string): P
   const lines = readFileSync(log, 'utf8').split('\n');
   const calls = (name: string): string[] => lines.filter((line) => line.includes(` ${name}(`));
   return {
-    // `timeout` and the command itself are what we started.
-    started: calls('execve').filter(
-      (line) => !line.includes('"timeout"') && !line.includes(JSON.stringify(COMMAND)),
-    ),
+    started: calls('execve').filter((line) => !OURS.some((part) => line.includes(part))),
     contacted: calls('connect').filter((line) => /AF_INET/.test(line)),
   };
-}
-
-async function everyCommand(): Promise<string[]> {
-  const { value } = await place.json(['--help']);
-  const { help } = value as { help: string };
-  const names = [...help.matchAll(/^ {2}([a-z][a-z-]+)(?:\|[a-z]+)?(?: |$)/gm)].map(([, name = '']) => name);
-  return names.filter((name) => name !== 'help' && name !== 'plugboard');
 }
 
 it('a naive client runs and contacts what it finds there', async () => {
@@ -152,14 +165,16 @@ it('a naive client runs and contacts what it finds there', async () => {
   canary.remove();
 });
 
+it('A10: every command is thought of here', () => {
+  expect(rows.map(({ name }) => name).filter((name) => ARGUMENTS[name] === undefined)).toEqual([]);
+});
+
 describe.each([
   ['without a terminal', false],
   ['on a terminal, where every question is answered with a no', true],
 ])('%s', (_how, terminal) => {
   it('A10: no command starts anything or opens a socket', { timeout: 240_000 }, async () => {
-    const names = await everyCommand();
-    expect(names.length).toBeGreaterThan(15);
-    const runs = names.flatMap((name) => (ARGUMENTS[name] ?? [['evil']]).map((args) => [name, ...args]));
+    const runs = rows.flatMap(({ name }) => (ARGUMENTS[name] ?? []).map((args) => [name, ...args]));
     const found: { run: string; seen: Seen }[] = [];
     const waiting = [...runs.entries()];
     const work = async (): Promise<void> => {
