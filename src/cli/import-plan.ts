@@ -5,11 +5,13 @@ import { describeEntry } from '../config/describe.ts';
 import { readDocument } from '../config/document.ts';
 import { type EditableScope, type EditTarget, editTarget, serversPath, valueAt } from '../config/edit.ts';
 import type { ServerEntry } from '../config/entry.ts';
+import type { Fault } from '../config/fault.ts';
 import type { Found, FoundServer } from '../config/import/find.ts';
 import type { Lost } from '../config/import/translation.ts';
 import { type LoadedConfig, PROJECT_FILE } from '../config/load.ts';
 import { takeClientSecret } from '../config/new-entry.ts';
 import { parseEntry } from '../config/parse.ts';
+import { dropPrivileges } from '../config/privileges.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { compare, type Difference } from '../policy/differences.ts';
@@ -61,9 +63,10 @@ export async function planImport(
 
   function planOne(server: FoundServer, before: readonly Planned[]): Planned {
     const scope = options.scope ?? server.scope;
-    const { raw, secret } = takeClientSecret({ ...server.entry });
+    const { raw: given, secret } = takeClientSecret({ ...server.entry });
+    const { raw, dropped } = server.scope === 'project' ? unprivileged(given) : { raw: given, dropped: [] };
     const parsed = parseEntry(server.name, raw, scope);
-    const weak = parsed.faults.filter(({ fatal }) => !fatal);
+    const weak = [...dropped, ...parsed.faults.filter(({ fatal }) => !fatal)];
     const plan = (action: Action, reason?: string, changes: readonly Difference[] = []): Planned => ({
       found: server,
       scope,
@@ -102,6 +105,14 @@ export async function planImport(
     const changes = differences(present, raw);
     return options.overwrite ? plan('replace', undefined, changes) : plan('keep', KEPT, changes);
   }
+}
+
+/** What a project's file may not say about its own privileges, it may not say by way of an import either (A12). */
+function unprivileged(given: Raw): { raw: Record<string, unknown>; dropped: Fault[] } {
+  const raw = structuredClone(given) as Record<string, unknown>; // ours alone, so it may be changed
+  const dropped: Fault[] = [];
+  dropPrivileges(raw, (fault) => dropped.push(fault));
+  return { raw, dropped };
 }
 
 const WRITTEN: ReadonlySet<Action> = new Set(['add', 'replace']);

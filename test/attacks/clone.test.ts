@@ -16,7 +16,7 @@ import { COMMAND, Place } from '../cli/command.ts';
 import { FIXTURE, naiveOpen } from './naive.ts';
 
 /** A command that serves goes on until it is ended. */
-const LONGEST_RUN_S = 12;
+const LONGEST_RUN_S = 8;
 const RUNS_AT_ONCE = 3;
 /** In the line of every program that may run: all of ours stand below one folder. */
 const OURS: readonly string[] = [

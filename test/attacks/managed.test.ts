@@ -178,6 +178,59 @@ describe('A22: a denied server', () => {
     expect(existsSync(trace)).toBe(false);
   });
 
+  it('stays denied when another agent has it and it is imported', async () => {
+    policy({ deniedServers: [{ command: [canary().command, ...canary().args] }] });
+    place.write(join(place.dir, '.cursor', 'mcp.json'), { mcpServers: { renamed: canary() } });
+    const { value } = await command(['import', '--yes'], { HOME: place.dir });
+    expect((value as { servers: object[] }).servers).toMatchObject([
+      {
+        name: 'renamed',
+        action: 'skip',
+        reason: expect.stringContaining('deniedServers[0]'),
+      },
+    ]);
+    expect(await listed()).toEqual([]);
+    expect(existsSync(trace)).toBe(false);
+  });
+
+  it('stays denied when the management API adds it, connects it or calls it', async () => {
+    policy({ deniedServers: [{ name: 'evil' }] });
+    const at = (file: string): string => JSON.stringify(new URL(`../../dist/${file}`, import.meta.url).href);
+    const program = `
+      import { createHost } from ${at('index.js')};
+      import { serveHttp } from ${at('manage/http.js')};
+      const host = await createHost({ watch: false });
+      const served = await serveHttp(host, { port: 0, token: 'token' });
+      const ask = async (path, body) => {
+        const headers = { authorization: 'Bearer token', 'content-type': 'application/json' };
+        const answer = await fetch(new URL(path, served.url), { method: 'POST', headers, body: JSON.stringify(body ?? {}) });
+        const value = await answer.json();
+        return [answer.status, value.status ?? value.error.code];
+      };
+      const answers = [];
+      for (const scope of ['user', 'local', 'project']) {
+        const entry = ${JSON.stringify(canary())};
+        answers.push([scope, ...await ask('/api/servers', { name: 'evil', scope, entry, replace: true })]);
+      }
+      answers.push(['connect', ...await ask('/api/servers/evil/connect')]);
+      answers.push(['call', ...await ask('/api/call', { name: 'mcp__evil__x', arguments: {} })]);
+      process.stdout.write(JSON.stringify(answers));
+      await served.close();
+      await host.close();`;
+    const { stdout, stderr } = await managed([process.execPath, '--input-type=module', '-e', program]);
+    expect({ answers: JSON.parse(stdout || 'null'), stderr }).toEqual({
+      answers: [
+        ['user', 201, 'blocked'],
+        ['local', 201, 'blocked'],
+        ['project', 201, 'blocked'],
+        ['connect', 403, 'BLOCKED_BY_POLICY'],
+        ['call', 404, 'UNKNOWN_TOOL'],
+      ],
+      stderr: '',
+    });
+    expect(existsSync(trace)).toBe(false);
+  });
+
   it('an allow list lets through what it names and nothing else; an empty one nothing', async () => {
     place.write(place.userFile, {
       mcpServers: { one: canary(), two: { command: 'x' }, far: { url: 'http://127.0.0.1:9/mcp' } },
