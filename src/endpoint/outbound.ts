@@ -1,12 +1,13 @@
 /** Our questions to one legacy client: requests of ours, their ids, their answers. */
 
-import { randomUUID } from 'node:crypto';
 import { PlugboardError } from '../errors.ts';
 import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { Params } from './eras.ts';
 
 /** Questions that may wait for one person at the same time. */
 const MAX_OPEN = 64;
+
+const NAME_CHARS = 8;
 
 interface Pending {
   resolve(result: unknown): void;
@@ -15,7 +16,7 @@ interface Pending {
 
 export class Outbound {
   /** Not the same in two processes: an answer that was meant for a daemon that is gone must not answer its successor. */
-  readonly #name = randomUUID().slice(0, 8);
+  #name = '';
   readonly #pending = new Map<string, Pending>();
   #asked = 0;
   /** Why nobody can be asked any more. */
@@ -37,6 +38,8 @@ export class Outbound {
         );
       }
       this.#asked += 1;
+      // Made for the first question: what makes it takes longer to load than a small server to start.
+      this.#name ||= crypto.randomUUID().slice(0, NAME_CHARS);
       const id = `plugboard-${this.#name}-${this.#asked}`;
       const forget = (): void => {
         this.#pending.delete(id);

@@ -76,14 +76,17 @@ function jsonCheck(schema: JsonSchema, checker: CheckerSource): Check {
     const problems = check(value);
     return problems.length === 0 ? { value } : { problems };
   };
+  const load = async (): Promise<ArgumentCheck> => {
+    ready ??= (await checker()).checkFor(schema);
+    return ready;
+  };
   return {
-    describe: () => schema,
-    check(value) {
-      if (ready !== undefined) return verdict(ready, value);
-      return checker().then(({ checkFor }) => {
-        ready = checkFor(schema);
-        return verdict(ready, value);
-      });
+    describe() {
+      // Who lists tools calls one soon: by then it is ready.
+      setImmediate(() => void load().catch(() => {}));
+      return schema;
     },
+    check: (value) =>
+      ready === undefined ? load().then((check) => verdict(check, value)) : verdict(ready, value),
   };
 }

@@ -1,6 +1,6 @@
 /** A server as its author holds it: what it offers, and where it is served. */
 
-import type { ArgumentChecker } from '../call/argument-check.ts';
+import { type ArgumentChecker, createArgumentChecker } from '../call/argument-check.ts';
 import type { Served } from '../endpoint/backend.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
@@ -51,9 +51,7 @@ export class Server {
     this.name = name;
     let loading: Promise<ArgumentChecker> | undefined;
     const checker = (): Promise<ArgumentChecker> => {
-      loading ??= import('../call/argument-check.ts').then(({ createArgumentChecker }) =>
-        createArgumentChecker(),
-      );
+      loading ??= createArgumentChecker();
       return loading;
     };
     this.#telemetry = definition.telemetry ?? false;

@@ -187,3 +187,21 @@ it('KIT-2: a client that does not read is not read from, and is answered once it
   await new Promise(setImmediate);
   expect({ ran, answers }).toEqual({ ran: stopped + 1, answers: stopped + 1 });
 });
+
+it('KIT-1: a server on stdio starts without what it does not need', async () => {
+  const kit = new URL('../../dist/kit/index.js', import.meta.url).href;
+  const script = `
+    import { createRequire } from 'node:module';
+    import { defineServer, stdio, tool } from ${JSON.stringify(kit)};
+    const input = { type: 'object', properties: { a: { type: 'string' } } };
+    await defineServer({ name: 'light', tools: [tool({ name: 'a', input, run: () => '' })] }).serve(stdio());
+    process.stdin.once('end', () => {
+      const heavy = /^NativeModule (crypto|http|https|http2|tls|zlib|worker_threads|child_process|inspector)$/;
+      const builtins = process.moduleLoadList.filter((name) => heavy.test(name));
+      console.error(JSON.stringify([builtins, Object.keys(createRequire(import.meta.url).cache)]));
+    });`;
+  const program = ['--input-type=module', '-e', script];
+  const { answers, stderr } = await pipe(lines(request(1, 'initialize', {})), program);
+  expect(answers).toHaveLength(1);
+  expect(JSON.parse(stderr)).toEqual([[], []]);
+});
