@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { record } from './records.mjs';
 
 const CLIENTS = Number(process.argv[2]) || 1_000;
 const SETTLE_MS = 1_000;
@@ -94,10 +95,23 @@ if (failed.length > 0) console.log(String(failed[0].reason));
 console.log(
   `resident: ${(before / 1024).toFixed(0)} → ${(after / 1024).toFixed(0)} MB, ${((after - before) / CLIENTS).toFixed(0)} KB a client`,
 );
+record({ measure: `${CLIENTS} clients of one gateway`, name: 'errors', value: failed.length, unit: '' });
+record({
+  measure: `${CLIENTS} clients of one gateway`,
+  name: 'memory of one',
+  value: (after - before) / CLIENTS,
+  unit: 'KB',
+});
 one.end();
 const ten = await start(10);
 await client(ten.url, 0);
 await sleep(SETTLE_MS);
 console.log(`resident with ten servers: ${(residentKb(ten.child) / 1024).toFixed(0)} MB`);
+record({
+  measure: 'gateway with ten servers',
+  name: 'resident',
+  value: residentKb(ten.child) / 1024,
+  unit: 'MB',
+});
 ten.end();
 agent.destroy();

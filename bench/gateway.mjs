@@ -7,6 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, IN_FLIGHT } from './gateway-client.mjs';
 import { cpuUs, end, limit, others, othersWith, ours, processesOf, residentMb } from './gateway-peers.mjs';
+import { record } from './records.mjs';
 import { concurrentFor, describeMachine, interleave, sequential, table } from './rounds.mjs';
 
 const ROUNDS = Number(process.argv[2]) || 7;
@@ -47,7 +48,10 @@ table(`${IN_FLIGHT} at once (${CONCURRENT_MS} ms a round, ${ROUNDS} rounds)`, fa
   unit: 'calls/s',
 });
 console.log(`\nCPU of the gateway for a call, ${IN_FLIGHT} at once`);
-for (const [name, { us, calls }] of cpu) console.log(`  ${name.padEnd(40)} ${(us / calls).toFixed(0)} µs`);
+for (const [name, { us, calls }] of cpu) {
+  console.log(`  ${name.padEnd(40)} ${(us / calls).toFixed(0)} µs`);
+  record({ measure: 'gateway CPU for a call', name, value: us / calls, unit: 'µs' });
+}
 console.log('\nresident memory after the load, one server');
 for (const each of gateways)
   console.log(`  ${each.name.padEnd(40)} ${residentMb(processes.get(each)).toFixed(0)} MB`);
@@ -61,6 +65,12 @@ for (const each of many) {
   await call(0);
   await sleep(SETTLE_MS);
   console.log(`  ${each.name.padEnd(40)} ${residentMb(processesOf(each)).toFixed(0)} MB`);
+  record({
+    measure: `gateway with ${SERVERS} servers, resident`,
+    name: each.name,
+    value: residentMb(processesOf(each)),
+    unit: 'MB',
+  });
   await close();
 }
 await end(many);

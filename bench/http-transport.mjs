@@ -6,6 +6,7 @@
 import { fork } from 'node:child_process';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
+import { record } from './records.mjs';
 
 const CALLS_A_ROUND = 200;
 const CONCURRENCY = 64;
@@ -221,5 +222,9 @@ function report(kind, times, rates) {
     console.log(
       `${name.padEnd(20)} ${p50.toFixed(3).padStart(8)} ${(p50 / sdk.p50).toFixed(2).padStart(7)} ${rate.toFixed(0).padStart(15)} ${(rate / sdk.rate).toFixed(2).padStart(7)}`,
     );
+    const seq = { measure: `HTTP, ${kind} server, p50`, unit: 'ms', base: 'sdk' };
+    record({ ...seq, name, value: p50, ratio: p50 / sdk.p50 });
+    const many = { measure: `HTTP, ${kind} server, ${CONCURRENCY} at once`, unit: 'calls/s', base: 'sdk' };
+    record({ ...many, name, value: rate, ratio: rate / sdk.rate });
   }
 }

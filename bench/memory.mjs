@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createHost } from '../dist/index.js';
+import { record } from './records.mjs';
 import { describeMachine } from './rounds.mjs';
 
 const CONNECTIONS = Math.max(1, Number(process.argv[2]) || 50);
@@ -54,6 +55,8 @@ const each = (after.rss - before.rss) / CONNECTIONS;
 console.log(
   `${CONNECTIONS} idle stdio connections: ${each.toFixed(3)} MB resident each (heap ${((after.heap - before.heap) / CONNECTIONS).toFixed(3)} MB), target ${MAX_MB_A_CONNECTION} MB`,
 );
+
+record({ measure: 'memory of an idle stdio connection', name: 'plugboard', value: each, unit: 'MB' });
 
 const cycle = async () => {
   const one = await open();

@@ -1,6 +1,7 @@
 /** Interleaved rounds, medians, spread and ratios: what all benches here have in common. */
 
 import { cpus, totalmem } from 'node:os';
+import { record } from './records.mjs';
 
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
@@ -71,6 +72,7 @@ export function table(title, results, { base, unit, digits = 0 }) {
     console.log(
       `  ${name.padEnd(34)} ${median(values).toFixed(digits).padStart(8)} ${unit}  [${spread}]  ${ratio}`,
     );
+    record({ measure: title, name, value: median(values), unit, spread, ratio: median(ratios), base });
   }
 }
 

@@ -9,6 +9,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { record } from './records.mjs';
 
 const MIN_REPETITIONS = 15;
 const SERVERS = 20;
@@ -86,4 +87,14 @@ for (const { name, goal, p25, p50, p75 } of rows) {
     goal === undefined ? '' : `≤ ${goal}`,
   ];
   console.log(`| ${cells.join(' | ')} |`);
+  const spread = `${p25.toFixed(1)}–${p75.toFixed(1)}`;
+  record({
+    measure: 'one-shot commands',
+    name,
+    value: p50,
+    unit: 'ms',
+    spread,
+    ratio: p50 / base,
+    base: rows[0].name,
+  });
 }

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHost } from '../dist/index.js';
 import { scriptedServer } from '../dist/testing/index.js';
+import { record } from './records.mjs';
 
 const TOOLS = 500;
 const TOOLS_PER_TASK = 3;
@@ -40,6 +41,15 @@ try {
   console.log(
     `| ${TASKS} | ${sum('requests')} | ${sum('without')} | ${sum('with')} | ${percent.toFixed(1)} % (target ${TARGET_PERCENT} %) | ${sum('found')} of ${TASKS * TOOLS_PER_TASK} |`,
   );
+  const measure = `tokens of definitions, ${TOOLS} tools`;
+  record({
+    measure,
+    name: 'with search',
+    value: sum('with'),
+    unit: 'tokens',
+    ratio: percent / 100,
+    base: 'without',
+  });
 } finally {
   await host.close();
   await rm(home, { recursive: true, force: true });
