@@ -81,6 +81,12 @@ export const rows: readonly CommandRow[] = [
     load: async () => (await import('./verbs/export.ts')).exportVerb,
   },
   {
+    name: 'plugin',
+    group: SERVERS,
+    summary: 'use the servers that a folder brings along',
+    load: async () => (await import('./verbs/plugin.ts')).plugin,
+  },
+  {
     name: 'tools',
     group: TOOLS,
     summary: 'show the tools of all servers, or of one',

@@ -31,7 +31,8 @@ export async function askForTrust(
   verdict: TrustVerdict | undefined,
 ): Promise<boolean> {
   const { output } = context;
-  const why = verdict?.state === 'changed' ? 'has changed since you trusted it' : 'comes with this project';
+  const origin = spec.scope === 'plugin' ? 'comes with a plugin' : 'comes with this project';
+  const why = verdict?.state === 'changed' ? 'has changed since you trusted it' : origin;
   output.note(`${output.notePaint.strong(reveal(spec.name))} ${why}:\n${describeForConsent(spec, verdict)}`);
   if (!(await confirm(context, `Trust ${reveal(spec.name)} and let it run on this machine?`))) return false;
   await openTrust({ home: context.home, env: context.env }).grant([spec]);

@@ -83,6 +83,14 @@ export interface ServerSpec {
   readonly raw: Readonly<Record<string, unknown>>;
   /** Default working folder and base of relative paths. */
   readonly baseDir: string;
+  /** Variables of this server alone, for references and for its process: where its plugin is. */
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+/** A plugin as `config.json` has it. */
+export interface PluginSetting {
+  readonly path: string;
+  readonly enabled?: boolean;
 }
 
 /** Something wrong in a configuration that a person has to mend; everything else goes on. */
@@ -125,7 +133,7 @@ export interface Settings {
   /** Whether commands share the servers of a daemon; undefined: only `serve` does. */
   readonly daemon?: boolean;
   readonly profiles?: Readonly<Record<string, AgentProfile>>;
-  readonly plugins?: unknown;
+  readonly plugins?: Readonly<Record<string, PluginSetting>>;
   readonly telemetry?: unknown;
   /** The built-in server for the project's own files; default true. */
   readonly workspace?: boolean | { readonly shell?: boolean };

@@ -24,20 +24,25 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * @throws PlugboardError CONFIG_INVALID with the server's and the variable's name.
  */
 export function expandEntry(spec: ServerSpec, env: Environment): ServerEntry {
-  const at = (key: string) => (text: string) => expandText(text, env, { server: spec.name, key });
-  return isStdio(spec.entry)
-    ? expandStdio(spec.entry, spec.baseDir, at)
-    : expandRemote(spec.entry, spec.name, at);
+  const known = environmentOf(spec, env);
+  const at = (key: string) => (text: string) => expandText(text, known, { server: spec.name, key });
+  return isStdio(spec.entry) ? expandStdio(spec.entry, spec, at) : expandRemote(spec.entry, spec.name, at);
+}
+
+/** What references of one server can refer to. */
+export function environmentOf({ variables }: Pick<ServerSpec, 'variables'>, env: Environment): Environment {
+  return variables === undefined ? env : { ...env, ...variables };
 }
 
 type Expander = (key: string) => (text: string) => string;
 
-function expandStdio(entry: StdioEntry, baseDir: string, at: Expander): StdioEntry {
+function expandStdio(entry: StdioEntry, { baseDir, variables }: ServerSpec, at: Expander): StdioEntry {
+  const own = entry.env && mapValues(entry.env, at, 'env');
   return {
     ...entry,
     command: at('command')(entry.command),
     ...(entry.args ? { args: entry.args.map(at('args')) } : {}),
-    ...(entry.env ? { env: mapValues(entry.env, at, 'env') } : {}),
+    ...(own || variables ? { env: { ...variables, ...own } } : {}),
     ...(entry.cwd === undefined ? {} : { cwd: resolve(baseDir, at('cwd')(entry.cwd)) }),
   };
 }

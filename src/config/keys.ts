@@ -210,7 +210,18 @@ export const SETTINGS_KEYS: Keys = keys({
     ),
     description: 'Named settings for `serve --agent`.',
   },
-  plugins: { kind: anything, description: 'Plugins and whether they are enabled.' },
+  plugins: {
+    kind: record(
+      object(
+        keys({
+          path: { kind: word, description: 'Its folder.' },
+          enabled: { kind: flag, description: 'False keeps it and does not use it.' },
+        }),
+      ),
+      'an object of plugins by name',
+    ),
+    description: 'Folders whose servers are used too; see plugins.md.',
+  },
   telemetry: { kind: anything, description: 'Where traces and metrics go.' },
   workspace: {
     kind: either(

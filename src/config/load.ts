@@ -11,6 +11,7 @@ import { findProjectRoot, type Home } from './home.ts';
 import { type Managed, readManaged } from './managed.ts';
 import { mergeSpecs } from './merge.ts';
 import { type EntryFault, parseServers, parseSettings, type Source } from './parse.ts';
+import type { Plugin } from './plugins.ts';
 import { projectKey } from './project-key.ts';
 
 /** The file of a project, in the shape that other agents read. */
@@ -67,12 +68,14 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const person = own
     ? await readOwn(own, { cwd: realCwd, projectRoot, aliases: [findProjectRoot(cwd)] })
     : undefined;
+  const plugins = await pluginsOf(person?.settings, options.home, projectRoot);
   const parts: Part[] = [
     managed,
     fromCode(options.extra, projectRoot),
     fromCode(options.code, projectRoot),
     ...(person ? [person] : []),
     ...(await Promise.all(shared.map((document) => readProject(document, projectRoot)))),
+    ...plugins,
   ];
   // Where only the manager's servers may run, there is nothing to bring along; nor where settings cannot be read.
   const isAlone = managed.exclusive !== undefined || managed.closed !== undefined;
@@ -85,13 +88,30 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...mergeSpecs(parts.flatMap((part) => part.servers)),
     settings: person?.settings ?? {},
     problems: parts.flatMap((part) => part.problems),
-    files: [options.home.config, ...projectFiles, ...managed.files],
+    files: [
+      options.home.config,
+      ...projectFiles,
+      ...managed.files,
+      ...plugins.flatMap((plugin) => plugin.files),
+    ],
     managed,
-    unreadable: [own, ...shared].flatMap((document) =>
-      document && isBroken(document) ? [document.file] : [],
-    ),
+    unreadable: [
+      ...[own, ...shared].flatMap((document) => (document && isBroken(document) ? [document.file] : [])),
+      ...plugins.flatMap((plugin) => plugin.unreadable),
+    ],
     projectRoot,
   };
+}
+
+/** Loaded only by those who have some. */
+async function pluginsOf(
+  settings: Settings | undefined,
+  home: Home,
+  projectRoot: string,
+): Promise<readonly Plugin[]> {
+  if (settings?.plugins === undefined) return [];
+  const { readPlugins } = await import('./plugins.ts');
+  return readPlugins(settings.plugins, { home: home.dir, projectRoot });
 }
 
 function isBroken({ value, problems }: Document): boolean {

@@ -99,7 +99,7 @@ export function parseEntry(name: string, value: unknown, scope: Scope): ParsedEn
       report(noEffect([key], kind === 'stdio' ? 'with a command' : 'with a url', 'Take it out.'));
   }
   if (typeof picked['type'] === 'string' && HTTP_SPELLINGS.has(picked['type'])) picked['type'] = 'http';
-  if (FOREIGN_SCOPES.has(scope)) dropPrivileges(picked, report);
+  if (FOREIGN_SCOPES.has(scope)) dropPrivileges(picked, scope, report);
   // The table has checked every key of this kind and `kindOf` that its one required key is there.
   return { entry: picked as unknown as ServerEntry, raw: value, faults };
 }
@@ -144,7 +144,20 @@ export function parseSettings(value: Readonly<Record<string, unknown>>): ParsedS
     faults.push(...found);
     if (!found.some((fault) => fault.fatal)) settings[name] = member;
   }
+  if (isRecord(settings['plugins'])) settings['plugins'] = withPath(settings['plugins'], faults);
   return { settings, faults };
+}
+
+/** One plugin without a folder must not cost the others theirs. */
+function withPath(plugins: Readonly<Record<string, unknown>>, faults: Fault[]): Record<string, unknown> {
+  const usable = Object.entries(plugins).filter(([name, plugin]) => {
+    const isUsable = isRecord(plugin) && typeof plugin['path'] === 'string';
+    const path = ['plugins', name];
+    const message = `${showPath(path)} has no "path".`;
+    if (!isUsable) faults.push({ path, at: 'key', message, hint: 'Name its folder.', fatal: true });
+    return isUsable;
+  });
+  return Object.fromEntries(usable);
 }
 
 /** Which kind of server an entry describes; reports when it is none or both. */

@@ -1,10 +1,17 @@
 /** What a project's file must not decide about the person who opened it. */
 
 import { isRecord } from '../lib/json-rpc.ts';
+import type { Scope } from './entry.ts';
 import { type JsonPath, noEffect, type Report } from './fault.ts';
 
-/** Takes out of an entry what has no effect in a project file, and says so. */
-export function dropPrivileges(entry: Record<string, unknown>, report: Report): void {
+/** Takes out of an entry what has no effect in a project's or plugin's file, and says so. */
+export function dropPrivileges(entry: Record<string, unknown>, scope: Scope, report: Report): void {
+  const withoutEffect = (path: JsonPath): ReturnType<typeof noEffect> =>
+    noEffect(
+      path,
+      scope === 'plugin' ? "in a plugin's file" : 'in a project file',
+      'Set it in your own scope: plugboard add --scope local or user.',
+    );
   const drop = (key: string): void => {
     delete entry[key];
     report(withoutEffect([key]));
@@ -26,12 +33,4 @@ export function dropPrivileges(entry: Record<string, unknown>, report: Report): 
 function isOff(sandbox: unknown): boolean {
   if (isRecord(sandbox)) return sandbox['enabled'] === false;
   return !sandbox || sandbox === 'off' || sandbox === 'none';
-}
-
-function withoutEffect(path: JsonPath): ReturnType<typeof noEffect> {
-  return noEffect(
-    path,
-    'in a project file',
-    'Set it in your own scope: plugboard add --scope local or user.',
-  );
 }

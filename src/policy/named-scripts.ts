@@ -7,7 +7,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import type { ServerSpec } from '../config/entry.ts';
-import { expandText } from '../config/expand.ts';
+import { environmentOf, expandText } from '../config/expand.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -172,7 +172,7 @@ function isInside(file: string, root: string): boolean {
 /** A variable that is not set leaves the word as it is: the server cannot start with it either. */
 function expanded(word: string, spec: ServerSpec, env: Environment): string {
   try {
-    return expandText(word, env, { server: spec.name, key: '' });
+    return expandText(word, environmentOf(spec, env), { server: spec.name, key: '' });
   } catch {
     return word;
   }

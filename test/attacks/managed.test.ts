@@ -160,6 +160,25 @@ describe('A22: a denied server', () => {
     ]);
   });
 
+  it('stays denied when a plugin brings it along, and does not come over from another agent', async () => {
+    policy({ deniedServers: [{ command: [canary().command, ...canary().args] }] });
+    const folder = join(place.dir, 'plugin');
+    place.write(join(folder, '.mcp.json'), { mcpServers: { evil: canary() } });
+    expect(await command(['plugin', 'add', folder, '--yes'])).toMatchObject({
+      status: 0,
+      value: { servers: [{ name: 'plugin:evil', status: 'blocked' }] },
+    });
+    place.write(join(place.dir, '.cursor', 'mcp.json'), { mcpServers: { evil: canary() } });
+    expect(await command(['import', 'cursor'], { HOME: place.dir })).toMatchObject({
+      status: 0,
+      value: {
+        servers: [{ name: 'evil', action: 'skip', reason: expect.stringContaining('deniedServers[0]') }],
+      },
+    });
+    expect(standing(await listed())).toEqual([['plugin:evil', 'blocked']]);
+    expect(existsSync(trace)).toBe(false);
+  });
+
   it('stays denied when a program adds it at run time', async () => {
     policy({ deniedServers: [{ name: 'evil' }] });
     const program = `

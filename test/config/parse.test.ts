@@ -199,7 +199,7 @@ describe('an entry of a project: POL-2, it cannot lower the guard of the person 
     });
     expect(parseEntry('s', value, scope).faults.map(({ message, fatal }) => ({ message, fatal }))).toEqual(
       ['trusted', 'inheritEnv', 'approval', 'sandbox', 'tools.a.approval'].map((key) => ({
-        message: `"${key}" has no effect in a project file.`,
+        message: `"${key}" has no effect in a ${scope === 'plugin' ? "plugin's" : 'project'} file.`,
         fatal: false,
       })),
     );

@@ -62,6 +62,12 @@ function notThere(
   wanted: EditableScope | undefined,
 ): PlugboardError {
   const [elsewhere] = found;
+  if (elsewhere?.scope === 'plugin' && wanted === undefined) {
+    return new PlugboardError('USAGE', `"${name}" comes with a plugin and cannot be removed alone.`, {
+      server: name,
+      hint: `plugboard plugin remove ${name.split(':')[0]} removes all of it.`,
+    });
+  }
   if (elsewhere === undefined || wanted === undefined) return unknownServer(config, name);
   return new PlugboardError('UNKNOWN_SERVER', `There is no server called "${name}" in ${wanted} scope.`, {
     server: name,

@@ -31,7 +31,10 @@ async function setSwitch(context: Context, name: string, enabled: boolean): Prom
   if (!isEditable(spec.scope)) {
     throw new PlugboardError('USAGE', `"${name}" is of ${spec.scope} scope and cannot be switched here.`, {
       server: name,
-      hint: 'Only servers of local, project and user scope can be.',
+      hint:
+        spec.scope === 'plugin'
+          ? `plugboard plugin disable ${name.split(':')[0]} switches off all servers of its plugin.`
+          : 'Only servers of local, project and user scope can be.',
     });
   }
   const trusted = (await trustVerdicts([spec], context)).get(name)?.state === 'trusted';

@@ -1,0 +1,210 @@
+/** The servers that plugins bring along: folders that a person named, read like a project's file (CFG-7). */
+
+import { realpathSync } from 'node:fs';
+import { basename, isAbsolute, join, posix, relative, resolve } from 'node:path';
+import { isRecord } from '../lib/json-rpc.ts';
+import { type Document, locateFaults, readDocument } from './document.ts';
+import type { PluginSetting, Problem, ServerSpec } from './entry.ts';
+import { type Fault, type JsonPath, showPath } from './fault.ts';
+import { checkServerName, type EntryFault, parseServers } from './parse.ts';
+
+/** Where a plugin says what it is; the first one that is there counts. */
+const MANIFESTS = ['plugin.json', join('.claude-plugin', 'plugin.json')];
+/** Where its servers stand when it says nothing else. */
+const SERVER_FILES = ['.mcp.json', 'mcp.json'];
+/** Of a plugin's name, as it stands before the colon in the names of its servers. */
+const PLUGIN_NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
+
+export interface Plugin {
+  /** What it calls itself, else its folder's name. */
+  readonly name: string;
+  readonly version?: string;
+  readonly description?: string;
+  readonly servers: readonly ServerSpec[];
+  readonly problems: readonly Problem[];
+  /** The files that were looked for, present or not. */
+  readonly files: readonly string[];
+  /** Files that are there and could not be read or parsed. */
+  readonly unreadable: readonly string[];
+  /** Whether the folder says anything about servers. */
+  readonly isPlugin: boolean;
+}
+
+interface Where {
+  readonly folder: string;
+  readonly projectRoot: string;
+  /** What the person calls it; default: its own name. */
+  readonly name?: string | undefined;
+}
+
+/** All plugins that are switched on. */
+export async function readPlugins(
+  plugins: Readonly<Record<string, PluginSetting>>,
+  { home, projectRoot }: { readonly home: string; readonly projectRoot: string },
+): Promise<readonly Plugin[]> {
+  const enabled = Object.entries(plugins).filter(([, { enabled: isOn }]) => isOn !== false);
+  return Promise.all(
+    enabled.map(async ([name, { path }]) => {
+      const folder = resolve(home, path);
+      return withAbsence(await readPlugin({ folder, projectRoot, name }), folder);
+    }),
+  );
+}
+
+/** Never rejects for what the folder holds. */
+export async function readPlugin(where: Where): Promise<Plugin> {
+  const folder = realFolder(where.folder);
+  const manifests = MANIFESTS.map((file) => join(folder, file));
+  const documents = await Promise.all(manifests.map((file) => readDocument(file)));
+  const manifest = documents.find(({ value, problems }) => value !== undefined || problems.length > 0);
+  const said = isRecord(manifest?.value) ? manifest.value : {};
+  const name = where.name ?? textOf(said['name']) ?? basename(folder);
+  const source = { folder, projectRoot: where.projectRoot, name };
+  const listed = manifest === undefined ? [] : await fromManifest(manifest, said['mcpServers'], folder);
+  const found = await Promise.all(SERVER_FILES.map((file) => readDocument(join(folder, file))));
+  const lists = [...listed, ...found.map(wholeFile)];
+  const parts = await Promise.all(lists.map((list) => readList(list, source)));
+  const all = [...documents, ...lists.map(({ document }) => document)];
+  const version = textOf(said['version']);
+  const description = textOf(said['description']);
+  return {
+    name,
+    ...(version === undefined ? {} : { version }),
+    ...(description === undefined ? {} : { description }),
+    servers: firstOfEach(parts.flatMap(({ servers }) => servers)),
+    problems: [...(manifest?.problems ?? []), ...parts.flatMap(({ problems }) => problems)],
+    files: [...new Set(all.map(({ file }) => file))],
+    unreadable: all
+      .filter(({ value, problems }) => value === undefined && problems.length > 0)
+      .map(({ file }) => file),
+    isPlugin: all.some(({ text, problems }) => text !== '' || problems.length > 0),
+  };
+}
+
+/** A plugin that is configured and has gone: said, and no reason to fail for anything else. */
+function withAbsence(plugin: Plugin, folder: string): Plugin {
+  if (plugin.isPlugin) return plugin;
+  const message = `The plugin "${plugin.name}" is not there any more, or says nothing about servers.`;
+  const hint = `plugboard plugin remove ${plugin.name} forgets it.`;
+  return { ...plugin, problems: [...plugin.problems, { file: folder, message, hint }] };
+}
+
+/** One sentence on what is wrong with a plugin's name; undefined when nothing is. */
+export function checkPluginName(name: string): string | undefined {
+  return PLUGIN_NAME.test(name)
+    ? undefined
+    : `${JSON.stringify(name)} cannot be the name of a plugin: letters, digits, dots, dashes and underscores can.`;
+}
+
+/** One object of servers, and where it stands. */
+interface ServerList {
+  readonly document: Document;
+  readonly path: readonly string[];
+  readonly value: unknown;
+  readonly faults: readonly Fault[];
+}
+
+/** `mcpServers` of a manifest: the servers themselves, or files inside the folder that have them. */
+async function fromManifest(manifest: Document, value: unknown, folder: string): Promise<ServerList[]> {
+  if (isRecord(value)) return [{ document: manifest, path: ['mcpServers'], value, faults: [] }];
+  const names = (Array.isArray(value) ? value : [value]).filter((name) => name !== undefined);
+  return Promise.all(
+    names.map(async (name) => {
+      const file = typeof name === 'string' ? resolve(folder, name) : undefined;
+      if (file !== undefined && isInside(realFolder(file), folder))
+        return wholeFile(await readDocument(file));
+      const message = '"mcpServers" must be servers by name, or files inside the folder of the plugin.';
+      const fault: Fault = { path: ['mcpServers'], at: 'value', message, fatal: true };
+      return { document: manifest, path: [], value: undefined, faults: [fault] };
+    }),
+  );
+}
+
+/** Files of plugins have servers under `mcpServers`, or nothing but servers. */
+function wholeFile(document: Document): ServerList {
+  const { value } = document;
+  if (!isRecord(value)) return { document, path: [], value: undefined, faults: [] };
+  if (Object.hasOwn(value, 'mcpServers')) {
+    return { document, path: ['mcpServers'], value: value['mcpServers'], faults: [] };
+  }
+  const isBare = Object.values(value).every(
+    (entry) => isRecord(entry) && ('command' in entry || 'url' in entry),
+  );
+  return { document, path: [], value: isBare ? value : undefined, faults: [] };
+}
+
+async function readList(
+  { document, path, value, faults: before }: ServerList,
+  { folder, projectRoot, name }: { folder: string; projectRoot: string; name: string },
+): Promise<{ servers: ServerSpec[]; problems: Problem[] }> {
+  const parsed = parseServers(value, { scope: 'plugin', file: document.file, baseDir: folder }, path);
+  const variables = {
+    PLUGIN_ROOT: folder,
+    CLAUDE_PLUGIN_ROOT: folder,
+    CLAUDE_PROJECT_DIR: projectRoot,
+  };
+  const servers: ServerSpec[] = [];
+  const faults: EntryFault[] = [
+    ...before,
+    ...parsed.faults.map((fault) => ({ ...fault, ...serverOf(fault, name) })),
+  ];
+  for (const spec of parsed.servers) {
+    const full = `${name}:${spec.name}`;
+    const wrong = [...badName(full, [...path, spec.name]), ...leaving(spec.raw, [...path, spec.name])];
+    faults.push(...wrong.map((fault) => ({ ...fault, server: full })));
+    if (wrong.length === 0) servers.push({ ...spec, name: full, variables });
+  }
+  const isManifest = document.file.endsWith('plugin.json');
+  return {
+    servers,
+    // A manifest's own problems are told once, by whoever read it.
+    problems: [...(isManifest ? [] : document.problems), ...(await locateFaults(document, faults))],
+  };
+}
+
+function serverOf({ server }: EntryFault, plugin: string): { server?: string } {
+  return server === undefined ? {} : { server: `${plugin}:${server}` };
+}
+
+function badName(name: string, path: JsonPath): Fault[] {
+  const message = checkServerName(name);
+  return message === undefined ? [] : [{ path, at: 'key', message, fatal: true }];
+}
+
+/** Strings that lead out of the plugin's folder: consent covers the files in it, and no others. */
+function leaving(value: unknown, path: JsonPath): Fault[] {
+  if (typeof value === 'string') {
+    const leaves = [...value.matchAll(/\$\{(?:CLAUDE_)?PLUGIN_ROOT\}((?:[\\/][^\s'"`;&|:,]*)?)/g)].some(
+      ([, rest = '']) => posix.normalize(`.${rest.replaceAll('\\', '/')}`).startsWith('..'),
+    );
+    if (!leaves) return [];
+    const message = `${showPath(path.slice(-2))} leads out of the folder of its plugin.`;
+    const hint = 'A plugin may name its own files and no others.';
+    return [{ path, at: 'value', message, hint, fatal: true }];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    leaving(member, [...path, Array.isArray(value) ? Number(key) : key]),
+  );
+}
+
+function firstOfEach(servers: readonly ServerSpec[]): ServerSpec[] {
+  return [...new Map(servers.toReversed().map((spec) => [spec.name, spec])).values()].toReversed();
+}
+
+function isInside(file: string, folder: string): boolean {
+  const way = relative(folder, file);
+  return way !== '' && !way.startsWith('..') && !isAbsolute(way);
+}
+
+function realFolder(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return folder; // It is gone: nothing will be found in it.
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}
