@@ -3,7 +3,7 @@
 import { describeEntry } from './config/describe.ts';
 import { type EditableScope, editTarget, setServer } from './config/edit.ts';
 import { isStdio, type ServerSpec } from './config/entry.ts';
-import { expandEntry, expandText } from './config/expand.ts';
+import { expandText } from './config/expand.ts';
 import { checkNewEntry, takeClientSecret } from './config/new-entry.ts';
 import { planRemoval } from './config/removal.ts';
 import { PlugboardError } from './errors.ts';
@@ -89,7 +89,7 @@ export async function eraseEntry(
 async function credentialsOf(core: HostCore, spec: ServerSpec): Promise<ServerOrigin['credentials']> {
   if (isStdio(spec.entry)) return undefined;
   try {
-    return await (await core.auth.of(spec, expandEntry(spec, core.env))).credentialPlace();
+    return await (await core.auth.of(spec, await core.inputs.expand(spec, { ask: false }))).credentialPlace();
   } catch {
     return undefined; // The entry cannot be filled in; its state says why.
   }

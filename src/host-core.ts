@@ -23,7 +23,6 @@ import { Intake } from './catalog/intake.ts';
 import { type KnownToolsKeeper, openKnownToolsKeeper } from './catalog/known-tools-keep.ts';
 import { createSearch, type Search } from './catalog/search-view.ts';
 import { isStdio, type ServerEntry } from './config/entry.ts';
-import { expandEntry } from './config/expand.ts';
 import { findHome, type Home, homeAt } from './config/home.ts';
 import { limitsFor } from './config/limits.ts';
 import { type LoadedConfig, loadConfig } from './config/load.ts';
@@ -35,6 +34,7 @@ import { type KeptTasks, openKeptTasks } from './connection/tasks-kept.ts';
 import { openVerdicts, type Verdicts } from './connection/verdicts.ts';
 import { HostAuth } from './host-auth.ts';
 import { HostContent } from './host-content.ts';
+import { HostInputs } from './host-inputs.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
 import { reportOf, type ServerReport } from './host-report.ts';
 import { signalOf } from './lib/cancellation.ts';
@@ -69,6 +69,7 @@ export class HostCore {
   readonly home: Home;
   readonly events: Emitter<HostEvents>;
   readonly auth: HostAuth;
+  readonly inputs: HostInputs;
   readonly session: Session;
   readonly catalog: Catalog;
   readonly intake: Intake;
@@ -128,6 +129,13 @@ export class HostCore {
     this.events = new Emitter((error) => this.log(undefined, 'error', `a listener threw: ${String(error)}`));
     if (options.log !== undefined) this.events.on('log', options.log);
     this.auth = this.#createAuth();
+    this.inputs = new HostInputs({
+      home,
+      env,
+      ask: options.input,
+      questions: () => this.config.inputs,
+      notice: (message) => this.log(undefined, 'warning', message),
+    });
     this.session = createSession('host', options);
     this.#board = createBoard(this.events);
     this.#questions = createQuestions({
@@ -259,7 +267,7 @@ export class HostCore {
       cache: this.#cache,
       pins: this.#pins,
       known: this.#known,
-      expand: (spec) => expandEntry(spec, this.env),
+      expand: (spec) => this.inputs.expand(spec, { ask: false }),
       // What a server offers may depend on who asks and on what we say that we can do.
       principal: async (_spec, entry) =>
         `${JSON.stringify(this.#questions.capabilities)} ${await this.auth.principal(entry)}`,
@@ -292,15 +300,16 @@ export class HostCore {
       logLevel: options.logLevel ?? 'info',
       capabilities: questions.capabilities,
       verdicts: this.#verdicts,
-      expand: (spec) => expandEntry(spec, env),
+      expand: (spec) => this.inputs.expand(spec, { ask: true }),
       transport: async (spec, entry, choice) => {
-        await checkStillAdmitted(spec, this);
+        await checkStillAdmitted(this.inputs.filledIn(spec, entry), this);
         return (
           options.openTransport?.(spec.name) ??
           createTransport({
             entry: confined(entry, options.sandbox),
             sse: choice === 'sse',
             env,
+            secrets: this.inputs.secretsIn(entry),
             baseDir: spec.baseDir,
             clock,
             reaper: () => this.#startReaper(),

@@ -5,6 +5,7 @@ import type { Approve, SessionOptions } from './call/session.ts';
 import type { ToolSearchMode } from './catalog/deferral.ts';
 import type { Naming } from './catalog/names.ts';
 import type { ServerEntry } from './config/entry.ts';
+import type { AskInput } from './config/input-values.ts';
 import type { BuiltIn } from './config/load.ts';
 import type { LogLevel } from './connection/log-gate.ts';
 import type { Questioned } from './connection/questions.ts';
@@ -24,6 +25,8 @@ export interface HostOptions extends Questioned {
   readonly builtIn?: BuiltIn | undefined;
   /** How the person is asked about a call. Without it, what has to be asked is refused. */
   readonly approve?: Approve | undefined;
+  /** How the person is asked for a value of `${input:id}` that nobody has given yet; it is kept in the keyring. */
+  readonly input?: AskInput | undefined;
   /** Who has asked already; see {@link SessionOptions}. */
   readonly approvals?: SessionOptions['approvals'];
   /** Whether a model reads results (default): then they are cleaned and kept within its limits. */

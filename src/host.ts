@@ -15,7 +15,6 @@ import type { SearchHit } from './catalog/search/tool-index.ts';
 import type { Tool } from './catalog/tool.ts';
 import type { EditableScope } from './config/edit.ts';
 import { isStdio, type Problem, type ServerEntry } from './config/entry.ts';
-import { expandEntry } from './config/expand.ts';
 import type { Connection } from './connection/connection.ts';
 import type { Phase } from './connection/open.ts';
 import type { SaveOptions, ServerOrigin } from './host-configure.ts';
@@ -313,11 +312,11 @@ export class Host {
     return name === undefined ? undefined : this.#servers.get(name);
   }
 
-  #auth(name: string): Promise<ServerAuth> {
+  async #auth(name: string): Promise<ServerAuth> {
     const { spec, state } = this.#servers.get(name);
     // Nobody logs in to what may not be contacted.
-    if (state.status === 'blocked' || state.status === 'untrusted') return Promise.reject(state.error);
-    return this.#core.auth.of(spec, expandEntry(spec, this.#core.env));
+    if (state.status === 'blocked' || state.status === 'untrusted') throw state.error;
+    return this.#core.auth.of(spec, await this.#core.inputs.expand(spec, { ask: true }));
   }
 }
 

@@ -11,6 +11,7 @@ export type { ListedResource, ListedTemplate, ReadResult, ResourceListing } from
 export type { ResourceUpdate } from './catalog/resources-subscribe.ts';
 export type { Tool, ToolAnnotations } from './catalog/tool.ts';
 export type { Problem, RemoteEntry, Scope, ServerEntry, StdioEntry } from './config/entry.ts';
+export type { AskInput, InputRequest } from './config/input-values.ts';
 export type { Phase } from './connection/open.ts';
 export type { Progress } from './connection/peer.ts';
 export type { ElicitAnswer, ElicitRequest, Root, SampleRequest } from './connection/questions.ts';

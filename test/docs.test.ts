@@ -19,7 +19,7 @@ const MAX_AGENTS_WORDS = 500;
 const ALL_COMMANDS_MS = 120_000;
 /** The rows of the specification that the README's table has to speak of. */
 const FEATURES = [
-  ...ids('CFG', [1, 2, 3, 4, 5, 6, 7, 8]),
+  ...ids('CFG', [1, 2, 3, 4, 5, 6, 7, 8, 9]),
   ...ids('CON', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]),
   ...ids('AUT', [1, 2, 3, 4, 5, 6]),
   ...ids('CAT', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]),

@@ -12,7 +12,7 @@ export interface IntakeOptions {
   readonly catalog: Catalog;
   readonly cache: CatalogCache;
   /** The entry with its variables filled in; throws when one is missing. */
-  readonly expand: (spec: ServerSpec) => ServerEntry;
+  readonly expand: (spec: ServerSpec) => ServerEntry | Promise<ServerEntry>;
   /** Who we are to a remote server, as something that differs between people and never shows a secret. */
   readonly principal: (spec: ServerSpec, entry: ServerEntry) => Promise<string> | string;
   readonly warn: (server: string, message: string) => void;
@@ -110,7 +110,7 @@ export class Intake {
 
   async #keyOf(spec: ServerSpec): Promise<string | undefined> {
     try {
-      const entry = this.#options.expand(spec);
+      const entry = await this.#options.expand(spec);
       return cacheKey([spec.scope, spec.baseDir, entry, await this.#options.principal(spec, entry)]);
     } catch {
       return undefined; // A variable is missing: the start will say so.

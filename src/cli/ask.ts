@@ -11,6 +11,27 @@ export async function confirm(context: Context, message: string): Promise<boolea
   return answer;
 }
 
+/** Asks for one line that nobody sees while it is typed. */
+export async function askForSecret(message: string, signal: AbortSignal): Promise<string> {
+  const prompts = await import('@clack/prompts');
+  const answer = await prompts.password({ message, signal });
+  if (prompts.isCancel(answer)) throw new PlugboardError('CANCELLED', 'The question was cancelled.');
+  return answer ?? '';
+}
+
+/** Asks for one of several texts. */
+export async function askForChoice(
+  message: string,
+  choices: readonly string[],
+  signal: AbortSignal,
+): Promise<string> {
+  const prompts = await import('@clack/prompts');
+  const options = choices.map((value) => ({ value }));
+  const answer = await prompts.select({ message, options, signal });
+  if (prompts.isCancel(answer)) throw new PlugboardError('CANCELLED', 'The question was cancelled.');
+  return answer;
+}
+
 /** Asks for one line of text. */
 export async function askForText(message: string, signal: AbortSignal): Promise<string> {
   const prompts = await import('@clack/prompts');

@@ -3,9 +3,7 @@
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { parseJson } from './json-argument.ts';
-
-/** The longest JSON that is read from stdin. */
-const MAX_STDIN_BYTES = 64 * 1024 * 1024;
+import { readStdin } from './read-stdin.ts';
 
 type Arguments = Record<string, unknown>;
 type Schema = Readonly<Record<string, unknown>>;
@@ -25,7 +23,7 @@ const FORMS = `Write key=value, key:=json, one JSON object such as '{"path":"."}
 export async function readInput(words: readonly string[], stdin: AsyncIterable<Buffer>): Promise<CallInput> {
   const [first] = words;
   if (words.length === 1 && first === '-')
-    return { json: objectFrom(await readAll(stdin), 'What stdin gave') };
+    return { json: objectFrom(await readStdin(stdin), 'What stdin gave') };
   if (words.length === 1 && first?.trimStart().startsWith('{')) {
     return { json: objectFrom(first, 'The argument') };
   }
@@ -132,20 +130,4 @@ function typeOfValue(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   return typeof value;
-}
-
-async function readAll(stdin: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of stdin) {
-    bytes += chunk.length;
-    if (bytes > MAX_STDIN_BYTES) {
-      throw new PlugboardError('LIMIT_EXCEEDED', 'stdin gave more than 64 MB.', {
-        hint: 'Give the tool less at once.',
-      });
-    }
-    chunks.push(chunk);
-  }
-  // The decoder takes a byte order mark away, which programs of Windows write and JSON does not know.
-  return new TextDecoder().decode(Buffer.concat(chunks));
 }

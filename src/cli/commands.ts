@@ -141,6 +141,12 @@ export const rows: readonly CommandRow[] = [
     load: async () => (await import('./verbs/logout.ts')).logout,
   },
   {
+    name: 'input',
+    group: SAFETY,
+    summary: 'give, show and forget values of ${input:id}',
+    load: async () => (await import('./verbs/input.ts')).input,
+  },
+  {
     name: 'trust',
     group: SAFETY,
     summary: 'allow servers that a project brings along',

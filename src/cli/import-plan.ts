@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { describeEntry } from '../config/describe.ts';
 import { readDocument } from '../config/document.ts';
-import { type EditableScope, type EditTarget, editTarget, serversPath, valueAt } from '../config/edit.ts';
+import { type EditableScope, type EditTarget, editTarget, serversPath } from '../config/edit.ts';
 import type { ServerEntry } from '../config/entry.ts';
 import type { Fault } from '../config/fault.ts';
 import type { Found, FoundServer } from '../config/import/find.ts';
@@ -12,6 +12,7 @@ import { type LoadedConfig, PROJECT_FILE } from '../config/load.ts';
 import { takeClientSecret } from '../config/new-entry.ts';
 import { parseEntry } from '../config/parse.ts';
 import { dropPrivileges } from '../config/privileges.ts';
+import { valueAt } from '../config/value-at.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { compare, type Difference } from '../policy/differences.ts';
@@ -111,7 +112,7 @@ export async function planImport(
 function unprivileged(given: Raw): { raw: Record<string, unknown>; dropped: Fault[] } {
   const raw = structuredClone(given) as Record<string, unknown>; // ours alone, so it may be changed
   const dropped: Fault[] = [];
-  dropPrivileges(raw, (fault) => dropped.push(fault));
+  dropPrivileges(raw, 'project', (fault) => dropped.push(fault));
   return { raw, dropped };
 }
 

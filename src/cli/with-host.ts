@@ -80,6 +80,12 @@ export async function openHost(
   const config = await loadConfig({ cwd, home, extra });
   if (need.tellsProblems !== true) noteProblems(config.problems, output);
   if (need.servers !== 'all') await settleTrust(context, config, need.servers);
+  if (output.canAsk && need.connect !== 'none') {
+    const { settleInputs } = await import('./inputs.ts');
+    const { servers } = need;
+    const needed = config.servers.filter(({ name }) => servers === 'all' || servers.includes(name));
+    await settleInputs(context, config, needed);
+  }
   // For the commands after this one, whose servers are then there already.
   if (config.settings.daemon === true && context.openHost === undefined) await startForLater(context);
   // A host that others share may have servers which are not configured: commands speak of those that are.

@@ -13,6 +13,7 @@ import type { Home } from './home.ts';
 import { PROJECT_FILE } from './load.ts';
 import { checkServerName } from './parse.ts';
 import { projectKey } from './project-key.ts';
+import { valueAt } from './value-at.ts';
 
 /** Scopes that commands write to. */
 export type EditableScope = 'local' | 'project' | 'user';
@@ -192,14 +193,6 @@ export function serversPath(target: EditTarget, root: unknown): readonly string[
   if (target.scope !== 'local' || first === undefined || folder === undefined) return target.path;
   const projects = valueAt(root, [first]);
   return [first, (isRecord(projects) && projectKey(projects, [folder])) || folder, ...rest];
-}
-
-/** The value at a path of keys; undefined when there is none. */
-export function valueAt(root: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (value, key) => (isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined),
-    root,
-  );
 }
 
 const REASONS: ReadonlyMap<string, string> = new Map([

@@ -93,6 +93,20 @@ export interface PluginSetting {
   readonly enabled?: boolean;
 }
 
+/** How a person is asked for a value that stands in no file. */
+export interface InputQuestion {
+  readonly id: string;
+  /** Whose answer it is: empty for the person's own servers, else the folder of the project or plugin. */
+  readonly owner: string;
+  readonly description?: string;
+  /** Not to be shown while it is typed, nor ever after. */
+  readonly password: boolean;
+  /** Nothing else can be the answer. */
+  readonly options?: readonly string[];
+  /** What counts when nobody has answered. */
+  readonly fallback?: string;
+}
+
 /** Something wrong in a configuration that a person has to mend; everything else goes on. */
 export interface Problem {
   readonly file: string;
@@ -123,6 +137,7 @@ export interface AgentProfile {
 }
 
 export interface Settings {
+  readonly inputs?: unknown;
   readonly defaults?: Limits & { readonly approval?: Approval };
   readonly permissions?: Permissions;
   readonly toolSearch?: boolean | 'auto' | `auto:${number}`;

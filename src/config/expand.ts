@@ -12,20 +12,27 @@ import {
 } from './entry.ts';
 import { partsOf } from './reference.ts';
 
+/** Answers to `${input:id}` for whoever has none. */
+const NO_INPUTS: ReadonlyMap<string, string> = new Map();
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The entry with every `${VAR}` and `${VAR:-default}` replaced in command, args, env, cwd, url, headers and
  * oauth. As in a shell, a default also stands in for a variable that is set and empty. `$${` gives a plain `${`.
- * What a variable holds is not looked at again. `cwd` comes back absolute.
+ * `${input:id}` is an answer that stands in no file. What a variable holds is not looked at again. `cwd` comes back absolute.
  *
  * @example
  * expandEntry(spec, { PORT: '80' }); // 'http://127.0.0.1:${PORT}/mcp' → 'http://127.0.0.1:80/mcp'
  * @throws PlugboardError CONFIG_INVALID with the server's and the variable's name.
  */
-export function expandEntry(spec: ServerSpec, env: Environment): ServerEntry {
+export function expandEntry(
+  spec: ServerSpec,
+  env: Environment,
+  inputs: ReadonlyMap<string, string> = NO_INPUTS,
+): ServerEntry {
   const known = environmentOf(spec, env);
-  const at = (key: string) => (text: string) => expandText(text, known, { server: spec.name, key });
+  const at = (key: string) => (text: string) => expandText(text, known, { server: spec.name, key, inputs });
   return isStdio(spec.entry) ? expandStdio(spec.entry, spec, at) : expandRemote(spec.entry, spec.name, at);
 }
 
@@ -103,6 +110,8 @@ function mapValues(
 export interface Place {
   readonly server: string;
   readonly key: string;
+  /** Answers to `${input:id}`. */
+  readonly inputs?: ReadonlyMap<string, string>;
 }
 
 export function expandText(text: string, env: Environment, place: Place): string {
@@ -119,8 +128,11 @@ export function expandText(text: string, env: Environment, place: Place): string
           if (value === undefined) throw unset(part.name, place);
           return value;
         }
-        case 'foreign':
-          throw notAVariable(part.scheme, part.id, place);
+        case 'foreign': {
+          const value = part.scheme === 'input' ? place.inputs?.get(part.id) : undefined;
+          if (value !== undefined) return value;
+          throw part.scheme === 'input' ? unanswered(part.id, place) : notAVariable(part.id, place);
+        }
         default:
           return part satisfies never;
       }
@@ -136,17 +148,19 @@ function unset(variable: string, { server, key }: Place): PlugboardError {
   );
 }
 
-function notAVariable(scheme: 'input' | 'env', id: string, { server, key }: Place): PlugboardError {
-  const written = `\${${scheme}:${id}}`;
+function unanswered(id: string, { server, key }: Place): PlugboardError {
   return new PlugboardError(
     'CONFIG_INVALID',
-    `Server "${server}" uses ${written} (in "${key}"), which cannot be filled in.`,
-    {
-      server,
-      hint:
-        scheme === 'env'
-          ? `Environment variables are written \${${id || 'NAME'}}.`
-          : 'Questions for secrets are not supported here; use an environment variable.',
-    },
+    `Server "${server}" needs a value for \${input:${id}} (in "${key}"), and nobody has given it yet.`,
+    { server, hint: `Give it once: plugboard input set ${id}` },
+  );
+}
+
+/** Other agents write it so; taking it for text would hand it over unfilled. */
+function notAVariable(id: string, { server, key }: Place): PlugboardError {
+  return new PlugboardError(
+    'CONFIG_INVALID',
+    `Server "${server}" uses \${env:${id}} (in "${key}"), which cannot be filled in.`,
+    { server, hint: `Environment variables are written \${${id || 'NAME'}}.` },
   );
 }

@@ -1,6 +1,6 @@
 /** The JSON Schemas that ship with the package, made from the table of keys. */
 
-import { ENTRY_KEYS, SETTINGS_KEYS } from './keys.ts';
+import { ENTRY_KEYS, INPUTS, SETTINGS_KEYS } from './keys.ts';
 import { type JsonSchema, type Keys, object } from './kind.ts';
 
 const DIALECT = 'http://json-schema.org/draft-07/schema#';
@@ -11,7 +11,7 @@ export function mcpFileSchema(): JsonSchema {
     $schema: DIALECT,
     title: 'MCP servers of a project (.mcp.json)',
     type: 'object',
-    properties: { $schema: { type: 'string' }, mcpServers: SERVERS },
+    properties: { $schema: { type: 'string' }, mcpServers: SERVERS, inputs: INPUTS.schema },
     definitions: { server: serverSchema() },
   };
 }

@@ -19,6 +19,7 @@ export function keepUnreadable(before: LoadedConfig, now: LoadedConfig): LoadedC
   return {
     ...now,
     ...mergeSpecs(all),
+    inputs: own !== undefined && now.unreadable.includes(own) ? before.inputs : now.inputs,
     settings: own !== undefined && now.unreadable.includes(own) ? before.settings : now.settings,
   };
 }

@@ -5,6 +5,7 @@ import {
   either,
   flag,
   type Keys,
+  type Kind,
   keys,
   list,
   object,
@@ -146,6 +147,24 @@ const SHARED_KEYS = keys({
 
 export const ENTRY_KEYS: Keys = new Map([...STDIO_KEYS, ...REMOTE_KEYS, ...SHARED_KEYS]);
 
+/** Questions for values that stand in no file, in the shape of VS Code. */
+export const INPUTS: Kind = list(
+  object(
+    keys({
+      id: { kind: word, description: 'As it stands in ${input:id}.' },
+      type: {
+        kind: oneOf('promptString', 'pickString'),
+        description: 'Whether the answer is typed or chosen from "options".',
+      },
+      description: { kind: text, description: 'What the person is asked for.' },
+      password: { kind: flag, description: 'False shows the answer while it is typed (true).' },
+      default: { kind: text, description: 'What counts when nobody has answered.' },
+      options: { kind: list(text, 'strings'), description: 'The answers to choose from.' },
+    }),
+  ),
+  'questions',
+);
+
 /** What `config.json` may say beside its servers. */
 export const SETTINGS_KEYS: Keys = keys({
   defaults: {
@@ -222,6 +241,7 @@ export const SETTINGS_KEYS: Keys = keys({
     ),
     description: 'Folders whose servers are used too; see plugins.md.',
   },
+  inputs: { kind: INPUTS, description: 'Questions for secrets that entries refer to as ${input:id}.' },
   telemetry: { kind: anything, description: 'Where traces and metrics go.' },
   workspace: {
     kind: either(

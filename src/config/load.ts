@@ -4,10 +4,11 @@ import { realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { isRecord } from '../lib/json-rpc.ts';
 import { asProblem, type Document, locateFaults, readDocument } from './document.ts';
-import type { Config, Problem, ServerEntry, ServerSpec, Settings } from './entry.ts';
+import type { Config, InputQuestion, Problem, ServerEntry, ServerSpec, Settings } from './entry.ts';
 import type { Fault } from './fault.ts';
 import { noEffect, reportTypo } from './fault.ts';
 import { findProjectRoot, type Home } from './home.ts';
+import { parseInputs } from './inputs.ts';
 import { type Managed, readManaged } from './managed.ts';
 import { mergeSpecs } from './merge.ts';
 import { type EntryFault, parseServers, parseSettings, type Source } from './parse.ts';
@@ -37,6 +38,8 @@ export interface LoadedConfig extends Config {
   readonly shadowed: readonly ServerSpec[];
   /** What whoever manages this machine decided. */
   readonly managed: Managed;
+  /** How values are asked for that stand in no file. */
+  readonly inputs: readonly InputQuestion[];
   /** Files that are there and could not be read or parsed: nothing in them counts. */
   readonly unreadable: readonly string[];
 }
@@ -45,6 +48,7 @@ export interface LoadedConfig extends Config {
 interface Part {
   readonly servers: readonly ServerSpec[];
   readonly problems: readonly Problem[];
+  readonly inputs?: readonly InputQuestion[];
 }
 
 /**
@@ -95,6 +99,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
       ...plugins.flatMap((plugin) => plugin.files),
     ],
     managed,
+    inputs: parts.flatMap((part) => part.inputs ?? []),
     unreadable: [
       ...[own, ...shared].flatMap((document) => (document && isBroken(document) ? [document.file] : [])),
       ...plugins.flatMap((plugin) => plugin.unreadable),
@@ -142,13 +147,12 @@ async function readProject(document: Document, projectRoot: string): Promise<Par
     for (const name of Object.keys(value))
       reportTypo(name, [], ['mcpServers'], (fault) => faults.push(fault));
   }
+  const { inputs, faults: inInputs } = parseInputs(value['inputs'], projectRoot);
   if (Object.hasOwn(value, 'permissions')) {
     faults.push(noEffect(['permissions'], 'in a project file', 'Set it in your own config.json.'));
   }
-  return {
-    servers,
-    problems: [...document.problems, ...(await locateFaults(document, [...faults, ...inside]))],
-  };
+  const all = [...faults, ...inInputs, ...inside];
+  return { servers, inputs, problems: [...document.problems, ...(await locateFaults(document, all))] };
 }
 
 interface Folders {
@@ -179,6 +183,7 @@ async function readOwn(
     servers: [...local.servers, ...user.servers],
     problems: [...document.problems, ...(await locateFaults(document, all))],
     settings,
+    inputs: parseInputs(settings.inputs, '').inputs,
   };
 }
 

@@ -4,9 +4,11 @@ import { realpathSync } from 'node:fs';
 import { basename, isAbsolute, join, posix, relative, resolve } from 'node:path';
 import { isRecord } from '../lib/json-rpc.ts';
 import { type Document, locateFaults, readDocument } from './document.ts';
-import type { PluginSetting, Problem, ServerSpec } from './entry.ts';
+import type { InputQuestion, PluginSetting, Problem, ServerSpec } from './entry.ts';
 import { type Fault, type JsonPath, showPath } from './fault.ts';
+import { parseInputs } from './inputs.ts';
 import { checkServerName, type EntryFault, parseServers } from './parse.ts';
+import { valueAt } from './value-at.ts';
 
 /** Where a plugin says what it is; the first one that is there counts. */
 const MANIFESTS = ['plugin.json', join('.claude-plugin', 'plugin.json')];
@@ -22,6 +24,7 @@ export interface Plugin {
   readonly description?: string;
   readonly servers: readonly ServerSpec[];
   readonly problems: readonly Problem[];
+  readonly inputs: readonly InputQuestion[];
   /** The files that were looked for, present or not. */
   readonly files: readonly string[];
   /** Files that are there and could not be read or parsed. */
@@ -73,6 +76,7 @@ export async function readPlugin(where: Where): Promise<Plugin> {
     ...(description === undefined ? {} : { description }),
     servers: firstOfEach(parts.flatMap(({ servers }) => servers)),
     problems: [...(manifest?.problems ?? []), ...parts.flatMap(({ problems }) => problems)],
+    inputs: parts.flatMap(({ inputs }) => inputs),
     files: [...new Set(all.map(({ file }) => file))],
     unreadable: all
       .filter(({ value, problems }) => value === undefined && problems.length > 0)
@@ -136,7 +140,7 @@ function wholeFile(document: Document): ServerList {
 async function readList(
   { document, path, value, faults: before }: ServerList,
   { folder, projectRoot, name }: { folder: string; projectRoot: string; name: string },
-): Promise<{ servers: ServerSpec[]; problems: Problem[] }> {
+): Promise<{ servers: ServerSpec[]; inputs: readonly InputQuestion[]; problems: Problem[] }> {
   const parsed = parseServers(value, { scope: 'plugin', file: document.file, baseDir: folder }, path);
   const variables = {
     PLUGIN_ROOT: folder,
@@ -154,9 +158,14 @@ async function readList(
     faults.push(...wrong.map((fault) => ({ ...fault, server: full })));
     if (wrong.length === 0) servers.push({ ...spec, name: full, variables });
   }
+  // A list of questions stands beside the servers, not among them.
+  const questions = path.length === 0 ? undefined : valueAt(document.value, ['inputs']);
+  const { inputs, faults: inInputs } = parseInputs(questions, folder);
+  faults.push(...inInputs);
   const isManifest = document.file.endsWith('plugin.json');
   return {
     servers,
+    inputs,
     // A manifest's own problems are told once, by whoever read it.
     problems: [...(isManifest ? [] : document.problems), ...(await locateFaults(document, faults))],
   };

@@ -15,7 +15,7 @@ const WORDS = /^[a-z]+(?:-[a-z0-9]{1,12}){2,}$|^[A-Za-z]+(?:_[A-Za-z]+)+\d{0,2}$
 /** A header on a command line: `Authorization: Bearer …`. */
 const HEADER = /^([A-Za-z][\w-]*:\s*)(\S.*)$/s;
 const ASSIGNMENT = /^(-{0,2}[A-Za-z][\w.-]*=)(.*)$/s;
-const REFERENCES_ONLY = /^(?:(?:bearer|basic|token)\s+)?(?:\$\{[A-Za-z_]\w*\})+$/i;
+const REFERENCES_ONLY = /^(?:(?:bearer|basic|token)\s+)?(?:\$\{(?:input:[^}]+|[A-Za-z_]\w*)\})+$/i;
 
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name) && !PUBLIC_NAME.test(name);

@@ -209,7 +209,8 @@ export class Connection {
     let entry: ServerEntry | undefined;
     try {
       attempt.signal.throwIfAborted();
-      entry = this.#context.expand(this.spec);
+      entry = await this.#context.expand(this.spec);
+      attempt.signal.throwIfAborted();
       const limit = this.#context.startupTimeoutMs(entry);
       cancelTimer = clock.after(limit, () => attempt.abort(startTimeout(this.name, limit)));
       await this.#open(entry, attempt.signal);

@@ -20,8 +20,8 @@ export interface ConnectionContext {
   readonly logLevel: LogLevel;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly verdicts: Verdicts;
-  /** The entry with its variables filled in; throws by name when one is missing. */
-  readonly expand: (spec: ServerSpec) => ServerEntry;
+  /** The entry with everything filled in, a person's answers too; throws by name when something is missing. */
+  readonly expand: (spec: ServerSpec) => ServerEntry | Promise<ServerEntry>;
   readonly transport: (spec: ServerSpec, entry: ServerEntry, choice: TransportChoice) => Promise<Transport>;
   readonly fallsBackToSse: (entry: ServerEntry, error: PlugboardError) => boolean;
   readonly startupTimeoutMs: (entry: ServerEntry) => number;

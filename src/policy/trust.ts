@@ -3,9 +3,10 @@
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import { readDocument } from '../config/document.ts';
-import { change, valueAt } from '../config/edit.ts';
+import { change } from '../config/edit.ts';
 import type { Problem, ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
+import { valueAt } from '../config/value-at.ts';
 import { PlugboardError } from '../errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord } from '../lib/json-rpc.ts';

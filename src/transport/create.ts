@@ -22,6 +22,8 @@ export interface CreateOptions {
   readonly baseDir: string;
   readonly clock: Clock;
   readonly reaper: () => Promise<Reaper>;
+  /** Values in the entry that are secret whatever they look like. */
+  readonly secrets?: readonly string[] | undefined;
   /** Asked for by remote servers only. */
   readonly credentials: () => Promise<Credentials | undefined>;
 }
@@ -29,7 +31,7 @@ export interface CreateOptions {
 /** Loads the code of one transport when a server needs it, and makes one that tells nobody its secrets. */
 export async function createTransport(options: CreateOptions): Promise<Transport> {
   const { entry } = options;
-  const redactor = new Redactor(secretValues(entry, options.env));
+  const redactor = new Redactor([...secretValues(entry, options.env), ...(options.secrets ?? [])]);
   const transport = isStdio(entry)
     ? await createProcess(entry, options, redactor)
     : await createRemote(entry, options, redactor);

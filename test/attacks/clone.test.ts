@@ -60,7 +60,8 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   doctor: [[]],
   import: [['--dry-run'], []],
   export: [['--to', 'claude', '--dry-run']],
-  plugin: [['list']],
+  plugin: [['list'], ['add', '.']],
+  input: [['list']],
   init: [['server', 'made']],
   completion: [['bash']],
 };

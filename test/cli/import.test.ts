@@ -160,6 +160,48 @@ describe('import', () => {
     expect(readFileSync(place.userFile, 'utf8')).toBe('{ broken');
   });
 
+  it('CFG-9: the questions of VS Code come with the servers that have them', async () => {
+    writeAgents({ home: userHome, project: place.project }, ['vscode']);
+    const { value } = await place.json(['import', 'vscode'], here());
+    const question = (id: string, action: string, more: object): object => ({
+      id,
+      scope: 'user',
+      action,
+      ...more,
+    });
+    const key = {
+      id: 'perplexity-key',
+      type: 'promptString',
+      description: 'Perplexity API key',
+      password: true,
+    };
+    const region = {
+      id: 'region',
+      type: 'pickString',
+      description: 'Region',
+      password: false,
+      options: ['eu', 'us'],
+    };
+    expect((value as { inputs: unknown }).inputs).toEqual([
+      question('perplexity-key', 'add', { question: key }),
+      question('region', 'add', { question: region }),
+      question('run', 'skip', {
+        reason: 'No server that is taken over uses it.',
+        question: { id: 'run', type: 'command', password: false },
+      }),
+    ]);
+    expect(place.read(place.userFile)).toMatchObject({ inputs: [key, region] });
+    expect((await place.json(['input', 'list'])).value).toMatchObject({
+      inputs: [
+        { id: 'region', servers: ['code-input'], kept: null },
+        { id: 'perplexity-key', servers: ['code-input'], kept: null },
+      ],
+    });
+    expect((await place.json(['import', 'vscode'], here())).value).toMatchObject({
+      inputs: [{ action: 'same' }, { action: 'same' }, { action: 'skip' }],
+    });
+  });
+
   it('UI-1: says where it looked when there is nothing, and which agents it knows', async () => {
     expect(await place.run(['import', 'zed'], here())).toEqual({
       status: 0,

@@ -91,4 +91,19 @@ describe('on a terminal', () => {
     expect(screen).toContain('{"message":"hi"}');
     expect(status).toBe(0);
   });
+
+  it('CFG-9: asks once for what a server needs and no file has, and shows nothing of it while it is typed', async () => {
+    const env = { COLOUR: `\${input:colour}` };
+    const inputs = [{ id: 'colour', type: 'promptString', description: 'A colour', password: true }];
+    place.write(place.userFile, { inputs, mcpServers: { one: { ...ECHO, env }, two: { ...ECHO, env } } });
+    const credentials = { PLUGBOARD_CREDENTIALS: 'file' };
+    const answers = [{ after: 'one needs: A colour (colour)', type: 'blue horse\r' }];
+    const first = await onTerminal(place, ['list'], { answers, env: credentials });
+    expect(first.status).toBe(0);
+    expect(first.screen).toMatch(/2 connected/);
+    expect(first.screen).not.toContain('blue horse');
+    expect(first.screen).not.toContain('two needs');
+    const second = await onTerminal(place, ['list'], { env: credentials });
+    expect(second.screen).not.toContain('needs:');
+  });
 });

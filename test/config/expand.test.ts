@@ -116,18 +116,33 @@ describe('expandEntry: CFG-4', () => {
     });
   });
 
-  it.each([
-    ['${input:token}', 'Questions for secrets are not supported here; use an environment variable.'],
-    ['${env:TOKEN}', 'Environment variables are written ${TOKEN}.'],
-  ])('%s is not taken for a variable', (text, hint) => {
-    expect(
-      thrown(() => expandEntry(spec({ command: 'x', args: [text] }), { 'input:token': 'x' })).toJSON(),
-    ).toEqual({
-      code: 'CONFIG_INVALID',
-      server: 'docs',
-      message: `Server "docs" uses ${text} (in "args"), which cannot be filled in.`,
-      hint,
+  it('CFG-9: an answer takes the place of its question, and is not looked at again', () => {
+    const entry = {
+      command: 'x',
+      args: ['--key=${input:key}'],
+      env: { A: '${input:key}-${B}', C: '$${input:key}' },
+    };
+    expect(expandEntry(spec(entry), { B: 'b' }, new Map([['key', '${B}']]))).toEqual({
+      command: 'x',
+      args: ['--key=${B}'],
+      env: { A: '${B}-b', C: '${input:key}' },
     });
+  });
+
+  it.each([
+    [
+      '${input:token}',
+      'Server "docs" needs a value for ${input:token} (in "args"), and nobody has given it yet.',
+      'Give it once: plugboard input set token',
+    ],
+    [
+      '${env:TOKEN}',
+      'Server "docs" uses ${env:TOKEN} (in "args"), which cannot be filled in.',
+      'Environment variables are written ${TOKEN}.',
+    ],
+  ])('%s is not taken for a variable', (text, message, hint) => {
+    const error = thrown(() => expandEntry(spec({ command: 'x', args: [text] }), { 'input:token': 'x' }));
+    expect(error.toJSON()).toEqual({ code: 'CONFIG_INVALID', server: 'docs', message, hint });
   });
 
   it.each([

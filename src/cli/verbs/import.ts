@@ -6,9 +6,11 @@ import { expandText } from '../../config/expand.ts';
 import { AGENTS, agentCalled } from '../../config/import/agents.ts';
 import { type Found, findForeign } from '../../config/import/find.ts';
 import { loadConfig } from '../../config/load.ts';
+import { asPlugboardError } from '../../errors.ts';
 import { confirm } from '../ask.ts';
 import { keepClientSecret } from '../credentials.ts';
 import { foreignPlaces } from '../foreign-places.ts';
+import { inputLine, type PlannedInput, planInputs, writeInputs } from '../import-inputs.ts';
 import { importLines, summaryLine } from '../import-lines.ts';
 import { type Planned, planImport, plannedDocument } from '../import-plan.ts';
 import { noteProblems } from '../problems.ts';
@@ -38,13 +40,17 @@ export const importVerb: Verb = {
     const found = await findForeign(agents, foreignPlaces(context, config.projectRoot));
     const options = { scope: scopeFlag(flags), overwrite: flags['overwrite'] === true };
     const planned = await planImport(context, found, config, options);
+    const inputs = await planInputs(context, found, planned, config.projectRoot);
     const isDry = flags['dryRun'] === true;
     noteProblems(found.problems, output);
-    output.line(importLines(found, planned, agents, output));
+    output.line([importLines(found, planned, agents, output), ...inputs.map(inputLine)].join('\n'));
     const toWrite = planned.filter(({ action }) => action === 'add' || action === 'replace');
     const goes = !isDry && toWrite.length > 0 && (await isAgreed(context, toWrite, flags));
-    if (goes) for (const server of toWrite) await write(context, config.projectRoot, server);
-    output.answer(documentOf(found, planned, isDry), () => summaryLine(planned, isDry || !goes));
+    if (goes) {
+      await writeInputs(context, config.projectRoot, inputs);
+      for (const server of toWrite) await write(context, config.projectRoot, server);
+    }
+    output.answer(documentOf(found, planned, inputs, isDry), () => summaryLine(planned, isDry || !goes));
     return 0;
   },
 };
@@ -69,15 +75,27 @@ async function write(context: Context, projectRoot: string, server: Planned): Pr
   const target = editTarget(scope, { home, projectRoot });
   await setServer(target, found.name, raw, { home, signal, replace: server.action === 'replace' });
   if (clientSecret === undefined) return;
-  const url = expandText(String(raw['url']), env, { server: found.name, key: 'url' });
-  await keepClientSecret(context, url, clientSecret);
+  try {
+    const url = expandText(String(raw['url']), env, { server: found.name, key: 'url' });
+    await keepClientSecret(context, url, clientSecret);
+  } catch (thrown) {
+    // The server is there; without a variable of its address there is nothing to keep the secret under.
+    const { message } = asPlugboardError(thrown);
+    context.output.note(`note: the client's secret of ${found.name} was not taken over: ${message}`);
+  }
 }
 
-function documentOf(found: Found, planned: readonly Planned[], dryRun: boolean): Record<string, unknown> {
+function documentOf(
+  found: Found,
+  planned: readonly Planned[],
+  inputs: readonly PlannedInput[],
+  dryRun: boolean,
+): Record<string, unknown> {
   return {
     dryRun,
     files: found.files.map(({ agent, file, servers }) => ({ source: agent.id, file, servers })),
     servers: planned.map(plannedDocument),
+    inputs,
     problems: found.problems,
   };
 }

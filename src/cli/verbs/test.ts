@@ -7,6 +7,7 @@ import { asPlugboardError, EXIT_STATUS, type PlugboardError } from '../../errors
 import type { ServerReport } from '../../host-report.ts';
 import { clean } from '../../policy/clean.ts';
 import { type Finding, scanListing } from '../../policy/scan.ts';
+import { openInputs } from '../inputs.ts';
 import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
 import { layOut } from '../table.ts';
@@ -62,16 +63,15 @@ interface Step {
 /** Reading the files and filling in the variables is a step like the others: it can be what is wrong. */
 async function readConfig(context: Context, name: string): Promise<Step> {
   const began = performance.now();
-  const spec = findServer(
-    await loadConfig({ cwd: context.cwd, home: context.home, extra: context.extra }),
-    name,
-  );
+  const config = await loadConfig({ cwd: context.cwd, home: context.home, extra: context.extra });
+  const spec = findServer(config, name);
   const step = (): { name: string; ms: number } => ({
     name: 'config',
     ms: Math.round(performance.now() - began),
   });
   try {
-    expandEntry(spec, context.env);
+    const { values } = await openInputs(context).of(spec, config.inputs, { ask: true });
+    expandEntry(spec, context.env, values);
     return { ...step(), ok: true };
   } catch (thrown) {
     return { ...step(), ok: false, detail: asPlugboardError(thrown).message };

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { isRecord } from '../../lib/json-rpc.ts';
-import { valueAt } from '../edit.ts';
+import { valueAt } from '../value-at.ts';
 import type { ForeignEntry, ForeignFile, ForeignScope, Where } from './agent.ts';
 
 export function jsonFile(path: string, scope: ForeignScope): ForeignFile {

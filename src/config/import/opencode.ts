@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { isRecord } from '../../lib/json-rpc.ts';
-import { valueAt } from '../edit.ts';
+import { valueAt } from '../value-at.ts';
 import type { Agent, ForeignFile, ForeignScope } from './agent.ts';
 import { BRACES } from './dialect.ts';
 import { configFolder, entriesAt, jsonFile } from './files.ts';

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { isRecord } from '../../lib/json-rpc.ts';
-import { valueAt } from '../edit.ts';
+import { valueAt } from '../value-at.ts';
 import type { Agent } from './agent.ts';
 import { editorTranslation, NO_ENV_FILE } from './editor.ts';
 import { applicationFolder, entriesAt, jsonFile } from './files.ts';

@@ -3,8 +3,8 @@
 import { PlugboardError } from '../../errors.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { type Document, parseDocument } from '../document.ts';
-import { valueAt } from '../edit.ts';
 import { EditError, editJson } from '../json-edit.ts';
+import { valueAt } from '../value-at.ts';
 import type { Agent, ForeignFile, Program } from './agent.ts';
 
 export interface Written {

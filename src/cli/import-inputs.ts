@@ -1,0 +1,112 @@
+/** The questions for secrets that imported servers have: taken over with them, without any answers. */
+
+import { readDocument } from '../config/document.ts';
+import { change, type EditableScope, editTarget } from '../config/edit.ts';
+import type { Found, FoundInput } from '../config/import/find.ts';
+import { INPUTS } from '../config/keys.ts';
+import { valueAt } from '../config/value-at.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { reveal } from '../policy/clean.ts';
+import type { Planned } from './import-plan.ts';
+
+import type { Context } from './verb.ts';
+
+export interface PlannedInput {
+  readonly id: string;
+  readonly scope: EditableScope;
+  readonly action: 'add' | 'same' | 'skip';
+  readonly reason?: string;
+  /** As it would stand under `inputs`. */
+  readonly question: Readonly<Record<string, unknown>>;
+}
+
+export async function planInputs(
+  context: Context,
+  found: Found,
+  servers: readonly Planned[],
+  projectRoot: string,
+): Promise<PlannedInput[]> {
+  const planned: PlannedInput[] = [];
+  for (const input of found.inputs) {
+    const question = questionOf(input);
+    const id = question['id'];
+    if (typeof id !== 'string') continue;
+    const user = servers.find(
+      ({ found: { file }, action, raw }) =>
+        file === input.file && action !== 'skip' && JSON.stringify(raw).includes(`\${input:${id}}`),
+    );
+    const scope = user?.scope ?? input.scope;
+    const plan = (action: PlannedInput['action'], reason?: string): PlannedInput => ({
+      id,
+      scope,
+      action,
+      ...(reason === undefined ? {} : { reason }),
+      question,
+    });
+    if (user === undefined) planned.push(plan('skip', 'No server that is taken over uses it.'));
+    else if (!isValid(question))
+      planned.push(
+        plan('skip', `Its answer cannot be asked for here; give it once: plugboard input set ${id}`),
+      );
+    else planned.push(plan((await idsIn(context, scope, projectRoot)).has(id) ? 'same' : 'add'));
+  }
+  return planned;
+}
+
+export async function writeInputs(
+  { home, signal }: Context,
+  projectRoot: string,
+  inputs: readonly PlannedInput[],
+): Promise<void> {
+  const wanted = inputs.filter(({ action }) => action === 'add');
+  for (const scope of new Set(wanted.map((input) => input.scope))) {
+    const { file } = editTarget(scope, { home, projectRoot });
+    await change(file, { home, signal }, (root) => {
+      const present = valueAt(root, ['inputs']);
+      const list: readonly unknown[] = Array.isArray(present) ? present : [];
+      const fresh = wanted.filter(
+        (input) => input.scope === scope && !list.some((item) => idOf(item) === input.id),
+      );
+      if (fresh.length === 0) return undefined;
+      return { path: ['inputs'], value: [...list, ...fresh.map(({ question }) => question)] };
+    });
+  }
+}
+
+export function inputLine({ id, action, reason }: PlannedInput): string {
+  const mark = { add: '+', same: '=', skip: '✖' }[action];
+  return `  ${mark} \${input:${reveal(id)}}${reason === undefined ? '' : `  ${reveal(reason)}`}`;
+}
+
+/** Only what we know of it; an option may be a text with a label there. */
+function questionOf({ value }: FoundInput): Readonly<Record<string, unknown>> {
+  if (!isRecord(value)) return {};
+  const { id, type, description, password, options, default: fallback } = value;
+  const texts = Array.isArray(options)
+    ? options.map((option: unknown) => (isRecord(option) ? option['value'] : option))
+    : undefined;
+  const all = { id, type, description, password, default: fallback, options: texts };
+  return Object.fromEntries(Object.entries(all).filter(([, member]) => member !== undefined));
+}
+
+function isValid(question: Readonly<Record<string, unknown>>): boolean {
+  let valid = true;
+  INPUTS.check([question], [], ({ fatal }) => {
+    valid &&= !fatal;
+  });
+  return valid;
+}
+
+async function idsIn(
+  { home }: Context,
+  scope: EditableScope,
+  projectRoot: string,
+): Promise<ReadonlySet<unknown>> {
+  const { value } = await readDocument(editTarget(scope, { home, projectRoot }).file);
+  const inputs = valueAt(value, ['inputs']);
+  return new Set(Array.isArray(inputs) ? inputs.map(idOf) : []);
+}
+
+function idOf(item: unknown): unknown {
+  return isRecord(item) ? item['id'] : undefined;
+}

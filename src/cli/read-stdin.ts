@@ -1,0 +1,22 @@
+/** Everything that stdin gives, as text, up to a limit. */
+
+import { PlugboardError } from '../errors.ts';
+
+/** The most that is read from stdin. */
+const MAX_STDIN_BYTES = 64 * 1024 * 1024;
+
+export async function readStdin(stdin: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stdin) {
+    bytes += chunk.length;
+    if (bytes > MAX_STDIN_BYTES) {
+      throw new PlugboardError('LIMIT_EXCEEDED', 'stdin gave more than 64 MB.', {
+        hint: 'Give the tool less at once.',
+      });
+    }
+    chunks.push(chunk);
+  }
+  // The decoder takes a byte order mark away, which programs of Windows write and JSON does not know.
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}

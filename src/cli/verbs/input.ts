@@ -1,0 +1,144 @@
+/** `plugboard input`: the answers to `${input:id}`, which stand in no file of the configuration. */
+
+import { Argument, type Command } from 'commander';
+import type { InputQuestion } from '../../config/entry.ts';
+import { inputIds, inputOwner, questionFor } from '../../config/inputs.ts';
+import { type LoadedConfig, loadConfig } from '../../config/load.ts';
+import { PlugboardError } from '../../errors.ts';
+import { nearest } from '../../lib/nearest.ts';
+import { clean } from '../../policy/clean.ts';
+import { askForSecret } from '../ask.ts';
+import { openInputs } from '../inputs.ts';
+import { didYouMean, findServer } from '../known-server.ts';
+import { readStdin } from '../read-stdin.ts';
+import { layOut } from '../table.ts';
+import type { Context, Verb } from '../verb.ts';
+
+const ACTIONS = ['list', 'set', 'remove'] as const;
+
+/** One question and the servers that have it. */
+interface Used extends InputQuestion {
+  readonly servers: readonly string[];
+}
+
+export const input: Verb = {
+  configure(command: Command): void {
+    command
+      .addArgument(new Argument('<action>', 'what to do').choices(ACTIONS))
+      .argument('[id]', 'the id, as it stands in ${input:id}')
+      .argument('[server]', 'whose, when several servers of different owners use the id')
+      .addHelpText('after', EXAMPLES);
+  },
+
+  async run(context: Context, args: readonly string[]): Promise<number> {
+    const [action = '', id, server] = args;
+    const config = await loadConfig({ cwd: context.cwd, home: context.home });
+    if (action === 'list') return list(context, config);
+    if (id === undefined) {
+      throw new PlugboardError('USAGE', `plugboard input ${action} needs an id.`, {
+        hint: 'plugboard input list shows which ids servers use.',
+      });
+    }
+    const question = choose(config, id, server);
+    return action === 'set' ? set(context, question) : remove(context, question);
+  },
+};
+
+const EXAMPLES = `
+The value is typed at the terminal, unseen, or read from stdin; never from the command line, where others could see it.
+It is kept in the system's keyring, else in a file that only you can read.
+
+Examples:
+  plugboard input list
+  plugboard input set github-token
+  pass show github | plugboard input set github-token`;
+
+async function list(context: Context, config: LoadedConfig): Promise<number> {
+  const { output } = context;
+  const store = openInputs(context);
+  const inputs = await Promise.all(
+    usedIn(config).map(async ({ id, owner, servers, description, password }) => ({
+      id,
+      ...(owner === '' ? {} : { owner }),
+      servers,
+      ...(description === undefined ? {} : { description }),
+      password,
+      kept: (await store.place({ id, owner })) ?? null,
+    })),
+  );
+  output.answer({ inputs }, () => {
+    if (inputs.length === 0) return 'No server uses ${input:id}.';
+    const rows = inputs.map(({ id, servers, description = '', kept }) => [
+      clean(id, { multiline: false }),
+      kept === null ? 'not set' : kept,
+      clean(servers.join(', '), { multiline: false }),
+      clean(description, { multiline: false }),
+    ]);
+    return layOut(rows, { columns: [{}, {}, {}, {}], total: output.columns }).join('\n');
+  });
+  return 0;
+}
+
+async function set(context: Context, question: InputQuestion): Promise<number> {
+  const { output, signal, home } = context;
+  const value = output.canAsk
+    ? await askForSecret(question.description ?? question.id, signal)
+    : (await readStdin(process.stdin)).replace(/\r?\n$/, '');
+  if (value === '') {
+    throw new PlugboardError('USAGE', `No value was given for ${question.id}.`, {
+      hint: `Type it at a terminal, or pipe it in: … | plugboard input set ${question.id}`,
+    });
+  }
+  const kept = await openInputs(context).set(question, value);
+  const owner = question.owner === '' ? {} : { owner: question.owner };
+  output.answer({ id: question.id, ...owner, kept }, () => {
+    return `${output.paint.good('Kept')} ${question.id} in ${kept === 'file' ? home.credentials : 'the keyring'}.`;
+  });
+  return 0;
+}
+
+async function remove(context: Context, question: InputQuestion): Promise<number> {
+  const removed = await openInputs(context).remove(question);
+  context.output.answer({ id: question.id, removed }, () =>
+    removed ? `Forgot ${question.id}.` : `There was no value for ${question.id}.`,
+  );
+  return 0;
+}
+
+/** Every question that a server has, with its servers; those of one owner share the answer. */
+function usedIn(config: LoadedConfig): Used[] {
+  const found = new Map<string, Used>();
+  for (const spec of config.servers) {
+    for (const id of inputIds(spec)) {
+      const question = questionFor(config.inputs, inputOwner(spec), id);
+      const key = JSON.stringify([question.owner, id]);
+      const known = found.get(key);
+      found.set(key, { ...question, servers: [...(known?.servers ?? []), spec.name] });
+    }
+  }
+  return [...found.values()];
+}
+
+function choose(config: LoadedConfig, id: string, server: string | undefined): InputQuestion {
+  const owner = server === undefined ? undefined : inputOwner(findServer(config, server));
+  const used = usedIn(config);
+  const matching = used.filter((each) => each.id === id && (owner === undefined || each.owner === owner));
+  const [only, other] = matching;
+  if (only !== undefined && other === undefined) return only;
+  if (only !== undefined) {
+    throw new PlugboardError(
+      'USAGE',
+      `Servers of different owners use ${id}, each with an answer of its own.`,
+      {
+        hint: `Say whose: ${matching.map(({ servers }) => `plugboard input set ${id} ${servers[0]}`).join(', or ')}.`,
+      },
+    );
+  }
+  const near = nearest(
+    id,
+    used.map((each) => each.id),
+  );
+  throw new PlugboardError('USAGE', `No server uses \${input:${id}}.`, {
+    hint: near.length > 0 ? didYouMean(near) : 'plugboard input list shows which ids servers use.',
+  });
+}

@@ -1,0 +1,111 @@
+/** Answers to questions for secrets (CFG-9): kept in the keyring, asked for once, by one process at a time. */
+
+import { join } from 'node:path';
+import { lockFileFor, withFileLock } from '../lib/locked-file.ts';
+import type { SecretPlace, SecretStore } from '../secrets/store.ts';
+import type { InputQuestion, ServerSpec } from './entry.ts';
+import type { Home } from './home.ts';
+import { inputIds, inputOwner, questionFor } from './inputs.ts';
+
+/** How long one process waits while a person types the answer in another. */
+const ASK_WAIT_MS = 10 * 60 * 1000;
+
+/** What a person is asked. */
+export interface InputRequest {
+  readonly id: string;
+  /** The server that needs it. */
+  readonly server: string;
+  readonly description?: string;
+  /** Not to be shown while it is typed, nor ever after. */
+  readonly password: boolean;
+  readonly options?: readonly string[];
+  /** What counts when nobody answers. */
+  readonly fallback?: string;
+}
+
+/** Undefined: the person does not want to say. */
+export type AskInput = (request: InputRequest) => Promise<string | undefined>;
+
+export interface InputValuesOptions {
+  readonly home: Home;
+  /** Opened when the first value is needed. */
+  readonly secrets: () => Promise<SecretStore>;
+  readonly ask?: AskInput | undefined;
+}
+
+/** The values of one server: by id, and those of them that nobody may see. */
+export interface Answers {
+  readonly values: ReadonlyMap<string, string>;
+  readonly secrets: readonly string[];
+}
+
+export class InputValues {
+  readonly #options: InputValuesOptions;
+  #store: Promise<SecretStore> | undefined;
+
+  constructor(options: InputValuesOptions) {
+    this.#options = options;
+  }
+
+  /** What is known for a server; with `ask`, what is missing is asked for. An id without an answer is not in it. */
+  async of(
+    spec: ServerSpec,
+    questions: readonly InputQuestion[],
+    { ask = false }: { readonly ask?: boolean } = {},
+  ): Promise<Answers> {
+    const values = new Map<string, string>();
+    const secrets: string[] = [];
+    for (const id of inputIds(spec)) {
+      const question = questionFor(questions, inputOwner(spec), id);
+      const value = (await this.#find(question, spec.name, ask)) ?? question.fallback;
+      if (value === undefined) continue;
+      values.set(id, value);
+      if (question.password) secrets.push(value);
+    }
+    return { values, secrets };
+  }
+
+  /** Where an answer is kept, if there is one. */
+  async place(question: Pick<InputQuestion, 'id' | 'owner'>): Promise<SecretPlace | undefined> {
+    return (await this.#secrets()).place(keyOf(question));
+  }
+
+  async set(question: Pick<InputQuestion, 'id' | 'owner'>, value: string): Promise<SecretPlace> {
+    return (await this.#secrets()).set(keyOf(question), value);
+  }
+
+  async remove(question: Pick<InputQuestion, 'id' | 'owner'>): Promise<boolean> {
+    return (await this.#secrets()).delete(keyOf(question));
+  }
+
+  async #find(question: InputQuestion, server: string, mayAsk: boolean): Promise<string | undefined> {
+    const store = await this.#secrets();
+    const key = keyOf(question);
+    const known = await store.get(key);
+    const { ask, home } = this.#options;
+    if (known !== undefined || !mayAsk || ask === undefined) return known;
+    const { owner: _owner, ...request } = question;
+    // Two servers, or two processes, that need the same answer ask one after the other, and the second finds it.
+    return withFileLock(
+      lockFileFor(join(home.run, 'locks'), key),
+      async () => {
+        const given = await store.get(key);
+        if (given !== undefined) return given;
+        const answer = await ask({ ...request, server });
+        if (answer === undefined || answer === '') return undefined;
+        await store.set(key, answer);
+        return answer;
+      },
+      { waitMs: ASK_WAIT_MS },
+    );
+  }
+
+  #secrets(): Promise<SecretStore> {
+    this.#store ??= this.#options.secrets();
+    return this.#store;
+  }
+}
+
+function keyOf({ owner, id }: Pick<InputQuestion, 'id' | 'owner'>): string {
+  return `input ${JSON.stringify([owner, id])}`;
+}
