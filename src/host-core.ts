@@ -129,13 +129,7 @@ export class HostCore {
     this.events = new Emitter((error) => this.log(undefined, 'error', `a listener threw: ${String(error)}`));
     if (options.log !== undefined) this.events.on('log', options.log);
     this.auth = this.#createAuth();
-    this.inputs = new HostInputs({
-      home,
-      env,
-      ask: options.input,
-      questions: () => this.config.inputs,
-      notice: (message) => this.log(undefined, 'warning', message),
-    });
+    this.inputs = new HostInputs(this);
     this.session = createSession('host', options);
     this.#board = createBoard(this.events);
     this.#questions = createQuestions({

@@ -6,33 +6,36 @@ import type { Home } from './config/home.ts';
 import { type AskInput, InputValues } from './config/input-values.ts';
 import { inputIds } from './config/inputs.ts';
 
-export interface HostInputsOptions {
+/** What it needs of the host that it belongs to. */
+interface Owner {
   readonly home: Home;
   readonly env: NodeJS.ProcessEnv;
-  /** How the person is asked; without it, what is missing fails its server. */
-  readonly ask: AskInput | undefined;
-  readonly questions: () => readonly InputQuestion[];
-  readonly notice: (message: string) => void;
+  /** `input`: how the person is asked; without it, what is missing fails its server. */
+  readonly options: { readonly input?: AskInput | undefined };
+  /** Replaced whole by a reload. */
+  readonly config: { readonly inputs: readonly InputQuestion[] };
+  log(server: undefined, level: 'warning', message: string): void;
 }
 
 export class HostInputs {
-  readonly #options: HostInputsOptions;
+  readonly #owner: Owner;
   readonly #values: InputValues;
   readonly #secrets = new WeakMap<ServerEntry, readonly string[]>();
 
-  constructor(options: HostInputsOptions) {
-    const { home, env, ask, notice } = options;
-    this.#options = options;
+  constructor(owner: Owner) {
+    const { home, env, options } = owner;
+    this.#owner = owner;
+    const notice = (message: string): void => owner.log(undefined, 'warning', message);
     this.#values = new InputValues({
       home,
-      ask,
+      ask: options.input,
       secrets: async () => (await import('./secrets/store.ts')).openSecrets({ home, env, notice }),
     });
   }
 
   /** Without questions nothing is awaited: most servers have none. */
   expand(spec: ServerSpec, { ask }: { readonly ask: boolean }): ServerEntry | Promise<ServerEntry> {
-    return inputIds(spec).length === 0 ? expandEntry(spec, this.#options.env) : this.#answered(spec, ask);
+    return inputIds(spec).length === 0 ? expandEntry(spec, this.#owner.env) : this.#answered(spec, ask);
   }
 
   /** Answers in an entry that was filled in, whatever they look like: nobody may be told them. */
@@ -46,8 +49,8 @@ export class HostInputs {
   }
 
   async #answered(spec: ServerSpec, ask: boolean): Promise<ServerEntry> {
-    const { values, secrets } = await this.#values.of(spec, this.#options.questions(), { ask });
-    const entry = expandEntry(spec, this.#options.env, values);
+    const { values, secrets } = await this.#values.of(spec, this.#owner.config.inputs, { ask });
+    const entry = expandEntry(spec, this.#owner.env, values);
     this.#secrets.set(entry, secrets);
     return entry;
   }

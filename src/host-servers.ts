@@ -1,6 +1,7 @@
 /** Which servers a host has: those of the configuration, those that came and went by code, and how both change. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { specFromCode } from './config/code-spec.ts';
 import type { ServerEntry, ServerSpec } from './config/entry.ts';
 import { keepUnreadable } from './config/keep.ts';
@@ -101,7 +102,9 @@ export class HostServers {
       if (this.#closed) return [];
       const { cwd = process.cwd(), servers, builtIn } = core.options;
       const loaded = await loadConfig({ cwd, home: core.home, code: servers, builtIn });
+      const watched = core.config.files;
       core.config = keepUnreadable(core.config, loaded);
+      if (core.options.watch !== false && !isDeepStrictEqual(watched, core.config.files)) await this.#watch();
       const changed = await core.pool.apply(await this.#admitted());
       for (const name of changed.removed) {
         core.auth.drop(name);
@@ -169,6 +172,7 @@ export class HostServers {
     const { home, clock, config } = this.#core;
     // A folder that does not exist yet cannot be watched, and this one is ours to make.
     await makeFolder(home.dir, 0o700).catch(() => {});
+    this.#unwatch();
     this.#unwatch = watchFiles([...config.files, home.trust, home.pins], clock, () => {
       this.reload().catch((error: unknown) => {
         const { message } = asPlugboardError(error);

@@ -74,7 +74,7 @@ export async function planImport(
       action,
       ...(reason === undefined ? {} : { reason }),
       raw,
-      shown: shown(raw),
+      shown: shown(raw, server.file),
       ...(secret === undefined ? {} : { clientSecret: secret }),
       changes,
       notes: WRITTEN.has(action) ? notesOn(raw, parsed.entry) : [],
@@ -172,13 +172,13 @@ function essence(value: unknown): unknown {
 }
 
 function differences(before: unknown, after: Raw): readonly Difference[] {
-  const visible = compare('', isRecord(before) ? shown(before) : before, shown(after));
+  const visible = compare('', isRecord(before) ? shown(before, '') : before, shown(after, ''));
   return visible.length > 0 ? visible : [{ path: 'a value that is hidden', before: '…', after: '…' }];
 }
 
-/** As `get` shows it. */
-function shown(raw: Raw): Raw {
-  return describeEntry({ raw, entry: raw as unknown as ServerEntry, file: 'import' });
+/** As `get` shows it: a secret is where it stands. */
+function shown(raw: Raw, file: string): Raw {
+  return describeEntry({ raw, entry: raw as unknown as ServerEntry, file });
 }
 
 function notesOn(raw: Raw, entry: ServerEntry | undefined): string[] {

@@ -160,6 +160,18 @@ describe('A22: a denied server', () => {
     ]);
   });
 
+  it('stays denied when a word of it is a question whose answer stands in no file', async () => {
+    policy({ deniedServers: [{ command: [canary().command, ...canary().args] }] });
+    const [script = '', file = ''] = canary().args;
+    const dodge = { command: canary().command, args: [`\${input:script}`, file] };
+    place.write(place.userFile, {
+      inputs: [{ id: 'script', type: 'promptString', default: script, password: false }],
+      mcpServers: { dodge },
+    });
+    expect((await listed())[0]).toMatchObject({ name: 'dodge', error: { code: 'BLOCKED_BY_POLICY' } });
+    expect(existsSync(trace)).toBe(false);
+  });
+
   it('stays denied when a plugin brings it along, and does not come over from another agent', async () => {
     policy({ deniedServers: [{ command: [canary().command, ...canary().args] }] });
     const folder = join(place.dir, 'plugin');

@@ -1,25 +1,18 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeAgents } from '../config/import/agents.ts';
-import { COMMAND, type Extra, Place } from './command.ts';
+import { COMMAND } from './command.ts';
+import { Machine } from './machine.ts';
 
-let place: Place;
-let userHome: string;
+let place: Machine;
 beforeEach(() => {
-  place = new Place();
-  userHome = join(place.dir, 'user');
-  mkdirSync(userHome);
+  place = new Machine();
 });
 afterEach(() => place.remove());
 
-function here(env: Record<string, string> = {}): Extra {
-  const elsewhere = { XDG_CONFIG_HOME: '', CODEX_HOME: '', CLAUDE_CONFIG_DIR: '', OPENCODE_CONFIG: '' };
-  return { env: { HOME: userHome, PATH: '/usr/bin:/bin', ...elsewhere, PI_CODING_AGENT_DIR: '', ...env } };
-}
-
 async function exporting(...args: readonly string[]): Promise<Record<string, unknown>> {
-  const { status, value } = await place.json(['export', '--to', ...args], here());
+  const { status, value } = await place.json(['export', '--to', ...args], place.here());
   expect({ status, value }).toMatchObject({ status: 0 });
   return value as Record<string, unknown>;
 }
@@ -39,9 +32,9 @@ const FILES = {
 
 describe('export', () => {
   it('CFG-6: writes Plugboard into the file of every agent, keeps the rest, and takes it back exactly', async () => {
-    writeAgents({ home: userHome, project: place.project });
+    writeAgents({ home: place.userHome, project: place.project });
     for (const [agent, path] of Object.entries(FILES)) {
-      const file = join(userHome, path);
+      const file = join(place.userHome, path);
       const before = readFileSync(file, 'utf8');
       const dry = await exporting(agent, '--dry-run');
       expect(readFileSync(file, 'utf8')).toBe(before);
@@ -58,7 +51,7 @@ describe('export', () => {
   }, 120_000);
 
   it('CFG-6: makes the file where there is none, and undo leaves none', async () => {
-    const file = join(userHome, '.codex', 'config.toml');
+    const file = join(place.userHome, '.codex', 'config.toml');
     await exporting('codex');
     expect(readFileSync(file, 'utf8')).toBe(
       [
@@ -76,12 +69,12 @@ describe('export', () => {
   });
 
   it('CFG-6: undo keeps what others changed since, and takes out only its own entry', async () => {
-    writeAgents({ home: userHome, project: place.project }, ['codex', 'zed']);
+    writeAgents({ home: place.userHome, project: place.project }, ['codex', 'zed']);
     for (const [agent, note] of [
       ['codex', '# since\n'],
       ['zed', '// since\n'],
     ] as const) {
-      const file = join(userHome, FILES[agent]);
+      const file = join(place.userHome, FILES[agent]);
       const before = readFileSync(file, 'utf8');
       await exporting(agent);
       writeFileSync(file, note + readFileSync(file, 'utf8'));
@@ -91,23 +84,25 @@ describe('export', () => {
   });
 
   it('CFG-6: another server of that name stays unless it may be overwritten, and then comes back', async () => {
-    const file = join(userHome, '.cursor', 'mcp.json');
+    const file = join(place.userHome, '.cursor', 'mcp.json');
     const theirs = { mcpServers: { plugboard: { command: 'something-else' } } };
     place.write(file, theirs);
-    const refused = await place.json(['export', '--to', 'cursor'], here());
+    const refused = await place.json(['export', '--to', 'cursor'], place.here());
     expect(refused).toMatchObject({ status: 2, value: { error: { code: 'USAGE' } } });
     expect(place.read(file)).toEqual(theirs);
     expect(await exporting('cursor', '--overwrite')).toMatchObject({ action: 'replace' });
     await exporting('cursor', '--undo');
     expect(place.read(file)).toEqual(theirs);
-    expect(await place.json(['export', '--to', 'cursor', '--undo'], here())).toMatchObject({ status: 2 });
+    expect(await place.json(['export', '--to', 'cursor', '--undo'], place.here())).toMatchObject({
+      status: 2,
+    });
   });
 
   it('CFG-5: a file that does not parse, or cannot be edited safely, is left as it is', async () => {
     for (const text of ['[mcp_servers\n', 'mcp_servers = { a = { command = "x" } }\n']) {
-      const file = join(userHome, FILES.codex);
+      const file = join(place.userHome, FILES.codex);
       place.write(file, text);
-      const { status, value } = await place.json(['export', '--to', 'codex'], here());
+      const { status, value } = await place.json(['export', '--to', 'codex'], place.here());
       expect({ status, value }).toMatchObject({ status: 2, value: { error: { code: 'CONFIG_UNWRITABLE' } } });
       expect(readFileSync(file, 'utf8')).toBe(text);
     }
@@ -116,7 +111,7 @@ describe('export', () => {
   it('CFG-6: uses the installed command where there is one, and always in a project’s file', async () => {
     const bin = join(place.dir, 'bin');
     place.write(join(bin, 'plugboard'), '#!/bin/sh\n');
-    const { value } = await place.json(['export', '--to', 'cursor'], here({ PATH: bin }));
+    const { value } = await place.json(['export', '--to', 'cursor'], place.here({ PATH: bin }));
     expect(value).toMatchObject({ entry: { command: 'plugboard', args: ['serve', '--stdio'] } });
     const shared = await exporting('cursor', '-s', 'project');
     expect(shared).toMatchObject({
@@ -127,10 +122,10 @@ describe('export', () => {
 
   it('CFG-6: import leaves out what export wrote, so nothing serves itself', async () => {
     await exporting('windsurf');
-    const { value } = await place.json(['import'], here());
+    const { value } = await place.json(['import'], place.here());
     expect(value).toMatchObject({ servers: [{ name: 'plugboard', action: 'skip' }] });
     expect(dirname(String((await exporting('windsurf'))['file']))).toBe(
-      join(userHome, '.codeium', 'windsurf'),
+      join(place.userHome, '.codeium', 'windsurf'),
     );
   });
 });

@@ -1,15 +1,12 @@
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeAgents } from '../config/import/agents.ts';
-import { type Extra, Place } from './command.ts';
+import { Machine } from './machine.ts';
 
-let place: Place;
-let userHome: string;
+let place: Machine;
 beforeEach(() => {
-  place = new Place();
-  userHome = join(place.dir, 'user');
-  mkdirSync(userHome);
+  place = new Machine();
 });
 afterEach(() => place.remove());
 
@@ -18,14 +15,8 @@ interface Told {
   readonly problems: readonly unknown[];
 }
 
-/** In a machine of its own: nothing of whoever runs the tests is read. */
-function here(env: Record<string, string> = {}): Extra {
-  const elsewhere = { XDG_CONFIG_HOME: '', CODEX_HOME: '', CLAUDE_CONFIG_DIR: '', OPENCODE_CONFIG: '' };
-  return { env: { HOME: userHome, ...elsewhere, PI_CODING_AGENT_DIR: '', ...env } };
-}
-
 async function importing(...args: readonly string[]): Promise<Told> {
-  const { status, value } = await place.json(['import', ...args], here());
+  const { status, value } = await place.json(['import', ...args], place.here());
   expect(status).toBe(0);
   return value as Told;
 }
@@ -35,12 +26,12 @@ function actions({ servers }: Told): Record<string, string> {
 }
 
 function cursor(mcpServers: unknown): void {
-  place.write(join(userHome, '.cursor', 'mcp.json'), { mcpServers });
+  place.write(join(place.userHome, '.cursor', 'mcp.json'), { mcpServers });
 }
 
 describe('import', () => {
   it('CFG-6: takes over what all agents have, and every entry loads without a problem', async () => {
-    writeAgents({ home: userHome, project: place.project });
+    writeAgents({ home: place.userHome, project: place.project });
     const told = await importing();
     const left = told.servers.filter(({ action }) => action === 'skip').map(({ name }) => name);
     expect(left).toEqual(['oc-switch', 'code-project', 'code-command', 'zed-extension']);
@@ -58,7 +49,7 @@ describe('import', () => {
   });
 
   it('CFG-6: a dry run says the same and writes nothing', async () => {
-    writeAgents({ home: userHome, project: place.project }, ['codex', 'cursor']);
+    writeAgents({ home: place.userHome, project: place.project }, ['codex', 'cursor']);
     const dry = await importing('--dry-run');
     expect(place.read(place.userFile)).toBeUndefined();
     expect(place.read(place.projectFile)).toBeUndefined();
@@ -75,8 +66,8 @@ describe('import', () => {
       fresh: { command: 'new', env: { TOKEN: 'abcd1234' }, envFile: '.env' },
       odd: { command: `\${command:x}` },
     });
-    const { stdout, stderr, status } = await place.run(['import', 'cursor', '--dry-run'], here());
-    expect({ status, stderr, stdout: stdout.replaceAll(userHome, '<user>') }).toEqual({
+    const { stdout, stderr, status } = await place.run(['import', 'cursor', '--dry-run'], place.here());
+    expect({ status, stderr, stdout: stdout.replaceAll(place.userHome, '<user>') }).toEqual({
       status: 0,
       stderr: '',
       stdout: [
@@ -100,7 +91,9 @@ describe('import', () => {
   it('CFG-6: keeps ours unless told otherwise, and the first of two agents that differ', async () => {
     place.write(place.userFile, `{ "mcpServers": { "db": { "command": "ours" } } } // mine\n`);
     cursor({ db: { command: 'theirs' }, both: { command: 'one' } });
-    place.write(join(userHome, '.gemini', 'settings.json'), { mcpServers: { both: { command: 'two' } } });
+    place.write(join(place.userHome, '.gemini', 'settings.json'), {
+      mcpServers: { both: { command: 'two' } },
+    });
     expect(actions(await importing('cursor'))).toEqual({ db: 'keep', both: 'add' });
     const both = await importing('gemini', 'cursor', '--overwrite');
     expect(both.servers.map(({ name, action }) => `${name} ${action}`)).toEqual([
@@ -121,7 +114,7 @@ describe('import', () => {
     expect(actions(await importing())).toEqual({ project: 'skip', mine: 'add' });
     expect(actions(await importing('-s', 'project'))).toEqual({ project: 'skip', mine: 'skip' });
     expect(place.read(place.projectFile)).toBeUndefined();
-    const own = await place.run(['import', '-s', 'local', '--json'], here());
+    const own = await place.run(['import', '-s', 'local', '--json'], place.here());
     expect(own.stdout).not.toContain('abcd1234');
     expect((await place.json(['get', 'project'])).value).toMatchObject({ scope: 'local' });
   });
@@ -145,24 +138,24 @@ describe('import', () => {
 
   it('CFG-6: a file that does not parse is a problem with its place, and the other agents come over', async () => {
     cursor({ ok: { command: 'x' } });
-    place.write(join(userHome, '.codex', 'config.toml'), 'model = "x"\n[mcp_servers\n');
+    place.write(join(place.userHome, '.codex', 'config.toml'), 'model = "x"\n[mcp_servers\n');
     const told = await importing();
     expect(actions(told)).toEqual({ ok: 'add' });
-    expect(told.problems).toMatchObject([{ file: join(userHome, '.codex', 'config.toml'), line: 2 }]);
+    expect(told.problems).toMatchObject([{ file: join(place.userHome, '.codex', 'config.toml'), line: 2 }]);
   });
 
   it('CFG-5: our own file that does not parse is left alone, with status 2', async () => {
     cursor({ ok: { command: 'x' } });
     place.write(place.userFile, '{ broken');
-    const { status, value } = await place.json(['import'], here());
+    const { status, value } = await place.json(['import'], place.here());
     expect(status).toBe(2);
     expect(value).toMatchObject({ error: { code: 'CONFIG_UNWRITABLE' } });
     expect(readFileSync(place.userFile, 'utf8')).toBe('{ broken');
   });
 
   it('CFG-9: the questions of VS Code come with the servers that have them', async () => {
-    writeAgents({ home: userHome, project: place.project }, ['vscode']);
-    const { value } = await place.json(['import', 'vscode'], here());
+    writeAgents({ home: place.userHome, project: place.project }, ['vscode']);
+    const { value } = await place.json(['import', 'vscode'], place.here());
     const question = (id: string, action: string, more: object): object => ({
       id,
       scope: 'user',
@@ -197,18 +190,18 @@ describe('import', () => {
         { id: 'perplexity-key', servers: ['code-input'], kept: null },
       ],
     });
-    expect((await place.json(['import', 'vscode'], here())).value).toMatchObject({
+    expect((await place.json(['import', 'vscode'], place.here())).value).toMatchObject({
       inputs: [{ action: 'same' }, { action: 'same' }, { action: 'skip' }],
     });
   });
 
   it('UI-1: says where it looked when there is nothing, and which agents it knows', async () => {
-    expect(await place.run(['import', 'zed'], here())).toEqual({
+    expect(await place.run(['import', 'zed'], place.here())).toEqual({
       status: 0,
       stdout: 'No servers were found in the files of Zed.\nNothing to import.\n',
       stderr: '',
     });
-    const { status, value } = await place.json(['import', 'curser'], here());
+    const { status, value } = await place.json(['import', 'curser'], place.here());
     expect(status).toBe(2);
     expect(value).toMatchObject({ error: { code: 'USAGE', hint: expect.stringContaining('"cursor"') } });
   });

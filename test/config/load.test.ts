@@ -37,6 +37,7 @@ describe('loadConfig: CFG-3', () => {
       problems: [],
       files: [home.config, join(root, '.mcp.json'), ...MANAGED_FILES],
       managed: UNMANAGED,
+      inputs: [],
       unreadable: [],
       projectRoot: root,
     });
@@ -87,6 +88,7 @@ describe('loadConfig: CFG-3', () => {
       problems: [],
       files: [home.config, join(sub, '.mcp.json'), project, ...MANAGED_FILES],
       managed: UNMANAGED,
+      inputs: [],
       unreadable: [],
       projectRoot: root,
     });

@@ -1,0 +1,28 @@
+/** A machine with other agents on it: a person's home of its own beside ours, and nothing of whoever runs the tests. */
+
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Extra, Place } from './command.ts';
+
+/** Variables that would lead agents, and us, elsewhere. */
+const ELSEWHERE = [
+  'XDG_CONFIG_HOME',
+  'CODEX_HOME',
+  'CLAUDE_CONFIG_DIR',
+  'OPENCODE_CONFIG',
+  'PI_CODING_AGENT_DIR',
+];
+
+export class Machine extends Place {
+  readonly userHome: string = join(this.dir, 'user');
+
+  constructor() {
+    super();
+    mkdirSync(this.userHome);
+  }
+
+  here(env: Readonly<Record<string, string>> = {}): Extra {
+    const nowhere = Object.fromEntries(ELSEWHERE.map((name) => [name, '']));
+    return { env: { HOME: this.userHome, PATH: '/usr/bin:/bin', ...nowhere, ...env } };
+  }
+}
