@@ -5,8 +5,9 @@
 
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
-import { type ArgumentChecker, createArgumentChecker } from './argument-check.ts';
+import { type ArgumentCheck, type ArgumentChecker, createArgumentChecker } from './argument-check.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
+import { unsendable } from './json-arguments.ts';
 import { settingsOf } from './settings.ts';
 
 export const validate: Stage = (context, next) => {
@@ -14,9 +15,7 @@ export const validate: Stage = (context, next) => {
   let checker: ArgumentChecker | undefined;
   const check = (call: Call, using: ArgumentChecker): ReturnType<Handler> => {
     const { tool } = settingsOf(call);
-    const problems = isRecord(call.arguments)
-      ? using.checkFor(tool.inputSchema)(call.arguments)
-      : ['the arguments must be an object'];
+    const problems = problemsOf(call.arguments, using.checkFor(tool.inputSchema));
     if (problems.length === 0) {
       return tool.outputSchema === undefined ? next(call) : withOutput(context, call, using, next);
     }
@@ -37,6 +36,12 @@ export const validate: Stage = (context, next) => {
     });
   };
 };
+
+function problemsOf(args: unknown, check: ArgumentCheck): readonly string[] {
+  if (!isRecord(args)) return ['the arguments must be an object'];
+  const unsent = unsendable(args);
+  return unsent === undefined ? check(args) : [unsent];
+}
 
 async function withOutput(
   context: CallContext,

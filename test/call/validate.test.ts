@@ -181,6 +181,8 @@ describe('schemas that mean harm (A18)', () => {
       Array.from({ length: 50_000 }, (_, at) => [`p${at}`, { type: 'string' }]),
     );
     expect(check({ type: 'object', properties }, { p1: 1 })).toEqual([]);
+    const anyOf = Array.from({ length: 100_000 }, (_, at) => ({ const: at }));
+    expect(check({ type: 'object', properties: { a: { anyOf } } }, { a: -1 })).toEqual([]);
     let deep: Record<string, unknown> = { type: 'string' };
     for (let at = 0; at < 5_000; at += 1) deep = { not: deep };
     expect(check({ type: 'object', properties: { a: deep } }, { a: 1 })).toEqual([]);
@@ -214,6 +216,25 @@ describe('the stage', () => {
       server.received.filter((message) => 'method' in message && message.method === 'tools/call'),
     ).toEqual([]);
     expect(it_.told('call.end')).toEqual([{ id: 'c1', outcome: 'error', ms: 0, code: 'INVALID_ARGUMENTS' }]);
+  });
+
+  it('CAL-1: what JSON has no word for is refused as the mistake of the caller that it is', async () => {
+    const server = scriptedServer({ tools: { take: { inputSchema: { type: 'object' } } } });
+    it_ = await world({ server, approve: () => 'allow' });
+    const circle: Record<string, unknown> = { name: 'circle' };
+    circle['self'] = [circle];
+    const sent = (args: Record<string, unknown>) => failure(it_.host.call('mcp__s__take', args));
+    expect((await sent({ a: { b: [1n] } })).toJSON()).toMatchObject({
+      code: 'INVALID_ARGUMENTS',
+      message: 'mcp__s__take was not called: a.b.0 is a BigInt, which JSON does not have',
+    });
+    expect((await sent({ circle })).toJSON()).toMatchObject({
+      code: 'INVALID_ARGUMENTS',
+      message: expect.stringMatching(
+        /^mcp__s__take was not called: circle\.self\.0\..*… is nested too deeply, or holds itself$/,
+      ),
+    });
+    expect(await it_.host.call('mcp__s__take', { at: new Date(0) })).toMatchObject({ isError: false });
   });
 
   it('CAL-1: structured output that breaks its promise is passed on with a warning', async () => {

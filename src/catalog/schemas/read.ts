@@ -222,10 +222,10 @@ class Reader {
   #withUnion(node: SchemaNode, raw: Readonly<Record<string, unknown>>, place: Place): SchemaNode {
     const keyword = Array.isArray(raw['anyOf']) && raw['anyOf'].length > 0 ? 'anyOf' : 'oneOf';
     const all = listOf(raw[keyword]);
-    if (all.length > MAX_BRANCHES)
+    const kept = firstForms(all);
+    if (all.length > kept.length)
       this.#changes.add(place.path, `only the first ${MAX_BRANCHES} forms are kept`);
-    const branches = all
-      .slice(0, MAX_BRANCHES)
+    const branches = kept
       .filter(isRecord)
       .map((branch) => this.#parts(branch, { ...place, depth: place.depth + 1 }));
     if (branches.length === 0) return node;
@@ -339,4 +339,11 @@ function below(place: Place, step: string): Place {
 
 function listOf(raw: unknown): readonly unknown[] {
   return Array.isArray(raw) ? raw : [];
+}
+
+/** As many forms as are kept. One that is only null comes on top: an argument that may be left out ends with it. */
+function firstForms(all: readonly unknown[]): readonly unknown[] {
+  const first = all.slice(0, MAX_BRANCHES);
+  const absent = all.slice(MAX_BRANCHES).find((form) => isRecord(form) && form['type'] === 'null');
+  return absent === undefined ? first : [...first, absent];
 }

@@ -472,6 +472,7 @@ describe('CAT-5: budget and hostility', () => {
       '2,000 enums',
       object(Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`p${i}`, { enum: ['a', 'b'] }]))),
     ],
+    ['100,000 branches', object({ a: { anyOf: Array.from({ length: 100_000 }, (_, i) => ({ const: i })) } })],
     [
       'a pattern that never ends',
       object({
