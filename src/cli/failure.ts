@@ -2,8 +2,9 @@
 
 import { asPlugboardError, EXIT_STATUS, type PlugboardError } from '../errors.ts';
 import { clean } from '../policy/clean.ts';
+import { labelled } from './labelled.ts';
 import type { Output } from './output.ts';
-import { indent, wrap } from './table.ts';
+import { indent } from './table.ts';
 
 /** Tells the failure on the right stream in the right shape; answers with the exit status. */
 export function reportFailure(thrown: unknown, output: Output, verbose: boolean): number {
@@ -16,19 +17,15 @@ export function reportFailure(thrown: unknown, output: Output, verbose: boolean)
 /** One sentence, one hint, and what the server said last on stderr. */
 export function describeFailure(error: PlugboardError, output: Output): string {
   const paint = output.notePaint;
-  const lines = [labelled(paint.bad('error:'), ' ', error.message, output)];
-  if (error.hint !== undefined) lines.push(labelled(paint.faint('hint:'), '  ', error.hint, output));
+  const lines = [labelled({ text: 'error:', paint: paint.bad, cells: LABEL_CELLS }, error.message, output)];
+  if (error.hint !== undefined)
+    lines.push(labelled({ text: 'hint:', paint: paint.faint, cells: LABEL_CELLS }, error.hint, output));
   const tail = error.detail.stderr;
   if (tail) lines.push(paint.faint('its stderr ended with:'), indent(clean(tail).trimEnd(), '  '));
   return lines.join('\n');
 }
 
 const LABEL_CELLS = 'error: '.length;
-
-function labelled(label: string, gap: string, text: string, { noteColumns }: Output): string {
-  const room = noteColumns === undefined ? undefined : noteColumns - LABEL_CELLS;
-  return `${label}${gap}${wrap(clean(text), room).join(`\n${' '.repeat(LABEL_CELLS)}`)}`;
-}
 
 /** A fault of ours says so, and how to tell us more. */
 function explained(error: PlugboardError): PlugboardError {

@@ -1,8 +1,10 @@
 /** Problems of configuration files as a person reads them: where, what, and what to do. */
 
 import type { Problem } from '../config/entry.ts';
-import { clean } from '../policy/clean.ts';
+import { labelled } from './labelled.ts';
 import type { Output } from './output.ts';
+
+const LABEL_CELLS = 'problem: '.length;
 
 /** Tells them on stderr; with `--json` they are part of the document instead. */
 export function noteProblems(problems: readonly Problem[], output: Output): void {
@@ -14,6 +16,11 @@ function describeProblem(problem: Problem, output: Output): string {
   const paint = output.notePaint;
   const place = [problem.file, problem.line, problem.column].filter((part) => part !== undefined).join(':');
   const server = problem.server === undefined ? '' : ` server "${problem.server}":`;
-  const first = `${paint.warn('problem:')} ${clean(`${place}:${server} ${problem.message}`)}`;
-  return problem.hint === undefined ? first : `${first}\n${paint.faint('hint:')}    ${clean(problem.hint)}`;
+  const first = labelled(
+    { text: 'problem:', paint: paint.warn, cells: LABEL_CELLS },
+    `${place}:${server} ${problem.message}`,
+    output,
+  );
+  if (problem.hint === undefined) return first;
+  return `${first}\n${labelled({ text: 'hint:', paint: paint.faint, cells: LABEL_CELLS }, problem.hint, output)}`;
 }

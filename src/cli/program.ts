@@ -66,21 +66,33 @@ export async function runProgram(invocation: Invocation): Promise<number> {
     if (!(thrown instanceof CommanderError)) throw thrown;
     const nothingTyped = thrown.code === 'commander.help' && !output.json;
     if (thrown.exitCode !== 0 && !nothingTyped) throw usageError(thrown, wanted);
+    if (nothingTyped && output.columns !== undefined) {
+      const { overview } = await import('./overview.ts');
+      return overview(contextOf(invocation, program.opts(), undefined));
+    }
     const isVersion = thrown.code === 'commander.version';
     output.answer(isVersion ? { version: printed.trim() } : { help: printed }, () => printed.trimEnd());
     return 0;
   }
   if (chosen === undefined || verb === undefined) throw noCommand();
-  const context: Context = {
-    ...readGlobals(program.opts(), invocation.there?.cwd),
-    home: invocation.there?.home ?? findHome(invocation.env),
-    openHost: invocation.there?.openHost,
-    env: invocation.env,
+  const afterDashes = dashes === -1 ? undefined : argv.slice(dashes + 1);
+  return verb.run(contextOf(invocation, program.opts(), afterDashes), chosen.args, chosen.opts());
+}
+
+function contextOf(
+  { there, env, output, signal }: Invocation,
+  globals: Flags,
+  afterDashes: readonly string[] | undefined,
+): Context {
+  return {
+    ...readGlobals(globals, there?.cwd),
+    home: there?.home ?? findHome(env),
+    openHost: there?.openHost,
+    env,
     output,
-    signal: invocation.signal,
-    afterDashes: dashes === -1 ? undefined : argv.slice(dashes + 1),
+    signal,
+    afterDashes,
   };
-  return verb.run(context, chosen.args, chosen.opts());
 }
 
 function isVersionFlag(word: string): boolean {

@@ -28,6 +28,33 @@ describe('on a terminal', () => {
     expect(screen).toMatch(/1 connected, 1 disabled/);
   });
 
+  it('UI-1: plugboard alone shows how things stand, starts nothing, and says what comes next', async () => {
+    const first = await onTerminal(place, []);
+    expect(first.screen).toContain('No servers are configured here.');
+    expect(first.screen).toContain('plugboard import --dry-run');
+    place.write(place.userFile, { mcpServers: { echo: ECHO, off: { command: 'x', enabled: false } } });
+    const plain = { env: { NO_COLOR: '1' } };
+    expect(await onTerminal(place, [], plain)).toEqual({
+      status: 0,
+      screen: [
+        '· echo  stdio  user     idle',
+        '· off   stdio  user     disabled',
+        '',
+        '1 idle, 1 disabled; 0 tools known',
+        '',
+        'Next:  plugboard list    connects to all of them',
+        '       plugboard --help  shows all commands',
+        '',
+      ].join('\r\n'),
+    });
+    await place.run(['list']);
+    const known = await onTerminal(place, [], plain);
+    expect(known.screen).toContain('idle, 5 tools known');
+    expect(known.screen).toContain('Next:  plugboard search <words>');
+    place.write(place.projectFile, { mcpServers: { theirs: ECHO } });
+    expect((await onTerminal(place, [], plain)).screen).toContain('Next:  plugboard trust ');
+  });
+
   it('CAL-4: call shows how far it is, and takes that away when the answer is there', async () => {
     const worker = { command: process.execPath, args: [join(FIXTURES, 'cli-slow.mjs')] };
     place.write(place.userFile, { mcpServers: { worker } });

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rows } from '../../src/cli/commands.ts';
 import { Place } from './command.ts';
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
@@ -31,6 +33,24 @@ describe('the command line', () => {
     expect(bare.status).toBe(0);
     expect(bare.stdout).toMatch(/^Usage: plugboard \[options\] \[command\]\n/);
     expect(bare.stderr).toBe('');
+  });
+
+  it('UI-1: the help of every command has an example that begins with plugboard', async () => {
+    const without = await Promise.all(
+      rows.map(async ({ name, load }) => {
+        const command = new Command(name);
+        let text = '';
+        command.configureOutput({
+          writeOut: (part) => {
+            text += part;
+          },
+        });
+        (await load()).configure(command);
+        command.outputHelp();
+        return /\nExamples?:\n(?: {2}.*\n)*? {2}.*plugboard /.test(`${text}\n`) ? [] : [name];
+      }),
+    );
+    expect(without.flat()).toEqual([]);
   });
 
   it('without a command but with --json is a usage error', async () => {

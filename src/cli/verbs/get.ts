@@ -15,7 +15,9 @@ import type { Context, Verb } from '../verb.ts';
 
 export const get: Verb = {
   configure(command: Command): void {
-    command.argument('<name>', 'the server');
+    command
+      .argument('<name>', 'the server')
+      .addHelpText('after', '\nExamples:\n  plugboard get files\n  plugboard get files --json');
   },
 
   async run(context: Context, args: readonly string[]): Promise<number> {

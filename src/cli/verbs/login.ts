@@ -11,7 +11,10 @@ export const login: Verb = {
     command
       .argument('<server>', 'the server')
       .option('--no-browser', 'print the address, and take the one that the browser ended on')
-      .addHelpText('after', () => '\nOver SSH: plugboard login docs --no-browser\n');
+      .addHelpText(
+        'after',
+        '\nExamples:\n  plugboard login docs\n  plugboard login docs --no-browser   (over SSH)',
+      );
   },
 
   async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {

@@ -6,7 +6,7 @@ import { openHost } from '../with-host.ts';
 
 export const logout: Verb = {
   configure(command: Command): void {
-    command.argument('<server>', 'the server');
+    command.argument('<server>', 'the server').addHelpText('after', '\nExample:\n  plugboard logout docs');
   },
 
   async run(context: Context, args: readonly string[]): Promise<number> {

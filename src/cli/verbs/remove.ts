@@ -17,7 +17,8 @@ export const remove: Verb = {
   configure(command: Command): void {
     command
       .argument('<name>', 'the server')
-      .addOption(scopeOption('where to remove it, when several scopes have it'));
+      .addOption(scopeOption('where to remove it, when several scopes have it'))
+      .addHelpText('after', '\nExamples:\n  plugboard remove files\n  plugboard remove files -s project');
   },
 
   async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {

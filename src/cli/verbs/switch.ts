@@ -18,7 +18,9 @@ export const disable: Verb = switching(false);
 function switching(enabled: boolean): Verb {
   return {
     configure(command: Command): void {
-      command.argument('<name>', 'the server');
+      command
+        .argument('<name>', 'the server')
+        .addHelpText('after', `\nExample:\n  plugboard ${enabled ? 'enable' : 'disable'} files`);
     },
     run: (context, args) => setSwitch(context, args[0] ?? '', enabled),
   };

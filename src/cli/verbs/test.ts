@@ -16,7 +16,12 @@ import { openHost } from '../with-host.ts';
 
 export const test: Verb = {
   configure(command: Command): void {
-    command.argument('<name>', 'the server');
+    command
+      .argument('<name>', 'the server')
+      .addHelpText(
+        'after',
+        '\nExamples:\n  plugboard test files\n  plugboard test files --verbose   (with what it logs)',
+      );
   },
 
   async run(context: Context, args: readonly string[]): Promise<number> {

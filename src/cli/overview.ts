@@ -1,0 +1,79 @@
+/** `plugboard` alone on a terminal: how things stand, from files alone, and the next sensible command. */
+
+import { loadConfig } from '../config/load.ts';
+import type { ServerReport } from '../host-report.ts';
+import { configuredReport, trustVerdicts } from './config-report.ts';
+import type { Output } from './output.ts';
+import { noteProblems } from './problems.ts';
+import { reportLines, rowLayout, summary, toolCount } from './report-lines.ts';
+import { layOut } from './table.ts';
+import type { Context } from './verb.ts';
+
+/** Lines beside the rows of servers; the rest of the window is theirs. */
+const OTHER_LINES = 8;
+const MIN_ROWS = 5;
+
+export async function overview(context: Context): Promise<number> {
+  const { output, cwd, home, extra } = context;
+  const config = await loadConfig({ cwd, home, extra });
+  const verdicts = await trustVerdicts(config.servers, context);
+  const authority = { managed: config.managed, env: context.env };
+  const reports = config.servers.map((spec) => configuredReport(spec, verdicts, { authority, home }));
+  noteProblems(config.problems, output);
+  const advice = nextStep(reports, config.problems.length > 0);
+  output.line(
+    [
+      ...(reports.length === 0 ? ['No servers are configured here.'] : state(context, reports)),
+      '',
+      ...steps(advice, output),
+    ].join('\n'),
+  );
+  return 0;
+}
+
+function steps(advice: readonly Step[], { paint, columns }: Output): string[] {
+  const all = [...advice, { command: 'plugboard --help', why: 'shows all commands' }];
+  return layOut(
+    all.map(({ command, why }, at) => [at === 0 ? 'Next:' : '', command, why]),
+    { columns: [{}, { paint: paint.strong }, { paint: paint.faint }], total: columns },
+  );
+}
+
+function state({ output }: Context, reports: readonly ServerReport[]): string[] {
+  const layout = rowLayout(
+    output,
+    reports.map(({ name }) => name),
+  );
+  const room = Math.max(MIN_ROWS, output.rows - OTHER_LINES);
+  // One line each: reasons and hints are for `list`.
+  const rows = reports.map((report) => reportLines(report, layout)[0] ?? '');
+  const tools = reports.reduce((sum, report) => sum + report.tools, 0);
+  return [
+    ...rows.slice(0, room),
+    ...(rows.length > room ? [output.paint.faint(`  and ${rows.length - room} more`)] : []),
+    '',
+    output.paint.faint(`${summary(reports)}; ${toolCount(tools)} known`),
+  ];
+}
+
+interface Step {
+  readonly command: string;
+  readonly why: string;
+}
+
+/** What somebody in this place would want to do, most pressing first. */
+function nextStep(reports: readonly ServerReport[], hasProblems: boolean): Step[] {
+  if (reports.length === 0) {
+    return [
+      { command: 'plugboard import --dry-run', why: 'shows what other agents on this machine have' },
+      { command: 'plugboard add <name> -- <command>', why: 'adds a server of your own' },
+    ];
+  }
+  if (hasProblems) return [{ command: 'plugboard doctor', why: 'says what is wrong, and what to do' }];
+  if (reports.some(({ status }) => status === 'untrusted')) {
+    return [{ command: 'plugboard trust', why: 'shows what this project wants to run' }];
+  }
+  const isUnseen = reports.some(({ status, tools }) => status === 'idle' && tools === 0);
+  if (isUnseen) return [{ command: 'plugboard list', why: 'connects to all of them' }];
+  return [{ command: 'plugboard search <words>', why: 'finds a tool by what it does' }];
+}
