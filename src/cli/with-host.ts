@@ -9,6 +9,7 @@ import { aborted } from './interrupt.ts';
 import { findServer } from './known-server.ts';
 import { noteProblems } from './problems.ts';
 import type { Context } from './verb.ts';
+import { whileConnecting } from './waiting-line.ts';
 
 export interface Need {
   /** The servers that have to be there, or all that can be. */
@@ -60,12 +61,13 @@ export async function withHost(
   work: (hosted: Hosted) => Promise<number>,
 ): Promise<number> {
   return openHost(context, need, async (hosted) => {
-    if (need.servers === 'all') {
-      await hosted.host.ready();
-      noteMissing(context, hosted.host);
-    } else {
-      await Promise.all(need.servers.map((name) => hosted.host.connect(name)));
-    }
+    const { host } = hosted;
+    const { servers } = need;
+    await whileConnecting(context.output, host, async () => {
+      if (servers === 'all') await host.ready();
+      else await Promise.all(servers.map((name) => host.connect(name)));
+    });
+    if (servers === 'all') noteMissing(context, host);
     return work(hosted);
   });
 }

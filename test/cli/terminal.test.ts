@@ -55,6 +55,21 @@ describe('on a terminal', () => {
     expect((await onTerminal(place, [], plain)).screen).toContain('Next:  plugboard trust ');
   });
 
+  it('UI-1: what takes longer than half a second says what it waits for, and takes that away', async () => {
+    const silent = {
+      command: process.execPath,
+      args: [join(FIXTURES, 'cli-silent.mjs')],
+      startupTimeoutMs: 2000,
+    };
+    place.write(place.userFile, { mcpServers: { echo: ECHO, silent } });
+    const { status, screen } = await onTerminal(place, ['tools']);
+    expect(status).toBe(0);
+    expect(screen).toMatch(/connecting [━╌]+ \d\/2 (?:echo, )?silent/);
+    const [left = ''] = screen.split('\u001b[2K').slice(-1);
+    expect(left).not.toContain('━');
+    expect(left).toContain('echo');
+  });
+
   it('CAL-4: call shows how far it is, and takes that away when the answer is there', async () => {
     const worker = { command: process.execPath, args: [join(FIXTURES, 'cli-slow.mjs')] };
     place.write(place.userFile, { mcpServers: { worker } });

@@ -10,9 +10,9 @@ import { EXIT_STATUS } from '../../errors.ts';
 import { clean } from '../../policy/clean.ts';
 import { foreignPlaces } from '../foreign-places.ts';
 import type { Output } from '../output.ts';
-import { ProgressLine } from '../progress-line.ts';
 import { wrap } from '../table.ts';
 import type { Context, Verb } from '../verb.ts';
+import { whileConnecting } from '../waiting-line.ts';
 import { type CommandHost, openHost } from '../with-host.ts';
 
 export const doctor: Verb = {
@@ -49,21 +49,11 @@ function isFine(status: string | undefined): boolean {
   return status === 'connected' || status === 'disabled';
 }
 
+/** Refused, failed or connected: the reports say it all. */
 async function connectAll(host: CommandHost, output: Output): Promise<void> {
-  const servers = host.servers();
-  const line = new ProgressLine(output, 'connecting');
-  let done = 0;
-  try {
-    await Promise.all(
-      servers.map(async ({ name }) => {
-        // Refused, failed or connected: its report says it all.
-        await host.connect(name).catch(() => {});
-        line.show({ progress: ++done, total: servers.length, message: name });
-      }),
-    );
-  } finally {
-    line.clear();
-  }
+  await whileConnecting(output, host, () =>
+    Promise.all(host.servers().map(({ name }) => host.connect(name).catch(() => {}))),
+  );
 }
 
 /** What is not about one server first, then each server with its own. */

@@ -12,6 +12,7 @@ import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
 import { layOut } from '../table.ts';
 import type { Context, Verb } from '../verb.ts';
+import { whileConnecting } from '../waiting-line.ts';
 import { openHost } from '../with-host.ts';
 
 export const test: Verb = {
@@ -29,9 +30,11 @@ export const test: Verb = {
     const { output } = context;
     const config = await readConfig(context, name);
     return openHost(context, { servers: [name] }, async ({ host }) => {
-      const error = await host.connect(name).then(
-        () => undefined,
-        (thrown: unknown) => asPlugboardError(thrown),
+      const error = await whileConnecting(output, host, () =>
+        host.connect(name).then(
+          () => undefined,
+          (thrown: unknown) => asPlugboardError(thrown),
+        ),
       );
       const server = host.servers().find((report) => report.name === name);
       const phases = [config, ...host.phases(name)];
