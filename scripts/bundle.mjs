@@ -54,7 +54,7 @@ const commands = {
   'cli/verbs/chat.ts': './chat.cjs',
   'cli/verbs/doctor.ts': './doctor.cjs',
   'cli/verbs/serve.ts': './serve.cjs',
-  'cli/verbs/workspace.ts': './workspace.cjs',
+  'cli/workspace-program.ts': './workspace.cjs',
   'cli/verbs/import.ts': './import.cjs',
   'cli/verbs/export.ts': './export.cjs',
 };
@@ -68,7 +68,7 @@ const files = [
   { name: 'argument-check', entry: 'call/argument-check.ts', apart: {} },
   {
     name: 'workspace',
-    entry: 'cli/verbs/workspace.ts',
+    entry: 'cli/workspace-program.ts',
     // Read when the first arguments have to be checked.
     apart: { ...errors, 'call/argument-check.ts': './argument-check.cjs' },
     supported: { 'dynamic-import': false },
@@ -86,6 +86,7 @@ const files = [
     apart: {
       'cli/commands.ts': './commands.cjs',
       'cli/completion/complete.ts': './complete.cjs',
+      'cli/workspace-program.ts': './workspace.cjs',
       'remote/quick.ts': './remote.cjs',
     },
     supported: { 'dynamic-import': false },

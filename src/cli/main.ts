@@ -29,6 +29,11 @@ async function main(): Promise<void> {
     const status = await runQuickly(words, process.env);
     if (status !== undefined) process.exit(status);
   }
+  if (words[0] === 'workspace') {
+    const { runWorkspaceQuickly } = await import('./workspace-program.ts');
+    const status = await runWorkspaceQuickly(words.slice(1), process.env, (code) => process.exit(code));
+    if (status !== undefined) process.exit(status);
+  }
   const { runCommand } = await import('./commands.ts');
   process.exit(await runCommand(words, (status) => process.exit(status)));
 }

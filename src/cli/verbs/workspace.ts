@@ -1,13 +1,7 @@
 /** `plugboard workspace`: the workspace server on stdio, as a program of its own for any agent. */
 
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { findProjectRoot } from '../../config/home.ts';
 import { PlugboardError } from '../../errors.ts';
-import { stdio } from '../../kit/transports.ts';
-import { createWorkspaceServer } from '../../workspace/server.ts';
-import { aborted } from '../interrupt.ts';
 import type { Context, Flags, Verb } from '../verb.ts';
 
 export const workspace: Verb = {
@@ -21,34 +15,15 @@ export const workspace: Verb = {
       );
   },
 
-  async run(
-    { cwd, env, output, signal }: Context,
-    [given, excess]: readonly string[],
-    flags: Flags,
-  ): Promise<number> {
-    if (excess !== undefined)
-      throw usage(`workspace takes one folder, and ${JSON.stringify(excess)} is a second.`);
-    const root = given === undefined ? findProjectRoot(cwd) : resolve(cwd, given);
-    if (statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true)
-      throw usage(`There is no folder ${root}.`);
-    const { server, close } = createWorkspaceServer({
-      root,
-      shell: flags['shell'] === true,
-      searchPath: env['PATH'] ?? '',
-    });
+  async run(context: Context, [given]: readonly string[], flags: Flags): Promise<number> {
+    const { cwd, env, output, signal } = context;
+    const { isFolder, serveWorkspace, workspaceRoot } = await import('../workspace-program.ts');
+    const root = workspaceRoot(cwd, given);
+    if (!isFolder(root)) throw usage(`There is no folder ${root}.`);
     if (process.stdin.isTTY) {
       output.note(`Speaks MCP on stdin and stdout, for an agent to start: ${root}. End with Ctrl-C.`);
     }
-    // What runs for a client that is gone would keep us waiting for its end.
-    signal.addEventListener('abort', close, { once: true });
-    try {
-      const served = await server.serve(stdio());
-      await Promise.race([served.closed, aborted(signal).catch(() => {})]);
-      await server.close();
-    } finally {
-      close();
-    }
-    return 0;
+    return serveWorkspace({ root, shell: flags['shell'] === true, env, signal });
   },
 };
 

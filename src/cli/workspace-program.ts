@@ -1,0 +1,53 @@
+/** The workspace server as a program: served on stdio until its client leaves, with nothing loaded that it does not need. */
+
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { findProjectRoot } from '../config/home.ts';
+import { stdio } from '../kit/transports.ts';
+import { createWorkspaceServer } from '../workspace/server.ts';
+import { aborted, listenForInterrupts } from './interrupt.ts';
+
+export interface WorkspaceProgram {
+  readonly root: string;
+  readonly shell: boolean;
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+}
+
+export async function serveWorkspace({ root, shell, env, signal }: WorkspaceProgram): Promise<number> {
+  const { server, close } = createWorkspaceServer({ root, shell, searchPath: env['PATH'] ?? '' });
+  // What runs for a client that is gone would keep us waiting for its end.
+  signal.addEventListener('abort', close, { once: true });
+  try {
+    const served = await server.serve(stdio());
+    await Promise.race([served.closed, aborted(signal).catch(() => {})]);
+    await server.close();
+  } finally {
+    close();
+  }
+  return 0;
+}
+
+/** The folder that was given, else the project that one stands in. */
+export function workspaceRoot(cwd: string, given: string | undefined): string {
+  return given === undefined ? findProjectRoot(cwd) : resolve(cwd, given);
+}
+
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** The words that programs start it with, without the parser of commands; undefined when it takes more than that. */
+export async function runWorkspaceQuickly(
+  words: readonly string[],
+  env: NodeJS.ProcessEnv,
+  exit: (status: number) => void,
+): Promise<number | undefined> {
+  const [given, ...more] = words.filter((word) => word !== '--shell');
+  const isPlain = more.length === 0 && given?.startsWith('-') !== true && !process.stdin.isTTY;
+  if (!isPlain || !isFolder('.')) return undefined;
+  const root = workspaceRoot(process.cwd(), given);
+  if (!isFolder(root)) return undefined;
+  const { signal } = listenForInterrupts(exit);
+  return serveWorkspace({ root, shell: words.includes('--shell'), env, signal });
+}
