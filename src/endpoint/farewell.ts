@@ -23,5 +23,5 @@ export async function partFrom(
   });
   await Promise.race([Promise.all(fronts.map((front) => front.idle())), late]);
   stopTimer();
-  for (const front of fronts) front.close(reason);
+  for (const front of fronts) front.dismiss(reason);
 }

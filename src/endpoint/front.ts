@@ -154,6 +154,12 @@ export class Front {
     this.#subscriptions.close();
   }
 
+  /** As `close`, for a client that is still there: what it waits for is answered with the reason. */
+  dismiss(reason: PlugboardError): void {
+    for (const work of this.#running.values()) work.fail(new RpcFailure(RPC_INTERNAL_ERROR, reason.message));
+    this.close(reason);
+  }
+
   close(reason: PlugboardError): void {
     for (const work of this.#running.values()) work.cancel(reason);
     this.#outbound.close(reason);
@@ -193,16 +199,20 @@ export class Front {
       work = new Work(id, asker, exchange, this.#legacyAsk(exchange), toolOf(method, params));
       this.#running.set(id, work);
       const result = await this.#long(method, params, work);
-      // A client that took its request back wants no answer.
       return work.isCancelled
-        ? undefined
+        ? this.#cancelled(id, work)
         : { jsonrpc: '2.0', id, result: dress(method, result, asker.era, this.#backend.identity) };
     } catch (thrown) {
-      return work?.isCancelled ? undefined : this.#failed(id, thrown);
+      return work?.isCancelled ? this.#cancelled(id, work) : this.#failed(id, thrown);
     } finally {
       if (work !== undefined) this.#done(id, work);
       else if (this.#options.stateless) this.#release();
     }
+  }
+
+  /** A client that took its request back wants no answer. */
+  #cancelled(id: RequestId, { failure }: Work): JsonRpcMessage | undefined {
+    return failure === undefined ? undefined : this.#failed(id, failure);
   }
 
   #done(id: RequestId, work: Work): void {

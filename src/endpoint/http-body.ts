@@ -1,6 +1,7 @@
 /** The body of a request, whole, within a limit, and as JSON. */
 
 import type { IncomingMessage } from 'node:http';
+import { readJson } from './json-text.ts';
 
 /** Arguments may hold pictures; nothing sensible is larger than this. */
 export const MAX_BODY_BYTES: number = 16 * 1024 * 1024;
@@ -26,14 +27,6 @@ export function readBody(request: IncomingMessage, done: (body: Body) => void): 
   request.on('end', () => {
     const [first] = chunks;
     const whole = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
-    done(parse(whole.toString('utf8')));
+    done(readJson(whole.toString('utf8')) ?? { status: 400 });
   });
-}
-
-function parse(text: string): Body {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return { status: 400 };
-  }
 }

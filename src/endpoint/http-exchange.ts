@@ -90,8 +90,9 @@ export class HttpExchange implements Exchange {
   #event(text: string): boolean {
     if (!this.openStream()) return false;
     this.quietSweeps = 0;
-    this.#response.write(text);
+    // What one message holds may be more: it is what piles up behind it that is cut off.
     if (this.#response.writableLength > MAX_UNREAD_BYTES) this.#response.destroy();
+    else this.#response.write(text);
     return true;
   }
 }

@@ -72,7 +72,7 @@ export class McpEndpoint {
       if (body.status === 413) response.setHeader('connection', 'close');
       body.status === 413
         ? refuse(response, 413, 'The body is too large.')
-        : refuse(response, 400, 'The body is not JSON.', RPC_PARSE_ERROR);
+        : refuse(response, 400, 'The body is not JSON, or nested too deep.', RPC_PARSE_ERROR);
       return;
     }
     const { value } = body;
@@ -82,6 +82,11 @@ export class McpEndpoint {
     }
     if (!isMessage(value)) {
       refuse(response, 400, 'The body is no JSON-RPC message.', RPC_INVALID_REQUEST);
+      return;
+    }
+    const { id } = value;
+    if (id !== undefined && id !== null && !isId(id)) {
+      refuse(response, 400, 'An id has to be text or a number.', RPC_INVALID_REQUEST);
       return;
     }
     if (isModern(request, value)) {
@@ -266,7 +271,7 @@ function isMessage(value: unknown): value is Params {
 }
 
 function isId(id: unknown): id is RequestId {
-  return typeof id === 'string' || typeof id === 'number';
+  return typeof id === 'string' || Number.isFinite(id);
 }
 
 function nobodyListens(): boolean {

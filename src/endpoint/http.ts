@@ -18,9 +18,14 @@ import { LegacySse } from './http-sse.ts';
 const MCP_PATH = '/mcp';
 const DEFAULT_HOST = '127.0.0.1';
 const HEADERS_TIMEOUT_MS = 10_000;
+/** How often both timeouts are looked at: Node's own default would make thirty seconds out of ten. */
+const CHECK_MS = 5_000;
 /** A request has to be here whole within this time; its answer may take longer. */
 const REQUEST_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_MS = 65_000;
+/** How long the last answers may take to leave. */
+const DRAIN_MS = 1_000;
+const DRAIN_TICK_MS = 50;
 const MAX_HEADER_BYTES: number = 32 * 1024;
 const MAX_CONNECTIONS = 20_000;
 
@@ -76,6 +81,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
       noDelay: true,
@@ -106,9 +112,11 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
     await new Promise(setImmediate);
     endpoint.close();
     sse?.close();
-    await new Promise(setImmediate);
+    await drained(server, closed);
     server.closeAllConnections();
     await closed;
+    // Clients in this process see the end of their connections before anybody goes on.
+    await new Promise(setImmediate);
   };
   return {
     url: `http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${port}${MCP_PATH}`,
@@ -118,6 +126,21 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
       return closing;
     },
   };
+}
+
+/** Lets answers that are written leave for as long as their clients read them, within a limit. */
+async function drained(server: HttpServer, closed: Promise<void>): Promise<void> {
+  let ticks = 0;
+  await new Promise<void>((resolve) => {
+    const look = setInterval(() => {
+      server.closeIdleConnections();
+      ticks += 1;
+      if (ticks * DRAIN_TICK_MS >= DRAIN_MS) resolve();
+    }, DRAIN_TICK_MS);
+    setImmediate(() => server.closeIdleConnections());
+    void closed.then(resolve);
+    void closed.finally(() => clearInterval(look));
+  });
 }
 
 interface Doors {

@@ -6,6 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import { isRecord, type JsonRpcMessage, RPC_INVALID_REQUEST, RPC_PARSE_ERROR } from '../lib/json-rpc.ts';
 import type { Backend, Served } from './backend.ts';
 import { Front } from './front.ts';
+import { readJson } from './json-text.ts';
 import { LineWriter, readLines } from './lines.ts';
 
 /** How long what runs may go on for a client that has said its last word but may still read. */
@@ -86,12 +87,9 @@ export function openLines(
     });
   };
   readLines(input, (line) => {
-    let value: unknown;
-    try {
-      value = JSON.parse(line);
-    } catch {
-      return void send(failure(RPC_PARSE_ERROR, 'This line is not JSON.'));
-    }
+    const read = readJson(line);
+    if (read === undefined) return void send(failure(RPC_PARSE_ERROR, 'This line is not JSON.'));
+    const { value } = read;
     for (const frame of Array.isArray(value) ? value : [value]) {
       if (isRecord(frame) && frame['jsonrpc'] === '2.0') received(frame);
       else send(failure(RPC_INVALID_REQUEST, 'This line is no JSON-RPC message.'));
