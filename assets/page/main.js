@@ -1,0 +1,205 @@
+/** The page itself: the token, the four views, the keyboard, and what is told at the edge. */
+
+import { setToken, takeToken } from './api.js';
+import { button, h, replace } from './dom.js';
+import { failed, notice } from './notices.js';
+import { serversView } from './servers.js';
+import { STATUS } from './states.js';
+import { follow, onNotice, reloadServers, store, watch } from './store.js';
+
+const THEME_KEY = 'plugboard-theme';
+const THEMES = ['auto', 'light', 'dark'];
+/** The first view comes with the page, the others while it is looked at. */
+const VIEWS = [
+  ['servers', 'Servers', async () => serversView(), () => store.servers.length],
+  ['tools', 'Tools', async () => (await import('./tools.js')).toolsView(), () => store.tools.length],
+  ['calls', 'Calls', async () => (await import('./calls.js')).callsView(), () => store.running],
+  [
+    'questions',
+    'Questions',
+    async () => (await import('./questions.js')).questionsView(),
+    () => store.questions.length,
+  ],
+];
+
+const main = document.getElementById('view');
+const nav = document.querySelector('.nav');
+const foot = document.querySelector('.rail-foot');
+const made = new Map();
+let current;
+
+/** One object for each view, made once. */
+function viewOf(name) {
+  if (!made.has(name)) made.set(name, VIEWS.find(([each]) => each === name)[2]());
+  return made.get(name);
+}
+
+async function show(name, use = () => {}) {
+  const known = VIEWS.find(([each]) => each === name) ?? VIEWS[0];
+  current = known[0];
+  if (location.hash !== `#${current}`) history.replaceState(null, '', `#${current}`);
+  drawNav();
+  const view = await viewOf(current);
+  // Another one was asked for meanwhile.
+  if (current !== known[0]) return;
+  if (view.element !== main.firstElementChild) {
+    replace(main, view.element);
+    main.setAttribute('aria-label', known[1]);
+    view.draw?.();
+  }
+  use(view);
+}
+
+function drawNav() {
+  for (const [at, [name, label, , amount]] of VIEWS.entries()) {
+    const link =
+      nav.children[at] ??
+      nav.appendChild(h('a', { href: `#${name}` }, h('span.nav-name', label), h('span.nav-count')));
+    link.setAttribute('aria-current', current === name ? 'page' : 'false');
+    link.title = `Press ${at + 1}`;
+    const number = amount();
+    link.lastElementChild.textContent = number === 0 ? '' : number > 9_999 ? '9999+' : String(number);
+    link.lastElementChild.classList.toggle('urgent', name === 'questions' && number > 0);
+  }
+  const waiting = store.questions.length;
+  document.title = waiting === 0 ? 'Plugboard' : `(${waiting}) Plugboard`;
+}
+
+function drawFoot() {
+  const theme = localStorage.getItem(THEME_KEY) ?? 'auto';
+  document.documentElement.dataset.theme = theme;
+  const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
+  const turn = () => {
+    localStorage.setItem(THEME_KEY, next);
+    drawFoot();
+  };
+  replace(
+    foot,
+    h(
+      'span.live',
+      { data: { tone: store.connected ? 'good' : 'bad' }, role: 'status' },
+      h(`span.dot.${store.connected ? 'good' : 'bad'}`),
+      store.connected ? 'live' : 'not connected',
+    ),
+    button(`${theme} theme`, turn, { kind: 'link', title: `Change to ${next}` }),
+    button('Keys', showKeys, { kind: 'link', title: 'Press ?' }),
+  );
+}
+
+function showKeys() {
+  const keys = [
+    ['1 – 4', 'the four views'],
+    ['/', 'search tools'],
+    ['↑ ↓ or j k', 'move in a list'],
+    ['↵', 'open what is marked'],
+    ['Ctrl ↵', 'run a tool'],
+    ['Esc', 'back'],
+  ];
+  const dialog = h(
+    'dialog.keys-dialog',
+    { aria: { label: 'Keys' } },
+    h('h2', 'Keys'),
+    h('dl.facts', ...keys.map(([key, does]) => h('div', h('dt', h('kbd', key)), h('dd', does)))),
+    h(
+      'div.actions.end',
+      button('Close', () => dialog.close()),
+    ),
+  );
+  dialog.addEventListener('close', () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+document.addEventListener('keydown', (event) => {
+  const typing =
+    event.target.closest?.('input, textarea, select, dialog') !== null && event.target !== document.body;
+  if (event.key === 'Escape' && !event.target.closest?.('dialog')) {
+    document.querySelector('.panes.open .back')?.click();
+    if (typing) event.target.blur();
+  }
+  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (/^[1-4]$/.test(event.key)) void show(VIEWS[Number(event.key) - 1][0], (view) => view.focus());
+  else if (event.key === '/') {
+    event.preventDefault();
+    void show('tools', (view) => view.search());
+  } else if (event.key === '?') showKeys();
+});
+
+function tell({ kind, report, before, event }) {
+  if (kind === 'login') {
+    const words = {
+      done: 'You are logged in to',
+      removed: 'The login is cleared for',
+      failed: 'The login failed for',
+    };
+    notice(`${words[event.state]} ${event.server}.`, {
+      kind: event.state === 'failed' ? 'bad' : 'good',
+      hint: event.message,
+    });
+    return;
+  }
+  const [tone, word] = STATUS[report.status] ?? ['calm', report.status];
+  // What is on its way is seen in the list; what it came to is worth a word.
+  if (before === undefined || tone === 'busy' || report.status === 'idle') return;
+  notice(`${report.name}: ${word}`, { kind: tone === 'calm' ? 'info' : tone, hint: report.error?.message });
+}
+
+function askForToken(wrong) {
+  const token = h('input.mono', {
+    type: 'password',
+    autocomplete: 'off',
+    required: true,
+    aria: { label: 'Token' },
+  });
+  const form = h(
+    'form.gate',
+    h('h1', 'Plugboard'),
+    h('p', wrong ? 'This token is not the right one.' : 'This page needs its token.'),
+    h(
+      'p.hint',
+      h('code', 'plugboard dashboard'),
+      ' prints an address that has it. It is also in the file ',
+      h('code', 'gateway-token'),
+      ' of your Plugboard folder.',
+    ),
+    token,
+    h('div.actions', h('button.primary', { type: 'submit' }, 'Open')),
+  );
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    setToken(token.value.trim());
+    location.reload();
+  });
+  document.body.classList.add('gated');
+  replace(main, form);
+  token.focus();
+}
+
+async function start() {
+  const view = location.hash.slice(1);
+  if (takeToken() === null) return askForToken(false);
+  drawFoot();
+  try {
+    // Enough to know whether we may come in, and what the first view shows.
+    const first = reloadServers();
+    void show(view);
+    await first;
+  } catch (error) {
+    if (error.status === 401 || error.status === 429) return askForToken(true);
+    failed(error);
+  }
+  watch(['servers', 'tools', 'calls', 'questions'], drawNav);
+  watch(['connected'], drawFoot);
+  addEventListener('hashchange', () => {
+    // Another address with a token was pasted into the same window.
+    if (location.hash.startsWith('#token=')) takeToken() && location.reload();
+    else void show(location.hash.slice(1));
+  });
+  onNotice(tell);
+  follow(() => askForToken(true));
+  requestIdleCallback(() => {
+    for (const [name] of VIEWS) void viewOf(name);
+  });
+}
+
+void start();

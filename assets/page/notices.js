@@ -1,0 +1,29 @@
+/** Short notices at the edge of the page: read out, gone after a while, or when they are clicked. */
+
+import { h } from './dom.js';
+
+const STAYS_MS = 6_000;
+const MAX_SHOWN = 4;
+
+export function notice(text, { kind = 'info', hint } = {}) {
+  const box = document.getElementById('notices');
+  const close = () => element.remove();
+  const element = h(
+    `div.notice.${kind}`,
+    h('p', text),
+    hint === undefined ? '' : h('p.hint', hint),
+    h('button.close', { type: 'button', aria: { label: 'Dismiss' }, onclick: close }, '×'),
+  );
+  box.append(element);
+  while (box.childElementCount > MAX_SHOWN) box.firstElementChild.remove();
+  let timer = setTimeout(close, STAYS_MS);
+  element.addEventListener('mouseenter', () => clearTimeout(timer));
+  element.addEventListener('mouseleave', () => {
+    timer = setTimeout(close, STAYS_MS);
+  });
+}
+
+/** Whatever went wrong, in its own words. */
+export function failed(error) {
+  notice(error.message, { kind: 'bad', hint: error.hint });
+}

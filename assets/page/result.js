@@ -1,0 +1,223 @@
+/** What a tool answered: text, a tree of JSON, pictures, sounds, or a table where it is one. */
+
+import { h, plain, replace } from './dom.js';
+
+const MAX_TEXT_CHARS = 60_000;
+const MAX_CHILDREN = 100;
+const MAX_TABLE_ROWS = 200;
+const MAX_TABLE_COLUMNS = 12;
+const PICTURES = /^image\/(png|jpeg|gif|webp|avif|bmp|svg\+xml)$/;
+const SOUNDS = /^audio\/[\w.+-]{1,40}$/;
+const BASE64 = /^[A-Za-z0-9+/\s]*={0,2}\s*$/;
+
+export function showResult(result) {
+  const readable = h('div.blocks');
+  const { structuredContent, content = [] } = result;
+  if (structuredContent !== undefined) readable.append(block('structured', shownValue(structuredContent)));
+  for (const each of content) {
+    // Servers repeat structured content as text for old clients.
+    if (structuredContent !== undefined && each.type === 'text' && sameJson(each.text, structuredContent))
+      continue;
+    readable.append(blockOf(each));
+  }
+  if (readable.childElementCount === 0) readable.append(h('p.none', 'It answered with nothing.'));
+  const raw = h('pre.raw');
+  const tabs = [
+    ['Result', readable],
+    ['Raw', raw],
+  ];
+  const bar = h('div.tabs', { role: 'tablist' });
+  const choose = (wanted) => {
+    if (wanted === 'Raw' && raw.textContent === '')
+      raw.textContent = cut(plain(JSON.stringify(result, null, 2)));
+    for (const [name, pane] of tabs) pane.hidden = name !== wanted;
+    for (const tab of bar.children) tab.setAttribute('aria-selected', String(tab.textContent === wanted));
+  };
+  for (const [name] of tabs)
+    bar.append(h('button.tab', { type: 'button', role: 'tab', onclick: () => choose(name) }, name));
+  choose('Result');
+  return h('div.result', bar, readable, raw);
+}
+
+function blockOf(each) {
+  switch (each.type) {
+    case 'text':
+      return block('text', textOf(each.text));
+    case 'image':
+      return media(each, PICTURES, (src) =>
+        h('img.picture', { src, alt: 'A picture that the tool answered with' }),
+      );
+    case 'audio':
+      return media(each, SOUNDS, (src) => h('audio', { src, controls: true }));
+    case 'resource_link':
+      return block('link', h('p.link-line', each.title ?? each.name ?? '', ' ', h('code', each.uri ?? '')));
+    case 'resource':
+      return block(
+        'resource',
+        h('p.link-line', h('code', each.resource?.uri ?? '')),
+        each.resource?.text === undefined ? '' : textOf(each.resource.text),
+      );
+    default:
+      return block(String(each.type), jsonTree(each));
+  }
+}
+
+function block(kind, ...children) {
+  return h('section.block', { data: { kind } }, ...children);
+}
+
+function media({ mimeType = '', data = '' }, known, make) {
+  if (!known.test(mimeType) || !BASE64.test(data))
+    return block('unknown', h('p.none', `${mimeType}, ${data.length} characters of base64`));
+  return block(
+    'media',
+    make(`data:${mimeType};base64,${data}`),
+    h('p.caption', `${mimeType} · ${size(data.length * 0.75)}`),
+  );
+}
+
+function size(bytes) {
+  return bytes < 1024
+    ? `${Math.round(bytes)} bytes`
+    : bytes < 1024 ** 2
+      ? `${(bytes / 1024).toFixed(1)} KB`
+      : `${(bytes / 1024 ** 2).toFixed(1)} MB`;
+}
+
+function textOf(text) {
+  const value = parsed(text);
+  if (value !== undefined) return shownValue(value);
+  const shown = h('pre.text');
+  const cleaned = plain(text);
+  shown.textContent = cut(cleaned);
+  if (cleaned.length <= MAX_TEXT_CHARS) return shown;
+  const all = h(
+    'button.small',
+    {
+      type: 'button',
+      onclick: () => {
+        shown.textContent = cleaned;
+        all.remove();
+      },
+    },
+    `Show all ${cleaned.length.toLocaleString('en')} characters`,
+  );
+  return h('div', shown, all);
+}
+
+function cut(text) {
+  return text.length > MAX_TEXT_CHARS ? `${text.slice(0, MAX_TEXT_CHARS)} …` : text;
+}
+
+/** Objects and lists only: a number that stands for itself is text. */
+function parsed(text) {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function sameJson(text, value) {
+  const other = parsed(text);
+  return other !== undefined && JSON.stringify(other) === JSON.stringify(value);
+}
+
+function shownValue(value) {
+  const rows = tableIn(value);
+  return rows === undefined
+    ? jsonTree(value, { open: true })
+    : h('div', table(rows), h('details.as-json', h('summary', 'As JSON'), jsonTree(value)));
+}
+
+/** A list of flat objects, by itself or as the only list of an object. */
+function tableIn(value) {
+  const lists = Array.isArray(value) ? [value] : Object.values(value ?? {}).filter(Array.isArray);
+  const [rows] = lists;
+  if (lists.length !== 1 || rows === undefined || rows.length === 0 || !rows.every(isFlat)) return undefined;
+  return rows;
+}
+
+function isFlat(row) {
+  return (
+    typeof row === 'object' &&
+    row !== null &&
+    !Array.isArray(row) &&
+    Object.keys(row).length > 0 &&
+    Object.values(row).every((cell) => typeof cell !== 'object' || cell === null)
+  );
+}
+
+function table(rows) {
+  const names = [...new Set(rows.slice(0, MAX_TABLE_ROWS).flatMap((row) => Object.keys(row)))].slice(
+    0,
+    MAX_TABLE_COLUMNS,
+  );
+  const isNumber = (name) =>
+    rows.every((row) => row[name] === undefined || row[name] === null || typeof row[name] === 'number');
+  const cell = (row, name) =>
+    h(
+      isNumber(name) ? 'td.number' : 'td',
+      row[name] === undefined || row[name] === null ? '–' : String(row[name]),
+    );
+  return h(
+    'div.table-frame',
+    { tabIndex: 0, role: 'region', aria: { label: 'Table' } },
+    h(
+      'table',
+      h('thead', h('tr', ...names.map((name) => h(isNumber(name) ? 'th.number' : 'th', name)))),
+      h(
+        'tbody',
+        ...rows.slice(0, MAX_TABLE_ROWS).map((row) => h('tr', ...names.map((name) => cell(row, name)))),
+      ),
+    ),
+    rows.length > MAX_TABLE_ROWS ? h('p.none', `${rows.length - MAX_TABLE_ROWS} more rows`) : '',
+  );
+}
+
+/** Branches are made when they are opened. */
+export function jsonTree(value, { open = false, name } = {}) {
+  const label = name === undefined ? '' : h('span.key', `${name}: `);
+  if (typeof value !== 'object' || value === null) {
+    const kind = value === null ? 'null' : typeof value;
+    return h(
+      'div.leaf',
+      label,
+      h(`span.${kind}`, kind === 'string' ? JSON.stringify(plain(value)) : String(value)),
+    );
+  }
+  const isList = Array.isArray(value);
+  const entries = isList ? value.map((each, at) => [String(at), each]) : Object.entries(value);
+  const summary = isList ? `[${entries.length}]` : `{${entries.length}}`;
+  if (entries.length === 0) return h('div.leaf', label, h('span.null', isList ? '[]' : '{}'));
+  const inner = h('div.branch');
+  const fillIn = (from) => {
+    for (const [key, each] of entries.slice(from, from + MAX_CHILDREN))
+      inner.append(jsonTree(each, { name: key }));
+    const left = entries.length - from - MAX_CHILDREN;
+    if (left <= 0) return;
+    const more = h(
+      'button.small',
+      {
+        type: 'button',
+        onclick: () => {
+          more.remove();
+          fillIn(from + MAX_CHILDREN);
+        },
+      },
+      `${left} more`,
+    );
+    inner.append(more);
+  };
+  const tree = h('details.tree', { open }, h('summary', label, h('span.count', summary)), inner);
+  const fillOnce = () => {
+    if (tree.open && inner.childElementCount === 0) fillIn(0);
+  };
+  tree.addEventListener('toggle', fillOnce);
+  if (open) {
+    replace(inner);
+    fillOnce();
+  }
+  return tree;
+}

@@ -1,0 +1,333 @@
+/** A form made of a JSON Schema: what it can show as fields it does, and everything else is JSON by hand. */
+
+import { h, plain, replace } from './dom.js';
+import { choicesOf, fits, limitsOf, nameOf, resolve, typeOf } from './schema.js';
+
+const MAX_DEPTH = 6;
+const MAX_ITEMS = 200;
+const MAX_FIELDS = 200;
+const LONG_NAMES =
+  /^(text|content|contents|body|code|prompt|message|query|script|sql|html|markdown|description|input)$/i;
+
+let made = 0;
+const nextId = () => {
+  made += 1;
+  return `field-${made}`;
+};
+
+/** Gives `element`, and `read()` → `{ value, problems }`. A switch turns the whole form into JSON and back. */
+export function schemaForm(schema, { value } = {}) {
+  const root = schema ?? {};
+  const body = h('div.form-body');
+  let field;
+  let isJson = false;
+  const show = (json, now) => {
+    isJson = json;
+    field = json
+      ? jsonField({}, { required: true, rows: 10 })
+      : fieldFor(root, context(root), { required: true, top: true });
+    if (now !== undefined) field.write(now);
+    replace(body, field.element);
+    toggle.textContent = json ? 'Fill in a form' : 'Edit as JSON';
+  };
+  const read = () => {
+    const problems = [];
+    const found = field.read(
+      (path, message) => problems.push(path === '' ? message : `${path}: ${message}`),
+      '',
+    );
+    return { value: found ?? {}, problems };
+  };
+  const toggle = h('button.link', {
+    type: 'button',
+    onclick: () => {
+      const { value: now, problems } = read();
+      show(!isJson, problems.length > 0 && isJson ? undefined : now);
+    },
+  });
+  show(false, value);
+  return { element: h('div.form', h('div.form-head', toggle), body), read: () => read() };
+}
+
+function context(root) {
+  return { root, depth: 0, fields: { left: MAX_FIELDS } };
+}
+
+function fieldFor(given, where, options) {
+  const schema = resolve(given, where);
+  where.fields.left -= 1;
+  if (where.depth > MAX_DEPTH || where.fields.left < 0) return jsonField(schema, options);
+  const choices = choicesOf(schema);
+  if (choices !== undefined) return choiceField(schema, choices, options);
+  const variants = (schema.oneOf ?? schema.anyOf)?.filter((each) => resolve(each, where).type !== 'null');
+  if (Array.isArray(variants) && variants.length > 1) return variantField(schema, variants, where, options);
+  if (variants?.length === 1)
+    return fieldFor({ ...schema, oneOf: undefined, anyOf: undefined, ...variants[0] }, where, options);
+  switch (typeOf(schema)) {
+    case 'boolean':
+      return choiceField(
+        schema,
+        [
+          { value: true, label: 'true' },
+          { value: false, label: 'false' },
+        ],
+        options,
+      );
+    case 'integer':
+    case 'number':
+      return numberField(schema, options);
+    case 'string':
+      return textField(schema, options);
+    case 'object':
+      return objectField(schema, where, options);
+    case 'array':
+      return arrayField(schema, where, options);
+    default:
+      return jsonField(schema, options);
+  }
+}
+
+/** A label, the control, and what its author says about it. */
+function labelled(control, schema, { name, required }) {
+  const id = nextId();
+  control.id = id;
+  const note = schema.description === undefined ? '' : h('p.field-note', schema.description);
+  if (name === undefined) return h('div.field', control, note);
+  const label = h(
+    'label',
+    { for: id },
+    h('span.field-name', schema.title ?? name),
+    required ? h('span.required', 'required') : '',
+  );
+  const limits = limitsOf(schema);
+  if (limits !== '') label.append(h('span.field-limits', limits));
+  return h('div.field', label, control, note);
+}
+
+function textField(schema, options) {
+  const long =
+    LONG_NAMES.test(options.name ?? '') ||
+    schema.contentMediaType !== undefined ||
+    (schema.maxLength ?? 0) > 200;
+  const control = long
+    ? h('textarea', { rows: 3, spellcheck: false })
+    : h('input', { type: 'text', spellcheck: false, autocomplete: 'off' });
+  const { default: fallback } = schema;
+  if (typeof fallback === 'string') control.value = fallback;
+  else if (Array.isArray(schema.examples)) control.placeholder = plain(schema.examples[0] ?? '');
+  return {
+    element: labelled(control, schema, options),
+    read(problem, path) {
+      if (control.value === '' && !options.required) return undefined;
+      if (control.value === '' && schema.minLength > 0) problem(path, 'is required');
+      return control.value;
+    },
+    write(value) {
+      control.value = typeof value === 'string' ? value : '';
+    },
+  };
+}
+
+function numberField(schema, options) {
+  const control = h('input.number', { type: 'text', inputMode: 'decimal', autocomplete: 'off' });
+  if (typeof schema.default === 'number') control.value = String(schema.default);
+  return {
+    element: labelled(control, schema, options),
+    read(problem, path) {
+      const text = control.value.trim();
+      if (text === '') {
+        if (options.required) problem(path, 'is required');
+        return undefined;
+      }
+      const value = Number(text);
+      if (Number.isNaN(value)) problem(path, 'has to be a number');
+      else if (typeOf(schema) === 'integer' && !Number.isInteger(value))
+        problem(path, 'has to be a whole number');
+      return value;
+    },
+    write(value) {
+      control.value = value === undefined ? '' : String(value);
+    },
+  };
+}
+
+function choiceField(schema, choices, options) {
+  const control = h(
+    'select',
+    options.required ? '' : h('option', { value: '' }, 'not set'),
+    ...choices.map(({ label }, at) => h('option', { value: String(at) }, label)),
+  );
+  const write = (value) => {
+    const at = choices.findIndex((choice) => JSON.stringify(choice.value) === JSON.stringify(value));
+    if (at >= 0) control.value = String(at);
+    else control.selectedIndex = 0;
+  };
+  if (schema.default !== undefined) write(schema.default);
+  return {
+    element: labelled(control, schema, options),
+    read: () => (control.value === '' ? undefined : choices[Number(control.value)]?.value),
+    write,
+  };
+}
+
+function jsonField(schema, options) {
+  const control = h('textarea.json', { rows: options.rows ?? 3, spellcheck: false, placeholder: 'JSON' });
+  const write = (value) => {
+    control.value = value === undefined ? '' : JSON.stringify(value, null, 2);
+  };
+  if (schema.default !== undefined) write(schema.default);
+  return {
+    element: labelled(control, schema, options),
+    read(problem, path) {
+      if (control.value.trim() === '') {
+        if (options.required && options.name !== undefined) problem(path, 'is required');
+        return undefined;
+      }
+      try {
+        return JSON.parse(control.value);
+      } catch {
+        problem(path, 'is not JSON');
+        return undefined;
+      }
+    },
+    write,
+  };
+}
+
+function objectField(schema, where, options) {
+  const inner = { ...where, depth: where.depth + 1 };
+  const needed = Array.isArray(schema.required) ? schema.required : [];
+  const names = Object.keys(schema.properties ?? {});
+  if (names.length === 0 && !options.top) return jsonField(schema, options);
+  // What has to be filled in stands first; the order is otherwise the author's.
+  const ordered = [
+    ...names.filter((name) => needed.includes(name)),
+    ...names.filter((name) => !needed.includes(name)),
+  ];
+  const members = ordered.map((name) => [
+    name,
+    fieldFor(schema.properties[name], inner, { name, required: needed.includes(name) }),
+  ]);
+  const fields = members.map(([, field]) => field.element);
+  const element = options.top
+    ? h('div.fields', names.length === 0 ? h('p.none', 'It takes no arguments.') : '', ...fields)
+    : h(
+        'fieldset',
+        h(
+          'legend',
+          schema.title ?? options.name ?? 'object',
+          options.required ? h('span.required', 'required') : '',
+        ),
+        schema.description === undefined ? '' : h('p.field-note', schema.description),
+        ...fields,
+      );
+  return {
+    element,
+    read(problem, path) {
+      const problems = [];
+      const found = members.flatMap(([name, field]) => {
+        const value = field.read((...why) => problems.push(why), path === '' ? name : `${path}.${name}`);
+        return value === undefined ? [] : [[name, value]];
+      });
+      // An object that need not be there, and into which nothing was written, is not there.
+      if (found.length === 0 && !options.required) return undefined;
+      for (const why of problems) problem(...why);
+      return Object.fromEntries(found);
+    },
+    write(value) {
+      for (const [name, field] of members) field.write(value?.[name]);
+    },
+  };
+}
+
+function arrayField(schema, where, options) {
+  if (Array.isArray(schema.prefixItems) || Array.isArray(schema.items)) return jsonField(schema, options);
+  const inner = { ...where, depth: where.depth + 1 };
+  const items = [];
+  const list = h('div.items');
+  const add = (value) => {
+    if (items.length >= MAX_ITEMS) return;
+    const field = fieldFor(schema.items ?? {}, inner, { required: true });
+    if (value !== undefined) field.write(value);
+    const remove = h(
+      'button.remove',
+      { type: 'button', title: 'Remove this item', aria: { label: 'Remove this item' } },
+      '×',
+    );
+    const row = h('div.item', field.element, remove);
+    remove.addEventListener('click', () => {
+      items.splice(items.indexOf(field), 1);
+      row.remove();
+    });
+    items.push(field);
+    list.append(row);
+  };
+  const more = h('button.small', { type: 'button', onclick: () => add() }, 'Add an item');
+  for (const value of Array.isArray(schema.default) ? schema.default : []) add(value);
+  return {
+    element: h(
+      'fieldset',
+      h(
+        'legend',
+        schema.title ?? options.name ?? 'list',
+        options.required ? h('span.required', 'required') : '',
+      ),
+      schema.description === undefined ? '' : h('p.field-note', schema.description),
+      list,
+      more,
+    ),
+    read(problem, path) {
+      if (items.length === 0) return options.required ? [] : undefined;
+      return items.map((field, at) => field.read(problem, `${path}[${at}]`));
+    },
+    write(values) {
+      items.length = 0;
+      replace(list);
+      for (const value of Array.isArray(values) ? values : []) add(value);
+    },
+  };
+}
+
+function variantField(schema, variants, where, options) {
+  const inner = { ...where, depth: where.depth + 1 };
+  const { oneOf: _one, anyOf: _any, description: _said, title: _title, default: _default, ...base } = schema;
+  const choose = h(
+    'select.variant',
+    { aria: { label: `Kind of ${options.name ?? 'value'}` } },
+    options.required ? '' : h('option', { value: '' }, 'not set'),
+    ...variants.map((variant, at) => h('option', { value: String(at) }, nameOf(resolve(variant, where), at))),
+  );
+  const place = h('div');
+  let field;
+  const pick = () => {
+    const variant = variants[Number(choose.value)];
+    field =
+      choose.value === '' || variant === undefined
+        ? undefined
+        : fieldFor({ ...base, ...resolve(variant, where) }, inner, { required: true });
+    replace(place, field?.element);
+  };
+  choose.addEventListener('change', pick);
+  pick();
+  return {
+    element: h(
+      'fieldset.variants',
+      h(
+        'legend',
+        schema.title ?? options.name ?? 'one of',
+        options.required ? h('span.required', 'required') : '',
+      ),
+      schema.description === undefined ? '' : h('p.field-note', schema.description),
+      choose,
+      place,
+    ),
+    read: (problem, path) => field?.read(problem, path),
+    write(value) {
+      if (value === undefined) return;
+      const at = variants.findIndex((variant) => fits(resolve(variant, where), value));
+      choose.value = String(Math.max(0, at));
+      pick();
+      field?.write(value);
+    },
+  };
+}

@@ -1,0 +1,82 @@
+/** Reading a JSON Schema as a form has to: what a part of it is, what can be chosen, and how it is called. */
+
+/** Follows a reference within the document; undefined for one that leads elsewhere or in circles. */
+export function resolve(schema, { root }) {
+  let found = schema;
+  for (let hops = 0; hops < 20; hops += 1) {
+    if (typeof found !== 'object' || found === null) return {};
+    if (typeof found.$ref !== 'string') return found;
+    if (!found.$ref.startsWith('#')) return {};
+    const { $ref, ...beside } = found;
+    const target = $ref
+      .slice(1)
+      .split('/')
+      .filter((part) => part !== '')
+      .reduce((at, part) => at?.[decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')], root);
+    found = typeof target === 'object' && target !== null ? { ...target, ...beside } : {};
+  }
+  return {};
+}
+
+export function typeOf(schema) {
+  const { type } = schema;
+  if (Array.isArray(type))
+    return type.filter((each) => each !== 'null').length === 1
+      ? type.find((each) => each !== 'null')
+      : undefined;
+  if (typeof type === 'string') return type;
+  if (schema.properties !== undefined) return 'object';
+  return schema.items === undefined ? undefined : 'array';
+}
+
+export function choicesOf({ enum: values, enumNames, oneOf, const: constant }) {
+  if (Array.isArray(values))
+    return values.map((value, at) => ({ value, label: enumNames?.[at] ?? shown(value) }));
+  if (constant !== undefined) return [{ value: constant, label: shown(constant) }];
+  const isList =
+    Array.isArray(oneOf) &&
+    oneOf.length > 0 &&
+    oneOf.every((each) => each !== null && typeof each === 'object' && 'const' in each);
+  return isList
+    ? oneOf.map((each) => ({ value: each.const, label: each.title ?? shown(each.const) }))
+    : undefined;
+}
+
+const shown = (value) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+export function limitsOf({ type, format, minimum, maximum, minLength, maxLength }) {
+  const range = (low, high, unit) =>
+    low !== undefined && high !== undefined
+      ? `${low}–${high}${unit}`
+      : low !== undefined
+        ? `≥ ${low}${unit}`
+        : high === undefined
+          ? ''
+          : `≤ ${high}${unit}`;
+  return [
+    Array.isArray(type) ? type.join(' | ') : (type ?? ''),
+    format ?? '',
+    range(minimum, maximum, ''),
+    range(minLength, maxLength, ' chars'),
+  ]
+    .filter((part) => part !== '')
+    .join(' · ');
+}
+
+export function nameOf(schema, at) {
+  const kind = Object.values(schema.properties ?? {}).find((each) => each?.const !== undefined)?.const;
+  return schema.title ?? (kind === undefined ? typeOf(schema) : shown(kind)) ?? `variant ${at + 1}`;
+}
+
+export function fits(schema, value) {
+  const type = typeOf(schema);
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'integer') return Number.isInteger(value);
+  if (type === 'object') {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+    return Object.entries(schema.properties ?? {}).every(
+      ([name, each]) => each?.const === undefined || each.const === value[name],
+    );
+  }
+  return type === undefined || typeof value === type;
+}

@@ -1,0 +1,146 @@
+/** Adding a server: a command or an address, who it is for, and nothing that is not asked. */
+
+import { api } from './api.js';
+import { button, h, replace } from './dom.js';
+import { notice } from './notices.js';
+import { loadTools, reloadServers } from './store.js';
+
+const SCOPES = [
+  ['local', 'You, in this project'],
+  ['user', 'You, everywhere'],
+  ['project', 'Everybody who works on this project (.mcp.json)'],
+];
+
+export function openAddDialog(onAdded) {
+  const name = h('input', { type: 'text', required: true, autocomplete: 'off', placeholder: 'files' });
+  const kind = h(
+    'select',
+    h('option', { value: 'stdio' }, 'A command on this machine'),
+    h('option', { value: 'http' }, 'An address'),
+    h('option', { value: 'json' }, 'An entry as JSON'),
+  );
+  const command = h('input.mono', {
+    type: 'text',
+    spellcheck: false,
+    placeholder: 'npx -y @modelcontextprotocol/server-filesystem .',
+  });
+  const url = h('input.mono', { type: 'url', spellcheck: false, placeholder: 'https://example.com/mcp' });
+  const entry = h('textarea.mono', {
+    rows: 6,
+    spellcheck: false,
+    placeholder: '{ "command": "npx", "args": ["-y", "…"], "env": { "KEY": "${KEY}" } }',
+  });
+  const environment = lines('NAME=value, or NAME=${NAME} to take it from your environment');
+  const headers = lines('X-Key=${DOCS_KEY}');
+  const scope = h('select', ...SCOPES.map(([value, label]) => h('option', { value }, label)));
+  const wrong = h('div', { role: 'alert' });
+  const fields = {
+    stdio: [
+      field('Command', command, 'Words are split as a shell would; nothing is run by a shell.'),
+      field('Environment', environment, 'One on each line.'),
+    ],
+    http: [field('Address', url), field('Headers', headers, 'One on each line: Name=value.')],
+    json: [field('Entry', entry)],
+  };
+  const place = h('div');
+  const showKind = () => replace(place, ...fields[kind.value]);
+  kind.addEventListener('change', showKind);
+  showKind();
+
+  async function add() {
+    replace(wrong);
+    try {
+      const body = {
+        name: name.value.trim(),
+        scope: scope.value,
+        entry: entryOf(kind.value, { command, url, entry, environment, headers }),
+      };
+      const added = await api('POST', '/api/servers', body);
+      dialog.close();
+      notice(`${added.name} is added${added.status === 'connected' ? ' and connected' : ''}.`, {
+        hint: added.error?.hint,
+      });
+      await Promise.all([reloadServers(), loadTools()]);
+      onAdded(added.name);
+    } catch (error) {
+      replace(
+        wrong,
+        h('div.callout.bad', h('p', error.message), error.hint === undefined ? '' : h('p.hint', error.hint)),
+      );
+    }
+  }
+  const submit = button('Add', add, { kind: 'primary' });
+  const form = h(
+    'form',
+    { method: 'dialog' },
+    h('h2', 'Add a server'),
+    h('div.pair', field('Name', name), field('For', scope)),
+    field('What it is', kind),
+    place,
+    wrong,
+    h(
+      'div.actions.end',
+      button('Cancel', () => dialog.close(), { kind: 'quiet' }),
+      submit,
+    ),
+  );
+  // Enter in a field adds, instead of closing the dialog with nothing done.
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    submit.click();
+  });
+  form.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && event.target.tagName === 'INPUT') {
+      event.preventDefault();
+      submit.click();
+    }
+  });
+  const dialog = h('dialog', { aria: { label: 'Add a server' } }, form);
+  dialog.addEventListener('close', () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  name.focus();
+}
+
+function lines(placeholder) {
+  return h('textarea.mono', { rows: 2, spellcheck: false, placeholder });
+}
+
+function field(label, control, note) {
+  const id = `add-${label.toLowerCase().replaceAll(' ', '-')}`;
+  control.id = id;
+  return h(
+    'div.field',
+    h('label', { for: id }, label),
+    control,
+    note === undefined ? '' : h('p.field-note', note),
+  );
+}
+
+function entryOf(kind, { command, url, entry, environment, headers }) {
+  if (kind === 'json') {
+    try {
+      return JSON.parse(entry.value);
+    } catch {
+      throw new Error('The entry is not JSON.');
+    }
+  }
+  const named = Object.fromEntries(
+    (kind === 'http' ? headers : environment).value.split('\n').flatMap((line) => {
+      const at = line.search(/[=:]/);
+      return at < 1 ? [] : [[line.slice(0, at).trim(), line.slice(at + 1).trim()]];
+    }),
+  );
+  const some = Object.keys(named).length > 0;
+  if (kind === 'http') return { url: url.value.trim(), ...(some ? { headers: named } : {}) };
+  const [program, ...args] = words(command.value);
+  if (program === undefined) throw new Error('A command is needed.');
+  return { command: program, ...(args.length === 0 ? {} : { args }), ...(some ? { env: named } : {}) };
+}
+
+/** `a "b c" 'd'` → three words. */
+export function words(line) {
+  return [...line.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g)].map(
+    ([, double, single, bare]) => double?.replace(/\\(.)/g, '$1') ?? single ?? bare,
+  );
+}

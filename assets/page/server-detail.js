@@ -1,0 +1,214 @@
+/** One server in detail: its state with reason and hint, what can be done with it, and how it is configured. */
+
+import { api, serverPath } from './api.js';
+import { bars, share } from './charts.js';
+import { button, count, duration, h, replace } from './dom.js';
+import { failed, notice } from './notices.js';
+import { jsonTree } from './result.js';
+import { ServerLogin } from './server-login.js';
+import { STATUS } from './states.js';
+import { changed, loadStats, reloadServers, store } from './store.js';
+
+const LOGS_IN = new Set(['needs_auth', 'needs_client_registration']);
+
+export class ServerDetail {
+  constructor(name, onGone) {
+    this.name = name;
+    this.onGone = onGone;
+    this.head = h('div.detail-head');
+    this.reason = h('div');
+    this.login = new ServerLogin(name);
+    this.facts = h('dl.facts');
+    this.charts = h('div.charts');
+    this.chartsPart = h('section', h('h3', 'Speed and cost'), this.charts);
+    this.config = h('div');
+    this.element = h(
+      'article.server-detail',
+      this.head,
+      this.reason,
+      this.login.element,
+      this.chartsPart,
+      h('section', h('h3', 'Connection'), this.facts),
+      h('section', h('h3', 'Configuration'), this.config),
+    );
+    this.update();
+  }
+
+  get report() {
+    return store.servers.find(({ name }) => name === this.name);
+  }
+
+  update() {
+    const { report } = this;
+    if (report === undefined) return;
+    this.drawHead(report);
+    this.drawReason(report);
+    this.login.update(report);
+    this.drawCharts();
+    this.drawFacts(report);
+    const key = `${report.status} ${report.tools}`;
+    if (this.describedAs !== key) {
+      this.describedAs = key;
+      this.describe();
+    }
+  }
+
+  drawHead(report) {
+    const [tone, word] = STATUS[report.status] ?? ['calm', report.status];
+    const key = JSON.stringify([report.status, this.origin?.credentials]);
+    if (this.headAs === key) return;
+    this.headAs = key;
+    const actions = h('div.actions');
+    const isUp = report.status === 'connected' || report.status === 'connecting';
+    if (isUp) actions.append(this.action('Disconnect', 'POST', '/disconnect'));
+    else if (!['blocked', 'untrusted', 'disabled'].includes(report.status)) {
+      actions.append(
+        this.action(
+          report.status === 'failed' ? 'Try again' : 'Connect',
+          'POST',
+          '/connect',
+          LOGS_IN.has(report.status) ? '' : 'primary',
+        ),
+      );
+    }
+    if (LOGS_IN.has(report.status))
+      actions.append(button('Log in', () => this.login.begin(), { kind: 'primary' }));
+    if (['keyring', 'file'].includes(this.origin?.credentials))
+      actions.append(this.action('Clear the login', 'DELETE', '/auth'));
+    actions.append(this.removal());
+    replace(
+      this.head,
+      h('div.detail-title', h('h2', this.name), h('span.pill', { data: { tone } }, word)),
+      actions,
+    );
+  }
+
+  drawReason({ error, status, quarantined = [] }) {
+    const tone = STATUS[status]?.[0] === 'bad' ? 'bad' : 'warn';
+    replace(
+      this.reason,
+      error === undefined
+        ? ''
+        : h(
+            `div.callout.${tone}`,
+            h('p', error.message),
+            error.hint === undefined ? '' : h('p.hint', error.hint),
+            error.stderr === undefined
+              ? ''
+              : h('details', h('summary', 'What it wrote to stderr'), h('pre.text', error.stderr)),
+          ),
+      ...quarantined.map(({ tool, reason }) =>
+        h('div.callout.warn', h('p', `The tool ${tool} is left out: ${reason}`)),
+      ),
+    );
+  }
+
+  drawCharts() {
+    const stats = store.stats.get(this.name);
+    this.chartsPart.hidden = !stats?.calls && !stats?.definitionTokens;
+    const all = store.definitionTokens.all;
+    const tokens = stats?.definitionTokens ?? 0;
+    const speed =
+      stats?.p50 === undefined ? 'No calls yet.' : `p50 ${duration(stats.p50)} · p95 ${duration(stats.p95)}`;
+    const failures = stats?.failed ? ` · ${count(stats.failed)} of ${count(stats.calls)} failed` : '';
+    replace(
+      this.charts,
+      h(
+        'figure',
+        h('figcaption', h('span', 'Latency of the last calls'), h('span', speed + failures)),
+        bars(stats?.recent ?? [], { width: 480, height: 56, label: speed }),
+      ),
+      h(
+        'figure',
+        h(
+          'figcaption',
+          h('span', 'Cost of its definitions'),
+          h(
+            'span',
+            all === 0 ? '–' : `${count(tokens)} tokens · ${Math.round((tokens / all) * 100)} % of all`,
+          ),
+        ),
+        share(tokens, all, { width: 480, label: `${tokens} of ${all} tokens` }),
+      ),
+    );
+  }
+
+  drawFacts({ transport, scope, protocolVersion, era, connectMs, pid, tools }) {
+    const rows = [
+      ['Transport', transport],
+      ['Scope', scope],
+      ['Protocol', protocolVersion === undefined ? undefined : `${protocolVersion} (${era})`],
+      ['Connected in', connectMs === undefined ? undefined : duration(connectMs)],
+      ['Process', pid],
+      ['Tools', tools],
+      ['Credentials', this.origin?.credentials],
+    ];
+    replace(
+      this.facts,
+      ...rows.flatMap(([name, value]) =>
+        value === undefined ? [] : [h('div', h('dt', name), h('dd', String(value)))],
+      ),
+    );
+  }
+
+  async describe() {
+    try {
+      this.origin = await api('GET', serverPath(this.name));
+    } catch {
+      return;
+    }
+    const { file, entry } = this.origin;
+    replace(
+      this.config,
+      file === undefined ? h('p.hint', 'For this run only; it is in no file.') : h('p.hint', h('code', file)),
+      jsonTree(entry, { open: true }),
+    );
+    const { report } = this;
+    if (report === undefined) return;
+    this.drawHead(report);
+    this.drawFacts(report);
+  }
+
+  action(label, method, path, kind = '') {
+    const act = async () => {
+      try {
+        await api(method, serverPath(this.name, path));
+        await Promise.all([reloadServers(), loadStats()]);
+        this.describedAs = undefined;
+        changed('servers');
+      } catch (error) {
+        failed(error);
+      }
+    };
+    return button(label, act, { kind });
+  }
+
+  /** Asked twice, in place: a removed entry is gone from its file. */
+  removal() {
+    const place = h('span.removal');
+    const ask = () =>
+      replace(
+        place,
+        button('Really remove', () => this.remove(), { kind: 'danger' }),
+        button('Keep', () => replace(place, first)),
+      );
+    const first = button('Remove', ask, { kind: 'quiet' });
+    place.append(first);
+    return place;
+  }
+
+  async remove() {
+    try {
+      const { file } = await api('DELETE', serverPath(this.name));
+      notice(
+        file === undefined
+          ? `${this.name} is removed from this run.`
+          : `${this.name} is removed from ${file}.`,
+      );
+      this.onGone();
+      await reloadServers();
+    } catch (error) {
+      failed(error);
+    }
+  }
+}

@@ -1,0 +1,14 @@
+/** What each state of a server is called, and how worrying it is. */
+
+export const STATUS = {
+  connected: ['good', 'connected'],
+  connecting: ['busy', 'connecting'],
+  idle: ['calm', 'idle'],
+  disconnected: ['calm', 'disconnected'],
+  disabled: ['calm', 'disabled'],
+  needs_auth: ['warn', 'needs a login'],
+  needs_client_registration: ['warn', 'needs a registration'],
+  untrusted: ['warn', 'not trusted'],
+  blocked: ['bad', 'blocked'],
+  failed: ['bad', 'failed'],
+};

@@ -1,0 +1,160 @@
+/** A list of any length of which only what can be seen is in the page. Rows have one height and take the keyboard. */
+
+import { h } from './dom.js';
+
+const OVERSCAN_ROWS = 8;
+
+export class VirtualList {
+  /**
+   * `render(item, row)` fills a row, `keyOf(item)` says which it is and `printOf(item)` what it shows; `onOpen(item)`
+   * is called for a click or Enter.
+   */
+  constructor({ label, rowHeight, render, keyOf, printOf, onOpen, empty }) {
+    this.rowHeight = rowHeight;
+    this.render = render;
+    this.keyOf = keyOf;
+    this.printOf = printOf;
+    this.onOpen = onOpen;
+    this.empty = empty;
+    this.items = [];
+    this.length = 0;
+    this.rows = new Map();
+    this.spare = [];
+    this.active = -1;
+    this.space = h('div.space', { role: 'presentation' });
+    this.none = h('p.none');
+    this.element = h(
+      'div.list',
+      {
+        tabIndex: 0,
+        role: 'listbox',
+        aria: { label },
+        onscroll: () => this.schedule(),
+        onkeydown: (event) => this.key(event),
+      },
+      this.none,
+      this.space,
+    );
+    this.space.addEventListener('click', (event) => {
+      const row = event.target.closest('.row');
+      if (row !== null) this.open(Number(row.dataset.at));
+    });
+    this.element.addEventListener('focus', () => {
+      if (this.active < 0 && this.element.matches(':focus-visible')) this.move(0);
+    });
+    new ResizeObserver(() => this.schedule()).observe(this.element);
+  }
+
+  /** `itemAt(index)` gives what a row shows; `isSame` tells which item is selected. */
+  show(length, itemAt, isSelected = () => false) {
+    this.length = length;
+    this.itemAt = itemAt;
+    this.isSelected = isSelected;
+    this.active = Math.min(this.active, length - 1);
+    this.space.style.height = `${length * this.rowHeight}px`;
+    this.none.textContent = length === 0 ? this.empty() : '';
+    this.none.hidden = length > 0;
+    this.draw();
+  }
+
+  schedule() {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      this.draw();
+    });
+  }
+
+  /** Rows follow their items: one that moved is only moved, and drawn anew when it says something else. */
+  draw() {
+    if (this.itemAt === undefined) return;
+    const { scrollTop, clientHeight } = this.element;
+    const first = Math.max(0, Math.floor(scrollTop / this.rowHeight) - OVERSCAN_ROWS);
+    const last = Math.min(
+      this.length,
+      Math.ceil((scrollTop + clientHeight) / this.rowHeight) + OVERSCAN_ROWS,
+    );
+    const wanted = new Map();
+    for (let at = first; at < last; at += 1) {
+      const item = this.itemAt(at);
+      wanted.set(this.keyOf(item), { at, item });
+    }
+    for (const [key, row] of this.rows) {
+      if (wanted.has(key)) continue;
+      row.hidden = true;
+      row.replaceChildren();
+      this.rows.delete(key);
+      this.spare.push(row);
+    }
+    for (const [key, { at, item }] of wanted) this.place(this.rows.get(key) ?? this.take(key), at, item);
+  }
+
+  place(row, at, item) {
+    const print = this.printOf(item);
+    if (row.print !== print) {
+      row.print = print;
+      this.render(item, row);
+    }
+    if (row.dataset.at !== String(at)) {
+      row.dataset.at = at;
+      row.id = `${this.id()}-${at}`;
+      row.style.transform = `translateY(${at * this.rowHeight}px)`;
+      row.setAttribute('aria-posinset', at + 1);
+    }
+    row.setAttribute('aria-setsize', this.length);
+    row.setAttribute('aria-selected', String(this.isSelected(item)));
+    row.classList.toggle('active', at === this.active);
+  }
+
+  take(key) {
+    const row = this.spare.pop() ?? h('div.row', { role: 'option' });
+    if (!row.isConnected) this.space.append(row);
+    row.hidden = false;
+    row.print = undefined;
+    this.rows.set(key, row);
+    return row;
+  }
+
+  id() {
+    this.ownId ??= `list-${Math.random().toString(36).slice(2, 8)}`;
+    return this.ownId;
+  }
+
+  key(event) {
+    const steps = {
+      ArrowDown: 1,
+      j: 1,
+      ArrowUp: -1,
+      k: -1,
+      PageDown: 10,
+      PageUp: -10,
+      Home: -this.length,
+      End: this.length,
+    };
+    const step = steps[event.key];
+    if (step !== undefined && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      this.move(Math.max(0, Math.min(this.length - 1, this.active + step)));
+    } else if (event.key === 'Enter' && this.active >= 0) this.open(this.active);
+  }
+
+  move(at) {
+    if (this.length === 0) return;
+    this.active = at;
+    const top = at * this.rowHeight;
+    const { scrollTop, clientHeight } = this.element;
+    if (top < scrollTop) this.element.scrollTop = top;
+    else if (top + this.rowHeight > scrollTop + clientHeight)
+      this.element.scrollTop = top + this.rowHeight - clientHeight;
+    this.draw();
+    this.element.setAttribute('aria-activedescendant', `${this.id()}-${at}`);
+  }
+
+  open(at) {
+    this.active = at;
+    const item = this.itemAt(at);
+    if (item !== undefined) this.onOpen?.(item);
+    this.draw();
+  }
+}

@@ -1,0 +1,332 @@
+/**
+ * Takes the pictures of the page that the documents show, each view in light and dark, into docs/images/ (or the
+ * folder that is given). Needs a build and Chromium.
+ */
+
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { createHost } from '../dist/index.js';
+import { serveHttp } from '../dist/manage/index.js';
+import { scriptedServer } from '../dist/testing/index.js';
+import { startAuthServer } from '../test/fixtures/auth-server.mjs';
+import { root } from './run.mjs';
+
+const TOKEN = 'for-pictures-only';
+const WIDE = { width: 1280, height: 800 };
+const NARROW = { width: 400, height: 800 };
+const out = process.argv[2] ?? join(root, 'docs', 'images');
+
+const text = (description) => ({ type: 'string', description });
+const object = (properties, required = []) => ({ type: 'object', properties, required });
+const later = (ms, value) => new Promise((resolve) => setTimeout(() => resolve(value), ms));
+
+const issues = [
+  { number: 412, title: 'Reconnect after sleep loses the session', state: 'open', comments: 7 },
+  { number: 409, title: 'Tool list is not refreshed on list_changed', state: 'open', comments: 3 },
+  { number: 398, title: 'Support elicitation in the sidebar', state: 'open', comments: 12 },
+  { number: 377, title: 'Crash when a server prints no newline', state: 'closed', comments: 2 },
+];
+
+const servers = {
+  files: {
+    read_file: {
+      description: 'Reads a file of the project, as text.',
+      inputSchema: object({ path: text('Where it is, from the root of the project.') }, ['path']),
+      annotations: { readOnlyHint: true },
+      run: () => '# Notes\n\nEverything works.',
+    },
+    write_file: {
+      description: 'Writes a file, and makes the folders it stands in.',
+      inputSchema: object({ path: text('Where it goes.'), content: text('What it will hold.') }, [
+        'path',
+        'content',
+      ]),
+      annotations: { destructiveHint: true },
+      run: () => 'written',
+    },
+    search_files: {
+      description: 'Finds files by name, with globs.',
+      inputSchema: object({ pattern: text('Such as src/**/*.ts') }, ['pattern']),
+      annotations: { readOnlyHint: true },
+      run: () => later(9, 'src/index.ts'),
+    },
+  },
+  github: {
+    list_issues: {
+      title: 'List issues',
+      description: 'Lists the issues of a repository, newest first. Filters by state and labels.',
+      inputSchema: object(
+        {
+          repository: text('owner/name'),
+          state: {
+            type: 'string',
+            enum: ['open', 'closed', 'all'],
+            default: 'open',
+            description: 'Which ones.',
+          },
+          labels: {
+            type: 'array',
+            items: { type: 'string' },
+            description: 'Only those that have all of these.',
+          },
+          page: { type: 'integer', minimum: 1, description: 'Which page of results.' },
+        },
+        ['repository'],
+      ),
+      annotations: { readOnlyHint: true, openWorldHint: true },
+      run: () => later(42, { content: [], structuredContent: { issues } }),
+    },
+    create_issue: {
+      title: 'Create an issue',
+      description: 'Opens a new issue in a repository.',
+      inputSchema: object(
+        { repository: text('owner/name'), title: text('In one line.'), body: text('Markdown.') },
+        ['repository', 'title'],
+      ),
+      annotations: { openWorldHint: true },
+      run: () => later(60, 'created #413'),
+    },
+    merge_pull_request: {
+      title: 'Merge a pull request',
+      description: 'Merges a pull request by squash, rebase or merge commit.',
+      inputSchema: object({ repository: text('owner/name'), number: { type: 'integer' } }, [
+        'repository',
+        'number',
+      ]),
+      annotations: { destructiveHint: true },
+      run: () => later(80, 'merged'),
+    },
+    search_code: {
+      title: 'Search code',
+      description: 'Finds code in all repositories that you can see.',
+      inputSchema: object({ query: text('What to look for.') }, ['query']),
+      annotations: { readOnlyHint: true },
+      run: () =>
+        later(120, { content: [{ type: 'text', text: 'The rate limit is reached.' }], isError: true }),
+    },
+  },
+  postgres: {
+    query: {
+      description: 'Runs a read-only SQL query and gives its rows back.',
+      inputSchema: object(
+        { sql: text('One statement.'), limit: { type: 'integer', default: 100, minimum: 1, maximum: 10000 } },
+        ['sql'],
+      ),
+      annotations: { readOnlyHint: true },
+      run: () => later(18, { content: [], structuredContent: { rows: [] } }),
+    },
+    list_tables: {
+      description: 'Lists tables with their sizes.',
+      inputSchema: object({}),
+      annotations: { readOnlyHint: true },
+      run: () => later(11, 'orders, people'),
+    },
+    migrate: {
+      description: 'Applies pending migrations, one after the other.',
+      inputSchema: object({}),
+      run: async (_, { progress }) => {
+        for (let step = 1; step <= 8; step += 1) {
+          progress(step, 8, `migration ${step}`);
+          await later(step < 6 ? 150 : 60_000);
+        }
+        return 'done';
+      },
+    },
+  },
+  browser: {
+    open_page: {
+      description: 'Opens an address and waits until it has loaded.',
+      inputSchema: object({ url: { type: 'string', format: 'uri' } }, ['url']),
+      run: () => later(340, 'loaded'),
+    },
+    screenshot: {
+      description: 'Takes a picture of the page.',
+      inputSchema: object({ full: { type: 'boolean' } }),
+      annotations: { readOnlyHint: true },
+      run: () => later(190, 'taken'),
+    },
+    sign_up: {
+      description: 'Signs up for the newsletter of a page.',
+      inputSchema: object({}),
+      run: (_, { request }) =>
+        request('elicitation/create', {
+          mode: 'form',
+          message: 'Which address should the newsletter go to?',
+          requestedSchema: object(
+            {
+              email: { type: 'string', format: 'email', title: 'E-mail' },
+              plan: { type: 'string', title: 'How often', enum: ['daily', 'weekly'], default: 'weekly' },
+            },
+            ['email'],
+          ),
+        }).then(() => 'signed up'),
+    },
+  },
+};
+
+async function openWorld() {
+  const home = await mkdtemp(join(tmpdir(), 'plugboard-pictures-'));
+  const auth = await startAuthServer();
+  const scripted = Object.fromEntries(
+    Object.entries(servers).map(([name, tools]) => [
+      name,
+      scriptedServer({ name, tools, eras: name === 'browser' ? 'legacy' : 'both' }),
+    ]),
+  );
+  await mkdir(join(home, 'shop', '.git'), { recursive: true });
+  await writeFile(
+    join(home, 'shop', '.mcp.json'),
+    JSON.stringify({ mcpServers: { deploy: { command: './deploy/mcp.sh' } } }),
+  );
+  const local = (name) => ({
+    command: 'npx',
+    args: ['-y', `@modelcontextprotocol/server-${name}`],
+    lifecycle: 'eager',
+  });
+  await writeFile(
+    join(home, 'config.json'),
+    JSON.stringify({
+      mcpServers: {
+        files: local('filesystem'),
+        github: {
+          url: 'https://api.example.com/mcp',
+          headers: { Authorization: 'Bearer ${GITHUB_TOKEN}' },
+          lifecycle: 'eager',
+        },
+        postgres: { ...local('postgres'), env: { PGPASSWORD: '${PGPASSWORD}' } },
+        browser: local('browser'),
+        linear: { url: auth.url, lifecycle: 'eager' },
+        metrics: { command: 'prometheus-mcp', args: ['--port', '9090'], lifecycle: 'eager' },
+      },
+      permissions: { ask: ['mcp__github__merge_pull_request'] },
+    }),
+  );
+  const host = await createHost({
+    home,
+    cwd: join(home, 'shop'),
+    watch: false,
+    env: { PATH: process.env.PATH, PLUGBOARD_CREDENTIALS: 'file', GITHUB_TOKEN: 'x', PGPASSWORD: 'x' },
+    sessions: { elicit: () => ({ action: 'decline' }), sample: () => undefined, roots: [] },
+    openTransport: (name) => scripted[name]?.transport(),
+  });
+  await host.ready();
+  const gateway = await serveHttp(host, { port: 0, token: TOKEN });
+  const session = host.session({ approvals: 'client' });
+  const names = host
+    .tools()
+    .map(({ name }) => name)
+    .filter((name) => !/migrate|sign_up|merge/.test(name));
+  for (let made = 0; made < 90; made += 1) {
+    const name = names[(made * 7 + (made % 3)) % names.length];
+    const args = {
+      path: 'a',
+      content: 'b',
+      pattern: '*',
+      repository: 'a/b',
+      title: 't',
+      query: 'q',
+      sql: 'select 1',
+      url: 'https://example.com',
+    };
+    const call = session.call(name, args).catch(() => {});
+    if (made % 3 === 0) await call;
+  }
+  return {
+    url: `${gateway.page}#token=${TOKEN}`,
+    home,
+    host,
+    async close() {
+      await gateway.close();
+      await host.close();
+      await auth.close();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Gives the page something to show, and says when it is shown. */
+const views = {
+  servers: async (page) => {
+    await page.click('.server-row[data-server=github]');
+    await page.waitForSelector('.detail .tree');
+  },
+  trouble: async (page) => {
+    await page.click('.server-row[data-server=linear]');
+    await page.click('.detail button:text("Log in")');
+    await page.waitForSelector('.login .waiting');
+  },
+  tools: async (page) => {
+    await page.keyboard.press('2');
+    await page.fill('.search', 'open issues of a repository');
+    await page.waitForSelector('.reason');
+    await page.click('.row:has-text("list_issues")');
+    await page.fill('.form input', 'plugboard/plugboard');
+    await page.click('button:text("Run")');
+    await page.waitForSelector('.result table');
+  },
+  calls: async (page) => {
+    await page.keyboard.press('3');
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('.took')].some((took) => took.textContent.includes('%')),
+    );
+  },
+  questions: async (page) => {
+    await page.keyboard.press('4');
+    await page.waitForSelector('.question:nth-child(2)');
+  },
+};
+
+function pictures() {
+  const wide = Object.keys(views).flatMap((name) => ['light', 'dark'].map((scheme) => [name, scheme, WIDE]));
+  return [...wide, ['tools', 'dark', NARROW], ['questions', 'light', NARROW]];
+}
+
+const world = await openWorld();
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu'],
+});
+try {
+  await mkdir(out, { recursive: true });
+  const api = (path, body) =>
+    fetch(new URL(path, world.url), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }).catch(() => {});
+  void api('/api/call', { name: 'mcp__postgres__migrate' });
+  void api('/api/call', {
+    name: 'mcp__github__merge_pull_request',
+    arguments: { repository: 'plugboard/plugboard', number: 413 },
+  });
+  void api('/api/call', { name: 'mcp__browser__sign_up' });
+  for (const [name, colorScheme, viewport] of pictures()) {
+    const page = await browser.newPage({ colorScheme, viewport });
+    // The window of a login stays unopened: it would be finished before its picture is taken.
+    await page.addInitScript(() => {
+      window.open = () => null;
+    });
+    page.on('pageerror', (error) => process.stderr.write(`${name}: ${error.message}\n`));
+    await page.goto(world.url);
+    await page.waitForSelector('.server-row');
+    await views[name](page);
+    await page.evaluate((home) => {
+      document.getElementById('notices').replaceChildren();
+      document.activeElement?.blur();
+      for (const code of document.querySelectorAll('code')) {
+        code.textContent = code.textContent.replace(home, '~/.config/plugboard');
+      }
+    }, world.home);
+    const file = join(out, `page-${name}${viewport === NARROW ? '-narrow' : ''}-${colorScheme}.png`);
+    await page.screenshot({ path: file });
+    await page.close();
+    // A third of the bytes, and no difference that an eye would see; without the program they are only larger.
+    spawnSync('pngquant', ['--force', '--skip-if-larger', '--ext', '.png', '--strip', file]);
+  }
+} finally {
+  await browser.close();
+  await world.close();
+}
