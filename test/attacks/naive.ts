@@ -36,35 +36,50 @@ export async function naiveOpen(
 export async function naiveServer(
   entry: NaiveEntry,
   env: NodeJS.ProcessEnv = process.env,
+  answer?: Answer,
 ): Promise<NaiveServer> {
-  const server = new NaiveServer(entry, env);
+  const server = new NaiveServer(entry, env, answer);
   await server.request('initialize', {
     protocolVersion: '2025-06-18',
-    capabilities: {},
+    capabilities: answer === undefined ? {} : { elicitation: { form: {}, url: {} } },
     clientInfo: { name: 'naive', version: '1' },
   });
   return server;
 }
+
+/** What the client says to a question of the server. */
+export type Answer = (method: string, params: Readonly<Record<string, unknown>>) => unknown;
 
 export class NaiveServer {
   readonly #child: ChildProcess;
   readonly #answers = new Map<number, (result: unknown) => void>();
   #id = 0;
 
-  constructor({ command, args = [], env: own }: NaiveEntry, env: NodeJS.ProcessEnv) {
+  constructor({ command, args = [], env: own }: NaiveEntry, env: NodeJS.ProcessEnv, answer?: Answer) {
     this.#child = spawn(command, [...args], { env: { ...env, ...own }, stdio: ['pipe', 'pipe', 'inherit'] });
     const output = this.#child.stdout;
     if (output === null) throw new Error('the child has no output');
     createInterface(output).on('line', (line) => {
-      const { id, result } = JSON.parse(line) as { id: number; result: unknown };
-      this.#answers.get(id)?.(result);
+      const { id, method, params, result } = JSON.parse(line) as {
+        id: number;
+        method?: string;
+        params?: Record<string, unknown>;
+        result: unknown;
+      };
+      if (method === undefined) this.#answers.get(id)?.(result);
+      else if (answer !== undefined && id !== undefined)
+        this.#send({ jsonrpc: '2.0', id, result: answer(method, params ?? {}) });
     });
   }
 
   request(method: string, params: object): Promise<unknown> {
     const id = ++this.#id;
-    this.#child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+    this.#send({ jsonrpc: '2.0', id, method, params });
     return new Promise((resolve) => this.#answers.set(id, resolve));
+  }
+
+  #send(message: object): void {
+    this.#child.stdin?.write(`${JSON.stringify(message)}\n`);
   }
 
   async tools(): Promise<readonly NaiveTool[]> {

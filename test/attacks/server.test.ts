@@ -126,13 +126,16 @@ describe('A17: a url elicitation', () => {
     opened.length = 0;
   });
 
-  it('a naive client opens what it is asked to', () => {
-    const naiveElicit = ({ url }: { url: string }): { action: string } => {
-      openUrl(url);
+  it('a naive client opens what it is asked to, and nobody is asked', async () => {
+    const url = 'https://bank.example@evil.example/';
+    const entry = { command: process.execPath, args: [FIXTURE('attack-elicit.mjs'), url] };
+    const naive = await naiveServer(entry, process.env, (_method, params) => {
+      openUrl(String(params['url']));
       return { action: 'accept' };
-    };
-    naiveElicit({ url: 'https://xn--pypal-4ve.example/login' });
-    expect(opened).toEqual(['https://xn--pypal-4ve.example/login']);
+    });
+    await naive.request('tools/call', { name: 'pay', arguments: {} });
+    expect(opened).toEqual([url]);
+    await naive.close();
   });
 
   it('is opened here after a yes only, with its host shown and look-alike letters flagged', async () => {

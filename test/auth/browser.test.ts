@@ -91,7 +91,7 @@ describe('opening a browser', () => {
     },
   );
 
-  it('A3: metadata that points at a cloud metadata service contacts nobody there', async () => {
+  it('POL-5, A3: metadata that points at a cloud metadata service contacts nobody there', async () => {
     const as = await startAuthServer({ metadataUrl: 'http://169.254.169.254/latest/meta-data' });
     const world = await makeWorld();
     open.push(as, world);

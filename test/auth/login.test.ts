@@ -207,7 +207,7 @@ describe('a login', () => {
 });
 
 describe('what leaves for whom', () => {
-  it('A5: a token endpoint that redirects elsewhere gets nothing sent on', async () => {
+  it('POL-5, A5: a token endpoint that redirects elsewhere gets nothing sent on', async () => {
     const { as, world } = await setUp();
     const seen: string[] = [];
     const thief = createServer((request, response) => {

@@ -67,11 +67,11 @@ describe('where an address lies', () => {
     ['64:ff9b::a9fe:a9fe', 'forbidden'],
     ['2002:a9fe:a9fe::1', 'forbidden'],
     ['not an address', 'forbidden'],
-  ])('A3: %s is %s', (address, where) => {
+  ])('POL-5, A3: %s is %s', (address, where) => {
     expect(classify(address)).toBe(where);
   });
 
-  it('A3: an IPv4 address mapped into IPv6 lies where the address itself lies', () => {
+  it('POL-5, A3: an IPv4 address mapped into IPv6 lies where the address itself lies', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         expect(classify(`::ffff:${address}`)).toBe(classify(address));
@@ -99,12 +99,12 @@ describe('addresses that a server names', () => {
     ['javascript:alert(1)', 'EGRESS_REFUSED'],
     ['data:text/html,x', 'EGRESS_REFUSED'],
     ['not a url', 'EGRESS_REFUSED'],
-  ])('A3: a public server that names %s: %s', (url, verdict) => {
+  ])('POL-5, A3: a public server that names %s: %s', (url, verdict) => {
     const rules = egressRules({ server: 'https://mcp.example.com/mcp' });
     expect(codeOf(() => rules.check(url))).toBe(verdict);
   });
 
-  it('A3: what lies where the person put the server is allowed, and nothing else', () => {
+  it('POL-5, A3: what lies where the person put the server is allowed, and nothing else', () => {
     const local = egressRules({ server: 'http://localhost:3000/mcp' });
     const inside = egressRules({ server: 'http://10.0.0.5/mcp' });
     const verdicts = [
@@ -163,7 +163,7 @@ describe('requests to them', () => {
       );
   };
 
-  it('A3: a name that resolves to a private address is refused, and nothing connects', async () => {
+  it('POL-5, A3: a name that resolves to a private address is refused, and nothing connects', async () => {
     let connections = 0;
     const { port } = await serve((_, response) => response.end());
     servers[0]?.on('connection', () => {
@@ -177,7 +177,7 @@ describe('requests to them', () => {
     expect([error.code, connections]).toEqual(['EGRESS_REFUSED', 0]);
   });
 
-  it('A3: the connection uses the address that was checked, not a later answer of the resolver', async () => {
+  it('POL-5, A3: the connection uses the address that was checked, not a later answer of the resolver', async () => {
     const answers = [['127.0.0.1'], ['10.0.0.1']];
     let asked = 0;
     const resolve: Resolver = (hostname, options, callback) => {
@@ -192,7 +192,7 @@ describe('requests to them', () => {
     expect([await response.json(), asked]).toEqual([{ host: `pinned.localhost:${port}` }, 1]);
   });
 
-  it('A3: a redirect is handed back, never followed', async () => {
+  it('POL-5, A3: a redirect is handed back, never followed', async () => {
     const { origin } = await serve((_, response) =>
       response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
     );

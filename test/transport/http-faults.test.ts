@@ -446,7 +446,7 @@ describe('F45: compression', () => {
 });
 
 describe('F46 A5: redirects', () => {
-  it('F46 A5: to another origin nothing leaves: no header, no body, no token', async () => {
+  it('POL-5, F46, A5: to another origin nothing leaves: no header, no body, no token', async () => {
     const elsewhere = await startHttpServer();
     cleanups.push(() => elsewhere.close());
     const credentials: Credentials = {

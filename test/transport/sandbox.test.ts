@@ -1,16 +1,24 @@
 /** POL-6: what a confined server can and cannot do, asked of a real process. */
 
+import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { StdioEntry } from '../../src/config/entry.ts';
 import { createHost, type Host } from '../../src/index.ts';
 import { descendants, processRow } from '../../src/lib/process-table.ts';
 import { sandboxOf } from '../../src/transport/sandbox.ts';
 import { confine } from '../../src/transport/sandbox-bwrap.ts';
 import { FIXTURE } from '../attacks/naive.ts';
+
+/** Filled by scripts/install-real-servers.mjs, with pinned versions. */
+const PACKAGES = fileURLToPath(new URL('../../.cache/real-servers/node_modules', import.meta.url));
 
 let dir: string;
 let project: string;
@@ -59,7 +67,7 @@ describe('a sandbox', () => {
     expect(await tries(host, { write: join(project, 'written') })).toBe('written');
   });
 
-  it('strict: reads the project, writes nothing, sees no keys and no network', async () => {
+  it('POL-6: strict: reads the project, writes nothing, sees no keys and no network', async () => {
     const listener = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
     const { port } = listener.address() as AddressInfo;
@@ -75,7 +83,7 @@ describe('a sandbox', () => {
     await new Promise((resolve) => listener.close(resolve));
   });
 
-  it('project and network: what is given is given, and nothing more', async () => {
+  it('POL-6: project and network: what is given is given, and nothing more', async () => {
     const listener = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
     const { port } = listener.address() as AddressInfo;
@@ -86,7 +94,7 @@ describe('a sandbox', () => {
     await new Promise((resolve) => listener.close(resolve));
   });
 
-  it('named folders can be written', async () => {
+  it('POL-6: named folders can be written', async () => {
     mkdirSync(join(project, 'out'));
     const host = await open({ filesystem: { write: ['out'] } });
     expect(await tries(host, { write: join(project, 'out', 'x') })).toBe('written');
@@ -104,7 +112,7 @@ describe('a sandbox', () => {
     expect(family.filter((one) => processRow(one)?.zombie === false)).toEqual([]);
   });
 
-  it('that cannot be understood refuses to start', async () => {
+  it('POL-6: that cannot be understood refuses to start', async () => {
     const host = await open({ filesystem: 'most', network: 'none' });
     await expect(host.connect('s')).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
@@ -115,6 +123,88 @@ describe('a sandbox', () => {
     expect(() => sandboxOf({ netwrok: 'none' })).toThrow('"netwrok" is not known');
     expect(sandboxOf({ enabled: false })).toBeUndefined();
     expect(sandboxOf({})).toEqual({ filesystem: 'read-only', network: false });
+  });
+
+  it('POL-6: strict holds for real servers: one of files writes nothing, one that fetches reaches nobody', async () => {
+    let asked = 0;
+    const listener = createHttpServer((_request, response) => {
+      asked += 1;
+      response.end('page');
+    });
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+    const { port } = listener.address() as AddressInfo;
+    const real = (script: string, sandbox: unknown, ...args: string[]): StdioEntry => ({
+      command: process.execPath,
+      args: [join(PACKAGES, '@modelcontextprotocol', script, 'dist', 'index.js'), ...args],
+      // Where its modules are: they may lie in a folder that a private /tmp would hide.
+      cwd: PACKAGES,
+      approval: 'approve',
+      startupTimeoutMs: 60_000,
+      sandbox,
+    });
+    const outcome = async (sandbox: unknown): Promise<unknown> => {
+      const host = await createHost({
+        cwd: project,
+        home: join(dir, 'home'),
+        env: { PATH: process.env['PATH'] ?? '', HOME: home },
+        watch: false,
+        connect: 'none',
+        servers: {
+          files: real('server-filesystem', sandbox, project),
+          web: real('server-everything', sandbox, 'stdio'),
+        },
+      });
+      hosts.push(host);
+      await Promise.all([host.connect('files'), host.connect('web')]);
+      const path = join(project, 'new');
+      const [read, write, fetched] = await Promise.all([
+        host.call('mcp__files__read_text_file', { path: join(project, 'readme') }),
+        host.call('mcp__files__write_file', { path, content: 'x' }),
+        host.call('mcp__web__gzip-file-as-resource', { name: 'x.gz', data: `http://127.0.0.1:${port}/` }),
+      ]);
+      return [read, write, fetched].map(({ isError }) => !isError);
+    };
+    expect(await outcome('strict')).toEqual([true, false, false]);
+    expect([existsSync(join(project, 'new')), asked]).toEqual([false, 0]);
+    // The same two without it: what failed above failed for the sandbox.
+    expect(await outcome(undefined)).toEqual([true, true, true]);
+    expect([existsSync(join(project, 'new')), asked]).toEqual([true, 1]);
+    await new Promise((resolve) => listener.close(resolve));
+  });
+
+  it('POL-6: that is asked for and not there refuses to start, and says what to install', async () => {
+    const trace = join(dir, 'trace');
+    const program = `
+      import { createHost } from ${JSON.stringify(new URL('../../dist/index.js', import.meta.url).href)};
+      const entry = { command: process.execPath, args: [${JSON.stringify(FIXTURE('attack-canary.mjs'))}, ${JSON.stringify(trace)}], sandbox: 'strict' };
+      const host = await createHost({ home: ${JSON.stringify(join(dir, 'home'))}, watch: false, connect: 'none', servers: { s: entry } });
+      const { code, message, hint } = await host.connect('s').then(() => ({}), (error) => error);
+      process.stdout.write(JSON.stringify({ code, message, hint, status: host.servers()[0].status }));
+      await host.close();`;
+    // A machine without bubblewrap: its folder holds nothing but Node and a shell.
+    const bare = [
+      '--dev-bind',
+      '/',
+      '/',
+      '--tmpfs',
+      '/usr/bin',
+      '--ro-bind',
+      process.execPath,
+      process.execPath,
+    ];
+    const shell = ['--ro-bind', realpathSync('/bin/sh'), '/usr/bin/sh'];
+    const { stdout } = await promisify(execFile)(
+      'bwrap',
+      [...bare, ...shell, '--', process.execPath, '--input-type=module', '-e', program],
+      { cwd: project },
+    );
+    expect(JSON.parse(stdout)).toEqual({
+      code: 'START_FAILED',
+      message: 'The sandbox that its entry asks for is not available: bubblewrap is not installed.',
+      hint: "Install it: apt-get install bubblewrap, or your system's package of that name.",
+      status: 'failed',
+    });
+    expect(existsSync(trace)).toBe(false);
   });
 
   it('that a project brings along is not the one that is used', async () => {
