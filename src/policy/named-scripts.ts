@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, realpathSync, statSync } from 'node:fs';
 import { open, readFile, stat } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, delimiter, dirname, join, relative, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import type { ServerSpec } from '../config/entry.ts';
@@ -15,6 +15,8 @@ import { isRecord } from '../lib/json-rpc.ts';
 /** Nobody can look at more files than this before consenting; an entry that names more gets no consent. */
 export const MAX_SCRIPTS = 256;
 /** Larger files are no scripts; they are told apart by size and time instead of being read. */
+/** Folders of a PATH that are looked into. */
+const MAX_FOLDERS = 64;
 const MAX_SCRIPT_BYTES = 64 * 1024 * 1024;
 
 /** How interpreters complete what they are given: `node server`, `python -m tool`; and `node .` for a folder. */
@@ -34,6 +36,16 @@ const LOADER_VARIABLES: ReadonlySet<string> = new Set([
 ]);
 /** Programs that run what stands under `scripts` in package.json. */
 const SCRIPT_RUNNERS: ReadonlySet<string> = new Set(['npm', 'pnpm', 'yarn', 'bun']);
+/** What other runners read where they run, without anybody naming it. */
+const RUNNER_FILES: Readonly<Record<string, readonly string[]>> = {
+  make: ['GNUmakefile', 'makefile', 'Makefile'],
+  gmake: ['GNUmakefile', 'makefile', 'Makefile'],
+  just: ['justfile', 'Justfile', '.justfile'],
+  task: ['Taskfile.yml', 'Taskfile.yaml', 'taskfile.yml', 'taskfile.yaml'],
+  rake: ['Rakefile', 'rakefile', 'Rakefile.rb'],
+  docker: ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml'],
+  'docker-compose': ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml'],
+};
 /** A database is named by many entries and changes with every call; no interpreter takes it for a program. */
 const SQLITE_MAGIC = 'SQLite format 3\0';
 
@@ -51,7 +63,14 @@ export async function namedScripts(
   const root = spec.baseDir;
   const cwd = resolve(root, expanded(textOf(spec.raw['cwd']) ?? '.', spec, env));
   const words = wordsOf(spec.raw).flatMap((word) => [word, expanded(word, spec, env)]);
-  const paths = new Set(words.flatMap(spellings).map((word) => resolve(cwd, word)));
+  const runner = basename(textOf(spec.raw['command']) ?? '').replace(/\.(cmd|exe)$/i, '');
+  const pieces = [...words.flatMap(spellings), ...(RUNNER_FILES[runner] ?? [])];
+  // A bare command is looked up in PATH: in the project only if the entry says so.
+  const programs = [textOf(spec.raw['command']) ?? '', ...pieces].filter(isBare);
+  const looked = searchedFolders(spec, env).flatMap((folder) =>
+    programs.map((program) => resolve(cwd, folder, program)),
+  );
+  const paths = new Set([...pieces.map((piece) => resolve(cwd, piece)), ...looked]);
   const files = [...paths].flatMap(completed).filter((file) => isProjectFile(file, root));
   if (files.length > MAX_SCRIPTS) return undefined;
   const found: Record<string, string> = {};
@@ -59,9 +78,21 @@ export async function namedScripts(
     const hash = await hashOf(file);
     if (hash !== undefined) found[relative(root, file)] = hash;
   }
-  const runner = basename(textOf(spec.raw['command']) ?? '').replace(/\.(cmd|exe)$/i, '');
   if (SCRIPT_RUNNERS.has(runner)) Object.assign(found, await packageScripts(cwd, root));
   return found;
+}
+
+/** An entry that sets PATH decides where its bare words are looked for: that may be in the project. */
+function searchedFolders(spec: ServerSpec, env: Environment): string[] {
+  const variables = isRecord(spec.raw['env']) ? spec.raw['env'] : {};
+  const path = Object.entries(variables).find(([name]) => name.toUpperCase() === 'PATH')?.[1];
+  if (typeof path !== 'string') return [];
+  // An empty part means the folder that the program runs in.
+  return [path, expanded(path, spec, env)].flatMap((value) => value.split(delimiter)).slice(0, MAX_FOLDERS);
+}
+
+function isBare(word: string): boolean {
+  return word !== '' && !/[\\/]/.test(word);
 }
 
 /** The files that an interpreter would take a path for. Synchronous: most words name nothing, and asking is cheap. */
@@ -79,11 +110,11 @@ function isProjectFile(file: string, root: string): boolean {
   return isInside(file, root) || isInside(realpathSync(file), realpathSync(root));
 }
 
-/** Everything in an entry that can name a program. A bare command is looked up in PATH, not in the project. */
+/** Everything in an entry that can name a program. */
 function wordsOf(raw: Readonly<Record<string, unknown>>): string[] {
   const words: string[] = [];
   const command = textOf(raw['command']);
-  if (command !== undefined && /[\\/]/.test(command)) words.push(command);
+  if (command !== undefined && !isBare(command)) words.push(command);
   if (Array.isArray(raw['args'])) words.push(...raw['args'].filter((arg) => typeof arg === 'string'));
   const helper = textOf(raw['headersHelper']);
   if (helper !== undefined) words.push(helper);

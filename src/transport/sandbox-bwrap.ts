@@ -31,8 +31,27 @@ const SECRET_PLACES = [
   '.config/gcloud',
   '.config/gh',
   '.local/share/keyrings',
+  '.local/share/kwalletd',
+  '.password-store',
+  '.config/op',
+  '.config/rclone',
+  '.terraform.d',
   '.netrc',
   '.git-credentials',
+  '.pgpass',
+  '.pypirc',
+  '.vault-token',
+  '.cargo/credentials.toml',
+  // What other agents keep: tokens of their own, and of the servers that they were given.
+  '.claude.json',
+  '.codex',
+  '.cursor',
+  // Cookies, and what was typed.
+  '.mozilla',
+  '.config/google-chrome',
+  '.config/chromium',
+  '.bash_history',
+  '.zsh_history',
 ];
 
 export interface Program {

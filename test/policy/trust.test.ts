@@ -104,6 +104,34 @@ describe('consent: POL-2', () => {
     expect(await verdict(place, spec)).toEqual(UNKNOWN);
   });
 
+  it.each([
+    [
+      'a program in a PATH that the entry sets',
+      { command: 'tool', env: { PATH: './bin:/usr/bin' } },
+      'bin/tool',
+    ],
+    [
+      'the same, in a shell',
+      { command: 'sh', args: ['-c', 'tool --stdio'], env: { PATH: 'bin' } },
+      'bin/tool',
+    ],
+    ['the same, by a variable', { command: 'tool', env: { PATH: '${HERE}/bin' } }, 'bin/tool'],
+    ['what make reads', { command: 'make', args: ['serve'] }, 'Makefile'],
+    ['what docker compose reads', { command: 'docker', args: ['compose', 'run', 'x'] }, 'compose.yaml'],
+  ])('A11: %s is part of the consent', async (_what, raw, file) => {
+    const place = scratch();
+    const env = { HERE: place.root };
+    place.write(join(place.root, file), 'good');
+    const spec = specIn(place.root, raw);
+    await openTrust({ home: place.home, env }).grant([spec]);
+    expect(await verdict(place, spec, env)).toEqual(TRUSTED);
+    place.write(join(place.root, file), 'evil');
+    expect(await verdict(place, spec, env)).toMatchObject({
+      state: 'changed',
+      changes: [{ path: `script ${file}` }],
+    });
+  });
+
   it('consent can be taken back, one by one, and says what was there', async () => {
     const place = scratch();
     const trust = openTrust({ home: place.home, env: {} });

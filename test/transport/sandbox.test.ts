@@ -31,6 +31,7 @@ beforeEach(() => {
   mkdirSync(join(project, '.git'), { recursive: true });
   mkdirSync(join(home, '.ssh'), { recursive: true });
   writeFileSync(join(home, '.ssh', 'id_rsa'), 'private');
+  writeFileSync(join(home, '.claude.json'), 'tokens of others');
   writeFileSync(join(project, 'readme'), 'hello');
 });
 afterEach(async () => {
@@ -78,6 +79,7 @@ describe('a sandbox', () => {
     await tries(host, { write: join(home, 'written') });
     expect(existsSync(join(home, 'written'))).toBe(false);
     expect(await tries(host, { read: join(home, '.ssh', 'id_rsa') })).toBe('ENOENT');
+    expect(await tries(host, { read: join(home, '.claude.json') })).toMatch(/^(|EACCES)$/);
     expect(await tries(host, { connect: port })).toMatch(/^(ECONNREFUSED|ENETUNREACH)$/);
     expect(await tries(host, { write: '/tmp/private-to-it' })).toBe('written');
     await new Promise((resolve) => listener.close(resolve));
