@@ -14,9 +14,9 @@ export async function askElicitation(output: Output, request: ElicitRequest): Pr
   const prompts = await import('@clack/prompts');
   const { signal } = request;
   output.line(`${output.paint.strong(reveal(request.server))} asks: ${reveal(request.message)}`);
+  if (request.mode === 'url') output.line(`  ${reveal(request.url ?? '')}`);
+  if (request.warning !== undefined) output.line(output.paint.warn(reveal(request.warning)));
   if (request.mode === 'url') {
-    output.line(`  ${reveal(request.url ?? '')}`);
-    if (request.warning !== undefined) output.line(output.paint.warn(reveal(request.warning)));
     const message = `Open ${reveal(request.host ?? 'it')} in your browser?`;
     const open = await prompts.confirm({
       message,

@@ -5,6 +5,7 @@
  * defaults and checked against the same fields, so that a server never gets what it did not ask for.
  */
 
+import { isSecretName } from '../config/secret-shapes.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
 
@@ -32,6 +33,8 @@ interface Field {
 export interface Form {
   /** The requested schema, made safe to show. */
   readonly schema: JsonObject;
+  /** A field is named or titled like a secret, which the protocol forbids servers to ask for in a form. */
+  readonly asksForSecret: boolean;
   /** The answer as it goes to the server, or what is wrong with it. */
   complete(
     content: unknown,
@@ -57,6 +60,9 @@ export function readForm(schema: unknown): Form | { readonly refused: string } {
       properties: Object.fromEntries(fields.map(({ name, shown }) => [name, shown])),
       required: fields.filter((field) => field.required).map(({ name }) => name),
     },
+    asksForSecret: fields.some(
+      ({ name, shown }) => isSecretName(name) || isSecretName(String(shown['title'] ?? '')),
+    ),
     complete: (content) => complete(fields, content),
   };
 }

@@ -18,6 +18,8 @@ import { TASKS_EXTENSION } from './tasks.ts';
 
 const MAX_MESSAGE_CHARS = 8_192;
 const MAX_ROOTS = 1_000;
+const ASKS_FOR_SECRET =
+  'It asks for something like a password or a key. Servers must not ask for that in a form: whatever is typed goes to them as it is.';
 const KEY = /^[\w.:/-]{1,128}$/;
 
 export interface ElicitRequest {
@@ -32,7 +34,7 @@ export interface ElicitRequest {
   readonly key?: string;
   /** Where `url` leads: show it. */
   readonly host?: string;
-  /** What the person has to be told about `url` before saying yes. */
+  /** What the person has to be told before saying yes: of an address, or of a form that asks for a secret. */
   readonly warning?: string;
   readonly session: string;
   /** Aborted when nobody waits for the answer any more. */
@@ -147,6 +149,7 @@ async function elicitForm(
     mode: 'form',
     message: messageOf(params),
     schema: form.schema,
+    ...(form.asksForSecret ? { warning: ASKS_FOR_SECRET } : {}),
   });
   if (answer.action !== 'accept') return answer;
   const completed = form.complete(answer.content);
