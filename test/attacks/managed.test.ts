@@ -209,6 +209,27 @@ describe('A22: a denied server', () => {
     expect(existsSync(trace)).toBe(false);
   });
 
+  it('stays denied when a plugin brings it along, whatever the plugin calls it', async () => {
+    policy({ deniedServers: [{ command: [canary().command, ...canary().args] }, { name: 'acme:other' }] });
+    const plugin = join(place.dir, 'acme');
+    place.write(join(plugin, '.mcp.json'), {
+      mcpServers: {
+        tool: canary(),
+        dodge: { command: '${NODE}', args: canary().args },
+        other: { command: process.execPath, args: [...canary().args, 'more'] },
+      },
+    });
+    const env = { NODE: canary().command };
+    await command(['plugin', 'add', plugin, '--yes'], env);
+    await command(['trust', '--all'], env);
+    expect(standing(await listed([], env))).toEqual([
+      ['acme:tool', 'blocked'],
+      ['acme:dodge', 'blocked'],
+      ['acme:other', 'blocked'],
+    ]);
+    expect(existsSync(trace)).toBe(false);
+  });
+
   it('stays denied when another agent has it and it is imported', async () => {
     policy({ deniedServers: [{ command: [canary().command, ...canary().args] }] });
     place.write(join(place.dir, '.cursor', 'mcp.json'), { mcpServers: { renamed: canary() } });

@@ -240,3 +240,22 @@ describe('A12: a project that brings a file of another agent along, for import',
     expect(ran()).toBe(0);
   });
 });
+
+describe('A11: a plugin whose program changes after consent', () => {
+  it.each([
+    ['by the folder of the plugin', ['${CLAUDE_PLUGIN_ROOT}/server.mjs']],
+    ['by a relative path', ['server.mjs']],
+  ])('is asked about again: named %s', async (_how, [script = '']) => {
+    const plugin = join(place.dir, 'acme');
+    place.write(join(plugin, '.mcp.json'), {
+      mcpServers: { tool: { command: process.execPath, args: [script, trace] } },
+    });
+    place.write(join(plugin, 'server.mjs'), `await import(${JSON.stringify(CANARY)});\n`);
+    await place.run(['plugin', 'add', plugin, '--yes']);
+    expect(await statuses(['list'])).toEqual([['acme:tool', 'connected']]);
+    expect(ran()).toBe(1);
+    place.write(join(plugin, 'server.mjs'), `/* evil */ await import(${JSON.stringify(CANARY)});\n`);
+    expect(await statuses(['list'])).toEqual([['acme:tool', 'untrusted']]);
+    expect(ran()).toBe(1);
+  });
+});
