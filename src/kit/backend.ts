@@ -1,7 +1,10 @@
 /** A server of the kit behind one endpoint: its clients there, and who is told what. */
 
+import type { IncomingHttpHeaders } from 'node:http';
+import { checkParams } from '../catalog/param-check.ts';
 import type { Implementation } from '../connection/eras.ts';
 import type { Attendant, Backend, ListKind } from '../endpoint/backend.ts';
+import type { Params } from '../endpoint/eras.ts';
 import { partFrom } from '../endpoint/farewell.ts';
 import type { Front } from '../endpoint/front.ts';
 import { Held } from '../endpoint/rounds.ts';
@@ -57,6 +60,11 @@ export class KitBackend implements Backend {
   attend(front: Front): Attendant {
     this.#fronts.add(front);
     return new KitClient(this, front);
+  }
+
+  /** A client knows which arguments to repeat in headers from the list: who was never given one cannot be wrong. */
+  checkCall(headers: IncomingHttpHeaders, { name, arguments: args }: Params): void {
+    checkParams(headers, this.parts.offer.tools.get(String(name))?.mirrored ?? [], args);
   }
 
   leave(front: Front): void {

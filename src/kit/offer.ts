@@ -1,5 +1,6 @@
 /** Everything that one server offers, by name: added and removed at any time, listed as the protocol wants it. */
 
+import { type ParamHeader, readParamHeaders } from '../catalog/param-headers.ts';
 import type { ListKind } from '../endpoint/backend.ts';
 import type { Params } from '../endpoint/eras.ts';
 import { PlugboardError } from '../errors.ts';
@@ -13,6 +14,8 @@ const ANY_OBJECT: Params = { type: 'object', properties: {} };
 
 export interface OfferedTool {
   readonly tool: Tool;
+  /** Arguments that modern clients repeat in headers; known once the schema was written down. */
+  mirrored: readonly ParamHeader[];
   readonly input: Check | undefined;
   readonly output: Check | undefined;
 }
@@ -102,6 +105,7 @@ export class Offer {
     const { checker } = this.#parts;
     return {
       tool,
+      mirrored: [],
       input: input === undefined ? undefined : createCheck(input, 'input', checker),
       output: output === undefined ? undefined : createCheck(output, 'output', checker),
     };
@@ -146,7 +150,8 @@ export class Offer {
   }
 
   /** One tool whose schema cannot be written down must not cost the others: it is listed without. */
-  async #describe({ tool, input, output }: OfferedTool): Promise<Params> {
+  async #describe(offered: OfferedTool): Promise<Params> {
+    const { tool, input, output } = offered;
     const { kind: _kind, run: _run, errors: _errors, input: _input, output: _output, ...rest } = tool;
     const written = async (check: Check | undefined): Promise<Params | undefined> => {
       try {
@@ -158,6 +163,9 @@ export class Offer {
       }
     };
     const [inputSchema = ANY_OBJECT, outputSchema] = await Promise.all([written(input), written(output)]);
+    const read = readParamHeaders(inputSchema);
+    if (read.ok) offered.mirrored = read.declared;
+    else this.#parts.warn(`Clients will refuse the tool ${JSON.stringify(tool.name)}: ${read.reason}.`);
     return compact({ ...rest, inputSchema, outputSchema });
   }
 }

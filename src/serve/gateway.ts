@@ -1,6 +1,7 @@
 /** What all clients of one gateway share: the host, who is there, and whose calls each server works on. */
 
 import type { IncomingHttpHeaders } from 'node:http';
+import { checkParams } from '../catalog/param-check.ts';
 import type { Implementation } from '../connection/eras.ts';
 import type { Attendant, Backend, ListKind } from '../endpoint/backend.ts';
 import type { Params } from '../endpoint/eras.ts';
@@ -16,7 +17,6 @@ import { failureOf } from './failure.ts';
 import { GatewayClient } from './gateway-client.ts';
 import { Outputs } from './outputs.ts';
 import type { OwnTool } from './own-tools.ts';
-import { checkParams } from './param-check.ts';
 import type { QuestionDesk } from './questions.ts';
 import type { ServedHost, ServedSession } from './served-host.ts';
 import { createParamHeaders, createToolLister } from './tools.ts';

@@ -1,10 +1,10 @@
 /** Arguments that a modern client repeats in `Mcp-Param-*` headers: proxies act on those, so they may not say anything else. */
 
 import type { IncomingHttpHeaders } from 'node:http';
-import { argumentAt, type ParamHeader, textOf } from '../catalog/param-headers.ts';
 import { RPC_HEADER_MISMATCH } from '../connection/eras.ts';
 import { RpcFailure } from '../endpoint/rpc-failure.ts';
 import { decodeHeaderValue } from '../transport/http-headers.ts';
+import { argumentAt, type ParamHeader, textOf } from './param-headers.ts';
 
 const DECIMAL = /^-?\d{1,20}(\.\d{1,20})?$/;
 
