@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from 'node:http';
 import { PlugboardError } from '../errors.ts';
-import type { JsonRpcMessage } from '../lib/json-rpc.ts';
+import { type JsonRpcMessage, messageText } from '../lib/json-rpc.ts';
 import type { Exchange } from './work.ts';
 
 /** A client that reads slower than this piles up is cut off. */
@@ -78,7 +78,7 @@ export class HttpExchange implements Exchange {
     }
     this.#ended = true;
     if (answer === undefined) this.#response.writeHead(202, this.#headers).end();
-    else endWith(this.#response, status, JSON.stringify(answer), this.#headers);
+    else endWith(this.#response, status, textOf(answer), this.#headers);
   }
 
   end(): void {
@@ -99,7 +99,15 @@ export class HttpExchange implements Exchange {
 
 /** A message as an event of a stream; with an id, a client can go on after it. */
 export function eventOf(message: JsonRpcMessage, id?: string): string {
-  return `${id === undefined ? '' : `id: ${id}\n`}event: message\ndata: ${JSON.stringify(message)}\n\n`;
+  return `${id === undefined ? '' : `id: ${id}\n`}event: message\ndata: ${messageText(message)}\n\n`;
+}
+
+/** Several answers are those to a batch. */
+function textOf(answer: JsonRpcMessage | readonly JsonRpcMessage[]): string {
+  // TypeScript does not tell a readonly array from the rest.
+  return Array.isArray(answer)
+    ? `[${answer.map(messageText).join(',')}]`
+    : messageText(answer as JsonRpcMessage);
 }
 
 export function endWith(

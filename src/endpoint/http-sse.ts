@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PlugboardError } from '../errors.ts';
-import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
+import { isRecord, type JsonRpcMessage, messageText } from '../lib/json-rpc.ts';
 import type { Backend } from './backend.ts';
 import { Front } from './front.ts';
 import { readBody } from './http-body.ts';
@@ -75,7 +75,7 @@ export class LegacySse {
     const id = randomUUID();
     const send = (message: JsonRpcMessage): boolean => {
       if (response.destroyed) return false;
-      response.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+      response.write(`event: message\ndata: ${messageText(message)}\n\n`);
       if (response.writableLength > MAX_UNREAD_BYTES) response.destroy();
       return true;
     };

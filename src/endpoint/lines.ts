@@ -2,7 +2,7 @@
 
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import type { JsonRpcMessage } from '../lib/json-rpc.ts';
+import { type JsonRpcMessage, messageText } from '../lib/json-rpc.ts';
 import { MAX_BODY_BYTES } from './http-body.ts';
 
 /** With this much unread by the client, nothing more is read from it, and what it could do without is dropped. */
@@ -28,9 +28,10 @@ export class LineWriter {
   /** False when nobody will read it: the client has gone, or reads too slowly for what is no answer. */
   send = (message: JsonRpcMessage): boolean => {
     if (this.#output.destroyed || (!('id' in message) && this.isFull)) return false;
+    const text = messageText(message);
     // Lines of one moment leave in one write.
     if (this.#waiting === '') process.nextTick(this.#flush);
-    this.#waiting += `${JSON.stringify(message)}\n`;
+    this.#waiting += `${text}\n`;
     return true;
   };
 

@@ -34,7 +34,8 @@ export function toToolResult(returned: unknown): Params {
   if (isToolResult(returned)) return { ...returned };
   if (isBlock(returned)) return { content: [returned] };
   if (Array.isArray(returned) && returned.length > 0 && returned.every(isBlock)) return { content: returned };
-  return { content: [{ type: 'text', text: JSON.stringify(returned) }] };
+  // JSON has no words for a function or a symbol.
+  return { content: [{ type: 'text', text: JSON.stringify(returned) ?? String(returned) }] };
 }
 
 /** A value that fits the tool's output schema; older clients read it as text. */

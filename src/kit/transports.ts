@@ -7,7 +7,7 @@ import type { TokenVerifier } from '../endpoint/guard.ts';
 import type { ServedHttp } from '../endpoint/http.ts';
 import { serveLines } from '../endpoint/stdio.ts';
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord, unwritable } from '../lib/json-rpc.ts';
 import type { Transport } from '../transport/contract.ts';
 import { ownStdout } from './stdout.ts';
 
@@ -99,8 +99,10 @@ export function http(options: HttpOptions = {}): Listener<ServedHttp> {
 /** Serves the one client at the other end of a channel. */
 export async function serveChannel(backend: Backend, channel: Channel): Promise<Served> {
   const send = (message: Parameters<Channel['send']>[0]): boolean => {
-    // A channel that cannot deliver says so by closing.
-    channel.send(message).catch(() => {});
+    channel.send(message).catch((thrown: unknown) => {
+      // What could not be sent may be too odd for JSON. A channel that cannot deliver at all says so by closing.
+      if ('result' in message) channel.send(unwritable(message.id, thrown)).catch(() => {});
+    });
     return true;
   };
   const front = new Front(backend, { principal: 'local', stateless: false, broadcast: send });

@@ -35,6 +35,22 @@ export const RPC_METHOD_NOT_FOUND = -32601;
 export const RPC_INVALID_PARAMS = -32602;
 export const RPC_INTERNAL_ERROR = -32603;
 
+/** A message as text. An answer that JSON cannot hold (a cycle, a bigint) becomes an error: somebody waits for it. */
+export function messageText(message: JsonRpcMessage): string {
+  try {
+    return JSON.stringify(message);
+  } catch (thrown) {
+    if (!('result' in message)) throw thrown;
+    return JSON.stringify(unwritable(message.id, thrown));
+  }
+}
+
+export function unwritable(id: RequestId, thrown: unknown): JsonRpcFailure {
+  const [why] = (thrown instanceof Error ? thrown.message : String(thrown)).split('\n', 1);
+  const message = `The answer cannot be written as JSON: ${why}`;
+  return { jsonrpc: '2.0', id, error: { code: RPC_INTERNAL_ERROR, message } };
+}
+
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,8 +2,8 @@
 
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineServer, RpcFailure, type Server, tool } from '../../src/kit/index.ts';
-import { createGate } from '../../src/testing/index.ts';
+import { defineServer, http, RpcFailure, type Server, tool } from '../../src/kit/index.ts';
+import { connectInMemory, createGate } from '../../src/testing/index.ts';
 import { call, request, result, talkTo, text } from './lines.ts';
 
 const message = {
@@ -215,6 +215,34 @@ it('KIT-2: the end of input ends the server after its pending answers', async ()
   await talk.atLeast(1);
   gate.open();
   expect((await ended).at(-1)).toEqual(result(1, text('done')));
+});
+
+it('KIT-2: what JSON cannot hold is an error for its request alone, over every transport', async () => {
+  const odd = (): Server =>
+    server({
+      tools: [
+        tool({ name: 'bigint', run: () => ({ n: 10n }) }),
+        tool({ name: 'whole', run: () => ({ content: [], _meta: { n: 10n } }) }),
+        tool({ name: 'symbol', run: () => Symbol('x') }),
+      ],
+    });
+  const why = 'Do not know how to serialize a BigInt';
+  expect(await answers(odd(), call(1, 'bigint'), call(2, 'whole'), call(3, 'symbol'))).toEqual([
+    result(1, text(why, true)),
+    error(2, -32603, `The answer cannot be written as JSON: ${why}`),
+    result(3, text('Symbol(x)')),
+  ]);
+  const client = await connectInMemory(odd());
+  await expect(client.call('whole')).rejects.toMatchObject({ detail: { rpcCode: -32603 } });
+  await client.close();
+  const served = await odd().serve(http({ port: 0 }));
+  const response = await fetch(served.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    body: JSON.stringify(call(1, 'whole')),
+  });
+  expect(await response.json()).toMatchObject({ id: 1, error: { code: -32603 } });
+  await served.close();
 });
 
 it('KIT-2: two requests with one id at the same time: the second is refused', async () => {
