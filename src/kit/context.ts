@@ -79,6 +79,7 @@ export interface ContextParts {
   log(level: LogLevel, data: unknown, logger: string | undefined): void;
 }
 
+/** Its functions do without `this`: authors take a context apart where they name their parameters. */
 export class HandlerContext implements Context {
   readonly #parts: ContextParts;
 
@@ -104,7 +105,7 @@ export class HandlerContext implements Context {
     return isRecord(_meta) ? _meta : {};
   }
 
-  progress(progress: number, total?: number, message?: string): void {
+  progress = (progress: number, total?: number, message?: string): void => {
     const { progressToken } = this.meta;
     if (typeof progressToken !== 'string' && typeof progressToken !== 'number') return;
     this.notify('notifications/progress', {
@@ -113,17 +114,17 @@ export class HandlerContext implements Context {
       ...(total === undefined ? {} : { total }),
       ...(message === undefined ? {} : { message }),
     });
-  }
+  };
 
-  log(level: LogLevel, data: unknown, logger?: string): void {
+  log = (level: LogLevel, data: unknown, logger?: string): void => {
     this.#parts.log(level, data, logger);
-  }
+  };
 
-  notify(method: string, params: Params = {}): void {
+  notify = (method: string, params: Params = {}): void => {
     this.#parts.work.notify(method, params);
-  }
+  };
 
-  async elicit<const S extends Schema>(question: FormQuestion<S>): Promise<Elicited<Checked<S>>> {
+  elicit = async <const S extends Schema>(question: FormQuestion<S>): Promise<Elicited<Checked<S>>> => {
     const { work, checker } = this.#parts;
     if (!canElicit(work.asker, 'form')) throw this.#cannot('elicitation');
     const check = createCheck(question.schema, 'input', checker);
@@ -148,11 +149,11 @@ export class HandlerContext implements Context {
     }
     // The check is the schema's own.
     return { action, content: verdict.value as Checked<S> };
-  }
+  };
 
-  async elicitUrl(
+  elicitUrl = async (
     question: UrlQuestion,
-  ): Promise<{ readonly action: Elicited<never>['action']; readonly id: string }> {
+  ): Promise<{ readonly action: Elicited<never>['action']; readonly id: string }> => {
     const { work } = this.#parts;
     if (!canElicit(work.asker, 'url')) throw this.#cannot('elicitation');
     const { message, url, id = crypto.randomUUID(), key } = question;
@@ -160,9 +161,12 @@ export class HandlerContext implements Context {
     const answer = await work.ask('elicitation/create', params, work.signal, key);
     const action = isRecord(answer) ? answer['action'] : undefined;
     return { action: action === 'accept' || action === 'decline' ? action : 'cancel', id };
-  }
+  };
 
-  async sample(params: Params, { key }: QuestionOptions = {}): Promise<Readonly<Record<string, unknown>>> {
+  sample = async (
+    params: Params,
+    { key }: QuestionOptions = {},
+  ): Promise<Readonly<Record<string, unknown>>> => {
     const { work } = this.#parts;
     if (!isRecord(work.asker.capabilities['sampling'])) throw this.#cannot('sampling');
     const answer = await work.ask('sampling/createMessage', params, work.signal, key);
@@ -170,11 +174,11 @@ export class HandlerContext implements Context {
       throw new PlugboardError('PROTOCOL_ERROR', 'The client answered the sampling request with nothing.');
     }
     return answer;
-  }
+  };
 
-  async roots({
+  roots = async ({
     key,
-  }: QuestionOptions = {}): Promise<readonly { readonly uri: string; readonly name?: string }[]> {
+  }: QuestionOptions = {}): Promise<readonly { readonly uri: string; readonly name?: string }[]> => {
     const { work } = this.#parts;
     if (!isRecord(work.asker.capabilities['roots'])) return [];
     const answer = await work.ask('roots/list', {}, work.signal, key);
@@ -183,7 +187,7 @@ export class HandlerContext implements Context {
       if (!isRecord(root) || typeof root['uri'] !== 'string') return [];
       return [{ uri: root['uri'], ...(typeof root['name'] === 'string' ? { name: root['name'] } : {}) }];
     });
-  }
+  };
 
   /** Modern clients have a code for what they lack; older ones read a sentence. */
   #cannot(capability: string): Error {

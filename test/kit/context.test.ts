@@ -25,11 +25,12 @@ async function outcome(run: (context: Context) => unknown, options: ConnectOptio
 }
 
 it.each(ERAS)('KIT-1: a %s client sees progress, log messages and who it is taken for', async (era) => {
-  const server = running((context) => {
-    context.progress(1, 2, 'half');
-    context.log('info', { step: 1 });
-    context.log('debug', 'to be heard', 'inner');
-    return JSON.stringify([context.client.era, context.client.principal, context.meta['hint']]);
+  // Taken apart, as authors do.
+  const server = running(({ progress, log, client, meta }) => {
+    progress(1, 2, 'half');
+    log('info', { step: 1 });
+    log('debug', 'to be heard', 'inner');
+    return JSON.stringify([client.era, client.principal, meta['hint']]);
   });
   const client = await connectInMemory(server, { era });
   if (era === 'legacy') await client.request('logging/setLevel', { level: 'debug' });
@@ -47,10 +48,10 @@ it.each(ERAS)('KIT-1: a %s client sees progress, log messages and who it is take
 
 it.each(ERAS)('KIT-1: a %s client is asked by a form, and its answer is checked', async (era) => {
   const asked: unknown[] = [];
-  const ask = (context: Context) =>
-    context
-      .elicit({ message: 'Your name?', schema: z.object({ name: z.string().min(2) }) })
-      .then((answer) => (answer.action === 'accept' ? answer.content.name : answer.action));
+  const ask = ({ elicit }: Context) =>
+    elicit({ message: 'Your name?', schema: z.object({ name: z.string().min(2) }) }).then((answer) =>
+      answer.action === 'accept' ? answer.content.name : answer.action,
+    );
   const answering = (answer: unknown): ConnectOptions => ({
     era,
     elicit: (params) => {
@@ -81,10 +82,10 @@ it.each(ERAS)('KIT-1: a %s client is asked by a form, and its answer is checked'
 });
 
 it.each(ERAS)('KIT-1: a %s client is sent to an address, samples, and tells its roots', async (era) => {
-  const everything = async (context: Context): Promise<unknown> => [
-    await context.elicitUrl({ message: 'Log in', url: 'https://example.com/', id: 'login-1' }),
-    (await context.sample({ messages: [], maxTokens: 10 }))['content'],
-    await context.roots(),
+  const everything = async ({ elicitUrl, sample, roots }: Context): Promise<unknown> => [
+    await elicitUrl({ message: 'Log in', url: 'https://example.com/', id: 'login-1' }),
+    (await sample({ messages: [], maxTokens: 10 }))['content'],
+    await roots(),
   ];
   const asked: unknown[] = [];
   const options: ConnectOptions = {
