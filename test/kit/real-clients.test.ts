@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { inspector, node as newNode, sdkV1 } from '../../scripts/install-real-clients.mjs';
-import { codexServers, isolated } from '../serve/agents.ts';
+import { inspector, node as newNode } from '../../scripts/install-real-clients.mjs';
+import { codexServers, isolated, sdkClients } from '../serve/agents.ts';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const TOUR = at('../fixtures/client-tour.mjs');
@@ -34,26 +34,14 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-const v1 = {
-  client: join(sdkV1, 'client/index.js'),
-  http: join(sdkV1, 'client/streamableHttp.js'),
-  stdio: join(sdkV1, 'client/stdio.js'),
-  types: join(sdkV1, 'types.js'),
-};
-const v2 = {
-  client: '@modelcontextprotocol/client',
-  http: '@modelcontextprotocol/client',
-  stdio: '@modelcontextprotocol/client/stdio',
-};
-const modern = { ...v2, options: { versionNegotiation: { mode: 'auto' } } };
 const stdio = { command: process.execPath, args: [SERVER, 'stdio'], env: { PATH: process.env['PATH'] } };
 
 it.each([
-  ['v1', 'http', v1],
-  ['v1', 'stdio', v1],
-  ['v2 in the legacy era', 'http', v2],
-  ['v2 in the modern era', 'http', modern],
-  ['v2 in the modern era', 'stdio', modern],
+  ['v1', 'http', sdkClients.v1],
+  ['v1', 'stdio', sdkClients.v1],
+  ['v2 in the legacy era', 'http', sdkClients.legacy],
+  ['v2 in the modern era', 'http', sdkClients.modern],
+  ['v2 in the modern era', 'stdio', sdkClients.modern],
 ] as const)(
   'KIT-1: the SDK’s client %s over %s uses all that a server of the kit has',
   async (_, over, client) => {

@@ -1,4 +1,4 @@
-/** The real Claude Code and Codex from npm, each in a home of its own. */
+/** Real clients from npm: the SDKs', and Claude Code and Codex, each in a home of its own. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,10 +6,29 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { sdkV1 } from '../../scripts/install-real-clients.mjs';
 
 const AGENTS = fileURLToPath(new URL('../../.cache/real-servers/node_modules', import.meta.url));
 const CLAUDE = join(AGENTS, '@anthropic-ai/claude-code/cli.js');
 const CODEX = join(AGENTS, '@openai/codex/bin/codex.js');
+
+const v2 = {
+  client: '@modelcontextprotocol/client',
+  http: '@modelcontextprotocol/client',
+  stdio: '@modelcontextprotocol/client/stdio',
+};
+
+/** Where test/fixtures/client-tour.mjs finds each client of an SDK. */
+export const sdkClients: Readonly<Record<'v1' | 'legacy' | 'modern', object>> = {
+  v1: {
+    client: join(sdkV1, 'client/index.js'),
+    http: join(sdkV1, 'client/streamableHttp.js'),
+    stdio: join(sdkV1, 'client/stdio.js'),
+    types: join(sdkV1, 'types.js'),
+  },
+  legacy: v2,
+  modern: { ...v2, options: { versionNegotiation: { mode: 'auto' } } },
+};
 
 export interface Where {
   readonly cwd: string;

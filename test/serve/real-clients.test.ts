@@ -13,10 +13,9 @@ import {
   mcpRemote,
   node as newNode,
   opencode,
-  sdkV1,
 } from '../../scripts/install-real-clients.mjs';
 import { connectLines } from '../../src/serve/connect-lines.ts';
-import { codexServers, isolated } from './agents.ts';
+import { codexServers, isolated, sdkClients } from './agents.ts';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const COMMAND = at('../../dist/cli/main.js');
@@ -60,21 +59,10 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-const v1 = {
-  client: join(sdkV1, 'client/index.js'),
-  http: join(sdkV1, 'client/streamableHttp.js'),
-  stdio: join(sdkV1, 'client/stdio.js'),
-  types: join(sdkV1, 'types.js'),
-};
-const v2 = {
-  client: '@modelcontextprotocol/client',
-  http: '@modelcontextprotocol/client',
-  stdio: '@modelcontextprotocol/client/stdio',
-};
 const clients: readonly [string, object][] = [
-  ['v1', v1],
-  ['v2 in the legacy era', v2],
-  ['v2 in the modern era', { ...v2, options: { versionNegotiation: { mode: 'auto' } } }],
+  ['v1', sdkClients.v1],
+  ['v2 in the legacy era', sdkClients.legacy],
+  ['v2 in the modern era', sdkClients.modern],
 ];
 
 const tours = clients.flatMap(([name, client]) => [
