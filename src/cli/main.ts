@@ -24,7 +24,8 @@ async function completeWords(): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  if (QUICK.test(words[0] ?? '')) {
+  // What is answered from files needs no daemon, nor what it takes to look for one.
+  if (QUICK.test(words[0] ?? '') && !words.includes('--no-connect')) {
     const { runQuickly } = await import('../remote/quick.ts');
     const status = await runQuickly(words, process.env);
     if (status !== undefined) process.exit(status);
