@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createHost, type Host } from '../../src/host.ts';
 import { type ServedHttp, serveHttp } from '../../src/manage/index.ts';
 import { createGate, type Gate, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
-import { modern } from './bare-client.ts';
+import { legacySession, modern, post, send } from './bare-client.ts';
 
 let home: string;
 beforeEach(async () => {
@@ -80,4 +80,36 @@ it('CAT-3: a server that comes back with what it had is no news', async () => {
   await first.served.close();
   await first.host.close();
   expect({ news, same }).toEqual({ news: [], same: true });
+});
+
+it('SRV-1: clients of both eras hear of a server that is added and removed while they are connected', async () => {
+  const { host, served } = await serve(stale({ one: () => '1' }));
+  await host.ready();
+  const session = await legacySession(served.url);
+  const legacy = send(served.url, 'GET', undefined, session);
+  const told = modern(served.url, 2, 'subscriptions/listen', { notifications: { toolsListChanged: true } });
+  const changes = async (work: () => Promise<unknown>): Promise<void> => {
+    const changed = new Promise<void>((resolve) => {
+      host.on('tools', () => resolve());
+    });
+    await work();
+    await changed;
+  };
+  // Both streams are there once a later request of each client has been answered.
+  await post(served.url, { jsonrpc: '2.0', id: 1, method: 'ping' }, session);
+  await namesAt(served.url);
+  await changes(() => host.add('late', { command: 'scripted' }));
+  const added = await namesAt(served.url);
+  await changes(() => host.remove('late'));
+  const removed = await namesAt(served.url);
+  await served.close();
+  await host.close();
+  const hears = async (stream: typeof legacy): Promise<boolean> =>
+    (await stream).messages.some(({ method }) => method === 'notifications/tools/list_changed');
+  expect({ added, removed, legacy: await hears(legacy), modern: await hears(told) }).toEqual({
+    added: ['mcp__late__one', 'mcp__small__one'],
+    removed: ['mcp__small__one'],
+    legacy: true,
+    modern: true,
+  });
 });
