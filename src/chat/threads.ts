@@ -82,7 +82,11 @@ export class Threads {
     const { cwd, sandbox, toolSearch, contextTokens } = settings;
     const isPlain =
       cwd === undefined && sandbox !== 'read-only' && toolSearch === undefined && contextTokens === undefined;
-    if (isPlain) return work(this.#options.host);
+    if (isPlain) {
+      // A model asks for its tools once in a turn: those of servers that are on their way belong to it.
+      await this.#options.host.ready().catch(() => {});
+      return work(this.#options.host);
+    }
     const host = await createHost({
       ...this.#options.hostOptions,
       ...(cwd === undefined ? {} : { cwd }),
@@ -92,7 +96,7 @@ export class Threads {
       watch: false,
     });
     try {
-      await host.ready();
+      await host.ready().catch(() => {});
       return await work(host);
     } finally {
       await host.close();

@@ -59,6 +59,11 @@ export class TerminalScreen {
     await expect.poll(() => this.text(), { timeout: WAIT_MS }).toEqual(matching);
   }
 
+  /** Waits until the person can type: what is pressed before belongs to the turn that runs. */
+  async isWaiting(): Promise<void> {
+    await this.shows(/›$/);
+  }
+
   async close(): Promise<void> {
     // It ends by itself when the last program in it has ended.
     await this.#tmux('kill-server').catch(() => {});

@@ -43,6 +43,7 @@ describe('UI-2: chat in a terminal', () => {
       { text: 'It is gone.' },
     );
     screen = await openChat(model);
+    await screen.isWaiting();
     await screen.type('delete the old note');
     await screen.press('Enter');
     await screen.shows('Allow delete_note of notes?');
@@ -51,6 +52,7 @@ describe('UI-2: chat in a terminal', () => {
     await screen.shows('It is gone.');
     await screen.shows(/✔ mcp__notes__delete_note \d+ ms +deleted old/);
     await screen.shows('200 tokens in, 20 out · 1 call');
+    await screen.isWaiting();
     await screen.type('/exit');
     await screen.press('Enter');
     await screen.shows('left with 0');
@@ -63,6 +65,7 @@ describe('UI-2: chat in a terminal', () => {
       { text: 'Welcome.' },
     );
     screen = await openChat(model);
+    await screen.isWaiting();
     await screen.type('sign me up');
     await screen.press('Enter');
     await screen.shows('notes asks: Who are you?');
@@ -79,6 +82,7 @@ describe('UI-2: chat in a terminal', () => {
     const wait = { calls: [{ name: 'mcp__notes__wait', arguments: {} }] };
     model = await ScriptedModel.start(wait, { text: 'It was cancelled, and I go on for ever', hangs: true });
     screen = await openChat(model);
+    await screen.isWaiting();
     await screen.type('wait');
     await screen.press('Enter');
     await screen.shows('mcp__notes__wait 1/4 waiting');
@@ -89,6 +93,7 @@ describe('UI-2: chat in a terminal', () => {
     await screen.shows(/Cancelled\.\s+›/);
     const scripted = model;
     await expect.poll(() => scripted.abandoned).toBe(1);
+    await screen.isWaiting();
     await screen.press('C-c');
     await screen.shows('left with 0');
   });
@@ -96,6 +101,7 @@ describe('UI-2: chat in a terminal', () => {
   it('CAT-9 CAT-10: completes commands, prompts and mentions, and sends what they stand for', async () => {
     model = await ScriptedModel.start({ text: 'Reviewed.' }, { text: 'Read.' });
     screen = await openChat(model);
+    await screen.isWaiting();
     await screen.type('/mcp__n');
     await screen.press('Tab');
     await screen.shows('› /mcp__notes__review');
@@ -105,6 +111,7 @@ describe('UI-2: chat in a terminal', () => {
     await screen.press('Enter');
     await screen.shows('Reviewed.');
     expect(lastUserMessage(model)).toEqual({ role: 'user', content: 'Review todo well.' });
+    await screen.isWaiting();
     await screen.type('read @no');
     await screen.press('Tab');
     await screen.shows('› read @notes:note://todo');
@@ -116,15 +123,19 @@ describe('UI-2: chat in a terminal', () => {
   it('/mcp shows and switches servers, and says when one changes', async () => {
     model = await ScriptedModel.start();
     screen = await openChat(model);
+    await screen.isWaiting();
     await screen.type('/mcp');
     await screen.press('Enter');
     await screen.shows(/✔ notes +stdio +user +4 tools/);
+    await screen.isWaiting();
     await screen.type('/mcp toggle notes');
     await screen.press('Enter');
     await screen.shows('notes is disconnected.');
+    await screen.isWaiting();
     await screen.type('/mcp connect nots');
     await screen.press('Enter');
     await screen.shows('There is no server called nots. Did you mean notes?');
+    await screen.isWaiting();
     await screen.type('/nonsense');
     await screen.press('Enter');
     await screen.shows('There is no command /nonsense. /help shows all of them.');

@@ -56,7 +56,7 @@ export class ChatLoop {
     const stop = host.on('server', (report) => this.#serverChanged(report));
     try {
       for (;;) {
-        const line = await this.#input.read(context.signal);
+        const line = await this.#input.read(context.signal, this.#keys.typed());
         if (line === undefined || context.signal.aborted) break;
         if (line.trim() === '') continue;
         if ((await this.#handle(line.trim())) === 'leave') break;

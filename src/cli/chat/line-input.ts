@@ -17,8 +17,8 @@ export class LineInput {
     this.#completer = completer;
   }
 
-  /** One line; undefined when the person leaves: Ctrl-D, or Ctrl-C on an empty line. */
-  read(signal: AbortSignal): Promise<string | undefined> {
+  /** One line, which may have been begun already; undefined when the person leaves: Ctrl-D, or Ctrl-C on an empty line. */
+  read(signal: AbortSignal, begun: string): Promise<string | undefined> {
     const lines = createInterface({
       input: process.stdin,
       output: process.stdout,
@@ -58,6 +58,7 @@ export class LineInput {
       lines.once('line', finish);
       lines.once('close', leave);
       lines.prompt();
+      if (begun !== '') lines.write(begun);
     });
   }
 

@@ -9,6 +9,7 @@ import { openModel } from '../../chat/model.ts';
 import { PlugboardError } from '../../errors.ts';
 import type { Host } from '../../host.ts';
 import type { HostOptions } from '../../host-options.ts';
+import { workspaceEntries } from '../../workspace/entry.ts';
 import { ChatLoop } from '../chat/chat-loop.ts';
 import { runOneShot } from '../chat/one-shot.ts';
 import { Questions } from '../chat/questions.ts';
@@ -25,6 +26,7 @@ export const chat: Verb = {
       .option('-p, --prompt <text>', 'one turn, and done; - reads it from stdin')
       .option('--resume [id]', 'go on with a conversation: the last one, or the one named')
       .option('--context <tokens>', 'how much the model can take')
+      .option('--no-workspace', 'leave out the built-in server for files, search and git')
       .option('-y, --yes', 'with -p: allow every call that would be asked about')
       .addHelpText('after', EXAMPLES);
   },
@@ -43,9 +45,10 @@ export const chat: Verb = {
     const model = await openModel(name, env);
     const conversation = previous ?? Conversation.begin(folder, { model: model.name, cwd: context.cwd });
     const contextTokens = contextOf(flags);
+    const workspace = flags['workspace'] !== false;
     if (prompt !== undefined) {
       const approve = flags['yes'] === true ? (): 'allow' => 'allow' : undefined;
-      return withChatHost(context, { contextTokens, approve }, async (host) => {
+      return withChatHost(context, { contextTokens, workspace, approve }, async (host) => {
         await host.ready();
         return runOneShot(context, { host, model, conversation, contextTokens }, prompt);
       });
@@ -62,7 +65,7 @@ export const chat: Verb = {
       elicit: questions.elicit.bind(questions),
       sample: questions.sample.bind(questions),
     };
-    return withChatHost(context, { contextTokens, ...asked }, async (host) => {
+    return withChatHost(context, { contextTokens, workspace, ...asked }, async (host) => {
       const loop = new ChatLoop({ context, host, agent: { model, contextTokens }, conversation, folder });
       around.pause = () => loop.pause();
       around.resume = () => loop.resume();
@@ -83,20 +86,21 @@ Examples:
 
 async function withChatHost(
   context: Context,
-  options: { readonly contextTokens: number | undefined } & Pick<
+  options: { readonly contextTokens: number | undefined; readonly workspace: boolean } & Pick<
     HostOptions,
     'approve' | 'elicit' | 'sample'
   >,
   work: (host: Host) => Promise<number>,
 ): Promise<number> {
   const { cwd, home, extra, env, signal } = context;
-  const { contextTokens, ...asked } = options;
+  const { contextTokens, workspace, ...asked } = options;
   const { createHost } = await import('../../host.ts');
   signal.throwIfAborted();
   const host = await createHost({
     cwd,
     home: home.dir,
     servers: extra,
+    builtIn: workspace ? workspaceEntries : undefined,
     env,
     roots: [{ uri: pathToFileURL(cwd).href }],
     ...asked,
