@@ -47,7 +47,8 @@ async function ended(child) {
 }
 
 function count(tools, from) {
-  if (tools.length !== SERVERS) throw new Error(`${tools.length} tools`);
+  const found = tools.filter(({ name }) => name.endsWith('__echo')).length;
+  if (found !== SERVERS) throw new Error(`${found} tools of ours`);
   return performance.now() - from;
 }
 
