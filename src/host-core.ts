@@ -3,12 +3,12 @@
 import { join, resolve } from 'node:path';
 import { type AuditLog, createAuditLog } from './call/audit-log.ts';
 import type { CallContext, Handler } from './call/call.ts';
-import { InFlight } from './call/in-flight.ts';
 import { createOutputFiles } from './call/output-files.ts';
 import { createPipeline } from './call/pipeline.ts';
 import { createSession, type Session, type SessionOptions } from './call/session.ts';
 import { collect } from './call/task.ts';
 import type { Telemetry } from './call/telemetry.ts';
+import { Workplace } from './call/workplace.ts';
 import { type CatalogCache, openCatalogCache } from './catalog/cache.ts';
 import { Catalog } from './catalog/catalog.ts';
 import {
@@ -27,6 +27,7 @@ import { findHome, type Home, homeAt } from './config/home.ts';
 import { limitsFor } from './config/limits.ts';
 import { type LoadedConfig, loadConfig } from './config/load.ts';
 import type { Connection, ConnectionContext } from './connection/connection.ts';
+import type { LogLevel } from './connection/log-gate.ts';
 import { Pool } from './connection/pool.ts';
 import { createQuestions, type Questions } from './connection/questions.ts';
 import { type Board, createBoard } from './connection/questions-board.ts';
@@ -36,7 +37,7 @@ import { HostAuth } from './host-auth.ts';
 import { HostContent } from './host-content.ts';
 import { HostInputs } from './host-inputs.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
-import { reportOf, type ServerReport } from './host-report.ts';
+import { logged, reportOf, type ServerReport } from './host-report.ts';
 import { signalOf } from './lib/cancellation.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { Emitter } from './lib/emitter.ts';
@@ -78,6 +79,7 @@ export class HostCore {
   readonly pool: Pool;
   readonly pipeline: Handler;
   readonly content: HostContent;
+  readonly work: Workplace;
   /** The newest configuration; replaced whole by a reload. */
   config: LoadedConfig;
   sandboxState: unknown;
@@ -89,7 +91,6 @@ export class HostCore {
   readonly #habits: Habits | undefined;
   readonly #questions: Questions;
   readonly #board: Board;
-  readonly inFlight: InFlight = new InFlight();
   readonly #tasks: KeptTasks;
   readonly #leave = new AbortController();
   readonly #calls: CallContext;
@@ -146,7 +147,9 @@ export class HostCore {
     this.#habits = config.settings.searchLearning === false ? undefined : openHabits(home);
     this.search = createSearch(() => this.catalog.snapshot, this.#habits);
     this.deferral = this.#createDeferral();
-    this.pool = new Pool(this.#connectionContext());
+    const context = this.#connectionContext();
+    this.pool = new Pool(context);
+    this.work = new Workplace(options.manyAgents ? context : undefined);
     this.content = new HostContent({
       clock,
       pool: this.pool,
@@ -206,18 +209,19 @@ export class HostCore {
   /** A server is gone, or gone away: so are its tools. */
   forget(name: string): void {
     this.catalog.delete(name);
+    this.work.berths?.drop(name);
     this.events.emit('tools', { server: name });
   }
 
-  log(server: string | undefined, level: HostEvents['log']['level'], message: string): void {
+  log(server: string | undefined, level: LogLevel, message: string, session?: string): void {
     // Much of what is logged quotes a server.
-    this.events.emit('log', { ...(server === undefined ? {} : { server }), level, message: clean(message) });
+    this.events.emit('log', logged(server, level, clean(message), session));
   }
 
   /** Ends every server, then what served them. */
   async close(): Promise<void> {
     this.#leave.abort();
-    await this.pool.close();
+    await Promise.all([this.pool.close(), this.work.berths?.close()]);
     await this.#collecting;
     await Promise.all([
       this.#verdicts.flush(),
@@ -247,10 +251,8 @@ export class HostCore {
       },
       notice: (message) => this.log(undefined, 'warning', message),
       changed: (server) => {
-        this.pool
-          .get(server)
-          ?.reconnect()
-          .catch(() => {});
+        const twins = this.work.berths?.twinsOf(server) ?? [];
+        for (const each of [this.pool.get(server), ...twins]) each?.reconnect().catch(() => {});
       },
     });
   }
@@ -314,14 +316,11 @@ export class HostCore {
       fallsBackToSse,
       restAfterMs: (entry) => (entry.lifecycle === 'keep-alive' ? undefined : REST_AFTER_MS),
       startupTimeoutMs: (entry) => limitsFor(entry, this.config.settings).startupTimeoutMs,
-      answer: (server, method, params, signal, key) => {
-        const call = this.inFlight.whose(server, signal);
-        return questions.answer(server, method, params, {
-          asked: call?.session ?? this.session,
-          call,
-          signal,
-          key,
-        });
+      answer: (server, method, params, signal, key, connection) => {
+        const call = this.work.inFlight.whose(connection, signal);
+        const asked = call?.session ?? this.session;
+        const answer = questions.answer(server, method, params, { asked, call, signal, key });
+        return this.work.told(connection, call, answer);
       },
       sandboxState: () => this.sandboxState,
       changed: (connection) => this.#changed(connection),
@@ -331,7 +330,8 @@ export class HostCore {
         this.events.emit(kind, { server: connection.name });
       },
       resourceUpdated: (connection, uri) => this.content.resourceUpdated(connection, uri),
-      log: (connection, { level, message }) => this.log(connection.name, level, message),
+      log: (connection, { level, message }) =>
+        this.log(connection.name, level, message, this.work.sessionOf(connection)?.id),
     };
   }
 
@@ -352,14 +352,15 @@ export class HostCore {
       snapshot: () => this.catalog.snapshot,
       deferral: this.deferral,
       search: this.search,
-      connection: (server) => this.pool.get(server),
+      connection: (server, session) => this.work.of(this.pool.get(server), session),
       settings: () => this.config.settings,
       sandboxState: () => this.sandboxState,
       events: this.events,
       log: (server, level, message) => this.log(server, level, message),
       audit: this.#audit,
       board: this.#board,
-      inFlight: this.inFlight,
+      inFlight: this.work.inFlight,
+      berths: this.work.berths,
       answer: (call, method, params) =>
         this.#questions.answer(call.tool?.server ?? '', method, params, {
           asked: call.session,

@@ -36,6 +36,11 @@ export interface HostOptions extends Questioned {
    * they connect. The callbacks of the session decide; these here only say that there will be some.
    */
   readonly sessions?: Pick<Questioned, 'elicit' | 'sample' | 'roots'> | undefined;
+  /**
+   * Sessions are different agents: a server that keeps state has a process for each of them, and legacy
+   * servers, which do not say whose call they ask about, work for one at a time. Default: one agent's.
+   */
+  readonly manyAgents?: boolean | undefined;
   /** How a login reaches the person's browser; default: the system's own way. */
   readonly openUrl?: ((url: string) => void | Promise<void>) | undefined;
   readonly naming?: Naming | undefined;
@@ -82,5 +87,11 @@ export interface HostEvents extends CallEvents, QuestionEvents {
     readonly message?: string;
     readonly hint?: string;
   };
-  readonly log: { readonly server?: string; readonly level: LogLevel; readonly message: string };
+  readonly log: {
+    readonly server?: string;
+    readonly level: LogLevel;
+    readonly message: string;
+    /** Whose work it is about, when a server says it while it works for one session only. */
+    readonly session?: string;
+  };
 }

@@ -1,10 +1,11 @@
-/** A server's state as other programs read it. */
+/** A server's state, and what is said about it, as other programs read it. */
 
 import type { ServerListing } from './catalog/catalog.ts';
 import { transportOf } from './config/describe.ts';
 import type { Scope } from './config/entry.ts';
 import type { Connection } from './connection/connection.ts';
 import type { Era } from './connection/eras.ts';
+import type { LogLevel } from './connection/log-gate.ts';
 import type { Status } from './connection/state.ts';
 import type { ErrorCode } from './errors.ts';
 
@@ -50,4 +51,19 @@ function errorOf(
 ): NonNullable<ServerReport['error']> {
   const { server: _server, ...rest } = error.toJSON();
   return rest;
+}
+
+/** One event of the log; what is not known is left out. */
+export function logged(
+  server: string | undefined,
+  level: LogLevel,
+  message: string,
+  session: string | undefined,
+): { server?: string; level: LogLevel; message: string; session?: string } {
+  return {
+    ...(server === undefined ? {} : { server }),
+    level,
+    message,
+    ...(session === undefined ? {} : { session }),
+  };
 }

@@ -4,11 +4,15 @@ import type { CallOptions } from './call/call.ts';
 import type { Session } from './call/session.ts';
 import type { ShapedResult } from './call/shape.ts';
 import { visibleTools } from './catalog/deferral.ts';
+import type { PromptArguments, PromptResult } from './catalog/prompts.ts';
+import type { ReadResult } from './catalog/resources.ts';
 import type { Tool } from './catalog/tool.ts';
+import type { Connection } from './connection/connection.ts';
+import { PlugboardError } from './errors.ts';
+import type { ContentOptions } from './host-content.ts';
 import type { HostCore } from './host-core.ts';
-import type { Cancellable } from './lib/cancellation.ts';
 
-/** Use `host.session()`. It owns nothing that has to be closed: what it was allowed ends with it. */
+/** Use `host.session()`, and `end()` when the caller has gone. */
 export class HostSession {
   readonly #core: HostCore;
   readonly #session: Session;
@@ -32,16 +36,28 @@ export class HostSession {
     return this.#core.catalog.snapshot.tools;
   }
 
-  /** What a server asks while it does this work is asked of this caller, as it is during a call. */
-  async during<T>(server: string, asking: Cancellable, work: () => Promise<T>): Promise<T> {
-    const { inFlight } = this.#core;
-    const own = { ...asking, session: this.#session };
-    inFlight.begin(server, own);
-    try {
-      return await work();
-    } finally {
-      inFlight.end(server, own);
-    }
+  /** What a resource holds: text, or bytes as base64. */
+  read(server: string, uri: string, options: ContentOptions = {}): Promise<ReadResult> {
+    return this.#attend(server, options.signal, (connection) =>
+      this.#core.content.read(connection, uri, options),
+    );
+  }
+
+  /** What a prompt says. */
+  prompt(
+    server: string,
+    name: string,
+    args: PromptArguments = {},
+    options: ContentOptions = {},
+  ): Promise<PromptResult> {
+    return this.#attend(server, options.signal, (connection) =>
+      this.#core.content.prompt(connection, name, args, options),
+    );
+  }
+
+  /** Processes that worked for this caller alone are ended. May be called twice. */
+  end(): void {
+    this.#core.work.berths?.end(this.#session);
   }
 
   call(
@@ -60,5 +76,21 @@ export class HostSession {
       onProgress,
       timeoutMs,
     });
+  }
+
+  #attend<T>(
+    server: string,
+    signal: AbortSignal | undefined,
+    act: (connection: Connection) => Promise<T>,
+  ): Promise<T> {
+    const primary = this.#core.pool.get(server);
+    if (primary === undefined) {
+      const error = new PlugboardError(
+        'UNKNOWN_SERVER',
+        `there is no server called ${JSON.stringify(server)}`,
+      );
+      return Promise.reject(error);
+    }
+    return this.#core.work.attend(primary, { session: this.#session, signal }, act);
   }
 }

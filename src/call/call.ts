@@ -15,6 +15,7 @@ import type { Cancellable } from '../lib/cancellation.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emitter } from '../lib/emitter.ts';
 import type { AuditLog } from './audit-log.ts';
+import type { Berths } from './berths.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Outcome } from './outcome.ts';
 import type { OutputFiles } from './output-files.ts';
@@ -67,7 +68,7 @@ export interface CallContext {
   readonly snapshot: () => Snapshot;
   readonly deferral: () => Deferral;
   readonly search: Search;
-  readonly connection: (server: string) => Connection | undefined;
+  readonly connection: (server: string, session: Session) => Connection | undefined;
   readonly settings: () => Settings;
   readonly sandboxState: () => unknown;
   readonly events: Pick<Emitter<CallEvents>, 'emit'>;
@@ -78,6 +79,8 @@ export interface CallContext {
   readonly board: Board;
   /** Whose call a server works on, and so whom its questions go to. */
   readonly inFlight: InFlight;
+  /** Who shares which process; undefined where all sessions are of one agent. */
+  readonly berths: Berths | undefined;
   /** Answers a question that came with a task of this call. */
   readonly answer: (call: Call, method: string, params: Params) => Promise<unknown>;
   /** Whether a server wants this tool called as a task. */

@@ -16,7 +16,7 @@ import { openFirst, wantsUrls } from './url-first.ts';
 
 export const invoke: Stage = (context) => async (call) => {
   const { tool, connection } = settingsOf(call);
-  context.inFlight.begin(tool.server, call);
+  context.inFlight.begin(connection, call);
   try {
     const answer = await sendOnceMore(context, call).catch((error: unknown) => {
       throw context.leave.aborted ? left(error) : error;
@@ -33,7 +33,7 @@ export const invoke: Stage = (context) => async (call) => {
   } catch (error) {
     throw named(error, call);
   } finally {
-    context.inFlight.end(tool.server, call);
+    context.inFlight.end(connection, call);
   }
 };
 

@@ -6,6 +6,7 @@
 import { PlugboardError } from '../errors.ts';
 import { approve } from './approve.ts';
 import { awaken } from './awaken.ts';
+import { berth } from './berth.ts';
 import type { CallContext, Handler, Stage } from './call.ts';
 import { invoke } from './invoke.ts';
 import { learn } from './learn.ts';
@@ -27,6 +28,7 @@ export const stages: readonly Stage[] = [
   validate,
   approve,
   shape,
+  berth,
   limit,
   invoke,
 ];

@@ -23,7 +23,7 @@ export const resolve: Stage = (context, next) => (call) => {
       }),
     );
   }
-  const connection = context.connection(tool.server);
+  const connection = context.connection(tool.server, call.session);
   if (connection === undefined) {
     return Promise.reject(
       new PlugboardError('UNKNOWN_SERVER', `the server ${tool.server} is not configured any more`, {

@@ -29,6 +29,8 @@ export interface SessionOptions extends Questioned {
    * own user already, and only `ask` rules and the mode `prompt` are asked about.
    */
   readonly approvals?: 'enforce' | 'client' | undefined;
+  /** Whether it can be asked anything now; default: whether there is a callback for it. */
+  readonly canBeAsked?: (() => boolean) | undefined;
   /** Whether a model reads the results (default): they are cleaned and kept within its limits. */
   readonly forModel?: boolean | undefined;
 }
@@ -38,6 +40,7 @@ export interface Session extends Questioned {
   readonly approve: Approve | undefined;
   readonly approvals: 'enforce' | 'client';
   readonly forModel: boolean;
+  readonly canBeAsked: (() => boolean) | undefined;
   /** Names of tools that a person allowed for as long as this session lasts. */
   readonly allowed: Set<string>;
   /** Names of deferred tools that were found, in the order they were: appended, never reordered. */
@@ -52,6 +55,7 @@ export function createSession(id: string, options: SessionOptions): Session {
     approve: options.approve,
     approvals: options.approvals ?? 'enforce',
     forModel: options.forModel ?? true,
+    canBeAsked: options.canBeAsked,
     allowed: new Set(),
     loaded: new Set(),
     found: new Map(),

@@ -24,8 +24,9 @@ async function completeWords(): Promise<void> {
 }
 
 async function main(): Promise<void> {
+  const command = words.find((word) => word !== '--json') ?? '';
   // What is answered from files needs no daemon, nor what it takes to look for one.
-  if (QUICK.test(words[0] ?? '') && !words.includes('--no-connect')) {
+  if (QUICK.test(command) && !words.includes('--no-connect')) {
     const { runQuickly } = await import('../remote/quick.ts');
     const status = await runQuickly(words, process.env);
     if (status !== undefined) process.exit(status);

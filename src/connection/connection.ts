@@ -167,6 +167,13 @@ export class Connection {
     await this.#end('was disconnected');
   }
 
+  /** Ends the server's process until it is needed again. */
+  rest(): void {
+    if (this.#live === undefined) return;
+    this.#retire(this.#live);
+    this.#move(transition(this.#state, { type: 'rest' }));
+  }
+
   /** Ends the server for good, and nothing is told any more. May be called twice. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -264,7 +271,7 @@ export class Connection {
       random: context.random,
       logLevel: context.logLevel,
       restAfterMs: context.restAfterMs(entry),
-      rest: () => this.#goToRest(),
+      rest: () => this.rest(),
       relist: (whose) => this.#relist(whose),
       listChanged: (kind) => context.listChanged(this, kind),
       resourceUpdated: (uri) => context.resourceUpdated(this, uri),
@@ -302,7 +309,7 @@ export class Connection {
   }
 
   readonly #answer: AnswerQuestion = (method, params, signal, key) =>
-    this.#context.answer(this.name, method, params, signal, key);
+    this.#context.answer(this.name, method, params, signal, key, this);
 
   // Ending, and coming back.
 
@@ -325,12 +332,6 @@ export class Connection {
     // Whoever broke off may be gone for good: a new listing will tell.
     if (error.code === 'CONNECTION_LOST' && !live.peer.isClosed) live.refresh();
     return isUnreachable(error);
-  }
-
-  #goToRest(): void {
-    if (this.#live === undefined) return;
-    this.#retire(this.#live);
-    this.#move(transition(this.#state, { type: 'rest' }));
   }
 
   #lost(live: Live, error: PlugboardError): void {

@@ -32,8 +32,9 @@ export interface ConnectionContext {
     server: string,
     method: string,
     params: Params,
-    signal?: AbortSignal,
-    key?: string,
+    signal: AbortSignal | undefined,
+    key: string | undefined,
+    connection: Connection,
   ) => Promise<unknown>;
   readonly sandboxState: () => unknown;
   readonly changed: (connection: Connection) => void;

@@ -15,7 +15,7 @@ import { type Place, socketPath } from '../remote/place.ts';
 import { type DaemonRecord, readRecord } from '../remote/record.ts';
 import type { DaemonReport } from '../remote/report.ts';
 import { runCommandSession } from './command-session.ts';
-import { SharedHosts } from './hosts.ts';
+import { type SharedHost, SharedHosts } from './hosts.ts';
 import { McpSession } from './mcp-session.ts';
 import { bytesOf, useOf } from './status.ts';
 
@@ -25,6 +25,8 @@ const IDLE_MS: number = 10 * 60 * 1000;
 const LINGER_MS = 5_000;
 /** How often it looks whether its home is still there. */
 const WATCH_MS = 1_000;
+/** Servers tell of several changes in a row. */
+const CHECK_MS = 200;
 /** How long running calls may go on after it was asked to end. */
 const CLOSE_GRACE_MS = 5_000;
 const TOKEN_BYTES = 32;
@@ -52,6 +54,7 @@ export class Daemon {
   readonly #seats = new Set<Seat>();
   readonly #clients = new Set<McpSession>();
   readonly #sockets = new Set<Socket>();
+  readonly #checking = new Set<SharedHost>();
   #cancelIdle: () => void = () => {};
   #cancelWatch: () => void = () => {};
   #stays = false;
@@ -85,7 +88,13 @@ export class Daemon {
     this.#record = record;
     const { home, clock, log } = options;
     this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#connected(socket));
-    this.#hosts = new SharedHosts({ home, clock, log, keepMs: () => (this.#stays ? this.#idleMs() : 0) });
+    this.#hosts = new SharedHosts({
+      home,
+      clock,
+      log,
+      keepMs: () => (this.#stays ? this.#idleMs() : 0),
+      changed: (shared) => this.#checkSoon(shared),
+    });
   }
 
   reload(): Promise<void> {
@@ -155,6 +164,21 @@ export class Daemon {
     await stopped;
     this.#options.log('ended');
     this.#ended();
+  }
+
+  /**
+   * A changed configuration may let servers see more of the environment: sessions that differ in that have to
+   * part, and find the host that is theirs now.
+   */
+  #checkSoon(shared: SharedHost): void {
+    if (this.#checking.has(shared)) return;
+    this.#checking.add(shared);
+    this.#options.clock.after(CHECK_MS, async () => {
+      this.#checking.delete(shared);
+      for (const client of [...this.#clients]) {
+        if (client.shared === shared && !(await this.#hosts.isFor(shared, client.from))) void client.move();
+      }
+    });
   }
 
   // Who comes.
@@ -255,11 +279,7 @@ export class Daemon {
     }
   }
 
-  async #serve(
-    socket: Socket,
-    hello: Extract<Hello, { kind: 'mcp' }>,
-    shared: Awaited<ReturnType<SharedHosts['acquire']>> & {},
-  ): Promise<void> {
+  async #serve(socket: Socket, hello: Extract<Hello, { kind: 'mcp' }>, shared: SharedHost): Promise<void> {
     this.#served += 1;
     const { clock } = this.#options;
     const { approvals } = hello;

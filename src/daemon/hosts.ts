@@ -52,6 +52,8 @@ export interface SharedHostsOptions {
   /** How long a host that nobody uses is kept; asked when its last user leaves. */
   readonly keepMs: () => number;
   readonly log: (message: string) => void;
+  /** Something about a host's servers changed: what its sessions have to have in common may have, too. */
+  readonly changed: (shared: SharedHost) => void;
 }
 
 /** What has to be the same for two sessions to share a host. */
@@ -86,8 +88,7 @@ export class SharedHosts {
    * Undefined when there is none yet and none is to be made, or when the configuration wants no daemon.
    */
   async acquire(from: Surroundings, how: { readonly make: boolean }): Promise<SharedHost | undefined> {
-    const wanted = from.workspace === undefined ? [true, false] : [from.workspace];
-    const kinds = await Promise.all(wanted.map((workspace) => this.#kindOf(from, workspace)));
+    const kinds = await this.#kindsOf(from);
     const kind = kinds.find((each) => each !== undefined && this.#known.has(each.key)) ?? kinds[0];
     if (kind === undefined) return undefined;
     const { key } = kind;
@@ -107,9 +108,15 @@ export class SharedHosts {
       known.cancelEnd = () => {};
       known.shared.users += 1;
       // A watcher notices changes too, but not before whoever made them asks the next thing.
-      if (!isNew) await known.shared.host.reload();
+      if (!isNew)
+        await known.shared.host.reload().catch((error: unknown) => this.#options.log(String(error)));
       return known.shared;
     }
+  }
+
+  /** Whether a session with these surroundings, were it to come now, would be given this host. */
+  async isFor(shared: SharedHost, from: Surroundings): Promise<boolean> {
+    return (await this.#kindsOf(from)).some((kind) => kind?.key === shared.key);
   }
 
   /** Resolves when the host is gone, if this was its last user and nothing keeps it. */
@@ -130,6 +137,12 @@ export class SharedHosts {
   async close(): Promise<void> {
     await Promise.all((await this.all()).map((shared) => this.#end(shared)));
     await Promise.all(this.#ending.values());
+  }
+
+  /** The hosts that would do, the likeliest first. */
+  #kindsOf(from: Surroundings): Promise<readonly (HostKind | undefined)[]> {
+    const wanted = from.workspace === undefined ? [true, false] : [from.workspace];
+    return Promise.all(wanted.map((workspace) => this.#kindOf(from, workspace)));
   }
 
   /** Undefined when the configuration wants no daemon. */
@@ -162,6 +175,7 @@ export class SharedHosts {
       // No more than the key knows of: what another session has in its environment must not decide for this one.
       env,
       clock,
+      manyAgents: true,
       sessions: SERVED_SESSIONS,
     }).then((host) => {
       log(`opened the servers of ${cwd}`);
@@ -169,6 +183,7 @@ export class SharedHosts {
         if (level === 'warning' || level === 'error') log(`${level} ${server ?? ''}: ${message}`);
       });
       const shared = new SharedHost(key, cwd, host, clock);
+      host.on('server', () => this.#options.changed(shared));
       return { shared, cancelEnd: () => {} };
     });
     making.catch(() => this.#known.delete(key));

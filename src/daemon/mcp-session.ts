@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { type LineClient, openLines } from '../endpoint/stdio.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Surroundings } from '../remote/hello.ts';
+import { LEAVING, type Surroundings } from '../remote/hello.ts';
 import type { SharedHost } from './hosts.ts';
 
 export interface McpSessionOptions {
@@ -24,6 +24,7 @@ export class McpSession {
   readonly #socket: Socket;
   readonly #client: LineClient;
   readonly #clock: Clock;
+  #moving = false;
 
   constructor({ socket, from, shared, approvals, name, clock }: McpSessionOptions) {
     this.from = from;
@@ -39,18 +40,27 @@ export class McpSession {
     socket.resume();
   }
 
+  /** Ends the session at a moment when everything is answered, however long that takes. */
+  async move(): Promise<void> {
+    if (this.#moving) return;
+    this.#moving = true;
+    // A cancellation has to come through meanwhile, so nothing is held back before that moment.
+    while (!this.#client.isAnswered) await this.#client.answered();
+    if (!this.#socket.destroyed) await this.leave(LEAVING, 0);
+  }
+
   /** Ends the session when everything is answered, with a word to the relay; after `graceMs` without one. */
   async leave(word: string, graceMs: number): Promise<void> {
     // What arrives from here on is not begun; the relay says it again elsewhere.
     this.#socket.pause();
     let stopTimer = (): void => {};
-    const late = new Promise<boolean>((resolve) => {
-      stopTimer = this.#clock.after(graceMs, () => resolve(false));
+    const late = new Promise<void>((resolve) => {
+      stopTimer = this.#clock.after(graceMs, resolve);
     });
-    const answered = await Promise.race([this.#client.answered().then(() => true), late]);
+    await Promise.race([this.#client.answered(), late]);
     stopTimer();
     await this.#client.writer.flushed();
-    if (answered) this.#socket.write(`${word}\n`);
+    if (this.#client.isAnswered) this.#socket.write(`${word}\n`);
     this.#socket.end();
     this.#socket.resume();
     await this.left;

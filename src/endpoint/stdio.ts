@@ -59,6 +59,7 @@ export interface LineClient {
   readonly left: Promise<void>;
   /** Resolves when it reads no more. */
   readonly broken: Promise<void>;
+  readonly isAnswered: boolean;
   /** Resolves when nothing is left to be answered; streams of changes never are. */
   answered(): Promise<void>;
 }
@@ -110,6 +111,9 @@ export function openLines(
     broken: new Promise((resolve) => {
       output.once('error', () => resolve());
     }),
+    get isAnswered() {
+      return unanswered <= front.streams;
+    },
     async answered() {
       if (unanswered > front.streams) await new Promise<void>((resolve) => onAnswered.add(resolve));
     },

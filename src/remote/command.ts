@@ -17,6 +17,12 @@ const STDERR = 2;
 /** Words after which a command needs a host, or a stdin, of its own. */
 const AT_HOME: ReadonlySet<string> = new Set(['--verbose', '--server', '--no-connect', '-h', '--help', '-']);
 
+const LOST = {
+  code: 'CONNECTION_LOST',
+  message: 'The daemon was lost while it ran this command, and whether it was done is not known.',
+  hint: 'plugboard daemon status shows the daemon, and run/daemon.log in the home says what happened.',
+};
+
 /** Undefined when no daemon runs, or it says that the command is better run at home: then nothing was done. */
 export async function runThere(
   words: readonly string[],
@@ -61,7 +67,9 @@ export async function runThere(
   });
   if (status === 'home') return undefined;
   if (status === undefined) {
-    stderr.write('error: The daemon was lost while it ran this command; whether it was done is not known.\n');
+    const { message, hint } = LOST;
+    if (words.includes('--json')) stdout.write(`${JSON.stringify({ error: LOST }, null, 2)}\n`);
+    else stderr.write(`error: ${message}\nhint:  ${hint}\n`);
   }
   await Promise.all([stdout.flushed(), stderr.flushed()]);
   return status ?? EXIT_STATUS.CONNECTION_LOST;

@@ -31,8 +31,8 @@ export async function runQuickly(
   env: NodeJS.ProcessEnv,
 ): Promise<number | undefined> {
   if (!allowsDaemon(env)) return undefined;
-  const [command = '', ...rest] = words;
-  if (command === 'serve') return serveQuickly(rest, env);
+  if (words[0] === 'serve') return serveQuickly(words.slice(1), env);
+  const command = words.find((word) => word !== '--json') ?? '';
   return THERE.has(command) ? runThere(words, env) : undefined;
 }
 

@@ -209,5 +209,5 @@ const LOST = {
   code: RPC_INTERNAL_ERROR,
   message:
     'The daemon was lost while this was worked on, and whether it was done is not known. A new one has taken over: look first, then try again.',
-  data: { code: 'CONNECTION_LOST', hint: 'plugboard daemon status shows the daemon, and where its log is.' },
+  data: { code: 'CONNECTION_LOST', hint: 'run/daemon.log in the home says what happened to it.' },
 };

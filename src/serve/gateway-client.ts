@@ -24,6 +24,9 @@ import { type QuestionDesk, questionsOf } from './questions.ts';
 import type { ServedSession } from './served-host.ts';
 import { passedOn, refused, wantedCall } from './tools.ts';
 
+/** What a client declares that can be asked something. */
+const ASKING = ['elicitation', 'sampling', 'roots'];
+
 export class GatewayClient implements Attendant {
   readonly front: Front;
   readonly #gateway: Gateway;
@@ -41,7 +44,9 @@ export class GatewayClient implements Attendant {
   }
 
   leave(): void {
-    if (this.#session !== undefined) this.#gateway.leave(this.#session.id);
+    if (this.#session === undefined) return;
+    this.#gateway.leave(this.#session.id);
+    this.#session.end();
   }
 
   about(era: Era): Params {
@@ -85,11 +90,13 @@ export class GatewayClient implements Attendant {
         return this.#call(params, work);
       case 'resources/read':
         return readResource(this.#gateway, params, work.asker, this.front.principal, ({ server, uri }) =>
-          this.#during(server, work, () => host.read(server, uri, { signal: work.signal })),
+          this.#during(server, work, (session) => session.read(server, uri, { signal: work.signal })),
         );
       case 'prompts/get':
         return getPrompt(host, params, work.asker, ({ server, name }, args) =>
-          this.#during(server, work, () => host.prompt(server, name, args, { signal: work.signal })),
+          this.#during(server, work, (session) =>
+            session.prompt(server, name, args, { signal: work.signal }),
+          ),
         );
       case 'completion/complete':
         return complete(host, params, work.signal);
@@ -105,13 +112,12 @@ export class GatewayClient implements Attendant {
     );
   }
 
-  /** The request that a question belongs to; undefined when there is none, or it could be another client's. */
+  /** The request that a question belongs to: the host has made sure that it is one of this client's. */
   workFor(server: string | undefined, signal: AbortSignal | undefined): Work | undefined {
     const works = this.front.works().toReversed();
     const own = works.find((work) => work.signal === signal);
     if (own !== undefined) return own;
     const session = this.#open();
-    if (server !== undefined && !this.#gateway.isAlone(server, session.id)) return undefined;
     const tools = server === undefined ? [] : session.tools();
     return (
       works.find((work) => server !== undefined && this.#serverOf.get(work) === server) ??
@@ -126,23 +132,29 @@ export class GatewayClient implements Attendant {
   }
 
   /** What the server asks meanwhile is for this request of this client. */
-  #during<T>(server: string, work: Work, run: () => Promise<T>): Promise<T> {
+  #during<T>(server: string, work: Work, run: (session: ServedSession) => Promise<T>): Promise<T> {
     const session = this.#open();
     this.#serverOf.set(work, server);
-    return this.#gateway.during(server, session.id, () =>
-      session.during(server, { cancellation: work }, run),
-    );
+    return this.#gateway.during(server, session.id, () => run(session));
   }
 
   #open(): ServedSession {
     if (this.#session === undefined) {
       this.#session = this.#gateway.host.session({
         approvals: this.#gateway.approvals,
+        canBeAsked: () => this.#canBeAsked(),
         ...questionsOf(this),
       });
       this.#gateway.enter(this.#session.id, this);
     }
     return this.#session;
+  }
+
+  #canBeAsked(): boolean {
+    const works = this.front.works();
+    return (
+      this.desk !== undefined || works.some(({ asker }) => ASKING.some((name) => name in asker.capabilities))
+    );
   }
 
   #listTools(): Params {

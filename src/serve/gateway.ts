@@ -10,6 +10,7 @@ import type { Front } from '../endpoint/front.ts';
 import { Held } from '../endpoint/rounds.ts';
 import type { RpcFailure } from '../endpoint/rpc-failure.ts';
 import { asPlugboardError } from '../errors.ts';
+import type { HostEvents } from '../host-options.ts';
 import type { ServerReport } from '../host-report.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { readVersion } from '../lib/version.ts';
@@ -78,7 +79,7 @@ export class Gateway implements Backend {
       host.on('prompts', () => this.#listChanged('prompts')),
       host.on('call.begin', ({ id, server, session }) => this.#begin(id, server, session)),
       host.on('call.end', ({ id }) => this.#end(id)),
-      host.on('log', ({ server, level, message }) => this.#logged(server, level, message)),
+      host.on('log', (event) => this.#logged(event)),
     ];
   }
 
@@ -106,15 +107,6 @@ export class Gateway implements Backend {
 
   leave(session: string): void {
     this.#clients.delete(session);
-  }
-
-  /**
-   * Whether a server works for this session and for no other. A legacy server does not say which call its
-   * question belongs to: with two clients waiting, nobody may be asked, or one would answer for the other.
-   */
-  isAlone(server: string, session: string): boolean {
-    const sessions = this.#busy.get(server);
-    return sessions === undefined || sessions.size === 0 || (sessions.size === 1 && sessions.has(session));
   }
 
   /** Lets running work end within a limit, then ends it, and lets go of the host. */
@@ -198,12 +190,16 @@ export class Gateway implements Backend {
   }
 
   /**
-   * A server's words go to the client it works for; while it works for several, nobody knows whose they are. What
+   * A server's words go to the client whose work they are about, else to the one it works for; while it works for several, nobody knows whose they are. What
    * it says when nobody asked it for anything may be about what it did before: then it is for the one it ever worked
    * for, or, before all work, for a client that is alone here.
    */
-  #logged(server: string | undefined, level: string, message: string): void {
+  #logged({ server, level, message, session: about }: HostEvents['log']): void {
     if (server === undefined) return;
+    if (about !== undefined) {
+      this.#clients.get(about)?.front.log(server, level, message);
+      return;
+    }
     const sessions = this.#busy.get(server);
     if (sessions === undefined || sessions.size === 0) {
       const user = this.#users.get(server);

@@ -4,7 +4,10 @@ import type { SessionOptions } from '../call/session.ts';
 import type { Host } from '../host.ts';
 import type { HostSession } from '../host-session.ts';
 
-export type ServedSession = Pick<HostSession, 'id' | 'tools' | 'allTools' | 'call' | 'during'>;
+export type ServedSession = Pick<
+  HostSession,
+  'id' | 'tools' | 'allTools' | 'call' | 'read' | 'prompt' | 'end'
+>;
 
 export interface ServedHost
   extends Pick<

@@ -38,7 +38,9 @@ function session(options) {
       return lists.get(tools);
     },
     allTools: () => inner.allTools(),
-    during: (...work) => inner.during(...work),
+    read: (...asked) => inner.read(...asked),
+    prompt: (...asked) => inner.prompt(...asked),
+    end: () => inner.end(),
     call: (name, args, more) => inner.call(`${PREFIX}${name}`, args, more),
   };
 }

@@ -50,7 +50,7 @@ it(
           code: -32603,
           data: {
             code: 'CONNECTION_LOST',
-            hint: 'plugboard daemon status shows the daemon, and where its log is.',
+            hint: 'run/daemon.log in the home says what happened to it.',
           },
         }),
       ],

@@ -60,7 +60,7 @@ export class World {
 
   /** What a command prints with `--json`. */
   async command<T>(...words: string[]): Promise<T> {
-    const { stdout } = await this.run([...words, '--json']);
+    const { stdout } = await this.run(['--json', ...words]);
     return JSON.parse(stdout);
   }
 

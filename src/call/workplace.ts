@@ -1,0 +1,69 @@
+/** Where the work for each session is done, and what is in hand there. */
+
+import { Connection, type ConnectionContext } from '../connection/connection.ts';
+import { signalOf } from '../lib/cancellation.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { Berths } from './berths.ts';
+import { type Asking, InFlight } from './in-flight.ts';
+import type { Session } from './session.ts';
+
+export class Workplace {
+  readonly inFlight: InFlight = new InFlight();
+  /** Undefined where all sessions are of one agent: it shares with nobody. */
+  readonly berths: Berths | undefined;
+
+  /** `twins`: what more processes of a server are made from; undefined: there are none. */
+  constructor(twins: ConnectionContext | undefined) {
+    this.berths = twins === undefined ? undefined : new Berths({ clock: twins.clock, twin: twinsIn(twins) });
+  }
+
+  /** The connection that a session uses of a server, if there is one. */
+  of<C extends Connection | undefined>(primary: C, session: Session): Connection | C {
+    return primary === undefined ? primary : (this.berths?.of(primary, session) ?? primary);
+  }
+
+  /** What a server is answered about some work; it remembers which folders it was told. */
+  async told(
+    connection: Connection,
+    work: Asking | undefined,
+    answering: Promise<unknown>,
+  ): Promise<unknown> {
+    const answer = await answering;
+    const roots = isRecord(answer) ? answer['roots'] : undefined;
+    if (work !== undefined && Array.isArray(roots) && roots.length > 0)
+      this.berths?.bind(connection, work.session);
+    return answer;
+  }
+
+  /** Has something other than a call done for a session, in the process that works for it. */
+  async attend<T>(
+    primary: Connection,
+    work: Asking,
+    act: (connection: Connection) => Promise<T>,
+  ): Promise<T> {
+    const { session } = work;
+    const wanted = this.of(primary, session);
+    // Only who is there says of which era it is.
+    if (this.berths !== undefined && !wanted.isLive) await wanted.ready(signalOf(work));
+    const berth = await this.berths?.enter(wanted, session, work);
+    const connection = berth?.connection ?? wanted;
+    this.inFlight.begin(connection, work);
+    try {
+      return await act(connection);
+    } finally {
+      this.inFlight.end(connection, work);
+      if (berth !== undefined) this.berths?.leave(berth, session);
+    }
+  }
+
+  /** Whom a server's process works for, if it is one session only. */
+  sessionOf(connection: Connection): Session | undefined {
+    return this.berths?.ownerOf(connection) ?? this.inFlight.sessionOf(connection);
+  }
+}
+
+/** One more process of a server: what it says of lists and states is what the first one says. */
+function twinsIn(context: ConnectionContext): (primary: Connection) => Connection {
+  const silent = { changed: () => {}, listChanged: () => {}, resourceUpdated: () => {} };
+  return ({ spec }) => new Connection(spec, { status: 'idle' }, { ...context, ...silent });
+}
