@@ -26,16 +26,18 @@ const MB = 1024;
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 const COMMAND = path('../dist/bin/plugboard.cjs');
 const SERVER = path('./echo-server.mjs');
+/** As most servers are made. */
+const SDK_SERVER = path('./sdk-server.mjs');
 const { NODE_EXTRA_CA_CERTS: _certificates, PLUGBOARD_DAEMON: _asked, ...inherited } = process.env;
 
 /** A home with so many servers; every process of ours and of theirs can be told by it. */
-function world(servers) {
+function world(servers, program = SERVER) {
   const root = mkdtempSync(join(tmpdir(), 'plugboard-bench-daemon-'));
   const home = join(root, 'home');
   const project = join(root, 'project');
   mkdirSync(home);
   mkdirSync(join(project, '.git'), { recursive: true });
-  const entry = { command: process.execPath, args: [SERVER, home], lifecycle: 'eager' };
+  const entry = { command: process.execPath, args: [program, home], lifecycle: 'eager' };
   const mcpServers = Object.fromEntries(Array.from({ length: servers }, (_, at) => [`s${at}`, entry]));
   writeFileSync(join(home, 'config.json'), JSON.stringify({ mcpServers }));
   const env = { ...inherited, PLUGBOARD_HOME: home, CI: '1' };
@@ -121,9 +123,9 @@ async function commands() {
   at.end();
 }
 
-async function calls() {
-  const at = world(1);
-  const direct = await client([SERVER, at.home], { cwd: at.project, env: at.env });
+async function calls(what, program) {
+  const at = world(1, program);
+  const direct = await client([program, at.home], { cwd: at.project, env: at.env });
   const attached = await at.agent();
   const alone = await at.agent('--no-daemon');
   const call = (who, name) => (n) => who.request('tools/call', { name, arguments: { message: `${n}` } });
@@ -133,13 +135,13 @@ async function calls() {
     { name: 'serve --no-daemon', call: call(alone, 'mcp__s0__echo') },
   ];
   const results = await interleave(contenders, ROUNDS, ({ call: one }) => sequential(one, CALLS));
-  table('One call after the other, p50', results, { base: 'the server directly', unit: 'µs' });
+  table(`One call after the other, p50, ${what}`, results, { base: 'the server directly', unit: 'µs' });
   await Promise.all([direct, attached, alone].map((who) => who.end()));
   at.end();
 }
 
 async function sharing(agents, ...flags) {
-  const at = world(SERVERS);
+  const at = world(SERVERS, SDK_SERVER);
   const all = await Promise.all(Array.from({ length: agents }, () => at.agent(...flags)));
   await Promise.all(
     all.flatMap((who) =>
@@ -149,7 +151,7 @@ async function sharing(agents, ...flags) {
     ),
   );
   await sleep(SETTLE_MS);
-  const servers = processes((command) => command.includes(`${SERVER}\0${at.home}`));
+  const servers = processes((command) => command.includes(`${SDK_SERVER}\0${at.home}`));
   const relays = all.map(({ child }) => child.pid);
   const daemon = processes(
     (command, pid) =>
@@ -215,6 +217,7 @@ async function crowd() {
 
 console.log(describeMachine());
 await commands();
-await calls();
+await calls('the smallest server', SERVER);
+await calls('a server made with the SDK', SDK_SERVER);
 await memories();
 await crowd();

@@ -4,6 +4,7 @@ import type { Approve } from '../call/session.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Host } from '../host.ts';
 import { clean } from '../policy/clean.ts';
+import { allowsDaemon } from '../remote/wanted.ts';
 import { needsConsent, trustVerdicts } from './config-report.ts';
 import { aborted } from './interrupt.ts';
 import { findServer } from './known-server.ts';
@@ -103,11 +104,9 @@ export async function openHost(
 }
 
 async function startForLater({ home, env }: Context): Promise<void> {
-  const [{ allowsDaemon }, { startDaemon }] = await Promise.all([
-    import('../remote/serve.ts'),
-    import('../remote/control.ts'),
-  ]);
-  if (allowsDaemon(env)) await startDaemon(home, env).catch(() => {});
+  if (!allowsDaemon(env)) return;
+  const { startDaemon } = await import('../remote/control.ts');
+  await startDaemon(home, env).catch(() => {});
 }
 
 async function ownHost(context: Context, need: Need): Promise<CommandHost> {

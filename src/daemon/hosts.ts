@@ -141,7 +141,7 @@ export class SharedHosts {
 
   /** The hosts that would do, the likeliest first. */
   #kindsOf(from: Surroundings): Promise<readonly (HostKind | undefined)[]> {
-    const wanted = from.workspace === undefined ? [true, false] : [from.workspace];
+    const wanted = from.workspace === undefined ? [false, true] : [from.workspace];
     return Promise.all(wanted.map((workspace) => this.#kindOf(from, workspace)));
   }
 

@@ -1,14 +1,13 @@
 /** A command that runs in the daemon, where its servers are: what it prints comes back, and its exit status. */
 
-import { findHome } from '../config/home.ts';
+import { findHome, type Home } from '../config/home.ts';
 import { EXIT_STATUS } from '../errors.ts';
 import { isTerminal, Sink } from '../lib/sink.ts';
 import { attach } from './attach.ts';
-import { startDaemon } from './control.ts';
 import type { CommandFrame, Screen } from './hello.ts';
 import { LineCutter } from './lines.ts';
 import { placeOf } from './place.ts';
-import { wantsDaemon } from './serve.ts';
+import { wantsDaemon } from './wanted.ts';
 
 const STDIN = 0;
 const STDOUT = 1;
@@ -37,7 +36,7 @@ export async function runThere(
   const stderr = new Sink(STDERR, () => {});
   const screen = screenOf(stdout, stderr);
   const hello = { kind: 'command', cwd: process.cwd(), env, words, screen } as const;
-  if (wantsDaemon(env)) await startDaemon(home, env).catch(() => {});
+  if (wantsDaemon(env)) await startFirst(home, env);
   const attached = await attach(place.record, hello).catch(() => undefined);
   if (attached === undefined) return undefined;
   const { socket, welcome } = attached;
@@ -73,6 +72,12 @@ export async function runThere(
   }
   await Promise.all([stdout.flushed(), stderr.flushed()]);
   return status ?? EXIT_STATUS.CONNECTION_LOST;
+}
+
+/** What starts processes is loaded by whoever has to. */
+async function startFirst(home: Home, env: NodeJS.ProcessEnv): Promise<void> {
+  const { startDaemon } = await import('./control.ts');
+  await startDaemon(home, env).catch(() => {});
 }
 
 function screenOf(stdout: Sink, stderr: Sink): Screen {

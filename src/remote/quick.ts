@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { findHome } from '../config/home.ts';
 import { EXIT_STATUS } from '../errors.ts';
 import { runThere } from './command.ts';
-import { allowsDaemon, relayServe } from './serve.ts';
+import { allowsDaemon } from './wanted.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -40,6 +40,7 @@ async function serveQuickly(words: readonly string[], env: NodeJS.ProcessEnv): P
   const wanted = readServe(words);
   if (wanted === undefined) return undefined;
   const { cwd, approvals } = wanted;
+  const { relayServe } = await import('./serve.ts');
   const stop = new AbortController();
   const stopped = (): void => {
     if (stop.signal.aborted) process.exit(EXIT_STATUS.CANCELLED);

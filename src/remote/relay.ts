@@ -65,7 +65,12 @@ class Relay {
     return new Promise((resolve, reject) => {
       this.#finish = resolve;
       this.#fail = reject;
-      input.on('data', (chunk: Buffer) => this.#incoming.push(chunk));
+      input.on('data', (chunk: Buffer) => {
+        const socket = this.#socket;
+        socket?.cork();
+        this.#incoming.push(chunk);
+        socket?.uncork();
+      });
       input.once('end', () => {
         this.#incoming.end();
         this.#leave();
@@ -90,7 +95,10 @@ class Relay {
       if (!this.#ledger.hasPending) this.#onAnswered();
     });
     socket.on('data', (chunk: Buffer) => {
+      // Lines of one moment leave in one write.
+      output.cork();
       lines.push(chunk);
+      output.uncork();
       if (!output.writableNeedDrain) return;
       socket.pause();
       output.once('drain', () => socket.resume());
@@ -118,7 +126,7 @@ class Relay {
     socket.cork();
     socket.write(line);
     if (!socket.write(NEWLINE)) this.#options.input.pause();
-    process.nextTick(() => socket.uncork());
+    socket.uncork();
   }
 
   #toClient(line: Buffer): void {
@@ -127,7 +135,7 @@ class Relay {
     output.cork();
     output.write(line);
     output.write(NEWLINE);
-    process.nextTick(() => output.uncork());
+    output.uncork();
   }
 
   #lost(end: End): void {

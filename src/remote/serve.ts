@@ -16,16 +16,6 @@ export interface RelayServeOptions {
   readonly signal: AbortSignal;
 }
 
-/** Whether the environment leaves it to us to look for a daemon. */
-export function allowsDaemon(env: NodeJS.ProcessEnv): boolean {
-  return !['0', 'false', 'off', 'no'].includes((env['PLUGBOARD_DAEMON'] ?? '').toLowerCase());
-}
-
-/** Whether it asks us to start one for commands, too. */
-export function wantsDaemon(env: NodeJS.ProcessEnv): boolean {
-  return ['1', 'true', 'on', 'yes'].includes((env['PLUGBOARD_DAEMON'] ?? '').toLowerCase());
-}
-
 /** False when no daemon can be had, or it would not do the same: then the caller serves by itself. */
 export async function relayServe({ home, env, hello, signal }: RelayServeOptions): Promise<boolean> {
   const place = placeOf(home, env);

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { loadConfig } from '../../config/load.ts';
 import { PlugboardError } from '../../errors.ts';
 import type { Host } from '../../host.ts';
+import { allowsDaemon } from '../../remote/wanted.ts';
 import { describeConnecting } from '../../serve/connect-lines.ts';
 import type { GatewayOptions } from '../../serve/gateway.ts';
 import { DEFAULT_PORT, type ServeHttpOptions } from '../../serve/http.ts';
@@ -65,8 +66,8 @@ async function relayed(
   workspace: boolean,
 ): Promise<boolean> {
   const { cwd, env, home, extra, signal, verbose } = context;
-  const { allowsDaemon, relayServe } = await import('../../remote/serve.ts');
   if (verbose || !allowsDaemon(env)) return false;
+  const { relayServe } = await import('../../remote/serve.ts');
   return relayServe({
     home,
     env,
