@@ -50,7 +50,7 @@ async function serveQuickly(words: readonly string[], env: NodeJS.ProcessEnv): P
   const done = await relayServe({
     home: findHome(env),
     env,
-    hello: { kind: 'mcp', cwd, env, approvals },
+    hello: { kind: 'mcp', cwd, env, approvals, workspace: true },
     signal: stop.signal,
   });
   for (const name of SIGNALS) process.off(name, stopped);
