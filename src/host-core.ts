@@ -22,7 +22,6 @@ import { type Habits, openHabits } from './catalog/habits.ts';
 import { Intake } from './catalog/intake.ts';
 import { type KnownToolsKeeper, openKnownToolsKeeper } from './catalog/known-tools-keep.ts';
 import { createSearch, type Search } from './catalog/search-view.ts';
-import { isStdio, type ServerEntry } from './config/entry.ts';
 import { findHome, type Home, homeAt } from './config/home.ts';
 import { limitsFor } from './config/limits.ts';
 import { type LoadedConfig, loadConfig } from './config/load.ts';
@@ -48,6 +47,7 @@ import { openPins, type Pins } from './policy/pins-store.ts';
 import { checkStillAdmitted } from './policy/still-admitted.ts';
 import { createTransport, fallsBackToSse } from './transport/create.ts';
 import type { Reaper } from './transport/reaper.ts';
+import { confined } from './transport/sandbox.ts';
 
 /** A server that nobody has called for this long is ended; its tools stay, and the next call starts it. */
 const REST_AFTER_MS: number = 10 * 60 * 1000;
@@ -394,9 +394,4 @@ export class HostCore {
 
 function positiveInteger(text: string | undefined): number | undefined {
   return text !== undefined && /^[1-9]\d{0,11}$/.test(text.trim()) ? Number(text) : undefined;
-}
-
-/** A host may confine its processes more than their entries ask for, not less. */
-function confined(entry: ServerEntry, sandbox: unknown): ServerEntry {
-  return sandbox === undefined || !isStdio(entry) ? entry : { ...entry, sandbox };
 }

@@ -1,5 +1,7 @@
 /** An error answer, as something a script can throw. */
 
+import { RpcFailure } from '../endpoint/rpc-failure.ts';
+
 /**
  * @example
  * const server = scriptedServer();
@@ -7,14 +9,4 @@
  *   throw new RpcError(-32603, 'The database is away.');
  * });
  */
-export class RpcError extends Error {
-  override readonly name = 'RpcError';
-  readonly code: number;
-  readonly data: unknown;
-
-  constructor(code: number, message: string, data?: unknown) {
-    super(message);
-    this.code = code;
-    this.data = data;
-  }
-}
+export class RpcError extends RpcFailure {}

@@ -3,9 +3,9 @@
 import type { Credentials } from '../auth/credentials.ts';
 import { PlugboardError } from '../errors.ts';
 import { readText } from './http-body.ts';
-import { accessError } from './http-errors.ts';
+import { accessError, type FailedResponse } from './http-errors.ts';
 import { cancelled, type Exchange, type Head, type HttpRequest } from './http-exchange.ts';
-import { appendForeign, headerOf, headerValue } from './http-headers.ts';
+import { appendForeign, headerOf, headerValue, mediaType } from './http-headers.ts';
 import { MAX_REDIRECTS } from './http-limits.ts';
 import type { Wire } from './http-wire.ts';
 
@@ -132,4 +132,14 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Pr
     signal.addEventListener('abort', onAbort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
+}
+
+/** A response with a status outside 200–299, with what its body said. */
+export async function readFailed({ head: { status, headers }, exchange }: Response): Promise<FailedResponse> {
+  return {
+    status,
+    contentType: mediaType(headers),
+    retryAfter: headerValue(headers, 'retry-after'),
+    body: await readText(exchange),
+  };
 }

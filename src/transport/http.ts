@@ -19,7 +19,7 @@ import {
   mediaType,
 } from './http-headers.ts';
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts';
-import { type Response, request } from './http-request.ts';
+import { type Response, readFailed, request } from './http-request.ts';
 import { canRetry, listen, resumeDelay } from './http-resume.ts';
 import { closedError, Wire } from './http-wire.ts';
 
@@ -172,13 +172,7 @@ class HttpTransport implements Transport {
     id: RequestId | undefined,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const { status, headers } = response.head;
-    const failed = {
-      status,
-      contentType: mediaType(headers),
-      retryAfter: headerValue(headers, 'retry-after'),
-      body: await readText(response.exchange),
-    };
+    const failed = await readFailed(response);
     if (signal?.aborted) throw cancelled(signal);
     const context = {
       host: this.#wire.url.host,
@@ -186,7 +180,7 @@ class HttpTransport implements Transport {
       sessionWorked: this.#sessionWorked,
       now: this.#wire.clock.now(),
     };
-    const isAccess = status === 401 || status === 403;
+    const isAccess = failed.status === 401 || failed.status === 403;
     if (id !== undefined && !isAccess && !sessionExpired(failed, context)) {
       const frames = parseFrames(failed.body) ?? [];
       const answer = frames.find((frame) => isAnswerTo(frame, id) && 'error' in frame);

@@ -1,5 +1,6 @@
 /** What a `sandbox` in an entry means: the limits it sets, or why it cannot be understood (POL-6). */
 
+import { isStdio, type ServerEntry } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 
@@ -26,6 +27,11 @@ export function sandboxOf(value: unknown): SandboxRules | undefined {
   if (stranger !== undefined) throw misunderstood(`${JSON.stringify(stranger)} is not known`);
   if (enabled === false) return undefined;
   return { filesystem: filesystemOf(filesystem), network: networkOf(network) };
+}
+
+/** A host may confine its processes more than their entries ask for, not less. */
+export function confined(entry: ServerEntry, sandbox: unknown): ServerEntry {
+  return sandbox === undefined || !isStdio(entry) ? entry : { ...entry, sandbox };
 }
 
 function filesystemOf(value: unknown): SandboxRules['filesystem'] {

@@ -9,9 +9,9 @@ import type { HttpTransportOptions } from './http.ts';
 import { readText } from './http-body.ts';
 import { notMcp, statusError } from './http-errors.ts';
 import { cancelled, type Exchange } from './http-exchange.ts';
-import { appendForeign, headerValue, mediaType } from './http-headers.ts';
+import { appendForeign, mediaType } from './http-headers.ts';
 import { HTTP_LIMITS } from './http-limits.ts';
-import { type Response, request } from './http-request.ts';
+import { type Response, readFailed, request } from './http-request.ts';
 import { closedError, Wire } from './http-wire.ts';
 
 export function createSseTransport(options: HttpTransportOptions): Transport {
@@ -154,13 +154,7 @@ class SseTransport implements Transport {
     session: boolean,
     signal: AbortSignal | undefined,
   ): Promise<PlugboardError> {
-    const { status, headers } = response.head;
-    const failed = {
-      status,
-      contentType: mediaType(headers),
-      retryAfter: headerValue(headers, 'retry-after'),
-      body: await readText(response.exchange),
-    };
+    const failed = await readFailed(response);
     if (signal?.aborted) return cancelled(signal);
     const { url, clock } = this.#wire;
     return statusError(failed, { host: url.host, session, sessionWorked: false, now: clock.now() });
