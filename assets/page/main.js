@@ -110,6 +110,17 @@ function showKeys() {
   dialog.showModal();
 }
 
+/** What was typed after `/` while the view with its box was still on the way; undefined: nothing is waited for. */
+let typedAhead;
+
+function startSearch() {
+  typedAhead ??= '';
+  const done = () => {
+    typedAhead = undefined;
+  };
+  show('tools', (view) => view.search(typedAhead ?? '')).then(done, done);
+}
+
 document.addEventListener('keydown', (event) => {
   const typing =
     event.target.closest?.('input, textarea, select, dialog') !== null && event.target !== document.body;
@@ -118,10 +129,13 @@ document.addEventListener('keydown', (event) => {
     if (typing) event.target.blur();
   }
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (/^[1-4]$/.test(event.key)) void show(VIEWS[Number(event.key) - 1][0], (view) => view.focus());
+  if (typedAhead !== undefined && event.key.length === 1) {
+    event.preventDefault();
+    typedAhead += event.key;
+  } else if (/^[1-4]$/.test(event.key)) void show(VIEWS[Number(event.key) - 1][0], (view) => view.focus());
   else if (event.key === '/') {
     event.preventDefault();
-    void show('tools', (view) => view.search());
+    startSearch();
   } else if (event.key === '?') showKeys();
 });
 

@@ -122,7 +122,12 @@ export function toolsView() {
   return {
     element: frame.element,
     focus: () => list.element.focus(),
-    search: () => box.focus(),
+    search(typed) {
+      box.focus();
+      if (typed === '') return;
+      box.value += typed;
+      void search();
+    },
     open,
     close: frame.close,
     only(server) {
