@@ -7,6 +7,8 @@ const config: ViteUserConfig = defineConfig({
     // Real processes and sockets: a generous ceiling, no test waits for it when things go well.
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // Most tests wait for other processes most of the time: one worker would leave two cores idle.
+    maxWorkers: 3,
     retry: 0,
     // A forgotten `.only` would hide every other test.
     allowOnly: false,

@@ -3,7 +3,7 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { makeWorld, TOKEN, type World, type WorldOptions } from './world.ts';
 
-const WAIT_MS = 15_000;
+export const WAIT_MS = 15_000;
 
 export interface Shown {
   readonly world: World;

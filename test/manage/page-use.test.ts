@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createGate, type Exchange } from '../../src/testing/index.ts';
 import { modern } from '../serve/bare-client.ts';
-import { launchBrowser, row, type Shown, showPage, textOf } from './browser.ts';
+import { launchBrowser, row, type Shown, showPage, textOf, WAIT_MS } from './browser.ts';
 import { TOKEN, type WorldOptions } from './world.ts';
 
 let browser: Browser;
@@ -83,8 +83,10 @@ describe('SRV-6: tools', () => {
     const { page } = await show({ script: kinds });
     await page.keyboard.press('/');
     await page.keyboard.type('give arguments');
-    await page.waitForSelector('.reason');
-    expect(await textOf(page, '.list .row')).toMatch(/^give\s[\s\S]*description arguments$/);
+    // Every letter is a search of its own: the last one counts.
+    await expect
+      .poll(() => textOf(page, '.list .row'), { timeout: WAIT_MS })
+      .toMatch(/^give\s[\s\S]*description arguments$/);
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     expect(await textOf(page, '.detail h2')).toBe('give');

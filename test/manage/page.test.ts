@@ -104,7 +104,7 @@ describe('SRV-6: servers', () => {
     await page.waitForSelector('dialog .callout.bad');
     expect(await page.inputValue('dialog >> label:text-is("Command") + input')).toBe('x');
     await page.keyboard.press('Escape');
-    expect(await page.locator('dialog').count()).toBe(0);
+    await page.waitForSelector('dialog', { state: 'detached' });
   });
 
   it('logs in with progress until it is done, and clears the login', async () => {
