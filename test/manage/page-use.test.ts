@@ -82,6 +82,7 @@ describe('SRV-6: tools', () => {
   it('finds them while one types, and says why', async () => {
     const { page } = await show({ script: kinds });
     await page.keyboard.press('/');
+    await page.waitForSelector('.search:focus');
     await page.keyboard.type('give arguments');
     // Every letter is a search of its own: the last one counts.
     await expect
