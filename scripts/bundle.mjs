@@ -11,6 +11,7 @@
  *   host.cjs        the host and everything below it
  *   serve.cjs       the gateway
  *   chat.cjs        the agent in the terminal
+ *   agent.cjs       the agent as a tool of the gateway
  *   doctor.cjs      the checks of doctor
  *   import.cjs, export.cjs   what is known about other agents, which no other command needs
  *   daemon.cjs      the daemon, a program of its own
@@ -62,7 +63,9 @@ const commands = {
 const files = [
   { name: 'errors', entry: 'errors.ts', apart: {} },
   { name: 'host', entry: 'host.ts', apart: errors },
-  { name: 'serve', entry: 'cli/verbs/serve.ts', apart: host },
+  // With the schema library; only `serve --agent` reads it.
+  { name: 'agent', entry: 'chat/agent-tools.ts', apart: host },
+  { name: 'serve', entry: 'cli/verbs/serve.ts', apart: { ...host, 'chat/agent-tools.ts': './agent.cjs' } },
   { name: 'import', entry: 'cli/verbs/import.ts', apart: errors },
   { name: 'export', entry: 'cli/verbs/export.ts', apart: errors },
   { name: 'argument-check', entry: 'call/argument-check.ts', apart: {} },
