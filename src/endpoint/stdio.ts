@@ -22,17 +22,19 @@ export interface LineStreams {
    * `finish`: it gets its answers first.
    */
   readonly atEnd?: 'cancel' | 'finish' | undefined;
+  /** How long it is waited for then; default: a minute. */
+  readonly finishMs?: number | undefined;
 }
 
 /** Serves a backend to the one client at the other end; ends when the client closes its side. */
 export function serveLines(backend: Backend, streams: LineStreams): Served {
-  const { input, atEnd } = streams;
+  const { input, atEnd, finishMs = FINISH_MS } = streams;
   const { front, writer, left, broken, answered } = openLines(backend, 'stdio', streams);
   let closing: Promise<void> | undefined;
   const closed = Promise.race([left, broken]).then(async () => {
     if (atEnd === 'finish') {
       front.heardAll();
-      await within(FINISH_MS, backend.clock, [answered(), broken]);
+      await within(finishMs, backend.clock, [answered(), broken]);
     }
     // Nobody reads the answers any more: what runs is cancelled (F55).
     front.close(new PlugboardError('CANCELLED', 'the client has gone away'));

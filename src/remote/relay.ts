@@ -73,9 +73,12 @@ class Relay {
       });
       input.once('end', () => {
         this.#incoming.end();
-        this.#leave();
+        // A script that pipes its requests in gets its answers.
+        void this.#leaveWhenAnswered();
       });
-      input.once('close', () => this.#leave());
+      input.once('close', () => {
+        if (!input.readableEnded) this.#leave();
+      });
       output.once('error', () => this.#leave());
       const asked = (): void => void this.#leaveWhenAnswered();
       if (signal.aborted) asked();

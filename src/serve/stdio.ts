@@ -6,6 +6,9 @@ import { serveLines } from '../endpoint/stdio.ts';
 import { Gateway, type GatewayOptions } from './gateway.ts';
 import type { ServedHost } from './served-host.ts';
 
+/** A script that pipes its requests in gets its answers; an agent that leaves does not wait long for us to follow. */
+const FINISH_MS = 5_000;
+
 export interface ServeStdioOptions extends GatewayOptions {
   /** Default: this process's own. */
   readonly input?: Readable | undefined;
@@ -23,5 +26,5 @@ export interface ServeStdioOptions extends GatewayOptions {
  */
 export function serveStdio(host: ServedHost, options: ServeStdioOptions = {}): Served {
   const { input = process.stdin, output = process.stdout } = options;
-  return serveLines(new Gateway(host, options), { input, output });
+  return serveLines(new Gateway(host, options), { input, output, atEnd: 'finish', finishMs: FINISH_MS });
 }

@@ -111,6 +111,35 @@ it.each([
   expect([status, wrong.stdout()]).toEqual([2, '']);
 });
 
+it.each([[['--no-daemon']], [[]]])(
+  'SRV-1: a script that pipes its requests in gets all answers and exit 0 (%j)',
+  async (flags) => {
+    const { child, exited, stdout } = serve('--stdio', '--no-workspace', ...flags);
+    const hello = {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'script', version: '1' },
+    };
+    const call = { name: 'mcp__echo__echo', arguments: { message: 'piped' } };
+    const lines = [
+      { jsonrpc: '2.0', id: 1, method: 'initialize', params: hello },
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+      { jsonrpc: '2.0', id: 2, method: 'tools/call', params: call },
+    ];
+    child.stdin?.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    expect(await exited).toEqual([0, null]);
+    const answers = stdout()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .filter(({ id }) => id !== undefined);
+    expect(answers).toEqual([
+      expect.objectContaining({ id: 1 }),
+      { jsonrpc: '2.0', id: 2, result: { content: [{ type: 'text', text: 'piped' }], isError: false } },
+    ]);
+  },
+);
+
 it('SRV-1: the first tools/list on stdio waits for servers that are on their way; the end of input ends all', async () => {
   const { child, exited, stdout, stderr } = serve();
   const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'a', version: '1' } };
