@@ -13,6 +13,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createHost } from '../dist/index.js';
 import { startHttpProxy } from '../test/fixtures/http-proxy.mjs';
+import { createRandomness } from './randomness.mjs';
 import { root } from './run.mjs';
 
 const SECONDS = Number(process.argv[2] ?? 60);
@@ -30,21 +31,9 @@ const WARM_UP_SHARE = 0.3;
 const folder = mkdtempSync(join(tmpdir(), 'plugboard-chaos-'));
 const fixture = (name) => join(root, 'test', 'fixtures', name);
 const violations = [];
-const random = mulberry32(SEED);
-const between = (low, high) => low + Math.floor(random() * (high - low));
-const oneOf = (list) => list[Math.floor(random() * list.length)];
+const { between, oneOf } = createRandomness(SEED);
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc');
-
-function mulberry32(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 function heapMb() {
   collectGarbage();

@@ -18,6 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { createRandomness } from './randomness.mjs';
 import { root } from './run.mjs';
 import { HttpClient, StdioClient } from './soak-clients.mjs';
 
@@ -41,9 +42,7 @@ const folder = mkdtempSync(join(tmpdir(), 'plugboard-soak-'));
 const home = join(folder, 'home');
 const env = { ...process.env, PLUGBOARD_HOME: home, PLUGBOARD_CREDENTIALS: 'file', PLUGBOARD_DAEMON: '1' };
 const violations = [];
-const random = mulberry32(SEED);
-const between = (low, high) => low + Math.floor(random() * (high - low));
-const oneOf = (list) => list[Math.floor(random() * list.length)];
+const { between, oneOf } = createRandomness(SEED);
 
 console.log(
   `seed ${SEED}, ${SECONDS} s, ${HTTP_CLIENTS} clients over HTTP, ${STDIO_CLIENTS} attached to the daemon`,
@@ -243,14 +242,4 @@ async function until(what, condition) {
     if (left.length === 0) return;
     if (Date.now() > end) return void violations.push(`${what}: ${left.join(', ')}`);
   }
-}
-
-function mulberry32(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -1,6 +1,7 @@
 /** Where the work for each session is done, and what is in hand there. */
 
-import { Connection, type ConnectionContext } from '../connection/connection.ts';
+import { Connection } from '../connection/connection.ts';
+import type { ConnectionContext } from '../connection/context.ts';
 import { signalOf } from '../lib/cancellation.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { Berths } from './berths.ts';

@@ -29,8 +29,6 @@ import { type AnswerQuestion, requestWithRounds } from './rounds.ts';
 import { type ConnectionState, transition } from './state.ts';
 import { type Alarm, abortable, setAlarm } from './wait.ts';
 
-export type { ConnectionContext } from './context.ts';
-
 /** A start that is under way. Aborted, it is on its way out, and a new one may follow it. */
 interface Start {
   readonly attempt: AbortController;

@@ -81,3 +81,8 @@ export const STEER =
 
 export const TAG =
   '(?:system|assistant|admin\\w*|instructions?|directives?|critical|hidden|internal|important|override|prompt|inst|policy)';
+
+/** All of the classes have to be found in one sentence. */
+export function rule(kind: Rule['kind'], ...all: RegExp[]): Rule {
+  return { kind, all };
+}

@@ -7,15 +7,13 @@ import type { Command } from 'commander';
 import { Conversation } from '../../chat/conversation.ts';
 import { openModel } from '../../chat/model.ts';
 import { PlugboardError } from '../../errors.ts';
-import type { Host } from '../../host.ts';
-import type { HostOptions } from '../../host-options.ts';
-import { workspaceEntries } from '../../workspace/entry.ts';
 import { ChatLoop } from '../chat/chat-loop.ts';
 import { runOneShot } from '../chat/one-shot.ts';
 import { Questions } from '../chat/questions.ts';
 import { wholeNumber } from '../flags.ts';
 import { aborted } from '../interrupt.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
+import { withOwnHost } from '../with-own-host.ts';
 
 const MAX_CONTEXT_TOKENS = 100_000_000;
 
@@ -33,7 +31,7 @@ export const chat: Verb = {
 
   async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
     if (args.length > 0) throw usage(`chat takes no arguments, and ${JSON.stringify(args[0])} is one.`);
-    const { env, home, output } = context;
+    const { env, home, output, signal } = context;
     const prompt = await promptOf(textFlag(flags, 'prompt'));
     if (prompt === undefined && output.json) throw usage('--json needs a prompt: chat -p "…" --json.');
     if (prompt === undefined && !output.canAsk) throw usage('Without a terminal, chat needs a prompt.');
@@ -45,12 +43,17 @@ export const chat: Verb = {
     const model = await openModel(name, env);
     const conversation = previous ?? Conversation.begin(folder, { model: model.name, cwd: context.cwd });
     const contextTokens = contextOf(flags);
-    const workspace = flags['workspace'] !== false;
+    const common = {
+      workspace: flags['workspace'] !== false,
+      roots: [{ uri: pathToFileURL(context.cwd).href }],
+      model: { images: true, ...(contextTokens === undefined ? {} : { contextTokens }) },
+    };
     if (prompt !== undefined) {
       const approve = flags['yes'] === true ? (): 'allow' => 'allow' : undefined;
-      return withChatHost(context, { contextTokens, workspace, approve }, async (host) => {
-        await host.ready();
-        return runOneShot(context, { host, model, conversation, contextTokens }, prompt);
+      return withOwnHost(context, { ...common, approve }, async (host) => {
+        await Promise.race([host.ready(), aborted(signal)]);
+        const turn = runOneShot(context, { host, model, conversation, contextTokens }, prompt);
+        return Promise.race([turn, aborted(signal)]);
       });
     }
     const around: { pause?: () => void; resume?: () => void } = {};
@@ -65,14 +68,14 @@ export const chat: Verb = {
       elicit: questions.elicit.bind(questions),
       sample: questions.sample.bind(questions),
     };
-    return withChatHost(context, { contextTokens, workspace, ...asked }, async (host) => {
+    return withOwnHost(context, { ...common, ...asked }, async (host) => {
       const loop = new ChatLoop({ context, host, agent: { model, contextTokens }, conversation, folder });
       around.pause = () => loop.pause();
       around.resume = () => loop.resume();
       output.line(
         `${output.paint.strong(model.name)}  ${output.paint.faint('/help shows what can be typed')}`,
       );
-      return loop.run();
+      return Promise.race([loop.run(), aborted(signal)]);
     });
   },
 };
@@ -83,35 +86,6 @@ Examples:
   plugboard chat --model http://127.0.0.1:11434/v1#qwen3
   plugboard chat -p "what is in @files:file:///notes.md?" --json
   plugboard chat --resume`;
-
-async function withChatHost(
-  context: Context,
-  options: { readonly contextTokens: number | undefined; readonly workspace: boolean } & Pick<
-    HostOptions,
-    'approve' | 'elicit' | 'sample'
-  >,
-  work: (host: Host) => Promise<number>,
-): Promise<number> {
-  const { cwd, home, extra, env, signal } = context;
-  const { contextTokens, workspace, ...asked } = options;
-  const { createHost } = await import('../../host.ts');
-  signal.throwIfAborted();
-  const host = await createHost({
-    cwd,
-    home: home.dir,
-    servers: extra,
-    builtIn: workspace ? workspaceEntries : undefined,
-    env,
-    roots: [{ uri: pathToFileURL(cwd).href }],
-    ...asked,
-    model: { images: true, ...(contextTokens === undefined ? {} : { contextTokens }) },
-  });
-  try {
-    return await Promise.race([work(host), aborted(signal)]);
-  } finally {
-    await host.close();
-  }
-}
 
 async function promptOf(given: string | undefined): Promise<string | undefined> {
   const prompt = given === '-' ? await readAll(process.stdin) : given;

@@ -1,10 +1,11 @@
 /** `plugboard dashboard`: the page and its API on this machine, and the address that opens it. */
 
 import type { Command } from 'commander';
+import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
 import { port } from '../flags.ts';
 import { aborted } from '../interrupt.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
-import { withServedHost } from '../with-served-host.ts';
+import { withOwnHost } from '../with-own-host.ts';
 
 export const dashboard: Verb = {
   configure(command: Command): void {
@@ -18,7 +19,7 @@ export const dashboard: Verb = {
     const given = textFlag(flags, 'port');
     // 0 takes any free port.
     const wanted = given === undefined || given === '0' ? given : port('--port', given);
-    return withServedHost(context, { workspace: true }, async (host) => {
+    return withOwnHost(context, { workspace: true, sessions: SERVED_SESSIONS }, async (host) => {
       const [{ serveHttp, pageWithToken }, { onFreePort }, { gatewayToken }] = await Promise.all([
         import('../../manage/http.ts'),
         import('../../manage/free-port.ts'),

@@ -13,7 +13,7 @@ import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
 import { wholeNumber } from '../flags.ts';
 import { aborted } from '../interrupt.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
-import { withServedHost } from '../with-served-host.ts';
+import { withOwnHost } from '../with-own-host.ts';
 
 // In one bundle with it, so that what serves is shipped once.
 export { dashboard } from './dashboard.ts';
@@ -50,7 +50,7 @@ export const serve: Verb = {
     // An agent has a model of this process's environment, so it is not shared.
     const shares = http === undefined && flags['daemon'] !== false && flags['agent'] !== true;
     if (shares && (await relayed(context, approvals, workspace))) return 0;
-    return withServedHost(context, { workspace }, async (host) => {
+    return withOwnHost(context, { workspace, sessions: SERVED_SESSIONS }, async (host) => {
       const tools = flags['agent'] === true ? await agentTools(context, host, flags) : [];
       return http === undefined
         ? onStdio(context, host, { approvals, tools })

@@ -1,13 +1,19 @@
-/** A host for as long as it is served: as the library has it, not as people's commands use it. */
+/** A host for as long as a command runs: as the library has it, not as people's one-shot commands use it. */
 
 import type { Host } from '../host.ts';
-import { SERVED_SESSIONS } from '../serve/served-sessions.ts';
+import type { HostOptions } from '../host-options.ts';
 import { workspaceEntries } from '../workspace/entry.ts';
 import type { Context } from './verb.ts';
 
-export async function withServedHost(
+export interface OwnHostOptions
+  extends Pick<HostOptions, 'approve' | 'elicit' | 'sample' | 'roots' | 'sessions' | 'model'> {
+  /** Whether the built-in server for files, search and git comes along. */
+  readonly workspace: boolean;
+}
+
+export async function withOwnHost(
   context: Context,
-  { workspace }: { readonly workspace: boolean },
+  { workspace, ...options }: OwnHostOptions,
   work: (host: Host) => Promise<number>,
 ): Promise<number> {
   const { cwd, home, extra, env, signal } = context;
@@ -19,7 +25,7 @@ export async function withServedHost(
     servers: extra,
     builtIn: workspace ? workspaceEntries : undefined,
     env,
-    sessions: SERVED_SESSIONS,
+    ...options,
   });
   const stopLog = context.verbose
     ? host.on('log', ({ server, level, message }) =>
