@@ -129,6 +129,22 @@ const moduleUrls = {
 const MODULE_URL =
   "const __moduleUrl = (path) => require('node:url').pathToFileURL(require('node:path').join(__dirname, '..', path)).href;";
 
+/**
+ * Files of ours, and what is CommonJS itself, are required also where the source has `import()`: that reads a file
+ * twice over, once only to find the names it exports, and wakes the loader for ES modules.
+ */
+const required = {
+  name: 'required',
+  setup({ initialOptions, onEnd }) {
+    initialOptions.write = false;
+    onEnd(async ({ outputFiles = [] }) => {
+      for (const { path, text } of outputFiles) await writeFile(path, text.replaceAll(IMPORTED, REQUIRED));
+    });
+  },
+};
+const IMPORTED = /\bimport\("(\.\/[\w-]+\.cjs|fs-native-extensions|@napi-rs\/keyring)"\)/g;
+const REQUIRED = 'Promise.resolve().then(()=>require("$1"))';
+
 /** Commander loads it for subcommands that are programs of their own; we have none, and it costs a millisecond. */
 const noChildProcess = {
   name: 'no-child-process-in-commander',
@@ -161,7 +177,7 @@ await Promise.all(
       banner: { js: MODULE_URL },
       external,
       supported,
-      plugins: [keepApart(apart), moduleUrls, noChildProcess],
+      plugins: [keepApart(apart), moduleUrls, noChildProcess, required],
       logLevel: 'warning',
     }),
   ),
