@@ -11,7 +11,7 @@ import type { Connection } from './connection/connection.ts';
 import type { Admitted } from './connection/pool.ts';
 import { asPlugboardError, PlugboardError } from './errors.ts';
 import type { HostCore } from './host-core.ts';
-import type { HostEvents } from './host-options.ts';
+import { type Starting, startAll } from './host-start.ts';
 import { makeFolder } from './lib/make-folder.ts';
 import { nearest } from './lib/nearest.ts';
 import { admit } from './policy/admit.ts';
@@ -35,8 +35,7 @@ export class HostServers {
   async start(): Promise<void> {
     const { pool, options } = this.#core;
     const { added } = await pool.apply(await this.#admitted());
-    const starting = await this.#toStart(added);
-    const started = startAll(starting);
+    const started = startAll(await this.#toStart(added), this.#core.clock);
     if (options.watch !== false) await this.#watch();
     this.#settled = this.#settle(started);
   }
@@ -114,7 +113,7 @@ export class HostServers {
     });
     for (const connection of added) core.events.emit('server', core.report(connection));
     for (const server of await core.intake.review()) core.events.emit('tools', { server });
-    await startAll(await this.#toStart(added));
+    await startAll(await this.#toStart(added), core.clock);
   }
 
   /** Nothing changes any more; the servers themselves are ended by the core. */
@@ -156,16 +155,19 @@ export class HostServers {
     return specs.map((spec) => ({ spec, initial: admit(spec, trust.get(spec.name), authority) }));
   }
 
-  /** Recalls what is known of new servers, and says which of them have to be started now. */
-  async #toStart(connections: readonly Connection[]): Promise<readonly Connection[]> {
+  /** Recalls what is known of new servers, and says which of them have to be started now, and which when there is time. */
+  async #toStart(connections: readonly Connection[]): Promise<Starting> {
     const allowed = connections.filter(({ state }) => state.status === 'idle');
     const fresh = await this.#core.intake.recall(allowed.map(({ spec }) => spec));
     const which = this.#core.options.connect ?? 'lifecycle';
-    if (which === 'none') return [];
-    if (which === 'all') return allowed;
-    return allowed.filter(
-      ({ spec, name }) => (spec.entry.lifecycle ?? 'lazy') !== 'lazy' || !fresh.has(name),
-    );
+    if (which === 'none') return { now: [], inTurns: [] };
+    if (which === 'all') return { now: allowed, inTurns: [] };
+    const isLazy = ({ spec }: Connection): boolean => (spec.entry.lifecycle ?? 'lazy') === 'lazy';
+    const isKnown = ({ name }: Connection): boolean => this.#core.catalog.listing(name) !== undefined;
+    return {
+      now: allowed.filter((each) => !isLazy(each) || !isKnown(each)),
+      inTurns: allowed.filter((each) => isLazy(each) && isKnown(each) && !fresh.has(each.name)),
+    };
   }
 
   async #watch(): Promise<void> {
@@ -186,13 +188,4 @@ function isMissing({ spec, state }: Connection): boolean {
   // What the person switched off is not missed.
   const isFine = ['connected', 'idle', 'disabled'].includes(state.status);
   return spec.entry.required === true && !isFine;
-}
-
-async function startAll(connections: readonly Connection[]): Promise<HostEvents['ready']> {
-  await Promise.allSettled(connections.map((connection) => connection.connect()));
-  const count = (...statuses: string[]): number =>
-    connections.filter(({ state }) => statuses.includes(state.status)).length;
-  const connected = count('connected');
-  const cancelled = count('disconnected', 'idle', 'connecting');
-  return { connected, failed: connections.length - connected - cancelled, cancelled };
 }

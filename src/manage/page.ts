@@ -1,4 +1,4 @@
-/** The page: a few static files, read once, sent with a policy that lets nothing else in. */
+/** The page: a few static files, each read when it is first asked for, sent with a policy that lets nothing else in. */
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -44,66 +44,85 @@ const HEADERS = {
   vary: 'accept-encoding',
 } as const;
 
+type Encoding = 'br' | 'gzip' | undefined;
+
 interface PageFile {
   readonly type: string;
   readonly etag: string;
-  readonly plain: Buffer;
-  readonly gzip: Buffer;
-  readonly brotli: Buffer;
+  /** Packed the first time that somebody takes it so: most gateways never show their page. */
+  readonly body: (encoding: Encoding) => Buffer;
 }
 
 export class Page {
-  readonly #files: ReadonlyMap<string, PageFile>;
+  readonly #names: ReadonlyMap<string, string>;
+  readonly #read = new Map<string, Promise<PageFile>>();
 
-  private constructor(files: ReadonlyMap<string, PageFile>) {
-    this.#files = files;
+  private constructor(names: ReadonlyMap<string, string>) {
+    this.#names = names;
   }
 
   static async load(): Promise<Page> {
     const names = (await readdir(FOLDER)).filter((name) => extname(name) in TYPES);
-    const files = await Promise.all(names.map(async (name) => [`/${name}`, await read(name)] as const));
-    const byPath = new Map(files);
-    const index = byPath.get(`/${INDEX}`);
-    if (index !== undefined) byPath.set('/', index);
-    return new Page(byPath);
+    return new Page(new Map([['/', INDEX], ...names.map((name) => [`/${name}`, name] as const)]));
   }
 
   handles(path: string): boolean {
-    return this.#files.has(path);
+    return this.#names.has(path);
   }
 
   handle(request: IncomingMessage, response: ServerResponse, path: string): void {
-    const file = this.#files.get(path);
-    if (file === undefined || (request.method !== 'GET' && request.method !== 'HEAD')) {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.writeHead(405, { ...HEADERS, allow: 'GET, HEAD' }).end();
       return;
     }
-    const { type, etag } = file;
-    if ((request.headers['if-none-match'] ?? '').includes(etag)) {
-      response.writeHead(304, { ...HEADERS, etag }).end();
-      return;
-    }
-    const accepted = String(request.headers['accept-encoding'] ?? '');
-    const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : undefined;
-    const body = encoding === 'br' ? file.brotli : encoding === 'gzip' ? file.gzip : file.plain;
-    response.writeHead(200, {
-      ...HEADERS,
-      'content-type': type,
-      'content-length': body.length,
-      etag,
-      ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
-    });
-    response.end(request.method === 'HEAD' ? undefined : body);
+    this.#file(path).then(
+      (file) => send(request, response, file),
+      // Somebody took the file away since the start.
+      () => response.writeHead(404, HEADERS).end(),
+    );
   }
+
+  #file(path: string): Promise<PageFile> {
+    const name = this.#names.get(path) ?? INDEX;
+    const file = this.#read.get(name) ?? read(name);
+    this.#read.set(name, file);
+    return file;
+  }
+}
+
+function send(request: IncomingMessage, response: ServerResponse, { type, etag, body }: PageFile): void {
+  if ((request.headers['if-none-match'] ?? '').includes(etag)) {
+    response.writeHead(304, { ...HEADERS, etag }).end();
+    return;
+  }
+  const accepted = String(request.headers['accept-encoding'] ?? '');
+  const encoding: Encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : undefined;
+  const bytes = body(encoding);
+  response.writeHead(200, {
+    ...HEADERS,
+    'content-type': type,
+    'content-length': bytes.length,
+    etag,
+    ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
+  });
+  response.end(request.method === 'HEAD' ? undefined : bytes);
 }
 
 async function read(name: string): Promise<PageFile> {
   const plain = await readFile(new URL(name, FOLDER));
+  const packed = new Map<Encoding, Buffer>([[undefined, plain]]);
   return {
     type: TYPES[extname(name)] ?? 'application/octet-stream',
     etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
-    plain,
-    gzip: gzipSync(plain),
-    brotli: brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+    body(encoding) {
+      const bytes = packed.get(encoding) ?? pack(plain, encoding);
+      packed.set(encoding, bytes);
+      return bytes;
+    },
   };
+}
+
+function pack(plain: Buffer, encoding: Encoding): Buffer {
+  if (encoding === 'gzip') return gzipSync(plain);
+  return brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
 }

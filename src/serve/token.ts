@@ -1,7 +1,7 @@
 /** The gateway's own token: made once, kept in the home for its owner's eyes only, printed when it is new. */
 
 import { randomBytes } from 'node:crypto';
-import { chmod, stat } from 'node:fs/promises';
+import { chmod, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
@@ -27,10 +27,12 @@ export async function gatewayToken(home: {
   readonly run: string;
 }): Promise<GatewayToken> {
   const file = join(home.dir, FILE_NAME);
-  let token = '';
-  let isNew = false;
   await makeFolder(dirname(file), FOLDER_MODE);
   await tighten(file);
+  let token = (await readFile(file, 'utf8').catch(() => '')).trim();
+  // A file is put in place whole: what reads as a token is one, and needs no lock.
+  if (TOKEN.test(token)) return { token, isNew: false, file };
+  let isNew = false;
   await updateFile(
     file,
     (text) => {

@@ -2,8 +2,15 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { RENEWED_AT_ONCE, TURN_MS } from '../../src/host-start.ts';
 import { createHost, type Host, type HostOptions } from '../../src/index.ts';
-import { type FakeClock, fakeClock, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
+import {
+  createGate,
+  type FakeClock,
+  fakeClock,
+  type ScriptedServer,
+  scriptedServer,
+} from '../../src/testing/index.ts';
 
 interface World {
   readonly server: ScriptedServer;
@@ -66,6 +73,39 @@ describe('a start from the cache (CAT-4)', () => {
     expect(await second.call('mcp__s__greet')).toMatchObject({ content: [{ type: 'text', text: 'hello' }] });
     expect(it.opened).toBe(2);
     await second.close();
+  });
+
+  it('CAT-3: old lists are read again in turns, and a server that hangs keeps its turn for a second only', async () => {
+    const it = world();
+    const servers = Object.fromEntries(
+      Array.from({ length: 3 * RENEWED_AT_ONCE }, (_, n) => [`s${n}`, { command: 'scripted' }]),
+    );
+    const first = await it.start({ servers });
+    await first.ready();
+    await first.close();
+    await it.clock.advance(2 * 60 * 60 * 1000);
+    const gate = createGate();
+    it.server.on('tools/list', async () => {
+      await gate.opened;
+      return { tools: [] };
+    });
+    it.opened = 0;
+    const host = await it.start({ servers });
+    const known = host.tools().length;
+    await it.clock.advance(0);
+    const atOnce = it.opened;
+    await it.clock.advance(TURN_MS);
+    const later = it.opened;
+    gate.open();
+    await host.ready();
+    await host.close();
+    expect({ known, atOnce, later, opened: it.opened, left: host.tools().length }).toEqual({
+      known: 6 * RENEWED_AT_ONCE,
+      atOnce: RENEWED_AT_ONCE,
+      later: 2 * RENEWED_AT_ONCE,
+      opened: 3 * RENEWED_AT_ONCE,
+      left: 0,
+    });
   });
 
   it('an old list is shown at once and read again behind it; differences come as an event', async () => {

@@ -1,0 +1,54 @@
+/** Starts the servers of a host: what nobody knows yet at once, the others in turns. */
+
+import { availableParallelism } from 'node:os';
+import type { Connection } from './connection/connection.ts';
+import { setAlarm } from './connection/wait.ts';
+import type { HostEvents } from './host-options.ts';
+import type { Clock } from './lib/clock.ts';
+
+/**
+ * So many are asked for news of a list that is known and served meanwhile. Nobody waits for them, and ten programs that
+ * start at once would hold up what somebody waits for.
+ */
+export const RENEWED_AT_ONCE: number = Math.max(1, Math.floor(availableParallelism() / 2));
+/** After this long the next one has its turn, also when one hangs. */
+export const TURN_MS = 1_000;
+
+export interface Starting {
+  /** Servers that somebody waits for. */
+  readonly now: readonly Connection[];
+  /** Servers whose list is known and old. */
+  readonly inTurns: readonly Connection[];
+}
+
+export async function startAll({ now, inTurns }: Starting, clock: Clock): Promise<HostEvents['ready']> {
+  await Promise.all([...now.map((connection) => settled(connection)), renew(inTurns, clock)]);
+  const all = [...now, ...inTurns];
+  const count = (...statuses: string[]): number =>
+    all.filter(({ state }) => statuses.includes(state.status)).length;
+  const connected = count('connected');
+  const cancelled = count('disconnected', 'idle', 'connecting');
+  return { connected, failed: all.length - connected - cancelled, cancelled };
+}
+
+async function renew(connections: readonly Connection[], clock: Clock): Promise<void> {
+  const waiting = [...connections];
+  const starts: Promise<void>[] = [];
+  const takeTurns = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      // By now somebody may have started it, or sent it away.
+      const start = next.state.status === 'idle' ? settled(next) : Promise.resolve();
+      starts.push(start);
+      const turn = setAlarm(clock, TURN_MS);
+      await Promise.race([start, turn.due]);
+      turn.cancel();
+    }
+  };
+  await Promise.all(Array.from({ length: RENEWED_AT_ONCE }, takeTurns));
+  await Promise.all(starts);
+}
+
+/** How it ended is in the state of the connection. */
+async function settled(connection: Connection): Promise<void> {
+  await connection.connect().catch(() => {});
+}
