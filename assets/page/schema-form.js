@@ -211,16 +211,7 @@ function objectField(schema, where, options) {
   const fields = members.map(([, field]) => field.element);
   const element = options.top
     ? h('div.fields', names.length === 0 ? h('p.none', 'It takes no arguments.') : '', ...fields)
-    : h(
-        'fieldset',
-        h(
-          'legend',
-          schema.title ?? options.name ?? 'object',
-          options.required ? h('span.required', 'required') : '',
-        ),
-        schema.description === undefined ? '' : h('p.field-note', schema.description),
-        ...fields,
-      );
+    : group('fieldset', schema, options, 'object', ...fields);
   return {
     element,
     read(problem, path) {
@@ -265,17 +256,7 @@ function arrayField(schema, where, options) {
   const more = h('button.small', { type: 'button', onclick: () => add() }, 'Add an item');
   for (const value of Array.isArray(schema.default) ? schema.default : []) add(value);
   return {
-    element: h(
-      'fieldset',
-      h(
-        'legend',
-        schema.title ?? options.name ?? 'list',
-        options.required ? h('span.required', 'required') : '',
-      ),
-      schema.description === undefined ? '' : h('p.field-note', schema.description),
-      list,
-      more,
-    ),
+    element: group('fieldset', schema, options, 'list', list, more),
     read(problem, path) {
       if (items.length === 0) return options.required ? [] : undefined;
       return items.map((field, at) => field.read(problem, `${path}[${at}]`));
@@ -286,6 +267,17 @@ function arrayField(schema, where, options) {
       for (const value of Array.isArray(values) ? values : []) add(value);
     },
   };
+}
+
+/** Several fields under one heading. */
+function group(kind, schema, options, fallback, ...inside) {
+  const required = options.required ? h('span.required', 'required') : '';
+  return h(
+    kind,
+    h('legend', schema.title ?? options.name ?? fallback, required),
+    schema.description === undefined ? '' : h('p.field-note', schema.description),
+    ...inside,
+  );
 }
 
 function variantField(schema, variants, where, options) {
@@ -310,17 +302,7 @@ function variantField(schema, variants, where, options) {
   choose.addEventListener('change', pick);
   pick();
   return {
-    element: h(
-      'fieldset.variants',
-      h(
-        'legend',
-        schema.title ?? options.name ?? 'one of',
-        options.required ? h('span.required', 'required') : '',
-      ),
-      schema.description === undefined ? '' : h('p.field-note', schema.description),
-      choose,
-      place,
-    ),
+    element: group('fieldset.variants', schema, options, 'one of', choose, place),
     read: (problem, path) => field?.read(problem, path),
     write(value) {
       if (value === undefined) return;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FakeClock, fakeClock, RpcError, scriptedServer } from '../../src/testing/index.ts';
-import { fixture, World } from '../host/world.ts';
+import { World } from '../host/world.ts';
 
 let world: World;
 let clock: FakeClock;
@@ -20,11 +20,7 @@ describe('the stream of changes of a modern server (protocol 10)', () => {
     server.on('subscriptions/listen', () => {
       throw new RpcError(code, 'no');
     });
-    const host = await world.host({
-      clock,
-      servers: { s: fixture('x') },
-      openTransport: () => server.transport(),
-    });
+    const host = await world.scripted(server, { clock });
     await host.ready();
     await server.seen('subscriptions/listen');
     await clock.advance(5 * 60_000);
@@ -34,11 +30,7 @@ describe('the stream of changes of a modern server (protocol 10)', () => {
   it('is asked for again, ever more slowly, when it ends at once', async () => {
     const server = scriptedServer({ eras: 'modern', tools });
     server.on('subscriptions/listen', () => ({}));
-    const host = await world.host({
-      clock,
-      servers: { s: fixture('x') },
-      openTransport: () => server.transport(),
-    });
+    const host = await world.scripted(server, { clock });
     await host.ready();
     await server.seen('subscriptions/listen');
     await clock.advance(2_000);
@@ -51,11 +43,7 @@ describe('the stream of changes of a modern server (protocol 10)', () => {
 
   it('is not asked for where there is nothing to be told', async () => {
     const server = scriptedServer({ eras: 'modern', tools, capabilities: { tools: {} } });
-    const host = await world.host({
-      clock,
-      servers: { s: fixture('x') },
-      openTransport: () => server.transport(),
-    });
+    const host = await world.scripted(server, { clock });
     await host.ready();
     await host.call('mcp__s__a');
     expect(asked(server, 'subscriptions/listen')).toBe(0);

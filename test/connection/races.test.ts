@@ -59,11 +59,7 @@ describe('beginnings and ends that meet', () => {
 
   it('a call that waits in backoff fails when the server is disconnected, and does not bring it back', async () => {
     const server = scriptedServer({ eras: 'legacy', tools });
-    const host = await world.host({
-      clock,
-      servers: { s: fixture('x') },
-      openTransport: () => server.transport(),
-    });
+    const host = await world.scripted(server, { clock });
     await host.ready();
     server.crash();
     await until('the crash', () => status(host, 's') === 'failed');
@@ -77,11 +73,7 @@ describe('beginnings and ends that meet', () => {
 
   it('a call that waits in backoff can be cancelled, and the respawn goes on', async () => {
     const server = scriptedServer({ eras: 'legacy', tools });
-    const host = await world.host({
-      clock,
-      servers: { s: fixture('x') },
-      openTransport: () => server.transport(),
-    });
+    const host = await world.scripted(server, { clock });
     await host.ready();
     server.crash();
     await until('the crash', () => status(host, 's') === 'failed');
@@ -96,11 +88,7 @@ describe('beginnings and ends that meet', () => {
 
   it('a hundred connects and disconnects in any order end as the last one wanted', async () => {
     const server = scriptedServer({ eras: 'legacy', tools });
-    const host = await world.host({
-      connect: 'none',
-      servers: { s: fixture('x') },
-      openTransport: () => server.transport(),
-    });
+    const host = await world.scripted(server, { connect: 'none' });
     const work: Promise<unknown>[] = [];
     for (let n = 0; n < 100; n += 1) {
       work.push(outcome(n % 3 === 2 ? host.disconnect('s') : host.connect('s')));
@@ -115,11 +103,7 @@ describe('beginnings and ends that meet', () => {
 
   it('a listener that disconnects inside an event is obeyed', async () => {
     const server = scriptedServer({ eras: 'legacy', tools });
-    const host = await world.host({
-      connect: 'none',
-      servers: { s: fixture('x') },
-      openTransport: () => server.transport(),
-    });
+    const host = await world.scripted(server, { connect: 'none' });
     host.on('server', ({ status }) => {
       if (status === 'connecting') void host.disconnect('s');
     });
@@ -160,11 +144,7 @@ describe('beginnings and ends that meet', () => {
 
   it('after close no timer is left on the clock', async () => {
     const server = scriptedServer({ tools });
-    const host = await world.host({
-      clock,
-      servers: { s: fixture('x') },
-      openTransport: () => server.transport(),
-    });
+    const host = await world.scripted(server, { clock });
     await host.ready();
     await server.seen('subscriptions/listen');
     server.notify('notifications/tools/list_changed');

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fakeClock, scriptedServer } from '../../src/testing/index.ts';
-import { exists, fixture, outcome, report, status, textOf, until, World } from './world.ts';
+import { exists, outcome, report, status, textOf, until, World } from './world.ts';
 
 let world: World;
 beforeEach(() => {
@@ -50,11 +50,7 @@ describe('servers that crash', () => {
     const clock = fakeClock();
     const server = scriptedServer({ tools: { die: () => 'never' } });
     server.on('tools/call', ({ crash }) => crash(5));
-    const host = await world.host({
-      clock,
-      servers: { s: fixture('x') },
-      openTransport: () => server.transport(),
-    });
+    const host = await world.scripted(server, { clock });
     await host.ready();
     // No time passes on this clock: the call ends all the same.
     expect(await outcome(host.call('mcp__s__die'))).toMatchObject({ code: 'CONNECTION_LOST' });
@@ -69,11 +65,7 @@ describe('servers that crash', () => {
   it('F21: a crash loop opens the breaker, the state says so, and calls fail at once', async () => {
     const clock = fakeClock();
     const server = scriptedServer({ tools: { a: () => 'a' } });
-    const host = await world.host({
-      clock,
-      servers: { s: fixture('x') },
-      openTransport: () => server.transport(),
-    });
+    const host = await world.scripted(server, { clock });
     await host.ready();
     for (let crash = 1; crash <= 5; crash += 1) {
       await until('a connection', async () => {

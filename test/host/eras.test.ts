@@ -10,7 +10,7 @@ import {
   type ScriptedServer,
   scriptedServer,
 } from '../../src/testing/index.ts';
-import { fixture, report, status, textOf, World } from './world.ts';
+import { report, status, textOf, World } from './world.ts';
 
 let world: World;
 let clock: FakeClock;
@@ -23,11 +23,7 @@ afterEach(() => world.end());
 /** One start of the same server, from a cold host to its end; what it was asked, in order. */
 async function start(server: ScriptedServer): Promise<string[]> {
   const from = server.received.length;
-  const host = await world.host({
-    clock,
-    servers: { s: fixture('server.mjs') },
-    openTransport: () => server.transport(),
-  });
+  const host = await world.scripted(server, { clock });
   await host.ready();
   expect(status(host, 's')).toBe('connected');
   const era = report(host, 's')['era'];
@@ -83,11 +79,7 @@ describe('the era of a server (CON-5)', () => {
   it('a verdict that led to a failed start is forgotten', async () => {
     await start(scriptedServer({ eras: 'modern', tools }));
     const silent = scriptedServer({ eras: 'modern' }).on('tools/list', ({ crash }) => crash());
-    const host = await world.host({
-      clock,
-      servers: { s: fixture('server.mjs') },
-      openTransport: () => silent.transport(),
-    });
+    const host = await world.scripted(silent, { clock });
     await host.ready();
     expect(status(host, 's')).toBe('failed');
     await host.close();
@@ -132,11 +124,7 @@ describe('the era of a server (CON-5)', () => {
         line(JSON.stringify({ jsonrpc: '2.0', id, result: opened }));
         return NO_ANSWER;
       });
-    const host = await world.host({
-      clock,
-      servers: { s: fixture('server.mjs') },
-      openTransport: () => server.transport(),
-    });
+    const host = await world.scripted(server, { clock });
     const ready = host.ready();
     await expect.poll(() => probe).toBeDefined();
     await clock.advance(PROBE_PATIENCE_MS);

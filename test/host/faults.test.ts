@@ -24,7 +24,7 @@ describe('servers that answer badly', () => {
       await gate.opened;
       return 'too late';
     });
-    const host = await world.host({ servers: { s: fixture('x') }, openTransport: () => server.transport() });
+    const host = await world.scripted(server);
     await host.ready();
     const controller = new AbortController();
     const call = outcome(host.call('mcp__s__slow', {}, { signal: controller.signal }));
@@ -63,7 +63,7 @@ describe('servers that answer badly', () => {
       return { content: [{ type: 'text', text: 'done' }] };
     });
     server.tool('work', () => 'done');
-    const host = await world.host({ servers: { s: fixture('x') }, openTransport: () => server.transport() });
+    const host = await world.scripted(server);
     await host.ready();
     const call = host.call(
       'mcp__s__work',
@@ -92,11 +92,7 @@ describe('servers that answer badly', () => {
   it('F29: a list_changed storm, also one that every list emits, is one listing and one to follow', async () => {
     const clock = fakeClock();
     const server = scriptedServer({ eras: 'legacy', tools: { a: () => 'a' } });
-    const host = await world.host({
-      clock,
-      servers: { s: fixture('x') },
-      openTransport: () => server.transport(),
-    });
+    const host = await world.scripted(server, { clock });
     await host.ready();
     server.on('tools/list', ({ notify }) => {
       for (let n = 0; n < 1_000; n += 1) notify('notifications/tools/list_changed');
@@ -121,11 +117,7 @@ describe('servers that answer badly', () => {
       await gate.opened;
       return 'as it began';
     });
-    const host = await world.host({
-      clock,
-      servers: { s: fixture('x') },
-      openTransport: () => server.transport(),
-    });
+    const host = await world.scripted(server, { clock });
     await host.ready();
     const call = textOf(host.call('mcp__s__slow'));
     await server.seen('tools/call');
@@ -148,11 +140,7 @@ describe('servers that answer badly', () => {
       server.removeTool('old').tool('new', () => 'new');
       return { tools };
     });
-    const host = await world.host({
-      clock,
-      servers: { s: fixture('x') },
-      openTransport: () => server.transport(),
-    });
+    const host = await world.scripted(server, { clock });
     await host.ready();
     expect(host.tools().map(({ tool }) => tool)).toEqual(['old']);
     await clock.advance(1);
@@ -164,11 +152,7 @@ describe('servers that answer badly', () => {
     const server = scriptedServer();
     server.on('tools/list', () => ({ tools: [...good, { name: 'bad', inputSchema: 'nonsense' }] }));
     server.on('tools/call', ({ params }) => ({ content: [{ type: 'text', text: String(params['name']) }] }));
-    const host = await world.host({
-      toolSearch: false,
-      servers: { s: fixture('x') },
-      openTransport: () => server.transport(),
-    });
+    const host = await world.scripted(server, { toolSearch: false });
     await host.ready();
     expect(host.tools()).toHaveLength(49);
     expect(await textOf(host.call('mcp__s__t48'))).toBe('t48');
@@ -187,7 +171,7 @@ describe('servers that answer badly', () => {
   ])('F57: a result with %s ends its call', async (_what, result) => {
     const server = scriptedServer({ eras: 'legacy', tools: { odd: () => '' } });
     server.on('tools/call', () => result);
-    const host = await world.host({ servers: { s: fixture('x') }, openTransport: () => server.transport() });
+    const host = await world.scripted(server);
     await host.ready();
     expect(await outcome(host.call('mcp__s__odd'))).toMatchObject({ isError: false });
     expect(host.seen.all['call.end']).toHaveLength(1);
@@ -217,14 +201,14 @@ describe('servers that answer badly', () => {
       line(`{"jsonrpc":"2.0","id":${id},"result":${'['.repeat(200_000)}${']'.repeat(200_000)}}`);
       return undefined;
     });
-    const host = await world.host({ servers: { s: fixture('x') }, openTransport: () => server.transport() });
+    const host = await world.scripted(server);
     await host.ready();
     expect(await outcome(host.call('mcp__s__deep'))).toMatchObject({ code: 'PROTOCOL_ERROR' });
   });
 
   it('a server that asks for more than it may is refused and works on', async () => {
     const server = scriptedServer({ eras: 'legacy', tools: { a: () => 'a' } });
-    const host = await world.host({ servers: { s: fixture('x') }, openTransport: () => server.transport() });
+    const host = await world.scripted(server);
     await host.ready();
     await expect(server.request('elicitation/create', { message: 'Your password?' })).rejects.toMatchObject({
       code: -32601,

@@ -17,11 +17,7 @@ const tools = { a: (): string => 'a' };
 describe('log messages of servers (CON-13)', () => {
   it('a legacy server is told the level; what it says arrives cleaned and cut', async () => {
     const server = scriptedServer({ eras: 'legacy', tools, capabilities: { tools: {}, logging: {} } });
-    const host = await world.host({
-      logLevel: 'notice',
-      servers: { s: fixture('x') },
-      openTransport: () => server.transport(),
-    });
+    const host = await world.scripted(server, { logLevel: 'notice' });
     await host.ready();
     await server.seen('logging/setLevel');
     expect(paramsOf(server, 'logging/setLevel')).toEqual([{ level: 'notice' }]);
@@ -42,11 +38,7 @@ describe('log messages of servers (CON-13)', () => {
       notify('notifications/message', { level: 'warning', data: 'careful' });
       return { content: [] };
     });
-    const host = await world.host({
-      logLevel: 'warning',
-      servers: { s: fixture('x') },
-      openTransport: () => server.transport(),
-    });
+    const host = await world.scripted(server, { logLevel: 'warning' });
     await host.ready();
     await host.call('mcp__s__a');
     const [call] = paramsOf(server, 'tools/call') as { _meta: Record<string, unknown> }[];
@@ -57,11 +49,7 @@ describe('log messages of servers (CON-13)', () => {
   it('a flood is held back and counted, and hides nothing that we have to say', async () => {
     const clock = fakeClock();
     const server = scriptedServer({ eras: 'legacy', tools });
-    const host = await world.host({
-      clock,
-      servers: { s: fixture('x') },
-      openTransport: () => server.transport(),
-    });
+    const host = await world.scripted(server, { clock });
     await host.ready();
     for (let n = 0; n < 500; n += 1) server.notify('notifications/message', { level: 'info', data: `n${n}` });
     server.line('not a frame');

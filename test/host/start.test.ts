@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fakeClock, scriptedServer } from '../../src/testing/index.ts';
-import { exists, fixture, outcome, report, status, textOf, until, World } from './world.ts';
+import { exists, outcome, report, status, textOf, until, World } from './world.ts';
 
 let world: World;
 beforeEach(() => {
@@ -175,11 +175,7 @@ describe('starting servers', () => {
     server.once('tools/list', () => {
       throw new Error('not yet');
     });
-    const host = await world.host({
-      clock,
-      servers: { s: fixture('x') },
-      openTransport: () => server.transport(),
-    });
+    const host = await world.scripted(server, { clock });
     await host.ready();
     expect(host.seen.statuses('s').at(-1)).toBe('failed PROTOCOL_ERROR');
     await host.connect('s');
@@ -203,11 +199,7 @@ describe('starting servers', () => {
   it('F30: endless pages are cut, said, and a cut refresh keeps the last good list', async () => {
     const clock = fakeClock();
     const server = scriptedServer({ tools: { good: () => 'ok' } });
-    const host = await world.host({
-      clock,
-      servers: { s: fixture('x') },
-      openTransport: () => server.transport(),
-    });
+    const host = await world.scripted(server, { clock });
     await host.ready();
     let page = 0;
     server.on('tools/list', () => ({

@@ -17,6 +17,7 @@ import type { StdioEntry } from '../../src/config/entry.ts';
 import { PlugboardError } from '../../src/errors.ts';
 import { createHost, type Host } from '../../src/host.ts';
 import type { HostEvents, HostOptions } from '../../src/host-options.ts';
+import type { ScriptedServer } from '../../src/testing/index.ts';
 
 const POLL_MS = 20;
 const BOUND_MS = 20_000;
@@ -97,6 +98,15 @@ export class World {
     const seen = new Seen();
     for (const name of EVENTS) host.on(name, (event) => void (seen.all[name] as unknown[]).push(event));
     return Object.assign(host, { seen });
+  }
+
+  /** A host whose only server, "s", is this scripted one. */
+  scripted(server: ScriptedServer, options: HostOptions = {}): Promise<ListenedHost> {
+    return this.host({
+      servers: { s: fixture('x') },
+      openTransport: () => server.transport(),
+      ...options,
+    });
   }
 
   /** Called when the test ends, before the folders go. */

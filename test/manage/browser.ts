@@ -1,6 +1,7 @@
 /** The page of a managed gateway in a real browser, and everything that it asked for or complained about. */
 
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { makeWorld, TOKEN, type World, type WorldOptions } from './world.ts';
 
 export const WAIT_MS = 15_000;
@@ -16,14 +17,14 @@ export interface Shown {
   close(): Promise<void>;
 }
 
-export function launchBrowser(): Promise<Browser> {
+function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
   });
 }
 
-export async function showPage(browser: Browser, options: WorldOptions = {}, width = 1280): Promise<Shown> {
+async function showPage(browser: Browser, options: WorldOptions = {}, width = 1280): Promise<Shown> {
   const world = await makeWorld(options);
   const context = await browser.newContext({ viewport: { width, height: 800 } });
   const page = await context.newPage();
@@ -49,6 +50,33 @@ export async function showPage(browser: Browser, options: WorldOptions = {}, wid
     async close() {
       await context.close();
       await world.close();
+    },
+  };
+}
+
+export interface SuiteBrowser {
+  show(options?: WorldOptions, width?: number): Promise<Shown>;
+  /** What else is closed when the test is over, the newest first. */
+  readonly open: { close(): unknown }[];
+}
+
+/** One browser for all tests of a file; what a test has shown is closed after it. */
+export function suiteBrowser(): SuiteBrowser {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  }, 60_000);
+  afterAll(() => browser?.close());
+  const open: SuiteBrowser['open'] = [];
+  afterEach(async () => {
+    for (const one of open.splice(0).reverse()) await one.close();
+  });
+  return {
+    open,
+    async show(options, width) {
+      const shown = await showPage(browser, options, width);
+      open.push(shown);
+      return shown;
     },
   };
 }

@@ -1,27 +1,13 @@
 /** The page in a real browser: tools, calls and questions, and words that would like to be more than words. */
 
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { createGate, type Exchange } from '../../src/testing/index.ts';
 import { modern } from '../serve/bare-client.ts';
-import { launchBrowser, row, type Shown, showPage, textOf, WAIT_MS } from './browser.ts';
-import { TOKEN, type WorldOptions } from './world.ts';
+import { row, suiteBrowser, textOf, WAIT_MS } from './browser.ts';
+import { TOKEN } from './world.ts';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-}, 60_000);
-afterAll(() => browser?.close());
-
-const open: { close(): unknown }[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
-});
-async function show(options?: WorldOptions, width?: number): Promise<Shown> {
-  const shown = await showPage(browser, options, width);
-  open.push(shown);
-  return shown;
-}
+const { show } = suiteBrowser();
 
 const nested = {
   type: 'object',

@@ -1,27 +1,12 @@
 /** The page in a real browser: its token, servers and logins, widths and keys. */
 
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serveHttp } from '../../src/manage/index.ts';
 import { startAuthServer } from '../fixtures/auth-server.mjs';
-import { launchBrowser, row, type Shown, showPage, textOf } from './browser.ts';
-import { TOKEN, type WorldOptions } from './world.ts';
+import { row, suiteBrowser, textOf } from './browser.ts';
+import { TOKEN } from './world.ts';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-}, 60_000);
-afterAll(() => browser?.close());
-
-const open: { close(): unknown }[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
-});
-async function show(options?: WorldOptions, width?: number): Promise<Shown> {
-  const shown = await showPage(browser, options, width);
-  open.push(shown);
-  return shown;
-}
+const { show, open } = suiteBrowser();
 
 const echo = { tools: { echo: ({ message }: Readonly<Record<string, unknown>>) => String(message) } };
 const OVERFLOW = 'document.documentElement.scrollWidth - window.innerWidth';

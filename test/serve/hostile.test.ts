@@ -1,29 +1,14 @@
 import { PassThrough } from 'node:stream';
-import { afterEach, expect, it } from 'vitest';
-import { type ServedHttp, type ServeHttpOptions, serveHttp, serveStdio } from '../../src/manage/index.ts';
-import { createGate, fakeClock, type ScriptedServerOptions } from '../../src/testing/index.ts';
+import { expect, it } from 'vitest';
+import { serveStdio } from '../../src/manage/index.ts';
+import { createGate, fakeClock } from '../../src/testing/index.ts';
 import { legacySession, modern, post } from './bare-client.ts';
-import { type SmallHost, smallHost } from './small-host.ts';
+import { servedHosts } from './served-host.ts';
+import { smallHost } from './small-host.ts';
 
 const LARGE = 17 * 1024 * 1024;
 const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
-const opened: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close();
-});
-
-async function serve(
-  script: ScriptedServerOptions = {},
-  options: ServeHttpOptions = {},
-): Promise<SmallHost & { served: ServedHttp; url: string }> {
-  const small = await smallHost(script);
-  const served = await serveHttp(small.host, { port: 0, ...options });
-  opened.push(async () => {
-    await served.close();
-    await small.close();
-  });
-  return { ...small, served, url: served.url };
-}
+const { serve, opened } = servedHosts();
 
 it('A7: arguments that are nested without end are refused before anybody looks into them', async () => {
   const { url } = await serve({ tools: { echo: () => 'never' } });

@@ -1,30 +1,14 @@
 import { request } from 'node:http';
 import { networkInterfaces } from 'node:os';
-import { afterEach, describe, expect, it } from 'vitest';
-import { type ServedHttp, type ServeHttpOptions, serveHttp } from '../../src/manage/index.ts';
-import { createGate, NO_ANSWER, type ScriptedServerOptions } from '../../src/testing/index.ts';
+import { describe, expect, it } from 'vitest';
+import { serveHttp } from '../../src/manage/index.ts';
+import { createGate, NO_ANSWER } from '../../src/testing/index.ts';
 import { refereeOnHttp } from '../testing/referee.ts';
 import { legacySession, modern, post, send } from './bare-client.ts';
-import { type SmallHost, smallHost } from './small-host.ts';
+import { servedHosts } from './served-host.ts';
+import { smallHost } from './small-host.ts';
 
-const opened: (() => Promise<void>)[] = [];
-
-async function serve(
-  script: ScriptedServerOptions = {},
-  options: ServeHttpOptions = {},
-): Promise<SmallHost & { served: ServedHttp; url: string }> {
-  const small = await smallHost(script);
-  const served = await serveHttp(small.host, { port: 0, ...options });
-  opened.push(async () => {
-    await served.close();
-    await small.close();
-  });
-  return { ...small, served, url: served.url };
-}
-
-afterEach(async () => {
-  for (const close of opened.splice(0)) await close();
-});
+const { serve, opened } = servedHosts();
 
 describe('serveHttp', () => {
   it.each(['legacy', 'auto'] as const)(

@@ -1,27 +1,11 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterEach, expect, it } from 'vitest';
-import { type ServedHttp, serveHttp } from '../../src/manage/index.ts';
-import { createGate, type Gate, type ScriptedServerOptions } from '../../src/testing/index.ts';
+import { expect, it } from 'vitest';
+import { createGate, type Gate } from '../../src/testing/index.ts';
 import type { Mode } from '../testing/referee.ts';
 import { legacySession, modern, post, send } from './bare-client.ts';
-import { type SmallHost, smallHost } from './small-host.ts';
+import { servedHosts } from './served-host.ts';
 
-const opened: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close();
-});
-
-async function serve(
-  script: ScriptedServerOptions,
-): Promise<SmallHost & { served: ServedHttp; url: string }> {
-  const small = await smallHost(script);
-  const served = await serveHttp(small.host, { port: 0 });
-  opened.push(async () => {
-    await served.close();
-    await small.close();
-  });
-  return { ...small, served, url: served.url };
-}
+const { serve, opened } = servedHosts();
 
 /** A client whose person has this name, and is asked for it. */
 async function person(url: string, mode: Mode, name: string): Promise<Client> {
