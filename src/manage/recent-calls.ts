@@ -43,8 +43,14 @@ export interface ServerStats {
 }
 
 export class RecentCalls {
-  /** Oldest first: a map keeps the order in which calls began. */
-  readonly #calls = new Map<string, Kept>();
+  /**
+   * A ring in the order in which calls began. Taking the oldest out of a map instead would walk over every place that
+   * was emptied before it.
+   */
+  readonly #kept: Kept[] = [];
+  #oldest = 0;
+  /** Those that have not ended. */
+  readonly #running = new Map<string, Kept>();
   readonly #stops: readonly (() => void)[];
   /** Costs are counted once: a definition never changes, it is replaced. */
   readonly #costs = new WeakMap<Tool['inputSchema'], number>();
@@ -55,7 +61,7 @@ export class RecentCalls {
         this.#begin({ id, server, tool, session, at: clock.now() }),
       ),
       host.on('call.progress', ({ id, ...progress }) => {
-        const call = this.#calls.get(id);
+        const call = this.#running.get(id);
         if (call !== undefined) call.progress = progress;
       }),
       host.on('call.end', (end) => this.#end(end)),
@@ -64,12 +70,12 @@ export class RecentCalls {
 
   /** Newest first. */
   list(limit: number): readonly CallRecord[] {
-    return [...this.#calls.values()].slice(-limit).reverse();
+    return this.#inOrder().slice(-limit).reverse();
   }
 
   stats(host: Pick<Host, 'servers' | 'tools'>): readonly ServerStats[] {
     const costs = byServer(host.tools({ all: true }));
-    const calls = byServer(this.#calls.values());
+    const calls = byServer(this.#inOrder());
     return host.servers().map(({ name, tools }) => {
       const own = calls.get(name) ?? [];
       const times = own.flatMap(({ ms }) => ms ?? []);
@@ -94,17 +100,23 @@ export class RecentCalls {
   }
 
   #begin(call: Kept): void {
-    this.#calls.set(call.id, call);
-    if (this.#calls.size <= MAX_KEPT_CALLS) return;
-    for (const oldest of this.#calls.keys()) {
-      this.#calls.delete(oldest);
-      break;
+    this.#running.set(call.id, call);
+    if (this.#kept.length < MAX_KEPT_CALLS) {
+      this.#kept.push(call);
+      return;
     }
+    this.#kept[this.#oldest] = call;
+    this.#oldest = (this.#oldest + 1) % MAX_KEPT_CALLS;
+  }
+
+  #inOrder(): readonly CallRecord[] {
+    return [...this.#kept.slice(this.#oldest), ...this.#kept.slice(0, this.#oldest)];
   }
 
   #end({ id, ms, outcome, code }: HostEvents['call.end']): void {
-    const call = this.#calls.get(id);
+    const call = this.#running.get(id);
     if (call === undefined) return;
+    this.#running.delete(id);
     call.ms = ms;
     call.outcome = outcome;
     if (code !== undefined) call.code = code;
