@@ -11,11 +11,17 @@ export function shapeOf(value: unknown, depth = 0): Shape {
   if (typeof value === 'string') return `string(${value.length})`;
   if (Array.isArray(value)) return `array(${value.length})`;
   if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value;
-  const entries = Object.entries(value);
-  if (depth === MAX_DEPTH) return `object(${entries.length})`;
-  const shown = entries
-    .slice(0, MAX_KEYS)
-    .map(([key, member]): [string, Shape] => [key.slice(0, MAX_KEY_CHARS), shapeOf(member, depth + 1)]);
-  if (entries.length > MAX_KEYS) shown.push(['…', `${entries.length - MAX_KEYS} more`]);
-  return Object.fromEntries(shown);
+  const members = value as Readonly<Record<string, unknown>>;
+  const keys = Object.keys(members);
+  if (depth === MAX_DEPTH) return `object(${keys.length})`;
+  // Without a prototype, so that a member called `__proto__` is one like any other.
+  const shape: Record<string, Shape> = Object.create(null);
+  let shown = 0;
+  for (const key of keys) {
+    if (shown === MAX_KEYS) break;
+    shape[key.slice(0, MAX_KEY_CHARS)] = shapeOf(members[key], depth + 1);
+    shown += 1;
+  }
+  if (keys.length > shown) shape['…'] = `${keys.length - shown} more`;
+  return shape;
 }

@@ -3,7 +3,7 @@
 import { acceptCallResult } from '../catalog/accept-result.ts';
 import { paramHeaders } from '../catalog/param-headers.ts';
 import type { Tool } from '../catalog/tool.ts';
-import { limitsFor } from '../config/limits.ts';
+import { limitFor } from '../config/limits.ts';
 import { RPC_HEADER_MISMATCH } from '../connection/eras.ts';
 import { sandboxMeta } from '../connection/sandbox-state.ts';
 import { createdTask } from '../connection/tasks.ts';
@@ -18,9 +18,14 @@ export const invoke: Stage = (context) => async (call) => {
   const { tool, connection } = settingsOf(call);
   context.inFlight.begin(connection, call);
   try {
-    const answer = await sendOnceMore(context, call).catch((error: unknown) => {
-      throw context.leave.aborted ? left(error) : error;
-    });
+    let answer: unknown;
+    try {
+      answer = await send(context, call, tool);
+    } catch (error) {
+      answer = await sendAgain(context, call, error).catch((failed: unknown) => {
+        throw context.leave.aborted ? left(failed) : failed;
+      });
+    }
     const { negotiated } = connection;
     const task = negotiated === undefined ? undefined : createdTask(answer, negotiated.era);
     const raw =
@@ -38,21 +43,17 @@ export const invoke: Stage = (context) => async (call) => {
 };
 
 /** The two answers after which a call may be said again, once: the server did nothing yet in either case. */
-async function sendOnceMore(context: CallContext, call: Call): Promise<unknown> {
+async function sendAgain(context: CallContext, call: Call, error: unknown): Promise<unknown> {
   const { tool, connection } = settingsOf(call);
-  try {
-    return await send(context, call, tool);
-  } catch (error) {
-    if (!(error instanceof PlugboardError)) throw error;
-    if (error.detail.rpcCode === RPC_HEADER_MISMATCH) {
-      // The server's idea of this tool is newer than ours: read the list again.
-      await connection.reread();
-      return send(context, call, newest(context, tool));
-    }
-    if (!wantsUrls(error)) throw error;
-    await openFirst(context, call, error);
-    return send(context, call, tool);
+  if (!(error instanceof PlugboardError)) throw error;
+  if (error.detail.rpcCode === RPC_HEADER_MISMATCH) {
+    // The server's idea of this tool is newer than ours: read the list again.
+    await connection.reread();
+    return send(context, call, newest(context, tool));
   }
+  if (!wantsUrls(error)) throw error;
+  await openFirst(context, call, error);
+  return send(context, call, tool);
 }
 
 /** The same tool of the same server, as it is described now; never another one that has got its name (F33). */
@@ -61,12 +62,12 @@ function newest(context: CallContext, tool: Tool): Tool {
   return now?.server === tool.server && now.tool === tool.tool ? now : tool;
 }
 
-async function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
+function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
   const { connection, entry } = settingsOf(call);
   // Asking a person and waiting for a turn take time, in which the tool may have become another one.
   const held = context.snapshot().findHeld(tool.name);
   if (held?.server === tool.server && held.tool === tool.tool) throw pinChanged(tool.server, tool.tool);
-  const limits = limitsFor(entry, context.settings());
+  const settings = context.settings();
   const { negotiated } = connection;
   const sandbox = negotiated === undefined ? undefined : sandboxMeta(negotiated, context.sandboxState());
   const meta =
@@ -83,8 +84,8 @@ async function send(context: CallContext, call: Call, tool: Tool): Promise<unkno
   return connection.request('tools/call', params, {
     signal: call.signal,
     cancellation: call.cancellation,
-    idleMs: call.timeoutMs ?? limits.toolTimeoutMs,
-    totalMs: limits.maxTotalMs,
+    idleMs: call.timeoutMs ?? limitFor('toolTimeoutMs', entry, settings),
+    totalMs: limitFor('maxTotalMs', entry, settings),
     headers: mirrored ? paramHeaders(tool, call.arguments) : undefined,
     onProgress: (progress) => {
       context.events.emit('call.progress', { id: call.id, ...progress });

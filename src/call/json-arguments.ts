@@ -14,9 +14,10 @@ export function unsendable(args: Readonly<Record<string, unknown>>): string | un
     // It says itself what it is in JSON, as a Date does.
     if ('toJSON' in value && typeof value.toJSON === 'function') return undefined;
     if (depth > MAX_DEPTH) return `${path.slice(0, MAX_PATH_CHARS)}… is nested too deeply, or holds itself`;
-    for (const [key, member] of Object.entries(value)) {
+    for (const key of Object.keys(value)) {
       seen += 1;
       if (seen > MAX_VALUES) return undefined;
+      const member = (value as Readonly<Record<string, unknown>>)[key];
       const found = look(member, path === '' ? key : `${path}.${key}`, depth + 1);
       if (found !== undefined) return found;
     }

@@ -32,13 +32,10 @@ function end(
 ): void {
   const now = context.clock.now();
   const { tool } = settingsOf(call);
+  const { id } = call;
   const { code } = more;
-  context.events.emit('call.end', {
-    id: call.id,
-    outcome,
-    ms: now - startedAt,
-    ...(code === undefined ? {} : { code }),
-  });
+  const ms = now - startedAt;
+  context.events.emit('call.end', code === undefined ? { id, outcome, ms } : { id, outcome, ms, code });
   context.audit.record({
     time: new Date(startedAt).toISOString(),
     session: call.session.id,
@@ -47,7 +44,7 @@ function end(
     arguments: shapeOf(call.arguments),
     decision: call.decision ?? 'none',
     outcome,
-    ms: now - startedAt,
+    ms,
     ...more,
   });
 }

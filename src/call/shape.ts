@@ -5,11 +5,11 @@
  */
 
 import type { CallResult, ContentBlock } from '../catalog/accept-result.ts';
-import { limitsFor } from '../config/limits.ts';
+import { limitFor } from '../config/limits.ts';
 import { asPlugboardError } from '../errors.ts';
 import type { Call, CallContext, Stage } from './call.ts';
 import { cleanResult } from './clean-result.ts';
-import { costOf, cutTo, wholeOf } from './cut.ts';
+import { type Cost, costOf, cutTo, wholeOf } from './cut.ts';
 import { settingsOf } from './settings.ts';
 
 export const WARN_OUTPUT_TOKENS = 10_000;
@@ -21,26 +21,38 @@ export interface ShapedResult extends CallResult {
 }
 
 export const shape: Stage = (context, next) => async (call) => {
-  const result = await next(call);
-  return call.session.forModel ? shaped(context, call, result) : result;
-};
-
-async function shaped(context: CallContext, call: Call, raw: CallResult): Promise<ShapedResult> {
-  const { tool, entry } = settingsOf(call);
+  const raw = await next(call);
+  if (!call.session.forModel) return raw;
   const cleaned = cleanResult(raw);
   const result = hasUnwanted(context, cleaned) ? await withoutUnwanted(context, call, cleaned) : cleaned;
-  const max =
+  const cost = costOf(result);
+  const max = maxTokensOf(context, call);
+  if (cost.tokens > max) return cut(context, call, { result, cost, max });
+  if (cost.tokens > WARN_OUTPUT_TOKENS) {
+    const { tool } = settingsOf(call);
+    context.log(tool.server, 'warning', `${tool.tool} answered with about ${cost.tokens} tokens`);
+  }
+  return result;
+};
+
+function maxTokensOf(context: CallContext, call: Call): number {
+  const { tool, entry } = settingsOf(call);
+  return (
     entry.tools?.[tool.tool]?.maxOutputTokens ??
     entry.maxOutputTokens ??
     context.maxOutputTokens ??
-    limitsFor(entry, context.settings()).maxOutputTokens;
-  const cost = costOf(result);
-  if (cost.tokens <= max) {
-    if (cost.tokens > WARN_OUTPUT_TOKENS) {
-      context.log(tool.server, 'warning', `${tool.tool} answered with about ${cost.tokens} tokens`);
-    }
-    return result;
-  }
+    limitFor('maxOutputTokens', entry, context.settings())
+  );
+}
+
+interface TooLong {
+  readonly result: CallResult;
+  readonly cost: Cost;
+  readonly max: number;
+}
+
+async function cut(context: CallContext, call: Call, { result, cost, max }: TooLong): Promise<ShapedResult> {
+  const { tool } = settingsOf(call);
   const whole = wholeOf(result, cost);
   const file = await save(context, call, whole.kind, whole.text);
   const where = file === '' ? 'the rest is lost' : `all of it is in ${file}`;
@@ -56,7 +68,8 @@ async function shaped(context: CallContext, call: Call, raw: CallResult): Promis
 }
 
 function hasUnwanted(context: CallContext, { content }: CallResult): boolean {
-  return content.some((block) => isUnwanted(context, block));
+  const { images, audio } = context.model;
+  return (images === false || audio === false) && content.some((block) => isUnwanted(context, block));
 }
 
 function isUnwanted({ model }: CallContext, { type }: ContentBlock): boolean {

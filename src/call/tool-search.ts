@@ -4,13 +4,17 @@ import type { CallResult } from '../catalog/accept-result.ts';
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { PlugboardError } from '../errors.ts';
-import type { Stage } from './call.ts';
+import type { Call, CallContext, Stage } from './call.ts';
 
 const DEFAULT_LIMIT = 5;
 const MAX_LIMIT = 20;
 
-export const toolSearch: Stage = (context, next) => async (call) => {
-  if (call.name !== TOOL_SEARCH || context.deferral().searchTool === undefined) return next(call);
+export const toolSearch: Stage = (context, next) => (call) =>
+  call.name === TOOL_SEARCH && context.deferral().searchTool !== undefined
+    ? searched(context, call)
+    : next(call);
+
+async function searched(context: CallContext, call: Call): Promise<CallResult> {
   const { query, limit } = call.arguments;
   if (typeof query !== 'string' || query.trim() === '') {
     throw new PlugboardError(
@@ -29,7 +33,7 @@ export const toolSearch: Stage = (context, next) => async (call) => {
     call.session.found.set(tool.name, query);
   }
   return found.length === 0 ? nothing(query) : definitions(found);
-};
+}
 
 function definitions(found: readonly Tool[]): CallResult {
   const shown = found.map(({ name, description, inputSchema }) =>

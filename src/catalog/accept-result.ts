@@ -88,6 +88,7 @@ export function acceptContentBlock(raw: unknown, warn: Warn): ContentBlock {
     return asText(raw);
   }
   const { annotations, _meta: meta } = raw;
+  if (annotations === undefined && meta === undefined) return block;
   return {
     ...block,
     ...(isRecord(annotations) ? { annotations } : {}),

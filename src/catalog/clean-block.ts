@@ -5,8 +5,10 @@ import type { ContentBlock, ResourceContents } from './accept-result.ts';
 
 export function cleanBlock(block: ContentBlock): ContentBlock {
   switch (block.type) {
-    case 'text':
-      return changed(block, { text: clean(block.text) });
+    case 'text': {
+      const text = clean(block.text);
+      return text === block.text ? block : { ...block, text };
+    }
     case 'image':
     case 'audio':
       return changed(block, { mimeType: line(block.mimeType) });

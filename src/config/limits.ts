@@ -9,13 +9,15 @@ const DEFAULT_LIMITS: Required<Limits> = {
   maxOutputTokens: 25_000,
 };
 
+export function limitFor(name: keyof Limits, entry: ServerEntry, settings: Settings): number {
+  return entry[name] ?? settings.defaults?.[name] ?? DEFAULT_LIMITS[name];
+}
+
 export function limitsFor(entry: ServerEntry, settings: Settings): Required<Limits> {
-  const limit = (name: keyof Limits): number =>
-    entry[name] ?? settings.defaults?.[name] ?? DEFAULT_LIMITS[name];
   return {
-    startupTimeoutMs: limit('startupTimeoutMs'),
-    toolTimeoutMs: limit('toolTimeoutMs'),
-    maxTotalMs: limit('maxTotalMs'),
-    maxOutputTokens: limit('maxOutputTokens'),
+    startupTimeoutMs: limitFor('startupTimeoutMs', entry, settings),
+    toolTimeoutMs: limitFor('toolTimeoutMs', entry, settings),
+    maxTotalMs: limitFor('maxTotalMs', entry, settings),
+    maxOutputTokens: limitFor('maxOutputTokens', entry, settings),
   };
 }

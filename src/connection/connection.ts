@@ -114,12 +114,17 @@ export class Connection {
    * server never saw it, or when it forgot our session; never otherwise.
    */
   async request(method: string, params: Params, options: RequestOptions = {}): Promise<unknown> {
-    const live = this.#live ?? (await this.#need(signalOf(options)));
-    try {
-      return await this.#send(live, method, params, options);
-    } catch (error) {
-      if (!this.#canRepeat(live, asPlugboardError(error))) throw error;
-      return await this.#send(await this.#need(signalOf(options)), method, params, options);
+    for (let repeated = false; ; repeated = true) {
+      const live = this.#live ?? (await this.#need(signalOf(options)));
+      live.begin();
+      try {
+        return await requestWithRounds(live.peer, method, params, options, this.#answer);
+      } catch (thrown) {
+        const error = forServer(asPlugboardError(thrown), this.name);
+        if (repeated || !this.#canRepeat(live, error)) throw error;
+      } finally {
+        live.end();
+      }
     }
   }
 
@@ -284,17 +289,6 @@ export class Connection {
   }
 
   // Living.
-
-  async #send(live: Live, method: string, params: Params, options: RequestOptions): Promise<unknown> {
-    live.begin();
-    try {
-      return await requestWithRounds(live.peer, method, params, options, this.#answer);
-    } catch (error) {
-      throw forServer(asPlugboardError(error), this.name);
-    } finally {
-      live.end();
-    }
-  }
 
   /** For the list that a live connection keeps; a connection that has to be made anew reads it by itself. */
   async #relist(live: Live): Promise<ListResult> {

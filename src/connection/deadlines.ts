@@ -9,35 +9,31 @@
 import type { Clock } from '../lib/clock.ts';
 
 export interface Deadline {
-  /** Clock time at which `expire` runs. May be moved later at any time without telling anybody. */
+  /** Clock time at which it is over. May be moved later at any time without telling anybody. */
   at: number;
-  readonly expire: () => void;
 }
 
-export class Deadlines {
+export class Deadlines<T extends Deadline> {
   readonly #clock: Clock;
-  readonly #waiting = new Set<Deadline>();
+  readonly #expire: (deadline: T) => void;
+  readonly #waiting = new Set<T>();
   #firesAt = Number.POSITIVE_INFINITY;
   #cancelTimer: (() => void) | undefined;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, expire: (deadline: T) => void) {
     this.#clock = clock;
+    this.#expire = expire;
   }
 
-  add(deadline: Deadline): void {
+  add(deadline: T): void {
     this.#waiting.add(deadline);
     if (deadline.at < this.#firesAt) this.#arm(deadline.at);
   }
 
-  remove(deadline: Deadline): void {
+  remove(deadline: T): void {
     this.#waiting.delete(deadline);
     // An idle peer must not keep a timer alive for hours.
     if (this.#waiting.size === 0) this.#disarm();
-  }
-
-  /** A deadline that was moved earlier. */
-  advance(deadline: Deadline): void {
-    if (this.#waiting.has(deadline) && deadline.at < this.#firesAt) this.#arm(deadline.at);
   }
 
   clear(): void {
@@ -61,7 +57,7 @@ export class Deadlines {
   #sweep(): void {
     const now = this.#clock.now();
     this.#disarm();
-    const due: Deadline[] = [];
+    const due: T[] = [];
     let next = Number.POSITIVE_INFINITY;
     for (const deadline of this.#waiting) {
       if (deadline.at <= now) due.push(deadline);
@@ -69,7 +65,7 @@ export class Deadlines {
     }
     for (const deadline of due) {
       this.#waiting.delete(deadline);
-      deadline.expire();
+      this.#expire(deadline);
     }
     if (next < this.#firesAt) this.#arm(next);
   }

@@ -51,21 +51,25 @@ export interface PeerOwner {
 }
 
 interface Pending extends Deadline {
+  readonly id: number;
   readonly method: string;
+  readonly options: RequestOptions;
   readonly startedAt: number;
-  readonly idleMs: number;
-  readonly totalMs: number;
   /** Moves while a person is asked: that time is not the server's. */
   totalAt: number;
-  readonly onProgress: ((progress: Progress) => void) | undefined;
-  readonly settle: (error: PlugboardError | undefined, result?: unknown) => void;
+  /** Only over HTTP has a request a socket of its own to abort; a controller is not free. */
+  readonly stream: AbortController | undefined;
+  /** Listens where the request can be taken back; undefined when nobody can. */
+  readonly stop: (() => void) | undefined;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: PlugboardError) => void;
 }
 
 export class Peer implements Receiver {
   readonly #transport: Transport;
   readonly #owner: PeerOwner;
   readonly #clock: Clock;
-  readonly #deadlines: Deadlines;
+  readonly #deadlines: Deadlines<Pending>;
   readonly #pending = new Map<number, Pending>();
   readonly #serving = new Map<RequestId, AbortController>();
   readonly #onIdle: (() => void)[] = [];
@@ -81,7 +85,7 @@ export class Peer implements Receiver {
     this.#transport = transport;
     this.#owner = owner;
     this.#clock = clock;
-    this.#deadlines = new Deadlines(clock);
+    this.#deadlines = new Deadlines(clock, (pending) => this.#expire(pending));
   }
 
   get transport(): Transport {
@@ -114,51 +118,27 @@ export class Peer implements Receiver {
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
       const now = this.#clock.now();
-      const idleMs = options.idleMs ?? Number.POSITIVE_INFINITY;
-      const totalMs = options.totalMs ?? Number.POSITIVE_INFINITY;
-      const totalAt = now + totalMs;
-      // Only over HTTP has a request a socket of its own to abort; a controller is not free.
-      const stream = isRemote(this.#transport) ? new AbortController() : undefined;
-      const onAbort =
-        signal === undefined ? undefined : () => this.#giveUp(id, cancelled(method, signal), stream);
-      const onCancel =
-        cancellation === undefined ? undefined : (reason: PlugboardError) => this.#giveUp(id, reason, stream);
+      const totalAt = now + (options.totalMs ?? Number.POSITIVE_INFINITY);
+      const stoppable = signal !== undefined || cancellation !== undefined;
       const pending: Pending = {
+        id,
         method,
+        options,
         startedAt: now,
-        idleMs,
-        totalMs,
         totalAt,
-        onProgress: options.onProgress,
-        at: Math.min(now + idleMs, totalAt),
-        expire: () => this.#expire(id, pending, stream),
-        settle: (error, result) => {
-          this.#pending.delete(id);
-          this.#deadlines.remove(pending);
-          if (this.#pending.size === 0) for (const wake of this.#onIdle.splice(0)) wake();
-          if (onAbort !== undefined) signal?.removeEventListener('abort', onAbort);
-          if (onCancel !== undefined) cancellation?.offCancel(onCancel);
-          if (error === undefined) resolve(result);
-          else reject(error);
-        },
+        at: Math.min(now + (options.idleMs ?? Number.POSITIVE_INFINITY), totalAt),
+        stream: isRemote(this.#transport) ? new AbortController() : undefined,
+        stop: stoppable ? () => this.#giveUp(pending, takenBack(pending)) : undefined,
+        resolve,
+        reject,
       };
       this.#pending.set(id, pending);
       if (Number.isFinite(pending.at) && this.#paused === 0) this.#deadlines.add(pending);
-      if (onAbort !== undefined) signal?.addEventListener('abort', onAbort, { once: true });
-      if (onCancel !== undefined) cancellation?.onCancel(onCancel);
-      const message: JsonRpcMessage = {
-        jsonrpc: '2.0',
-        id,
-        method,
-        params: this.#dress(params, options.onProgress === undefined ? undefined : id),
-      };
-      const sendOptions: SendOptions | undefined =
-        stream === undefined && options.headers === undefined
-          ? undefined
-          : { signal: stream?.signal, headers: options.headers };
-      this.#transport.send(message, sendOptions).catch((error: unknown) => {
-        this.#pending.get(id)?.settle(asPlugboardError(error, 'CONNECTION_LOST'));
-      });
+      if (pending.stop !== undefined) {
+        signal?.addEventListener('abort', pending.stop, { once: true });
+        cancellation?.onCancel(pending.stop);
+      }
+      this.#send(pending, params);
     });
   }
 
@@ -216,26 +196,30 @@ export class Peer implements Receiver {
     const pending = this.#pending.get(asOurId(frame['id']));
     // Unknown, late and repeated answers, and the answers to notifications that some old servers send.
     if (pending === undefined) return;
-    if ('error' in frame && frame['error'] != null) pending.settle(rpcError(pending.method, frame['error']));
-    else if (isRecord(frame['result'])) pending.settle(undefined, frame['result']);
-    else {
+    const { error, result } = frame;
+    if (error !== undefined && error !== null) this.#fail(pending, rpcError(pending.method, error));
+    else if (isRecord(result)) {
+      this.#forget(pending);
+      pending.resolve(result);
+    } else {
       const what = 'result' in frame ? 'a result that is not an object' : 'neither a result nor an error';
-      pending.settle(new PlugboardError('PROTOCOL_ERROR', `the answer to ${pending.method} holds ${what}`));
+      const message = `the answer to ${pending.method} holds ${what}`;
+      this.#fail(pending, new PlugboardError('PROTOCOL_ERROR', message));
     }
   }
 
   lost(id: RequestId | undefined, error: PlugboardError): void {
     const known = id === undefined ? undefined : this.#pending.get(asOurId(id));
-    if (known !== undefined) known.settle(error);
+    if (known !== undefined) this.#fail(known, error);
     // Nobody can say whose answer it was: with one request waiting it is that one's, else each must know.
-    else if (id === undefined) for (const pending of [...this.#pending.values()]) pending.settle(error);
+    else if (id === undefined) for (const pending of [...this.#pending.values()]) this.#fail(pending, error);
   }
 
   closed(error?: PlugboardError): void {
     if (this.#closed) return;
     this.#closed = true;
     this.#closedBy = error;
-    for (const pending of [...this.#pending.values()]) pending.settle(this.#gone());
+    for (const pending of [...this.#pending.values()]) this.#fail(pending, this.#gone());
     for (const controller of this.#serving.values()) controller.abort();
     this.#deadlines.clear();
     this.#owner.closed(error);
@@ -247,12 +231,44 @@ export class Peer implements Receiver {
 
   // The inside.
 
+  #send({ id, method, options, stream }: Pending, params: Params | undefined): void {
+    const { headers, onProgress } = options;
+    const dressed = this.#dress(params, onProgress === undefined ? undefined : id);
+    const sendOptions: SendOptions | undefined =
+      stream === undefined && headers === undefined ? undefined : { signal: stream?.signal, headers };
+    this.#transport
+      .send({ jsonrpc: '2.0', id, method, params: dressed }, sendOptions)
+      .catch((error: unknown) => {
+        const pending = this.#pending.get(id);
+        if (pending !== undefined) this.#fail(pending, asPlugboardError(error, 'CONNECTION_LOST'));
+      });
+  }
+
   #dress(params: Params | undefined, progressToken?: number): Params {
-    if (this.#envelope === undefined && progressToken === undefined) return params ?? {};
+    const envelope = this.#envelope;
     const own = params?.['_meta'];
-    const meta: Record<string, unknown> = { ...this.#envelope, ...(isRecord(own) ? own : undefined) };
+    if (envelope === undefined && progressToken === undefined) return params ?? {};
+    // What nearly every call to a server of the legacy era needs.
+    if (envelope === undefined && own === undefined) return { ...params, _meta: { progressToken } };
+    const meta: Record<string, unknown> = { ...envelope, ...(isRecord(own) ? own : undefined) };
     if (progressToken !== undefined) meta['progressToken'] = progressToken;
     return { ...params, _meta: meta };
+  }
+
+  #fail(pending: Pending, error: PlugboardError): void {
+    this.#forget(pending);
+    pending.reject(error);
+  }
+
+  #forget(pending: Pending): void {
+    const { signal, cancellation } = pending.options;
+    this.#pending.delete(pending.id);
+    this.#deadlines.remove(pending);
+    if (this.#pending.size === 0 && this.#onIdle.length > 0)
+      for (const wake of this.#onIdle.splice(0)) wake();
+    if (pending.stop === undefined) return;
+    signal?.removeEventListener('abort', pending.stop);
+    cancellation?.offCancel(pending.stop);
   }
 
   #gone(): PlugboardError {
@@ -261,29 +277,22 @@ export class Peer implements Receiver {
     return new PlugboardError(by.code, by.message, { hint: by.hint, cause: by, detail: by.detail });
   }
 
-  #expire(id: number, pending: Pending, stream: AbortController | undefined): void {
-    const now = this.#clock.now();
-    const after = now >= pending.totalAt ? pending.totalMs : pending.idleMs;
-    const why = now >= pending.totalAt ? 'in all' : pending.onProgress ? 'without progress' : '';
-    const seconds = after / 1000;
-    this.#giveUp(
-      id,
-      new PlugboardError(
-        'TIMEOUT',
-        `${pending.method} got no answer within ${seconds} s${why ? ` ${why}` : ''}`,
-      ),
-      stream,
-    );
+  #expire(pending: Pending): void {
+    const { method, options, totalAt } = pending;
+    const isTotal = this.#clock.now() >= totalAt;
+    const seconds = ((isTotal ? options.totalMs : options.idleMs) ?? 0) / 1000;
+    const why = isTotal ? ' in all' : options.onProgress ? ' without progress' : '';
+    this.#giveUp(pending, new PlugboardError('TIMEOUT', `${method} got no answer within ${seconds} s${why}`));
   }
 
   /** Stops waiting, and tells the server in the way of its era. */
-  #giveUp(id: number, error: PlugboardError, stream: AbortController | undefined): void {
-    const pending = this.#pending.get(id);
-    if (pending === undefined) return;
-    pending.settle(error);
+  #giveUp(pending: Pending, error: PlugboardError): void {
+    const { id, method, stream } = pending;
+    if (!this.#pending.has(id)) return;
+    this.#fail(pending, error);
     const byStream = this.#transport.streamPerRequest;
     // `initialize` may not be cancelled; a modern HTTP server is told by the end of its stream.
-    if (!byStream && pending.method !== 'initialize' && !this.#closed) {
+    if (!byStream && method !== 'initialize' && !this.#closed) {
       this.notify('notifications/cancelled', { requestId: id, reason: error.message }).catch(() => {});
     }
     stream?.abort(error);
@@ -295,9 +304,10 @@ export class Peer implements Receiver {
       const progress = params['progress'];
       if (pending === undefined || typeof progress !== 'number') return;
       // Later deadlines need no new timer: the sweep finds them where they are now.
-      pending.at = Math.min(this.#clock.now() + pending.idleMs, pending.totalAt);
+      const { idleMs = Number.POSITIVE_INFINITY, onProgress } = pending.options;
+      pending.at = Math.min(this.#clock.now() + idleMs, pending.totalAt);
       try {
-        pending.onProgress?.({
+        onProgress?.({
           progress,
           ...(typeof params['total'] === 'number' ? { total: params['total'] } : {}),
           ...(typeof params['message'] === 'string' ? { message: serverWords(params['message']) } : {}),
@@ -357,8 +367,12 @@ function asOurId(id: unknown): number {
   return typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : -1;
 }
 
-function cancelled(method: string, signal: AbortSignal): PlugboardError {
-  const { reason } = signal;
+function takenBack({ method, options: { signal, cancellation } }: Pending): PlugboardError {
+  return cancellation?.reason ?? cancelled(method, signal);
+}
+
+function cancelled(method: string, signal: AbortSignal | undefined): PlugboardError {
+  const reason: unknown = signal?.reason;
   if (reason instanceof PlugboardError) return reason;
   return new PlugboardError('CANCELLED', `${method} was cancelled`, { cause: reason });
 }

@@ -18,7 +18,7 @@ export type AnswerQuestion = (
   key?: string,
 ) => Promise<unknown>;
 
-export async function requestWithRounds(
+export function requestWithRounds(
   peer: Peer,
   method: string,
   params: Params,
@@ -26,11 +26,12 @@ export async function requestWithRounds(
   answer: AnswerQuestion,
 ): Promise<unknown> {
   const startedAt = peer.now();
-  const result = await peer.request(method, params, options);
-  // Nearly every request ends here.
-  return isInputRequired(result)
-    ? goOn(peer, { method, params, options, answer, startedAt, first: result })
-    : result;
+  return peer.request(method, params, options).then((result) =>
+    // Nearly every request ends here.
+    isInputRequired(result)
+      ? goOn(peer, { method, params, options, answer, startedAt, first: result })
+      : result,
+  );
 }
 
 interface Asking {

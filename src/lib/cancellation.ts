@@ -7,6 +7,8 @@ import type { PlugboardError } from '../errors.ts';
 
 type Listener = (reason: PlugboardError) => void;
 
+const NOBODY: readonly Listener[] = [];
+
 /** What can be taken back, in either way. */
 export interface Cancellable {
   readonly signal?: AbortSignal | undefined;
@@ -20,7 +22,8 @@ export function signalOf({ signal, cancellation }: Cancellable): AbortSignal | u
 }
 
 export class Cancellation {
-  readonly #listeners: Listener[] = [];
+  /** Replaced, never changed: most have one listener or none, and nearly all of them live for one call. */
+  #listeners: readonly Listener[] = NOBODY;
   #controller: AbortController | undefined;
   #reason: PlugboardError | undefined;
 
@@ -43,12 +46,12 @@ export class Cancellation {
   }
 
   onCancel(listener: Listener): void {
-    this.#listeners.push(listener);
+    this.#listeners = this.#listeners === NOBODY ? [listener] : [...this.#listeners, listener];
   }
 
   offCancel(listener: Listener): void {
-    const at = this.#listeners.lastIndexOf(listener);
-    if (at >= 0) this.#listeners.splice(at, 1);
+    const left = this.#listeners.filter((other) => other !== listener);
+    this.#listeners = left.length === 0 ? NOBODY : left;
   }
 
   /** Only the first reason counts. */
@@ -56,6 +59,8 @@ export class Cancellation {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
     this.#controller?.abort(reason);
-    for (const listener of this.#listeners.splice(0)) listener(reason);
+    const listeners = this.#listeners;
+    this.#listeners = NOBODY;
+    for (const listener of listeners) listener(reason);
   }
 }

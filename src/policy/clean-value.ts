@@ -33,10 +33,12 @@ export function cleanValue(value: unknown, depth = 0): unknown {
 /** Like `map`, but the same list when nothing in it changed: most of what servers say is clean. */
 export function mapSame<T>(list: readonly T[], change: (member: T) => T): readonly T[] {
   let changed: T[] | undefined;
-  for (const [at, member] of list.entries()) {
+  let at = 0;
+  for (const member of list) {
     const next = change(member);
     if (next !== member) changed ??= list.slice(0, at);
     changed?.push(next);
+    at += 1;
   }
   return changed ?? list;
 }
