@@ -14,7 +14,6 @@ const WORDS = /^[a-z]+(?:-[a-z0-9]{1,12}){2,}$|^[A-Za-z]+(?:_[A-Za-z]+)+\d{0,2}$
 
 /** A header on a command line: `Authorization: Bearer …`. */
 const HEADER = /^([A-Za-z][\w-]*:\s*)(\S.*)$/s;
-const ASSIGNMENT = /^(-{0,2}[A-Za-z][\w.-]*=)(.*)$/s;
 const REFERENCES_ONLY = /^(?:(?:bearer|basic|token)\s+)?(?:\$\{(?:input:[^}]+|[A-Za-z_]\w*)\})+$/i;
 
 export function isSecretName(name: string): boolean {
@@ -38,33 +37,41 @@ export function hideSecretsInArgs(args: readonly string[], mask: string): string
 
 /** A text of several words is looked at word by word, as a shell would. */
 export function hideSecretsInText(text: string, mask: string): string {
-  const header = HEADER.exec(text);
-  if (
-    header?.[1] &&
-    header[2] &&
-    !header[2].startsWith('//') &&
-    isSecretName(header[1].replace(/:\s*$/, ''))
-  ) {
-    return header[1] + secret(header[2], mask);
+  if (!/\s/.test(text)) return hideSecretsInWord(text, mask);
+  const header = hideHeader(text, mask);
+  if (header !== undefined) return header;
+  const words = text.split(/(\s+)/);
+  const hidden = hideSecretsInArgs(
+    words.filter((_, index) => index % 2 === 0),
+    mask,
+  );
+  return words.map((space, index) => (index % 2 === 0 ? (hidden[index / 2] ?? '') : space)).join('');
+}
+
+/** `A=b=c` says of each part what it is, one after the other: a file may hold thousands of them. */
+function hideSecretsInWord(word: string, mask: string): string {
+  const assigned = /-{0,2}([A-Za-z][\w.-]*)=(?=.)/sy;
+  for (let from = 0; ; ) {
+    const rest = word.slice(from);
+    const header = hideHeader(rest, mask);
+    if (header !== undefined) return word.slice(0, from) + header;
+    assigned.lastIndex = from;
+    const name = assigned.exec(word)?.[1];
+    if (name === undefined) return word.slice(0, from) + hideSecretsInValue(rest, mask);
+    from = assigned.lastIndex;
+    if (isSecretName(name)) return word.slice(0, from) + secret(word.slice(from), mask);
   }
-  if (/\s/.test(text)) {
-    const words = text.split(/(\s+)/);
-    const hidden = hideSecretsInArgs(
-      words.filter((_, index) => index % 2 === 0),
-      mask,
-    );
-    return words.map((space, index) => (index % 2 === 0 ? (hidden[index / 2] ?? '') : space)).join('');
-  }
-  const assignment = ASSIGNMENT.exec(text);
-  if (assignment?.[1] && assignment[2]) {
-    const name = assignment[1].replace(/^-+|=$/g, '');
-    return (
-      assignment[1] +
-      (isSecretName(name) ? secret(assignment[2], mask) : hideSecretsInText(assignment[2], mask))
-    );
-  }
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return hideSecretsInUrl(text, mask);
-  return looksLikeToken(text) ? mask : text;
+}
+
+function hideSecretsInValue(value: string, mask: string): string {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return hideSecretsInUrl(value, mask);
+  return looksLikeToken(value) ? mask : value;
+}
+
+function hideHeader(text: string, mask: string): string | undefined {
+  const [, name = '', value = ''] = HEADER.exec(text) ?? [];
+  if (value === '' || value.startsWith('//') || !isSecretName(name.replace(/:\s*$/, ''))) return undefined;
+  return name + secret(value, mask);
 }
 
 /** A url, with userinfo, secret query values and path segments that look like tokens hidden. */
@@ -78,13 +85,17 @@ export function hideSecretsInUrl(url: string, mask: string): string {
   return scheme + userinfo + host + segments.join('/') + hidePairs(query, mask) + hidePairs(fragment, mask);
 }
 
-/** `?a=b&c=d` or `#a=b`. */
+/** `?a=b&c=d` or `#a=b`. Piece by piece: a pattern over the whole takes a long time to find that there is no `=`. */
 function hidePairs(pairs: string, mask: string): string {
-  return pairs.replace(/([?&#;]?)([^=&;]+)=([^&;]*)/g, (_, lead: string, name: string, value: string) => {
-    const hidden =
-      isSecretName(name.replace(/^[?#]/, '')) || looksLikeToken(value) ? secret(value, mask) : value;
-    return `${lead}${name}=${hidden}`;
-  });
+  return pairs
+    .split(/([&;])/)
+    .map((piece) => {
+      const [, lead, name, value] = /^([?#]?=*)([^=]+)=(.*)$/s.exec(piece) ?? [];
+      if (lead === undefined || name === undefined || value === undefined) return piece;
+      const isSecret = isSecretName(name) || looksLikeToken(value);
+      return `${lead}${name}=${isSecret ? secret(value, mask) : value}`;
+    })
+    .join('');
 }
 
 /** References say where the value comes from, so they stay. */

@@ -50,7 +50,7 @@ const WHAT: Readonly<Record<FindingKind, string>> = {
 
 const RULES: readonly Rule[] = [...RULES_OF_SENTENCES, ...RULES_OF_LANGUAGES];
 /** Text that is there and is not shown: comments, text pushed out of sight, letters of two alphabets in one word. */
-const UNSEEN = /<!--[\s\S]{0,400}?-->|[^\s][^\S\n]{40,}\S|\n{15,}\S/;
+const UNSEEN = /<!--[\s\S]{0,400}?-->|[^\s][^\S\n]{40,}\S|(?<!\n)\n{15,}\S/;
 /** Long runs of digits that decode to nothing readable are suspicious where a text says to decode them, or by their length. */
 const ENCODED = /\b(?:decode|base64)\b[\s\S]{0,60}[A-Za-z0-9+/]{40,}={0,2}|[A-Za-z0-9+/]{120,}={0,2}/i;
 

@@ -20,10 +20,10 @@ export function matchesUrl(pattern: string, address: string, effect: 'allow' | '
   const { scheme, host, port, path } = parse(pattern);
   const deny = effect === 'deny';
   if (!deny && scheme !== undefined && `${scheme}:` !== url.protocol) return false;
-  if (!glob(host, '[^/@:?#]+').test(url.hostname.replace(/\.$/, ''))) return false;
+  if (!fits(host, url.hostname.replace(/\.$/, ''), HOST_STAR)) return false;
   if (port !== undefined && port !== '*' && port !== portOf(url)) return false;
   if (port === undefined && !deny && url.port !== '') return false;
-  return pathsOf(url).some((each) => glob(path, '.*').test(each));
+  return pathsOf(url).some((each) => fits(path, each, PATH_STAR));
 }
 
 function parse(pattern: string): Pattern {
@@ -53,7 +53,34 @@ function pathsOf({ pathname, search }: URL): string[] {
   }
 }
 
-function glob(pattern: string, star: string): RegExp {
-  const literal = pattern.split('*').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-  return new RegExp(`^${literal.join(star)}$`, 's');
+/** What a star may stand for. */
+interface Star {
+  readonly least: 0 | 1;
+  readonly takes: (char: string) => boolean;
+}
+
+const HOST_STAR: Star = { least: 1, takes: (char) => !'/@:?#'.includes(char) };
+const PATH_STAR: Star = { least: 0, takes: () => true };
+
+/** Goes back to the last star only: an address is a stranger's, and as a regular expression it could take for ever. */
+function fits(pattern: string, text: string, { least, takes }: Star): boolean {
+  let at = 0;
+  let after: number | undefined;
+  let starEnd = 0;
+  for (let from = 0; from < text.length; ) {
+    if (pattern[at] === '*' && (least === 0 || takes(text.charAt(from)))) {
+      at += 1;
+      after = at;
+      from += least;
+      starEnd = from;
+    } else if (pattern[at] === text[from] && pattern[at] !== '*') {
+      at += 1;
+      from += 1;
+    } else if (after !== undefined && takes(text.charAt(starEnd))) {
+      at = after;
+      starEnd += 1;
+      from = starEnd;
+    } else return false;
+  }
+  return least === 0 ? /^\**$/.test(pattern.slice(at)) : at === pattern.length;
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createArgumentChecker, mayBacktrack } from '../../src/call/argument-check.ts';
+import { createArgumentChecker } from '../../src/call/argument-check.ts';
 import { scriptedServer } from '../../src/testing/index.ts';
 import { failure, text, type World, world } from './world.ts';
 
@@ -144,23 +144,29 @@ describe('schemas that mean harm (A18)', () => {
     '(?=a+)a+b',
     '(a)\\1',
     'a*a*a*a*b',
+    'a*a*a*b',
+    '(a?){25}(a?){25}b',
+    '(?:a|a){25}b',
+    '(\\w\\w?){0,40}b',
+    '(a{0,9}){0,99}b',
     '((a|b)*c)*d',
     `${'(a'.repeat(200)}${')'.repeat(200)}`.repeat(2),
   ])('the pattern %s is not run', (pattern) => {
-    expect(mayBacktrack(pattern) || pattern.length > 512).toBe(true);
     const schema = { type: 'object', properties: { a: { type: 'string', pattern } } };
     expect(check(schema, { a: `${'a'.repeat(5_000)}!` })).toEqual([]);
   });
 
-  it.each(['^[a-z0-9-]+$', '^\\d{4}-\\d{2}$', '^(?:a|b)$', '^v?\\d+\\.\\d+$'])(
-    'the plain pattern %s is',
-    (pattern) => {
-      expect(mayBacktrack(pattern)).toBe(false);
-      expect(check({ properties: { a: { pattern } } }, { a: '~' })).toEqual([
-        `a must match pattern "${pattern}"`,
-      ]);
-    },
-  );
+  it.each([
+    '^[a-z0-9-]+$',
+    '^\\d{4}-\\d{2}$',
+    '^(?:a|b)$',
+    '^v?\\d+\\.\\d+$',
+    '^[\\w.+-]+@[\\w-]+\\.[\\w.]+$',
+  ])('the plain pattern %s is', (pattern) => {
+    expect(check({ properties: { a: { pattern } } }, { a: '~' })).toEqual([
+      `a must match pattern "${pattern}"`,
+    ]);
+  });
 
   it('references that double at every step end, whether in a circle or not', () => {
     const $defs: Record<string, unknown> = { d40: { type: 'string' } };

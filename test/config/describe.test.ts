@@ -132,6 +132,14 @@ describe('describeEntry: POL-7, secrets are never shown', () => {
     });
   });
 
+  it('F15: looks for secrets in arguments of any length and shape within a moment', () => {
+    const long = ['https://h/?'.padEnd(500_000, 'x'), 'a='.repeat(200_000), `--token=${'a='.repeat(50_000)}`];
+    expect(shown({ command: 'x', args: long })).toEqual({
+      command: 'x',
+      args: [long[0], long[1], `--token=${SET}`],
+    });
+  });
+
   it('leaves out what has no effect in a project file', () => {
     const raw = { command: 'x', trusted: true };
     const { entry } = parseEntry('s', raw, 'project');
