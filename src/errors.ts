@@ -43,6 +43,8 @@ export interface ErrorDetail {
   readonly retryAfterMs?: number;
   /** The code of a JSON-RPC error answer, and its data. */
   readonly rpcCode?: number;
+  /** What the server said with it, cleaned. */
+  readonly rpcMessage?: string;
   readonly rpcData?: unknown;
   /** A legacy HTTP session that the server no longer knows. */
   readonly sessionExpired?: boolean;
@@ -50,6 +52,8 @@ export interface ErrorDetail {
   readonly permanent?: boolean;
   /** The request never reached the server, so repeating it is safe. */
   readonly notSent?: boolean;
+  /** Ended in good order, by somebody who knows: nothing is begun again before it is needed. */
+  readonly atRest?: boolean;
 }
 
 export interface PlugboardErrorOptions {

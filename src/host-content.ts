@@ -170,7 +170,7 @@ export class HostContent {
   }
 
   resourceUpdated(connection: Connection, uri: string): void {
-    this.#subscriptions.updated(connection.name, uri);
+    this.#subscriptions.updated(connection, uri);
   }
 
   // The inside.

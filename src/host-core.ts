@@ -23,7 +23,7 @@ import { Intake } from './catalog/intake.ts';
 import { type KnownToolsKeeper, openKnownToolsKeeper } from './catalog/known-tools-keep.ts';
 import { createSearch, type Search } from './catalog/search-view.ts';
 import { findHome, type Home, homeAt } from './config/home.ts';
-import { limitsFor } from './config/limits.ts';
+import { limitsFor, maxOutputTokens } from './config/limits.ts';
 import { type LoadedConfig, loadConfig } from './config/load.ts';
 import type { Connection } from './connection/connection.ts';
 import type { ConnectionContext } from './connection/context.ts';
@@ -151,6 +151,9 @@ export class HostCore {
     const context = this.#connectionContext();
     this.pool = new Pool(context);
     this.work = new Workplace(options.manyAgents ? context : undefined);
+    this.work.events.on('state', ({ connection }) => {
+      if (connection.state.status === 'connected') this.content.connected(connection);
+    });
     this.content = new HostContent({
       clock,
       pool: this.pool,
@@ -300,8 +303,10 @@ export class HostCore {
       expand: (spec) => this.inputs.expand(spec, { ask: true }),
       transport: async (spec, entry, choice) => {
         await checkStillAdmitted(this.inputs.filledIn(spec, entry), this);
+        const shared = options.daemon ? await import('./host-shared.ts') : undefined;
         return (
           options.openTransport?.(spec.name) ??
+          (await shared?.openShared(this, spec)) ??
           createTransport({
             entry: confined(entry, options.sandbox),
             sse: choice === 'sse',
@@ -329,22 +334,23 @@ export class HostCore {
         if (kind === 'tools') this.intake.receive(connection);
         this.content.listChanged(connection, kind);
         this.events.emit(kind, { server: connection.name });
+        this.work.events.emit('list', { connection, kind });
       },
       resourceUpdated: (connection, uri) => this.content.resourceUpdated(connection, uri),
       log: (connection, { level, message }) =>
-        this.log(connection.name, level, message, this.work.sessionOf(connection)?.id),
+        this.log(connection.name, level, message, this.work.whose(connection)),
     };
   }
 
   #changed(connection: Connection): void {
     if (connection.state.status === 'connected') {
       const isNew = this.intake.receive(connection);
-      this.content.connected(connection);
       // A server that came back with what it had changes nothing for anybody: prompt caches hold.
       if (isNew) this.events.emit('tools', { server: connection.name });
     }
     if (connection.state.status === 'disconnected') this.forget(connection.name);
     this.events.emit('server', this.report(connection));
+    this.work.events.emit('state', { connection });
   }
 
   #callContext(telemetry: Telemetry | undefined): CallContext {
@@ -375,7 +381,7 @@ export class HostCore {
       habits: this.#habits,
       telemetry,
       outputs: createOutputFiles(this.home.outputs, this.clock),
-      maxOutputTokens: positiveInteger(this.env['MAX_MCP_OUTPUT_TOKENS']),
+      maxOutputTokens: maxOutputTokens(this.env),
       model: this.options.model ?? {},
       allowAlways: async (name) => {
         const { allowAlways } = await import('./config/allow.ts');
@@ -391,8 +397,4 @@ export class HostCore {
     );
     return this.#reaper;
   }
-}
-
-function positiveInteger(text: string | undefined): number | undefined {
-  return text !== undefined && /^[1-9]\d{0,11}$/.test(text.trim()) ? Number(text) : undefined;
 }

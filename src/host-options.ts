@@ -41,6 +41,13 @@ export interface HostOptions extends Questioned {
    * servers, which do not say whose call they ask about, work for one at a time. Default: one agent's.
    */
   readonly manyAgents?: boolean | undefined;
+  /**
+   * Stdio servers run in the daemon, where agents of the same user with the same entry, folder and environment
+   * share one process; the daemon is started when it is needed. Everything else stays in this process:
+   * configuration, consent, approvals, questions, results. A server that cannot be shared, or no daemon to be
+   * had: a process of our own, and a line in the log. Default: always processes of our own.
+   */
+  readonly daemon?: boolean | undefined;
   /** How a login reaches the person's browser; default: the system's own way. */
   readonly openUrl?: ((url: string) => void | Promise<void>) | undefined;
   readonly naming?: Naming | undefined;
@@ -91,7 +98,7 @@ export interface HostEvents extends CallEvents, QuestionEvents {
     readonly server?: string;
     readonly level: LogLevel;
     readonly message: string;
-    /** Whose work it is about, when a server says it while it works for one session only. */
+    /** Whose work a server says it about; empty when that may be several sessions, absent before all work. */
     readonly session?: string;
   };
 }

@@ -24,11 +24,13 @@ export class HostServers {
   #settled: Promise<void> = Promise.resolve();
   /** Changes of the set of servers happen one after the other. */
   #changing: Promise<unknown> = Promise.resolve();
+  #which: NonNullable<HostCore['options']['connect']>;
   #unwatch: () => void = () => {};
   #closed = false;
 
   constructor(core: HostCore) {
     this.#core = core;
+    this.#which = core.options.connect ?? 'lifecycle';
   }
 
   /** Puts the configured servers in place and begins to start them. */
@@ -38,6 +40,13 @@ export class HostServers {
     const started = startAll(await this.#toStart(added), this.#core.clock);
     if (options.watch !== false) await this.#watch();
     this.#settled = this.#settle(started);
+  }
+
+  /** Begins to start what `connect: 'none'` had left out, as its lifecycle says. */
+  async startRest(): Promise<void> {
+    this.#which = 'lifecycle';
+    const started = startAll(await this.#toStart(this.#core.pool.all()), this.#core.clock);
+    this.#settled = Promise.all([this.#settled, started]).then(() => this.#core.collectTasks());
   }
 
   /** Waits until every server has settled; rejects when a `required` one did not come up. */
@@ -134,12 +143,12 @@ export class HostServers {
   }
 
   async #settle(started: ReturnType<typeof startAll>): Promise<void> {
-    const { events, options } = this.#core;
+    const { events } = this.#core;
     const counts = await started;
     // Whoever made this host has had a chance to listen, also when there was nothing to start.
     await nextTurn();
     events.emit('ready', counts);
-    if (options.connect !== 'none') this.#core.collectTasks();
+    if (this.#which !== 'none') this.#core.collectTasks();
   }
 
   async #admitted(): Promise<Admitted[]> {
@@ -159,9 +168,8 @@ export class HostServers {
   async #toStart(connections: readonly Connection[]): Promise<Starting> {
     const allowed = connections.filter(({ state }) => state.status === 'idle');
     const fresh = await this.#core.intake.recall(allowed.map(({ spec }) => spec));
-    const which = this.#core.options.connect ?? 'lifecycle';
-    if (which === 'none') return { now: [], inTurns: [] };
-    if (which === 'all') return { now: allowed, inTurns: [] };
+    if (this.#which === 'none') return { now: [], inTurns: [] };
+    if (this.#which === 'all') return { now: allowed, inTurns: [] };
     const isLazy = ({ spec }: Connection): boolean => (spec.entry.lifecycle ?? 'lazy') === 'lazy';
     const isKnown = ({ name }: Connection): boolean => this.#core.catalog.listing(name) !== undefined;
     return {

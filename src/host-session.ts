@@ -3,14 +3,18 @@
 import type { CallOptions } from './call/call.ts';
 import type { Session } from './call/session.ts';
 import type { ShapedResult } from './call/shape.ts';
+import type { Completion, CompletionOptions, CompletionRef } from './catalog/completion.ts';
 import { visibleTools } from './catalog/deferral.ts';
 import type { PromptArguments, PromptResult } from './catalog/prompts.ts';
 import type { ReadResult } from './catalog/resources.ts';
+import type { ResourceListener } from './catalog/resources-subscribe.ts';
 import type { Tool } from './catalog/tool.ts';
 import type { Connection } from './connection/connection.ts';
 import { PlugboardError } from './errors.ts';
 import type { ContentOptions } from './host-content.ts';
 import type { HostCore } from './host-core.ts';
+import { Passage } from './host-passage.ts';
+import type { Unsubscribe } from './lib/emitter.ts';
 
 /** Use `host.session()`, and `end()` when the caller has gone. */
 export class HostSession {
@@ -43,6 +47,20 @@ export class HostSession {
     );
   }
 
+  /** As the host's, of the process that works for this caller. */
+  async subscribe(server: string, uri: string, listener: ResourceListener): Promise<Unsubscribe> {
+    return this.#core.content.subscribe(this.#own(server), uri, listener);
+  }
+
+  /** Suggestions for an argument of a prompt or of a resource template. */
+  async complete(
+    ref: CompletionRef,
+    argument: { readonly name: string; readonly value: string },
+    options?: CompletionOptions,
+  ): Promise<Completion> {
+    return this.#core.content.complete(this.#own(ref.server), ref, argument, options);
+  }
+
   /** What a prompt says. */
   prompt(
     server: string,
@@ -53,6 +71,13 @@ export class HostSession {
     return this.#attend(server, options.signal, (connection) =>
       this.#core.content.prompt(connection, name, args, options),
     );
+  }
+
+  /** One server as it is, for a caller that has a host of its own and shares only the process. */
+  passage(server: string): Passage {
+    const { work, pool } = this.#core;
+    const primary = (): Connection | undefined => pool.get(server);
+    return new Passage(this.#primary(server), { work, session: this.#session, primary });
   }
 
   /** Processes that worked for this caller alone are ended. May be called twice. */
@@ -78,19 +103,21 @@ export class HostSession {
     });
   }
 
-  #attend<T>(
+  async #attend<T>(
     server: string,
     signal: AbortSignal | undefined,
     act: (connection: Connection) => Promise<T>,
   ): Promise<T> {
+    return this.#core.work.attend(this.#primary(server), { session: this.#session, signal }, act);
+  }
+
+  #own(server: string): Connection {
+    return this.#core.work.of(this.#primary(server), this.#session);
+  }
+
+  #primary(server: string): Connection {
     const primary = this.#core.pool.get(server);
-    if (primary === undefined) {
-      const error = new PlugboardError(
-        'UNKNOWN_SERVER',
-        `there is no server called ${JSON.stringify(server)}`,
-      );
-      return Promise.reject(error);
-    }
-    return this.#core.work.attend(primary, { session: this.#session, signal }, act);
+    if (primary !== undefined) return primary;
+    throw new PlugboardError('UNKNOWN_SERVER', `there is no server called ${JSON.stringify(server)}`);
   }
 }

@@ -228,9 +228,12 @@ export class Host {
     return erased;
   }
 
-  /** Starts a server; rejects with the reason when it does not come up. */
-  async connect(name: string): Promise<void> {
-    await this.#servers.get(name).connect();
+  /**
+   * Starts a server; rejects with the reason when it does not come up. Without a name: begins to start what
+   * `connect: 'none'` had left out, as lifecycles say, and `ready()` waits for it.
+   */
+  async connect(name?: string): Promise<void> {
+    await (name === undefined ? this.#servers.startRest() : this.#servers.get(name).connect());
   }
 
   /** Ends a server; its tools are gone until `connect`. */

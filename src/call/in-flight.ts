@@ -10,17 +10,27 @@ export interface Asking extends Cancellable, SampleCount {
   readonly session: Session;
 }
 
+interface Hand {
+  readonly works: Set<Asking>;
+  /** The only session that it ever worked for. */
+  user: Session | 'several';
+}
+
 export class InFlight {
-  readonly #work = new WeakMap<Connection, Set<Asking>>();
+  readonly #hands = new WeakMap<Connection, Hand>();
 
   begin(connection: Connection, work: Asking): void {
-    const known = this.#work.get(connection);
-    if (known === undefined) this.#work.set(connection, new Set([work]));
-    else known.add(work);
+    const hand = this.#hands.get(connection);
+    if (hand === undefined) {
+      this.#hands.set(connection, { works: new Set([work]), user: work.session });
+      return;
+    }
+    hand.works.add(work);
+    if (hand.user !== work.session) hand.user = 'several';
   }
 
   end(connection: Connection, work: Asking): void {
-    this.#work.get(connection)?.delete(work);
+    this.#hands.get(connection)?.works.delete(work);
   }
 
   /**
@@ -31,7 +41,7 @@ export class InFlight {
   whose(connection: Connection, signal: AbortSignal | undefined): Asking | undefined {
     let last: Asking | undefined;
     let mixed = false;
-    for (const work of this.#work.get(connection) ?? []) {
+    for (const work of this.#hands.get(connection)?.works ?? []) {
       if (signal !== undefined && signalOf(work) === signal) return work;
       mixed ||= last !== undefined && last.session !== work.session;
       last = work;
@@ -39,8 +49,13 @@ export class InFlight {
     return mixed ? undefined : last;
   }
 
-  /** The only session that a server works for now. */
-  sessionOf(connection: Connection): Session | undefined {
-    return this.whose(connection, undefined)?.session;
+  /**
+   * Whose words a process says: those of the only session that it works for now. What it says when it has nothing
+   * to do may be about what it did before. Undefined before all work.
+   */
+  sessionOf(connection: Connection): Session | 'several' | undefined {
+    const hand = this.#hands.get(connection);
+    if (hand === undefined || hand.works.size === 0) return hand?.user;
+    return this.whose(connection, undefined)?.session ?? 'several';
   }
 }

@@ -2,20 +2,31 @@
 
 import { Connection } from '../connection/connection.ts';
 import type { ConnectionContext } from '../connection/context.ts';
+import type { ListEvent } from '../connection/live.ts';
 import { signalOf } from '../lib/cancellation.ts';
+import { Emitter } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { Berths } from './berths.ts';
 import { type Asking, InFlight } from './in-flight.ts';
 import type { Session } from './session.ts';
 
+export interface WorkplaceEvents {
+  /** A process came, or went. */
+  readonly state: { readonly connection: Connection };
+  readonly list: { readonly connection: Connection; readonly kind: ListEvent };
+}
+
 export class Workplace {
   readonly inFlight: InFlight = new InFlight();
+  /** Of every process of every server, where the events of a host know only of the first of each. */
+  readonly events: Emitter<WorkplaceEvents> = new Emitter();
   /** Undefined where all sessions are of one agent: it shares with nobody. */
   readonly berths: Berths | undefined;
 
   /** `twins`: what more processes of a server are made from; undefined: there are none. */
   constructor(twins: ConnectionContext | undefined) {
-    this.berths = twins === undefined ? undefined : new Berths({ clock: twins.clock, twin: twinsIn(twins) });
+    this.berths =
+      twins === undefined ? undefined : new Berths({ clock: twins.clock, twin: this.#twinsIn(twins) });
   }
 
   /** The connection that a session uses of a server, if there is one. */
@@ -57,14 +68,20 @@ export class Workplace {
     }
   }
 
-  /** Whom a server's process works for, if it is one session only. */
-  sessionOf(connection: Connection): Session | undefined {
-    return this.berths?.ownerOf(connection) ?? this.inFlight.sessionOf(connection);
+  /** The id of the session that the words of a process are about, empty for several; undefined before all work. */
+  whose(connection: Connection): string | undefined {
+    const session = this.berths?.ownerOf(connection) ?? this.inFlight.sessionOf(connection);
+    return session === 'several' ? '' : session?.id;
   }
-}
 
-/** One more process of a server: what it says of lists and states is what the first one says. */
-function twinsIn(context: ConnectionContext): (primary: Connection) => Connection {
-  const silent = { changed: () => {}, listChanged: () => {}, resourceUpdated: () => {} };
-  return ({ spec }) => new Connection(spec, { status: 'idle' }, { ...context, ...silent });
+  /** One more process of a server: the host knows of its lists and states only what the first one says. */
+  #twinsIn(context: ConnectionContext): (primary: Connection) => Connection {
+    const own = {
+      ...context,
+      changed: (connection: Connection) => this.events.emit('state', { connection }),
+      listChanged: (connection: Connection, kind: ListEvent) =>
+        this.events.emit('list', { connection, kind }),
+    };
+    return ({ spec }) => new Connection(spec, { status: 'idle' }, own);
+  }
 }

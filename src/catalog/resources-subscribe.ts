@@ -22,6 +22,7 @@ export interface ResourceUpdate {
 export type ResourceListener = (update: ResourceUpdate) => void;
 
 export interface ResourceSubscriptionsOptions {
+  /** The process that stands for a server; others of it are told apart. */
   readonly connection: (server: string) => Connection | undefined;
   readonly warn: (server: string, message: string) => void;
 }
@@ -33,9 +34,12 @@ interface Watched {
 
 export class ResourceSubscriptions {
   readonly #options: ResourceSubscriptionsOptions;
-  readonly #servers = new Map<string, Map<string, Watched>>();
+  /** By server, whatever its connection is by now, or by one more process of it, which nobody replaces. */
+  readonly #places = new Map<string, Map<string, Watched>>();
+  readonly #twins = new WeakMap<Connection, string>();
   /** Over HTTP two requests may overtake each other: those about one resource wait for their turn. */
   readonly #turns = new Map<string, Promise<void>>();
+  #twinsSeen = 0;
 
   constructor(options: ResourceSubscriptionsOptions) {
     this.#options = options;
@@ -44,12 +48,12 @@ export class ResourceSubscriptions {
   async subscribe(connection: Connection, uri: string, listener: ResourceListener): Promise<Unsubscribe> {
     await connection.ready();
     if (!canSubscribe(connection)) throw cannotSubscribe(connection.name);
-    const { name } = connection;
+    const place = this.#placeOf(connection);
     const watched = this.#watch(connection, uri);
     // Its own object, so that one function may be given twice and taken back once.
     const own: ResourceListener = (update) => listener(update);
     watched.listeners.add(own);
-    const leave = (): void => this.#leave(name, uri, watched, own);
+    const leave = (): void => this.#leave(connection, place, uri, watched, own);
     try {
       await watched.asked;
     } catch (thrown) {
@@ -61,7 +65,7 @@ export class ResourceSubscriptions {
 
   /** A server is there, for the first time or again: it has to be told what is wanted. */
   connected(connection: Connection): void {
-    const uris = [...(this.#servers.get(connection.name)?.keys() ?? [])];
+    const uris = [...(this.#places.get(this.#placeOf(connection))?.keys() ?? [])];
     if (uris.length === 0) return;
     const { warn } = this.#options;
     if (!canSubscribe(connection)) {
@@ -77,8 +81,9 @@ export class ResourceSubscriptions {
   }
 
   /** A server says that a resource changed. */
-  updated(server: string, uri: string): void {
-    for (const [wanted, { listeners }] of this.#servers.get(server) ?? []) {
+  updated(connection: Connection, uri: string): void {
+    const { name: server } = connection;
+    for (const [wanted, { listeners }] of this.#places.get(this.#placeOf(connection)) ?? []) {
       if (uri !== wanted && !uri.startsWith(wanted.endsWith('/') ? wanted : `${wanted}/`)) continue;
       for (const listener of [...listeners]) {
         try {
@@ -91,8 +96,9 @@ export class ResourceSubscriptions {
   }
 
   #watch(connection: Connection, uri: string): Watched {
-    const uris = this.#servers.get(connection.name) ?? new Map<string, Watched>();
-    this.#servers.set(connection.name, uris);
+    const place = this.#placeOf(connection);
+    const uris = this.#places.get(place) ?? new Map<string, Watched>();
+    this.#places.set(place, uris);
     const known = uris.get(uri);
     if (known !== undefined) return known;
     if (uris.size === MAX_SUBSCRIPTIONS_PER_SERVER) throw tooMany(connection.name);
@@ -103,13 +109,13 @@ export class ResourceSubscriptions {
     return watched;
   }
 
-  #leave(server: string, uri: string, watched: Watched, own: ResourceListener): void {
+  #leave(from: Connection, place: string, uri: string, watched: Watched, own: ResourceListener): void {
     if (!watched.listeners.delete(own) || watched.listeners.size > 0) return;
-    const uris = this.#servers.get(server);
+    const uris = this.#places.get(place);
     if (uris?.get(uri) !== watched) return;
     uris.delete(uri);
-    if (uris.size === 0) this.#servers.delete(server);
-    const connection = this.#options.connection(server);
+    if (uris.size === 0) this.#places.delete(place);
+    const connection = place === from.name ? this.#options.connection(from.name) : from;
     // A server that is away has forgotten us already.
     if (connection === undefined || !connection.isLive) return;
     connection.watchResources([...uris.keys()]);
@@ -120,9 +126,10 @@ export class ResourceSubscriptions {
   /** Tells a legacy server what is wanted about one resource when the turn comes, which may not be what was wanted first. */
   #tell(connection: Connection, uri: string): Promise<void> {
     if (connection.negotiated?.era !== 'legacy') return Promise.resolve();
-    const key = JSON.stringify([connection.name, uri]);
+    const place = this.#placeOf(connection);
+    const key = JSON.stringify([place, uri]);
     const tell = async (): Promise<void> => {
-      const wanted = this.#servers.get(connection.name)?.has(uri) === true;
+      const wanted = this.#places.get(place)?.has(uri) === true;
       if (!wanted && !connection.isLive) return;
       const method = wanted ? 'resources/subscribe' : 'resources/unsubscribe';
       await connection.request(method, { uri }, { idleMs: SUBSCRIBE_TIMEOUT_MS });
@@ -135,6 +142,17 @@ export class ResourceSubscriptions {
     };
     turn.then(done, done);
     return turn;
+  }
+
+  #placeOf(connection: Connection): string {
+    const known = this.#twins.get(connection);
+    if (known !== undefined) return known;
+    const first = this.#options.connection(connection.name);
+    if (first === undefined || first === connection) return connection.name;
+    this.#twinsSeen += 1;
+    const place = `${connection.name}\n${this.#twinsSeen}`;
+    this.#twins.set(connection, place);
+    return place;
   }
 }
 

@@ -21,3 +21,8 @@ export function limitsFor(entry: ServerEntry, settings: Settings): Required<Limi
     maxOutputTokens: limitFor('maxOutputTokens', entry, settings),
   };
 }
+
+/** What the environment says of results, for all servers. */
+export function maxOutputTokens({ MAX_MCP_OUTPUT_TOKENS: text }: NodeJS.ProcessEnv): number | undefined {
+  return text !== undefined && /^[1-9]\d{0,11}$/.test(text.trim()) ? Number(text) : undefined;
+}

@@ -327,6 +327,7 @@ export class Connection {
   }
 
   #lost(live: Live, error: PlugboardError): void {
+    if (this.#live === live && error.detail.atRest) this.rest();
     if (this.#live !== live) return;
     this.#retire(live);
     this.#broke(forServer(error, this.name));

@@ -387,6 +387,9 @@ function rpcError(method: string, error: unknown): PlugboardError {
   const code = typeof record['code'] === 'number' ? record['code'] : undefined;
   const message = typeof record['message'] === 'string' ? serverWords(record['message']) : 'no message';
   return new PlugboardError('PROTOCOL_ERROR', `${method} was answered with an error: ${message}`, {
-    detail: { ...(code === undefined ? {} : { rpcCode: code }), rpcData: record['data'] },
+    detail: {
+      ...(code === undefined ? {} : { rpcCode: code, rpcMessage: message }),
+      rpcData: record['data'],
+    },
   });
 }

@@ -4,6 +4,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Home } from '../config/home.ts';
+import type { Backend } from '../endpoint/backend.ts';
 import { asPlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -15,7 +16,8 @@ import { type Place, socketPath } from '../remote/place.ts';
 import { type DaemonRecord, readRecord } from '../remote/record.ts';
 import type { DaemonReport } from '../remote/report.ts';
 import { runCommandSession } from './command-session.ts';
-import { type SharedHost, SharedHosts } from './hosts.ts';
+import { openHanded } from './handed-server.ts';
+import { type SharedHost, SharedHosts, type Wish } from './hosts.ts';
 import { McpSession } from './mcp-session.ts';
 import { bytesOf, useOf } from './status.ts';
 
@@ -201,7 +203,7 @@ export class Daemon {
       socket.destroy();
       return;
     }
-    if (hello.kind === 'mcp' || hello.kind === 'command') return this.#attend(socket, hello);
+    if ('cwd' in hello) return this.#attend(socket, hello);
     const result = await this.#control(hello);
     if (hello.kind !== 'stop') {
       socket.end(sentence({ ok: true, result }));
@@ -253,23 +255,16 @@ export class Daemon {
     this.#seats.add(seat);
     this.#settle();
     try {
-      // A command alone is no reason to start servers here, unless somebody wanted a daemon that stays.
-      const shared = await this.#hosts
-        .acquire(hello, { make: hello.kind === 'mcp' || this.#stays })
-        .catch((error: unknown) => {
-          this.#options.log(`${hello.cwd}: ${asPlugboardError(error).message}`);
-          return undefined;
-        });
-      if (shared === undefined) {
-        socket.end(sentence({ ok: false }));
-        return;
-      }
-      socket.write(sentence({ ok: true }));
+      const from = hello.kind === 'server' ? await this.#hosts.around(hello) : hello;
+      const shared = await this.#hosts.acquire(from, this.#wishOf(hello)).catch((error: unknown) => {
+        this.#options.log(`${hello.cwd}: ${asPlugboardError(error).message}`);
+        return undefined;
+      });
       try {
-        if (hello.kind === 'mcp') await this.#serve(socket, hello, shared);
-        else await runCommandSession(socket, hello, { home: this.#options.home, shared });
+        const served = shared && (await this.#attendIn(shared, socket, hello, from));
+        if (served !== true) socket.end(sentence({ ok: false }));
       } finally {
-        await this.#hosts.release(shared);
+        if (shared !== undefined) await this.#hosts.release(shared);
       }
       // The client's process ends with this: by then, what it alone had needed is gone.
       socket.end();
@@ -279,15 +274,59 @@ export class Daemon {
     }
   }
 
-  async #serve(socket: Socket, hello: Extract<Hello, { kind: 'mcp' }>, shared: SharedHost): Promise<void> {
+  #wishOf({ kind }: Extract<Hello, Surroundings>): Wish {
+    switch (kind) {
+      case 'mcp':
+        return 'whole';
+      case 'server':
+        return 'named';
+      case 'command':
+        // Alone it is no reason to start servers here, unless somebody wanted a daemon that stays.
+        return this.#stays ? 'whole' : 'existing';
+      default:
+        return kind satisfies never;
+    }
+  }
+
+  /** False when that cannot be had here. Resolves when the client has gone. */
+  async #attendIn(
+    shared: SharedHost,
+    socket: Socket,
+    hello: Extract<Hello, Surroundings>,
+    from: Surroundings,
+  ): Promise<boolean> {
+    const { clock, home } = this.#options;
+    const welcome = (): boolean => socket.write(sentence({ ok: true }));
+    switch (hello.kind) {
+      case 'mcp':
+        welcome();
+        await this.#serve(socket, shared, from, shared.gateway(hello.approvals)).left;
+        return true;
+      case 'server': {
+        const server = openHanded(shared.host, hello.wanted, clock);
+        if (server === undefined) return false;
+        welcome();
+        const client = this.#serve(socket, shared, from, server);
+        server.accompany(client);
+        await client.left;
+        return true;
+      }
+      case 'command':
+        welcome();
+        await runCommandSession(socket, hello, { home, shared });
+        return true;
+      default:
+        return hello satisfies never;
+    }
+  }
+
+  #serve(socket: Socket, shared: SharedHost, from: Surroundings, backend: Backend): McpSession {
     this.#served += 1;
     const { clock } = this.#options;
-    const { approvals } = hello;
-    const name = `attached-${this.#served}`;
-    const client = new McpSession({ socket, from: hello, shared, approvals, name, clock });
+    const client = new McpSession({ socket, from, shared, backend, name: `attached-${this.#served}`, clock });
     this.#clients.add(client);
-    await client.left;
-    this.#clients.delete(client);
+    void client.left.then(() => this.#clients.delete(client));
+    return client;
   }
 
   async #status(): Promise<DaemonReport> {

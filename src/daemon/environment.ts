@@ -12,6 +12,9 @@ const OURS =
 /** How the terminal looks: differs from window to window, and no server has one. */
 const LOOKS: ReadonlySet<string> = new Set(['TERM', 'COLORTERM']);
 
+/** The daemon is of one home, whichever way its clients have found it. */
+const SAME_FOR_ALL: ReadonlySet<string> = new Set(['PLUGBOARD_HOME']);
+
 /** About this session and no other; a server that is shared by several must not be told apart by it. */
 const NEVER: ReadonlySet<string> = new Set(['PLUGBOARD_DAEMON', 'PLUGBOARD_OWNER']);
 
@@ -38,7 +41,9 @@ export function visibleEnvironment(
 /** The part of it that has to be the same for two sessions to share. */
 export function environmentKey(visible: NodeJS.ProcessEnv): readonly (readonly [string, string])[] {
   return Object.entries(visible)
-    .flatMap(([name, value]) => (value === undefined || LOOKS.has(name) ? [] : [[name, value] as const]))
+    .flatMap(([name, value]) =>
+      value === undefined || LOOKS.has(name) || SAME_FOR_ALL.has(name) ? [] : [[name, value] as const],
+    )
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 

@@ -1,18 +1,21 @@
 /** The hosts of the daemon: one for all sessions that may share their servers, for as long as there are any. */
 
 import { realpathSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import type { ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
 import { type BuiltIn, loadConfig } from '../config/load.ts';
 import { createHost, type Host } from '../host.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Surroundings } from '../remote/hello.ts';
+import type { Hello, Surroundings, WantedServer } from '../remote/hello.ts';
 import { Gateway } from '../serve/gateway.ts';
 import { SERVED_SESSIONS } from '../serve/served-sessions.ts';
 import { workspaceEntries } from '../workspace/entry.ts';
 import { environmentKey, visibleEnvironment } from './environment.ts';
 
 type Approvals = 'client' | 'enforce';
+export type ServerHello = Extract<Hello, { kind: 'server' }>;
 
 /** One host and who uses it. */
 export class SharedHost {
@@ -22,12 +25,21 @@ export class SharedHost {
   users = 0;
   readonly #gateways = new Map<Approvals, Gateway>();
   readonly #clock: Clock;
+  #whole: Promise<void> | undefined;
 
-  constructor(key: string, cwd: string, host: Host, clock: Clock) {
+  /** `isWhole`: its servers are started as their lifecycles say, and not only those that somebody names. */
+  constructor(key: string, cwd: string, host: Host, clock: Clock, isWhole: boolean) {
     this.key = key;
     this.cwd = cwd;
     this.host = host;
     this.#clock = clock;
+    if (isWhole) this.#whole = Promise.resolve();
+  }
+
+  /** Somebody wants all of its servers; resolves when they are on their way. */
+  complete(): Promise<void> {
+    this.#whole ??= this.host.connect();
+    return this.#whole;
   }
 
   /** What MCP clients are served by; those that want every approval asked are served apart. */
@@ -55,6 +67,9 @@ export interface SharedHostsOptions {
   /** Something about a host's servers changed: what its sessions have to have in common may have, too. */
   readonly changed: (shared: SharedHost) => void;
 }
+
+/** `whole`: one is made if need be, and all of its servers take part; `named`: only those that somebody names. */
+export type Wish = 'whole' | 'named' | 'existing';
 
 /** What has to be the same for two sessions to share a host. */
 interface HostKind {
@@ -87,8 +102,10 @@ export class SharedHosts {
    * The host for these surroundings, with the configuration as it is now; whoever is given one gives it back.
    * Undefined when there is none yet and none is to be made, or when the configuration wants no daemon.
    */
-  async acquire(from: Surroundings, how: { readonly make: boolean }): Promise<SharedHost | undefined> {
+  async acquire(from: Surroundings, wish: Wish): Promise<SharedHost | undefined> {
     const kinds = await this.#kindsOf(from);
+    // Agents that are served have the built-in server: they would not share a host that was made without it.
+    if (wish === 'named') kinds.reverse();
     const kind = kinds.find((each) => each !== undefined && this.#known.has(each.key)) ?? kinds[0];
     if (kind === undefined) return undefined;
     const { key } = kind;
@@ -97,8 +114,8 @@ export class SharedHosts {
       let making = this.#known.get(key);
       const isNew = making === undefined;
       if (making === undefined) {
-        if (!how.make) return undefined;
-        making = this.#make(kind, from);
+        if (wish === 'existing') return undefined;
+        making = this.#make(kind, from, wish);
         this.#known.set(key, making);
       }
       const known = await making;
@@ -107,11 +124,24 @@ export class SharedHosts {
       known.cancelEnd();
       known.cancelEnd = () => {};
       known.shared.users += 1;
+      if (wish !== 'named') await known.shared.complete();
       // A watcher notices changes too, but not before whoever made them asks the next thing.
       if (!isNew)
         await known.shared.host.reload().catch((error: unknown) => this.#options.log(String(error)));
       return known.shared;
     }
+  }
+
+  /**
+   * Where a session finds the one server that it wants: beside the others of its folder, where they have the same
+   * one, else in a host that is given its entry.
+   */
+  async around({ cwd, env, servers, wanted }: ServerHello): Promise<Surroundings> {
+    if (servers === undefined) return { cwd, env };
+    const config = await loadConfig({ cwd, home: this.#options.home, builtIn: workspaceEntries });
+    const same = config.servers.find((spec) => isWanted(spec, wanted));
+    // What a program wrote into its own code needs nobody's consent; a project's file does.
+    return same === undefined || same.scope === 'project' ? { cwd, env, servers } : { cwd, env };
   }
 
   /** Whether a session with these surroundings, were it to come now, would be given this host. */
@@ -140,7 +170,7 @@ export class SharedHosts {
   }
 
   /** The hosts that would do, the likeliest first. */
-  #kindsOf(from: Surroundings): Promise<readonly (HostKind | undefined)[]> {
+  #kindsOf(from: Surroundings): Promise<(HostKind | undefined)[]> {
     const wanted = from.workspace === undefined ? [false, true] : [from.workspace];
     return Promise.all(wanted.map((workspace) => this.#kindOf(from, workspace)));
   }
@@ -165,7 +195,7 @@ export class SharedHosts {
     };
   }
 
-  #make({ key, cwd, env, builtIn }: HostKind, from: Surroundings): Promise<Known> {
+  #make({ key, cwd, env, builtIn }: HostKind, from: Surroundings, wish: Wish): Promise<Known> {
     const { home, clock, log } = this.#options;
     const making = createHost({
       cwd,
@@ -175,6 +205,7 @@ export class SharedHosts {
       // No more than the key knows of: what another session has in its environment must not decide for this one.
       env,
       clock,
+      connect: wish === 'named' ? 'none' : 'lifecycle',
       manyAgents: true,
       sessions: SERVED_SESSIONS,
     }).then((host) => {
@@ -182,7 +213,7 @@ export class SharedHosts {
       host.on('log', ({ server, level, message }) => {
         if (level === 'warning' || level === 'error') log(`${level} ${server ?? ''}: ${message}`);
       });
-      const shared = new SharedHost(key, cwd, host, clock);
+      const shared = new SharedHost(key, cwd, host, clock, wish !== 'named');
       host.on('server', () => this.#options.changed(shared));
       return { shared, cancelEnd: () => {} };
     });
@@ -201,6 +232,11 @@ export class SharedHosts {
     this.#ending.set(shared.key, ended);
     return ended;
   }
+}
+
+/** The same entry, started in the same folder. */
+export function isWanted({ name, raw, baseDir }: ServerSpec, wanted: WantedServer): boolean {
+  return name === wanted.name && baseDir === wanted.baseDir && isDeepStrictEqual(raw, wanted.raw);
 }
 
 function realPath(path: string): string {

@@ -1,17 +1,18 @@
-/** One relayed client: a front of the gateway on a socket of the daemon. */
+/** One client on a socket of the daemon: a front of the gateway for a relay, of one server for a host elsewhere. */
 
 import type { Socket } from 'node:net';
+import type { Backend } from '../endpoint/backend.ts';
 import { type LineClient, openLines } from '../endpoint/stdio.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import { LEAVING, type Surroundings } from '../remote/hello.ts';
+import { LEAVING, type ServerFrame, type Surroundings } from '../remote/hello.ts';
 import type { SharedHost } from './hosts.ts';
 
 export interface McpSessionOptions {
   readonly socket: Socket;
   readonly from: Surroundings;
   readonly shared: SharedHost;
-  readonly approvals: 'client' | 'enforce';
+  readonly backend: Backend;
   readonly name: string;
   readonly clock: Clock;
 }
@@ -26,12 +27,12 @@ export class McpSession {
   readonly #clock: Clock;
   #moving = false;
 
-  constructor({ socket, from, shared, approvals, name, clock }: McpSessionOptions) {
+  constructor({ socket, from, shared, backend, name, clock }: McpSessionOptions) {
     this.from = from;
     this.shared = shared;
     this.#socket = socket;
     this.#clock = clock;
-    this.#client = openLines(shared.gateway(approvals), name, { input: socket, output: socket });
+    this.#client = openLines(backend, name, { input: socket, output: socket });
     const { left, broken, front } = this.#client;
     this.left = Promise.race([left, broken]).then(() =>
       // Nobody reads the answers any more: what runs is cancelled upstream (F55).
@@ -47,6 +48,19 @@ export class McpSession {
     // A cancellation has to come through meanwhile, so nothing is held back before that moment.
     while (!this.#client.isAnswered) await this.#client.answered();
     if (!this.#socket.destroyed) await this.leave(LEAVING, 0);
+  }
+
+  /** A word of the daemon's own, between the lines of a server. */
+  say(frame: ServerFrame): void {
+    void this.#client.writer.flushed();
+    if (this.#socket.writable) this.#socket.write(`${JSON.stringify(frame)}\n`);
+  }
+
+  /** The last word: it is the answer to everything that is waited for. */
+  end(frame: ServerFrame): void {
+    this.#client.front.close(new PlugboardError('CANCELLED', 'the server has gone away'));
+    this.say(frame);
+    this.#socket.end();
   }
 
   /** Ends the session when everything is answered, with a word to the relay; after `graceMs` without one. */

@@ -14,7 +14,8 @@ export type ListKind = 'tools' | 'resources' | 'prompts';
 
 /** What all clients of one endpoint share. */
 export interface Backend {
-  readonly identity: Implementation;
+  /** On every result of the modern era; undefined where results come dressed already. */
+  readonly identity: Implementation | undefined;
   readonly clock: Clock;
   /** Modern requests that wait for their clients' answers. */
   readonly held: Held;

@@ -73,8 +73,8 @@ export function legacyAsker(params: Params): Asker {
 }
 
 /** A result as the era of its reader wants it. What depends on who asks is never for a shared cache. */
-export function dress(method: string, result: Params, era: Era, server: Implementation): Params {
-  if (era === 'legacy') return result;
+export function dress(method: string, result: Params, era: Era, server: Implementation | undefined): Params {
+  if (era === 'legacy' || server === undefined) return result;
   const { _meta: meta, ...rest } = result;
   return {
     ...(CACHEABLE.has(method) ? { ttlMs: 0, cacheScope: 'private' } : {}),

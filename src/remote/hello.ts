@@ -1,6 +1,7 @@
 /** The first line of each side: who comes and what for, and whether that can be had here. */
 
 import type { ServerEntry } from '../config/entry.ts';
+import type { SaidError } from './said-error.ts';
 
 /** Grows when the lines after the first ones change; builds differ in their socket already. */
 export const PROTOCOL = 1;
@@ -15,9 +16,18 @@ export interface Surroundings {
   readonly workspace?: boolean | undefined;
 }
 
+/** A server as its caller has it configured: another one is not given under its name. */
+export interface WantedServer {
+  readonly name: string;
+  readonly raw: Readonly<Record<string, unknown>>;
+  readonly baseDir: string;
+}
+
 export type Hello =
   /** MCP lines both ways from here on. */
   | ({ readonly kind: 'mcp'; readonly approvals: 'client' | 'enforce' } & Surroundings)
+  /** MCP lines both ways, with one server as it is: its caller has a host of its own. */
+  | ({ readonly kind: 'server'; readonly wanted: WantedServer } & Surroundings)
   /** One command, run there: frames of what it prints, then its exit status. */
   | ({ readonly kind: 'command'; readonly words: readonly string[]; readonly screen: Screen } & Surroundings)
   | { readonly kind: 'status' }
@@ -51,6 +61,13 @@ export interface Welcome {
 export const LEAVING = '{"plugboard":"leaving"}';
 /** The same, because a person stopped it: no other is to be started before somebody wants something. */
 export const STOPPED = '{"plugboard":"stopped"}';
+
+/** What the daemon says of a server, between the lines of that server. */
+export type ServerFrame =
+  /** The process that works for this session. */
+  | { readonly plugboard: 'started'; readonly pid?: number | undefined }
+  /** It has ended, with why. */
+  | { readonly plugboard: 'ended'; readonly error: SaidError };
 
 /** One frame of a command's output. */
 export type CommandFrame =

@@ -1,6 +1,6 @@
 /** Resources, prompts and completion towards clients: whose they are, and the way back to their servers. */
 
-import type { CompletionRef } from '../catalog/completion.ts';
+import type { Completion, CompletionRef } from '../catalog/completion.ts';
 import type { ListedPrompt, PromptArguments, PromptResult } from '../catalog/prompts.ts';
 import type { ReadResult } from '../catalog/resources.ts';
 import type { Asker, Params } from '../endpoint/eras.ts';
@@ -120,7 +120,15 @@ export async function getPrompt(
   };
 }
 
-export async function complete(host: ServedHost, params: Params, signal: AbortSignal): Promise<Params> {
+export async function complete(
+  host: ServedHost,
+  params: Params,
+  ask: (
+    ref: CompletionRef,
+    argument: { readonly name: string; readonly value: string },
+    context: Readonly<Record<string, string>>,
+  ) => Promise<Completion>,
+): Promise<Params> {
   const { ref, argument, context } = params;
   if (!isRecord(ref) || !isRecord(argument))
     throw invalidParams('completion/complete needs ref and argument.');
@@ -133,12 +141,7 @@ export async function complete(host: ServedHost, params: Params, signal: AbortSi
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
   const target = await completed(host, ref);
-  const completion = await host.complete(
-    target,
-    { name, value },
-    { signal, context: Object.fromEntries(strings) },
-  );
-  return { completion };
+  return { completion: await ask(target, { name, value }, Object.fromEntries(strings)) };
 }
 
 async function completed(host: ServedHost, ref: Params): Promise<CompletionRef> {

@@ -99,7 +99,9 @@ export class GatewayClient implements Attendant {
           ),
         );
       case 'completion/complete':
-        return complete(host, params, work.signal);
+        return complete(host, params, (ref, argument, context) =>
+          this.#open().complete(ref, argument, { signal: work.signal, context }),
+        );
     }
     return undefined;
   }
@@ -107,7 +109,7 @@ export class GatewayClient implements Attendant {
   async watch(uri: unknown, asker: Asker, changed: (uri: string) => void): Promise<Unsubscribe> {
     const { host } = this.#gateway;
     const { server, uri: theirs } = await ownerOf(host, uri, asker);
-    return host.subscribe(server, theirs, (update) =>
+    return this.#open().subscribe(server, theirs, (update) =>
       changed(update.uri === theirs ? String(uri) : update.uri),
     );
   }
@@ -135,7 +137,7 @@ export class GatewayClient implements Attendant {
   #during<T>(server: string, work: Work, run: (session: ServedSession) => Promise<T>): Promise<T> {
     const session = this.#open();
     this.#serverOf.set(work, server);
-    return this.#gateway.during(server, session.id, () => run(session));
+    return run(session);
   }
 
   #open(): ServedSession {

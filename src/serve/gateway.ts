@@ -1,4 +1,4 @@
-/** What all clients of one gateway share: the host, who is there, and whose calls each server works on. */
+/** What all clients of one gateway share: the host, and who is there. */
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { checkParams } from '../catalog/param-check.ts';
@@ -25,9 +25,6 @@ import { createParamHeaders, createToolLister } from './tools.ts';
 /** How long the first list waits for servers that are on their way: many clients never ask a second time. */
 const SETTLE_MS = 15_000;
 
-/** No session has this for its id. */
-const SEVERAL = '';
-
 export interface GatewayOptions {
   /** `client` (default): the connected agent has asked its own user; `enforce`: all of `approval` holds here too. */
   readonly approvals?: 'client' | 'enforce' | undefined;
@@ -52,11 +49,6 @@ export class Gateway implements Backend {
   /** Nobody's session: it only knows every tool. */
   #everything: ServedSession | undefined;
   readonly #clients = new Map<string, GatewayClient>();
-  readonly #calls = new Map<string, { readonly server: string; readonly session: string }>();
-  /** For each server the sessions that it works for, with the number of their calls. */
-  readonly #busy = new Map<string, Map<string, number>>();
-  /** For each server the one session that it ever worked for, or that there were several. */
-  readonly #users = new Map<string, string>();
   readonly #changed = new Set<ListKind>();
   readonly #stopListening: readonly (() => void)[];
   /** Resolves when every server has settled, or was waited for long enough; undefined once that is so. */
@@ -77,8 +69,6 @@ export class Gateway implements Backend {
       host.on('tools', () => this.#listChanged('tools')),
       host.on('resources', () => this.#listChanged('resources')),
       host.on('prompts', () => this.#listChanged('prompts')),
-      host.on('call.begin', ({ id, server, session }) => this.#begin(id, server, session)),
-      host.on('call.end', ({ id }) => this.#end(id)),
       host.on('log', (event) => this.#logged(event)),
     ];
   }
@@ -149,66 +139,16 @@ export class Gateway implements Backend {
     this.#changed.add(kind);
   }
 
-  /** For this long a server works for this session, also when it is no call that it works on. */
-  async during<T>(server: string, session: string, work: () => Promise<T>): Promise<T> {
-    this.#occupy(server, session);
-    try {
-      return await work();
-    } finally {
-      this.#vacate(server, session);
-    }
-  }
-
-  #begin(id: string, server: string, session: string): void {
-    this.#calls.set(id, { server, session });
-    this.#occupy(server, session);
-  }
-
-  #end(id: string): void {
-    const call = this.#calls.get(id);
-    if (call === undefined) return;
-    this.#calls.delete(id);
-    this.#vacate(call.server, call.session);
-  }
-
-  #occupy(server: string, session: string): void {
-    const user = this.#users.get(server);
-    if (user !== session) this.#users.set(server, user === undefined ? session : SEVERAL);
-    let sessions = this.#busy.get(server);
-    if (sessions === undefined) {
-      sessions = new Map();
-      this.#busy.set(server, sessions);
-    }
-    sessions.set(session, (sessions.get(session) ?? 0) + 1);
-  }
-
-  #vacate(server: string, session: string): void {
-    const sessions = this.#busy.get(server);
-    const left = (sessions?.get(session) ?? 1) - 1;
-    if (left > 0) sessions?.set(session, left);
-    else sessions?.delete(session);
-  }
-
   /**
-   * A server's words go to the client whose work they are about, else to the one it works for; while it works for several, nobody knows whose they are. What
-   * it says when nobody asked it for anything may be about what it did before: then it is for the one it ever worked
-   * for, or, before all work, for a client that is alone here.
+   * A server's words go to the client whose work they are about; where it may be several, nobody knows whose they
+   * are. What it says before all work is for a client that is alone here.
    */
-  #logged({ server, level, message, session: about }: HostEvents['log']): void {
+  #logged({ server, level, message, session }: HostEvents['log']): void {
     if (server === undefined) return;
-    if (about !== undefined) {
-      this.#clients.get(about)?.front.log(server, level, message);
-      return;
-    }
-    const sessions = this.#busy.get(server);
-    if (sessions === undefined || sessions.size === 0) {
-      const user = this.#users.get(server);
-      const [only, ...others] = this.#clients.values();
-      const client = user === undefined && others.length === 0 ? only : this.#clients.get(user ?? SEVERAL);
-      client?.front.log(server, level, message);
-    } else if (sessions.size === 1) {
-      for (const session of sessions.keys()) this.#clients.get(session)?.front.log(server, level, message);
-    }
+    const [only, ...others] = this.#clients.values();
+    const alone = others.length === 0 ? only : undefined;
+    const client = session === undefined ? alone : this.#clients.get(session);
+    client?.front.log(server, level, message);
   }
 }
 

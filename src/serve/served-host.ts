@@ -6,22 +6,13 @@ import type { HostSession } from '../host-session.ts';
 
 export type ServedSession = Pick<
   HostSession,
-  'id' | 'tools' | 'allTools' | 'call' | 'read' | 'prompt' | 'end'
+  'id' | 'tools' | 'allTools' | 'call' | 'read' | 'subscribe' | 'prompt' | 'complete' | 'end'
 >;
 
 export interface ServedHost
   extends Pick<
     Host,
-    | 'ready'
-    | 'instructions'
-    | 'resources'
-    | 'read'
-    | 'subscribe'
-    | 'prompts'
-    | 'prompt'
-    | 'complete'
-    | 'servers'
-    | 'on'
+    'ready' | 'instructions' | 'resources' | 'read' | 'prompts' | 'prompt' | 'servers' | 'on'
   > {
   session(options?: SessionOptions): ServedSession;
 }

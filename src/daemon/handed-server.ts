@@ -1,0 +1,205 @@
+/**
+ * One server of a shared host, for a host in another process: under its own names, with what it answers as it is.
+ * What its caller may see and do is decided there; here it only has its turn, and its questions their way back.
+ */
+
+import { type Era, META, type Negotiated } from '../connection/eras.ts';
+import type { Attendant, Backend } from '../endpoint/backend.ts';
+import type { Asker, Params } from '../endpoint/eras.ts';
+import type { Front } from '../endpoint/front.ts';
+import { firstPage, progressOf } from '../endpoint/requests.ts';
+import { Held } from '../endpoint/rounds.ts';
+import { RpcFailure, unknownMethod } from '../endpoint/rpc-failure.ts';
+import type { Work } from '../endpoint/work.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
+import type { Host } from '../host.ts';
+import type { Passage } from '../host-passage.ts';
+import type { HostSession } from '../host-session.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Unsubscribe } from '../lib/emitter.ts';
+import { isRecord, RPC_INTERNAL_ERROR } from '../lib/json-rpc.ts';
+import type { WantedServer } from '../remote/hello.ts';
+import { SAID_ERROR, sayError } from '../remote/said-error.ts';
+import { questionsOf } from '../serve/questions.ts';
+import { isWanted } from './hosts.ts';
+import type { McpSession } from './mcp-session.ts';
+
+/** About one agent alone: a process that others use is not told. */
+const PRIVATE = /^codex\/sandbox-state/;
+const ASKING = ['elicitation', 'sampling', 'roots'];
+
+/** Undefined when the host has no such server, or another one under its name. */
+export function openHanded(host: Host, wanted: WantedServer, clock: Clock): HandedServer | undefined {
+  if (!host.servers().some(({ name }) => name === wanted.name)) return undefined;
+  const server = new HandedServer(host, wanted.name, clock);
+  if (isWanted(server.spec, wanted)) return server;
+  server.leave();
+  return undefined;
+}
+
+class HandedServer implements Backend, Attendant {
+  readonly clock: Clock;
+  readonly held: Held;
+  readonly isClosing = false;
+  /** Results are the server's own, and so is what they say of it. */
+  readonly identity = undefined;
+  readonly #host: Host;
+  readonly #session: HostSession;
+  readonly #passage: Passage;
+  #front: Front | undefined;
+  #stop: readonly Unsubscribe[] = [];
+
+  constructor(host: Host, name: string, clock: Clock) {
+    this.#host = host;
+    this.clock = clock;
+    this.held = new Held(clock);
+    this.#session = host.session({
+      canBeAsked: () => this.#canBeAsked(),
+      ...questionsOf({ desk: undefined, workFor: (_server, signal) => this.#workFor(signal) }),
+    });
+    this.#passage = this.#session.passage(name);
+  }
+
+  get spec(): Passage['spec'] {
+    return this.#passage.spec;
+  }
+
+  attend(front: Front): Attendant {
+    this.#front = front;
+    return this;
+  }
+
+  /** Tells the client of the process behind this: which it is, what it says, and its end. */
+  accompany(client: McpSession): void {
+    const { id } = this.#session;
+    const { name } = this.spec;
+    this.#stop = [
+      this.#passage.follow({
+        listChanged: (kind) => this.#front?.listChanged(kind),
+        started: (pid) => client.say({ plugboard: 'started', pid }),
+        lost: (error) => client.end({ plugboard: 'ended', error: sayError(error) }),
+      }),
+      this.#host.on('log', ({ server, level, message, session }) => {
+        if (server === name && session === id) this.#front?.log(name, level, message);
+      }),
+    ];
+    const { pid } = this.#passage;
+    if (pid !== undefined) client.say({ plugboard: 'started', pid });
+  }
+
+  failureOf(thrown: unknown): RpcFailure {
+    const error = asPlugboardError(thrown);
+    const { rpcCode, rpcMessage, rpcData } = error.detail;
+    if (rpcCode !== undefined && rpcMessage !== undefined)
+      return new RpcFailure(rpcCode, rpcMessage, theirs(rpcData));
+    return new RpcFailure(RPC_INTERNAL_ERROR, error.message, { [SAID_ERROR]: sayError(error) });
+  }
+
+  async close(): Promise<void> {
+    this.leave();
+  }
+
+  // What the client asks.
+
+  about(): Params {
+    return {};
+  }
+
+  enter(): void {
+    // Nothing here is told to clients that have not said who they are.
+  }
+
+  leave(): void {
+    for (const stop of this.#stop) stop();
+    this.#stop = [];
+    this.held.close(new PlugboardError('CANCELLED', 'the client has gone away'));
+    this.#session.end();
+  }
+
+  async initialized(): Promise<Params> {
+    const { era: _era, ...agreed } = await this.#agreed('legacy', 'initialize');
+    return agreed;
+  }
+
+  quick(method: string, params: Params, { era }: Asker): Promise<Params> | undefined {
+    switch (method) {
+      case 'server/discover':
+        return this.#discover();
+      case 'tools/list':
+        firstPage(params);
+        return this.#listTools(era);
+    }
+    return undefined;
+  }
+
+  async long(method: string, params: Params, work: Work): Promise<Params> {
+    if (PRIVATE.test(method)) throw unknownMethod(method);
+    await this.#agreed(work.asker.era, method);
+    const result = await this.#passage.request(method, handedOn(params), {
+      cancellation: work,
+      onProgress: progressOf(params, work),
+    });
+    // The peer lets nothing else through.
+    return result as Params;
+  }
+
+  watch(uri: unknown, _asker: Asker, changed: (uri: string) => void): Promise<Unsubscribe> {
+    return this.#session.subscribe(this.spec.name, String(uri), (update) => changed(update.uri));
+  }
+
+  // The inside.
+
+  /** What was agreed on with the server; a client of the other era hears that nobody here knows its words. */
+  async #agreed(era: Era, method: string): Promise<Negotiated> {
+    const agreed = await this.#passage.negotiated();
+    if (agreed.era !== era) throw unknownMethod(method);
+    return agreed;
+  }
+
+  async #discover(): Promise<Params> {
+    const { protocolVersion, capabilities, instructions, serverInfo } = await this.#agreed(
+      'modern',
+      'server/discover',
+    );
+    return {
+      resultType: 'complete',
+      supportedVersions: [protocolVersion],
+      capabilities,
+      ...(instructions === undefined ? {} : { instructions }),
+      ...(serverInfo === undefined ? {} : { _meta: { [META.serverInfo]: serverInfo } }),
+    };
+  }
+
+  async #listTools(era: Era): Promise<Params> {
+    await this.#agreed(era, 'tools/list');
+    const { items, cut: _cut, ...hints } = await this.#passage.tools();
+    return { tools: items, ...hints };
+  }
+
+  #workFor(signal: AbortSignal | undefined): Work | undefined {
+    const works = this.#front?.works().toReversed() ?? [];
+    return (
+      works.find((work) => work.signal === signal) ?? works.find(({ tool }) => tool !== undefined) ?? works[0]
+    );
+  }
+
+  #canBeAsked(): boolean {
+    const works = this.#front?.works() ?? [];
+    return works.some(({ asker }) => ASKING.some((name) => name in asker.capabilities));
+  }
+}
+
+/** Progress has a token of our own. */
+function handedOn(params: Params): Params {
+  const meta = params['_meta'];
+  if (!isRecord(meta)) return params;
+  const { progressToken: _token, ...rest } = meta;
+  return { ...params, _meta: rest };
+}
+
+/** Our own words cannot be put into our mouth. */
+function theirs(data: unknown): unknown {
+  if (!isRecord(data)) return data;
+  const { [SAID_ERROR]: _said, ...rest } = data;
+  return rest;
+}

@@ -1,0 +1,61 @@
+/** Servers of a host whose processes are the daemon's: which may be, and how one is had (CON-11). */
+
+import { isDeepStrictEqual } from 'node:util';
+import { isStdio, type ServerEntry, type ServerSpec, type Settings } from './config/entry.ts';
+import type { Home } from './config/home.ts';
+import { isShareable } from './config/shareable.ts';
+import { asPlugboardError } from './errors.ts';
+import type { HostOptions } from './host-options.ts';
+import type { Attached } from './remote/attach.ts';
+import { placeOf } from './remote/place.ts';
+import { attachOrStart } from './remote/start.ts';
+import { allowsDaemon } from './remote/wanted.ts';
+import { createAttachedTransport } from './transport/attached.ts';
+import type { Transport } from './transport/contract.ts';
+
+/** What it needs of the host that it belongs to. */
+interface Owner {
+  readonly options: HostOptions;
+  readonly env: NodeJS.ProcessEnv;
+  readonly home: Home;
+  readonly config: { readonly settings: Settings };
+  log(server: string, level: 'warning', message: string): void;
+}
+
+/** Undefined when the server has to be a process of our own; what a person did not choose is said in the log. */
+export async function openShared(host: Owner, spec: ServerSpec): Promise<Transport | undefined> {
+  if (!isStdio(spec.entry) || !isShareable(spec.entry) || !wantsDaemon(host)) return undefined;
+  try {
+    const { socket, welcome } = await attach(host, spec);
+    if (welcome.ok) return createAttachedTransport(socket);
+    socket.destroy();
+    throw new Error('the daemon has it configured otherwise');
+  } catch (error) {
+    const { message, hint } = asPlugboardError(error);
+    const why = hint === undefined ? message : `${message} (${hint})`;
+    host.log(spec.name, 'warning', `it is not shared with other agents: ${why}`);
+    return undefined;
+  }
+}
+
+function wantsDaemon({ options, env, config }: Owner): boolean {
+  // A sandbox is about this agent alone.
+  const confined = options.sandbox !== undefined || options.sandboxState !== undefined;
+  return !confined && allowsDaemon(env) && config.settings.daemon !== false;
+}
+
+async function attach({ options, env, home }: Owner, spec: ServerSpec): Promise<Attached> {
+  const { name, raw, baseDir, scope } = spec;
+  if (!isDeepStrictEqual(JSON.parse(JSON.stringify(raw)), raw))
+    throw new Error('its entry is not plain data');
+  const place = placeOf(home, env);
+  if (place === undefined) throw new Error('this build has no daemon');
+  return attachOrStart(home, place, env, {
+    kind: 'server',
+    cwd: options.cwd ?? process.cwd(),
+    env,
+    wanted: { name, raw, baseDir },
+    // The daemon reads files itself. What was parsed from code is an entry.
+    ...(scope === 'code' ? { servers: { [name]: raw as unknown as ServerEntry } } : {}),
+  });
+}

@@ -1,0 +1,138 @@
+/** A stdio server whose process is the daemon's: the same messages, over a socket, shared with other agents. */
+
+import type { Socket } from 'node:net';
+import { PlugboardError } from '../errors.ts';
+import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
+import { LEAVING, type ServerFrame, STOPPED } from '../remote/hello.ts';
+import { LineCutter } from '../remote/lines.ts';
+import { hearError, SAID_ERROR } from '../remote/said-error.ts';
+import type { Receiver, Transport } from './contract.ts';
+
+/** How long the daemon may take to end what it did for us alone. */
+const GOODBYE_MS = 15_000;
+/** What the daemon reads of one line. */
+const MAX_LINE_CHARS: number = 16 * 1024 * 1024;
+
+/** `socket`: greeted and welcomed by the daemon; nothing was read from it since. */
+export function createAttachedTransport(socket: Socket): Transport {
+  return new AttachedTransport(socket);
+}
+
+class AttachedTransport implements Transport {
+  readonly kind = 'stdio';
+  readonly streamPerRequest = false;
+  readonly #socket: Socket;
+  readonly #gone: Promise<void>;
+  #pid: number | undefined;
+  /** Why it ends, where the daemon has said so. */
+  #reason: PlugboardError | undefined;
+  #closing = false;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    this.#gone = new Promise((resolve) => {
+      socket.once('close', resolve);
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#pid;
+  }
+
+  async open(receiver: Receiver, signal?: AbortSignal): Promise<void> {
+    const socket = this.#socket;
+    if (signal?.aborted) {
+      await this.close();
+      throw new PlugboardError('CANCELLED', 'the start was cancelled');
+    }
+    const lines = new LineCutter((line) => this.#received(receiver, line.toString('utf8')));
+    socket.on('data', (chunk: Buffer) => lines.push(chunk));
+    socket.once('end', () => socket.end());
+    void this.#gone.then(() => receiver.closed(this.#closing ? undefined : (this.#reason ?? lost())));
+    socket.resume();
+  }
+
+  async send(message: JsonRpcMessage): Promise<void> {
+    const socket = this.#socket;
+    if (!socket.writable || this.#reason !== undefined) throw notSent('the daemon has gone');
+    const line = JSON.stringify(message);
+    if (line.length > MAX_LINE_CHARS) throw tooLong();
+    if (socket.write(`${line}\n`)) return;
+    // Whoever sends much waits for the other side to read it.
+    await Promise.race([new Promise<void>((resolve) => socket.once('drain', resolve)), this.#gone]);
+  }
+
+  negotiated(): void {
+    // Nothing on a socket depends on the protocol version.
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    const late = setTimeout(() => this.#socket.destroy(), GOODBYE_MS);
+    this.#socket.end();
+    // What the daemon still says has to be read, or its end is never seen.
+    this.#socket.resume();
+    await this.#gone;
+    clearTimeout(late);
+  }
+
+  #received(receiver: Receiver, line: string): void {
+    if (line === LEAVING) {
+      this.#reason = notSent('the daemon has ended this session');
+      return;
+    }
+    if (line === STOPPED) {
+      this.#reason = notSent('the daemon was stopped', true);
+      return;
+    }
+    const frame = parsed(line);
+    if (frame === undefined)
+      receiver.notice({ level: 'warning', message: 'the daemon said what is no JSON' });
+    else if ('plugboard' in frame) this.#told(frame as unknown as ServerFrame);
+    else if (!this.#failed(receiver, frame)) receiver.message(frame as unknown as JsonRpcMessage);
+  }
+
+  #told(frame: ServerFrame): void {
+    if (frame.plugboard === 'started') this.#pid = frame.pid;
+    else if (frame.plugboard === 'ended') this.#reason = hearError(frame.error);
+  }
+
+  /** An answer that says in our own words why there is none. */
+  #failed(receiver: Receiver, { id, error }: Readonly<Record<string, unknown>>): boolean {
+    const data = isRecord(error) ? error['data'] : undefined;
+    const said = isRecord(data) ? hearError(data[SAID_ERROR]) : undefined;
+    if (said === undefined || (typeof id !== 'number' && typeof id !== 'string')) return false;
+    receiver.lost(id, said);
+    return true;
+  }
+}
+
+function parsed(line: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function lost(): PlugboardError {
+  return new PlugboardError('CONNECTION_LOST', 'the daemon was lost, and whether it was done is not known', {
+    hint: 'Look first, then try again: run/daemon.log in the home says what happened to it.',
+  });
+}
+
+function tooLong(): PlugboardError {
+  const most = MAX_LINE_CHARS / 1024 / 1024;
+  return new PlugboardError('LIMIT_EXCEEDED', `a message to a shared server may have ${most} MB`, {
+    hint: 'Give the server "shared": false, and it has a process of its own.',
+    detail: { notSent: true },
+  });
+}
+
+/** Nothing that is unanswered was begun. */
+function notSent(message: string, atRest = false): PlugboardError {
+  return new PlugboardError('CONNECT_FAILED', message, {
+    detail: { notSent: true, ...(atRest ? { atRest } : {}) },
+  });
+}
