@@ -55,15 +55,18 @@ export function descendants(ancestor: number): ProcessRow[] {
 }
 
 /**
- * Whether a process was started with exactly this assignment in its environment. Undefined when that cannot be
- * told: it is just being made, or it is a thread of the kernel.
+ * What follows `prefix` (`NAME=begin`) in the environment that a process was started with: null without such a
+ * variable, undefined when that cannot be told: it is just being made, or it is a thread of the kernel.
  */
-export function startedWith(pid: number, name: string, value: string): boolean | undefined {
+export function startedWithPrefix(pid: number, prefix: string): string | null | undefined {
   const environ = readOrUndefined(`/proc/${pid}/environ`);
-  if (environ === undefined) return false; // gone, or another user's
+  if (environ === undefined) return null; // gone, or another user's
   if (environ.length === 0) return undefined;
-  const at = environ.indexOf(`${name}=${value}\0`);
-  return at === 0 || (at > 0 && environ[at - 1] === 0);
+  let at = environ.indexOf(prefix);
+  while (at > 0 && environ[at - 1] !== 0) at = environ.indexOf(prefix, at + 1);
+  if (at === -1) return null;
+  const end = environ.indexOf(0, at);
+  return environ.toString('latin1', at + prefix.length, end === -1 ? environ.length : end);
 }
 
 function listOrNothing(path: string): string[] {

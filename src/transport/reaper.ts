@@ -14,6 +14,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { MarkedProcesses } from './marked-processes.ts';
 import { POSIX_REAPER, WINDOWS_REAPER } from './reaper-script.ts';
 
 /** The mark: `<host>.<number of the server>`. */
@@ -23,6 +24,8 @@ export const OWNER_VARIABLE = 'PLUGBOARD_OWNER';
 const MAX_HELPER_STARTS = 5;
 
 export interface Reaper {
+  /** The processes of all servers of this host, wherever they went. */
+  readonly marked: MarkedProcesses;
   /** Starts the helper if it does not run yet and returns the mark for the next server's environment. */
   mark(): string;
   /** A server's process, which leads its own group, has started. */
@@ -47,6 +50,7 @@ export function createReaper(options: ReaperOptions): Reaper {
 class HostReaper implements Reaper {
   readonly #options: ReaperOptions;
   readonly #host = randomUUID();
+  readonly marked: MarkedProcesses = new MarkedProcesses(OWNER_VARIABLE, `${this.#host}.`);
   readonly #groups = new Set<number>();
   #helper: ChildProcess | undefined;
   #ended: Promise<void> = Promise.resolve();

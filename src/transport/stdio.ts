@@ -64,7 +64,6 @@ class StdioTransport implements Transport {
   #receiver: Receiver | undefined;
   #starting: Promise<void> | undefined;
   #owner = '';
-  #startedAt = 0;
   #child: Child | undefined;
   #outbox: Outbox | undefined;
   #hasExited = false;
@@ -144,7 +143,7 @@ class StdioTransport implements Transport {
     // Without a pid the spawn failed, and the error comes as an event.
     if (child.pid !== undefined) {
       this.#options.reaper.add(child.pid);
-      this.#startedAt = processRow(child.pid)?.startedAt ?? 0;
+      this.#options.reaper.marked.since(processRow(child.pid)?.startedAt ?? 0);
     }
     child.once('exit', () => this.#exit());
     child.stdin.on('error', () => this.#halfClosed('input'));
@@ -238,7 +237,7 @@ class StdioTransport implements Transport {
       await endServer({
         pid: child.pid,
         owner: this.#owner,
-        startedAt: this.#startedAt,
+        marked: this.#options.reaper.marked,
         exited: () => this.#hasExited,
         closeInput: () => child.stdin.end(),
         clock: this.#clock,

@@ -30,7 +30,11 @@ export interface RunningServer extends Ancestor {
 /** Resolves when nothing of the server is left, or nothing more can be done about it. Never rejects. */
 export async function endServer(server: RunningServer): Promise<void> {
   if (process.platform === 'win32') return endTree(server);
-  const strays = new Strays(server);
+  const done = server.marked.begin();
+  await endGroup(server, new Strays(server)).finally(done);
+}
+
+async function endGroup(server: RunningServer, strays: Strays): Promise<void> {
   const allGone = async (): Promise<boolean> => groupGone(server) && (await strays.look()).length === 0;
 
   server.closeInput();

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { processRow, startedWith } from '../../src/lib/process-table.ts';
+import { processRow, startedWithPrefix } from '../../src/lib/process-table.ts';
 import { createReaper, OWNER_VARIABLE } from '../../src/transport/reaper.ts';
 import { eventually, fixture, onFixture } from './stdio-recorder.ts';
 
@@ -17,7 +17,9 @@ const COMING_UP_MS = 400;
 function survivors(token: string, nap: string): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => startedWith(Number(pid), 'TEST_TOKEN', token) || commandLine(pid).includes(nap))
+    .filter(
+      (pid) => startedWithPrefix(Number(pid), `TEST_TOKEN=${token}`) === '' || commandLine(pid).includes(nap),
+    )
     .filter((pid) => processRow(Number(pid))?.zombie === false)
     .map((pid) => `${pid} ${commandLine(pid)}`);
 }
