@@ -2,7 +2,7 @@
  * `npm run bench`: every bench, one after the other on an otherwise idle machine, and one table of what they found.
  * Within each, the contenders take turns. Also written: bench/results.json, and a chart for the README.
  *
- *   npm run bench [-- group…]      (groups: calls, start, commands, gateway, daemon, kit, memory, search, auth)
+ *   npm run bench [-- group…]      (groups: calls, start, commands, gateway, daemon, kit, memory, search, auth, growth)
  */
 
 import { spawn } from 'node:child_process';
@@ -23,6 +23,7 @@ const GROUPS = {
   memory: ['memory.mjs'],
   search: ['search.mjs', 'tokens.mjs'],
   auth: ['auth-call.mjs'],
+  growth: ['growth.mjs'],
 };
 /** Their data is not in the repository. */
 const NEEDS_DATA = new Set(['search.mjs', 'tokens.mjs']);

@@ -12,6 +12,8 @@ const START_MS = 30_000;
 const PACKAGES = ['mcp-proxy@6.7.19', 'supergateway@4.0.0', 'mcp-hub@4.2.1', 'mcporter@0.12.3'];
 /** mcporter needs it; the others run on the Node that runs the bench. */
 const NODE_24 = `node-${process.platform}-${process.arch}`;
+/** A server of the bench by the name of its program: what it takes is not the gateway's. */
+const SERVER = /\/bench\/.*-server\.mjs$/;
 const ADDRESS = /(http:\/\/[\d.:]+\/mcp)/;
 export const TOKEN = 'a-token-for-the-bench';
 
@@ -71,27 +73,24 @@ const entries = (servers, more = {}) =>
     ]),
   );
 
-export function limit() {
+export function limit(server = [echoServer]) {
   const name = 'hand-written pass-through (the limit)';
-  return start({ name, args: () => [path('./gateway-limit.mjs'), echoServer], ready: ADDRESS, tool: 'echo' });
+  return start({ name, args: () => [path('./gateway-limit.mjs'), ...server], ready: ADDRESS, tool: 'echo' });
 }
 
-export function ours(servers = 1) {
+export function ours(servers = 1, { server = [echoServer], settings = {} } = {}) {
   const given = Array.from({ length: servers }, (_, n) => [
     '--server',
-    `echo${n}=${process.execPath} ${echoServer}`,
+    `echo${n}=${process.execPath} ${server.join(' ')}`,
   ]);
   return start({
     name: 'plugboard serve',
-    args: () => [
-      path('../dist/bin/plugboard.cjs'),
-      'serve',
-      '--http',
-      '0',
-      '--token',
-      TOKEN,
-      ...given.flat(),
-    ],
+    args(home) {
+      mkdirSync(join(home, 'plugboard'));
+      writeFileSync(join(home, 'plugboard', 'config.json'), JSON.stringify(settings));
+      const flags = ['--http', '0', '--token', TOKEN];
+      return [path('../dist/bin/plugboard.cjs'), 'serve', ...flags, ...given.flat()];
+    },
     ready: ADDRESS,
     tool: 'mcp__echo0__echo',
     headers: { authorization: `Bearer ${TOKEN}` },
@@ -173,7 +172,7 @@ export function processesOf({ child }) {
     if (!/^\d+$/.test(pid)) continue;
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      const isServer = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').at(1) === echoServer;
+      const isServer = SERVER.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').at(1) ?? '');
       if (!isServer) parents.set(Number(pid), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
     } catch {
       // It has ended meanwhile.
