@@ -5,8 +5,10 @@ import { Matcher } from './matcher.ts';
 import { loadModel, type SearchModel, weightsFor } from './model.ts';
 import { type ParsedQuery, parseQuery } from './query.ts';
 import type { Question } from './question.ts';
+import { isStopWord } from './terms.ts';
 import { type UsageCounts, usageScores } from './usage.ts';
 import { askedWords, type Reason, reasonsFor } from './why.ts';
+import { wordsOf } from './words.ts';
 
 export interface SearchHit {
   readonly tool: Tool;
@@ -47,7 +49,8 @@ export function buildIndex(tools: readonly Tool[], model: SearchModel = loadMode
       // Who names tools gets those, however many; the limit is for guesses.
       if (parsed.kind === 'select') return select(tools, parsed.names).slice(0, MAX_LIMIT);
       const count = Math.min(MAX_LIMIT, Math.max(0, Math.floor(limit)));
-      return rank({ tools, matcher, weights, parsed, usage, count });
+      const hits = rank({ tools, matcher, weights, parsed, usage, count });
+      return hits.length > 0 ? hits : byNameAlone(tools, parsed.text).slice(0, count);
     },
   };
 }
@@ -60,6 +63,16 @@ function select(tools: readonly Tool[], names: readonly string[]): SearchHit[] {
     for (const tool of exact.length > 0 ? exact : tools.filter((t) => t.tool === name)) found.add(tool);
   }
   return [...found].map((tool) => ({ tool, score: 1 }));
+}
+
+/** A query of nothing but stop words says nothing, unless it is what a tool is called: `give`, `who am i`. */
+function byNameAlone(tools: readonly Tool[], text: string): SearchHit[] {
+  const words = wordsOf(text);
+  if (words.length === 0 || !words.every(isStopWord)) return [];
+  const wanted = words.join(' ');
+  return tools
+    .filter((tool) => wordsOf(tool.tool).join(' ') === wanted)
+    .map((tool) => ({ tool, score: 1, why: [{ field: 'name', words }] }));
 }
 
 interface RankInput {

@@ -37,6 +37,16 @@ describe('CAT-7: searching an index of tools', () => {
     expect(names(index.search(`select:${wanted.join(',')}`, { limit: 3 }))).toEqual(wanted);
   });
 
+  it('words that say nothing find the tools that are called so, and no others', () => {
+    const spoken = buildIndex([tool('box', 'give'), tool('shell', 'whoAmI'), tool('box', 'giveBack')]);
+    expect(['give', 'who am i', 'give me', 'please'].map((query) => names(spoken.search(query)))).toEqual([
+      ['mcp__box__give'],
+      ['mcp__shell__whoAmI'],
+      [],
+      [],
+    ]);
+  });
+
   it('+word leaves only tools that have the word, in whatever ending', () => {
     const hits = index.search('+branch get rid of', { limit: 100 });
     expect(names(hits).sort()).toEqual([
