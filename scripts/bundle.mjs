@@ -7,7 +7,8 @@
  *
  *   plugboard.cjs   answers --version, else requires one of the next two
  *   remote.cjs      the way to the daemon: the relay, and commands that run there
- *   commands.cjs    the command line and the configuration; commands that connect load the next
+ *   commands.cjs    the command line, the configuration, and the commands that only look at it
+ *   verbs.cjs       all other commands; those that connect load the next
  *   host.cjs        the host and everything below it
  *   serve.cjs       the gateway
  *   chat.cjs        the agent in the terminal
@@ -15,6 +16,7 @@
  *   doctor.cjs      the checks of doctor
  *   import.cjs, export.cjs   what is known about other agents, which no other command needs
  *   daemon.cjs      the daemon, a program of its own
+ *   jsonc.cjs       what edits a configuration, and reads one that is not plain JSON
  *   complete.cjs    what the completion of shells asks, with command-words.json beside it
  *   workspace.cjs   the workspace server, which other agents start too
  *   argument-check.cjs  its check of arguments
@@ -24,7 +26,7 @@
  * only servers over HTTP or with JSON Schemas by hand need is in files apart.
  */
 
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -50,7 +52,8 @@ const external = [
 
 const errors = { 'errors.ts': './errors.cjs' };
 const host = { ...errors, 'host.ts': './host.cjs' };
-const commands = {
+/** Commands with a file of their own. */
+const programs = {
   ...host,
   'cli/verbs/chat.ts': './chat.cjs',
   'cli/verbs/doctor.ts': './doctor.cjs',
@@ -59,6 +62,14 @@ const commands = {
   'cli/verbs/import.ts': './import.cjs',
   'cli/verbs/export.ts': './export.cjs',
 };
+/** What `get` and `list --no-connect` do not need: it would be half of the file that they have to read. */
+const verbs = (await readdir(join(src, 'cli', 'verbs')))
+  .map((file) => `cli/verbs/${file}`)
+  .filter((path) => !(path in programs) && !/\/(?:get|list|dashboard)\.ts$/.test(path))
+  .concat('cli/list-connected.ts', 'cli/overview.ts');
+const jsonc = ['config/jsonc.ts', 'config/json-edit.ts'];
+const withJsonc = { ...programs, ...Object.fromEntries(jsonc.map((path) => [path, './jsonc.cjs'])) };
+const commands = { ...withJsonc, ...Object.fromEntries(verbs.map((path) => [path, './verbs.cjs'])) };
 
 const files = [
   { name: 'errors', entry: 'errors.ts', apart: {} },
@@ -78,6 +89,8 @@ const files = [
   },
   { name: 'chat', entry: 'cli/verbs/chat.ts', apart: host },
   { name: 'doctor', entry: 'cli/verbs/doctor.ts', apart: host },
+  { name: 'jsonc', entry: jsonc, apart: errors },
+  { name: 'verbs', entry: verbs, apart: withJsonc },
   { name: 'commands', entry: 'cli/commands.ts', apart: commands },
   { name: 'daemon', entry: 'daemon/main.ts', apart: { ...commands, 'cli/commands.ts': './commands.cjs' } },
   { name: 'complete', entry: 'cli/completion/complete.ts', apart: {} },
@@ -95,6 +108,11 @@ const files = [
     supported: { 'dynamic-import': false },
   },
 ];
+
+/** Several modules as one. */
+function allOf(paths) {
+  return { contents: paths.map((path) => `export * from './${path}';`).join('\n'), resolveDir: src };
+}
 
 /** Modules of ours that are in a file of their own. */
 function keepApart(apart) {
@@ -162,7 +180,7 @@ await Promise.all(
   files.map(({ name, entry, apart, supported = {} }) =>
     build({
       absWorkingDir: root,
-      entryPoints: [join(src, entry)],
+      ...(Array.isArray(entry) ? { stdin: allOf(entry) } : { entryPoints: [join(src, entry)] }),
       outfile: join(out, `${name}.cjs`),
       bundle: true,
       platform: 'node',
