@@ -178,7 +178,7 @@ export class HostCore {
   }
 
   report(connection: Connection): ServerReport {
-    return reportOf(connection, this.catalog.listing(connection.name));
+    return reportOf(connection, this.catalog.listing(connection.name), this.work.twinsOf(connection));
   }
 
   nextCallId(): string {
@@ -255,8 +255,9 @@ export class HostCore {
       },
       notice: (message) => this.log(undefined, 'warning', message),
       changed: (server) => {
-        const twins = this.work.berths?.twinsOf(server) ?? [];
-        for (const each of [this.pool.get(server), ...twins]) each?.reconnect().catch(() => {});
+        const first = this.pool.get(server);
+        const all = first === undefined ? [] : [first, ...this.work.twinsOf(first)];
+        for (const each of all) each.reconnect().catch(() => {});
       },
     });
   }

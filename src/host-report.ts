@@ -26,10 +26,18 @@ export interface ServerReport {
   readonly era?: Era;
   readonly connectMs?: number;
   readonly pid?: number;
+  /** Processes that work for one session each, beside the first. */
+  readonly ownPids?: readonly number[];
   readonly quarantined?: readonly { readonly tool: string; readonly reason: string }[];
 }
 
-export function reportOf(connection: Connection, listing: ServerListing | undefined): ServerReport {
+/** `twins`: processes of sessions that share with nobody. */
+export function reportOf(
+  connection: Connection,
+  listing: ServerListing | undefined,
+  twins: readonly Connection[] = [],
+): ServerReport {
+  const ownPids = twins.flatMap((twin) => twin.pid ?? []);
   const { spec, state, negotiated, pid, transportKind } = connection;
   const quarantined = listing?.quarantined ?? [];
   return {
@@ -42,6 +50,7 @@ export function reportOf(connection: Connection, listing: ServerListing | undefi
     ...(negotiated === undefined ? {} : { protocolVersion: negotiated.protocolVersion, era: negotiated.era }),
     ...(state.status === 'connected' ? { connectMs: state.connectMs } : {}),
     ...(pid === undefined ? {} : { pid }),
+    ...(ownPids.length === 0 ? {} : { ownPids }),
     ...(quarantined.length === 0 ? {} : { quarantined }),
   };
 }

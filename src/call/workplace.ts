@@ -34,6 +34,11 @@ export class Workplace {
     return primary === undefined ? primary : (this.berths?.of(primary, session) ?? primary);
   }
 
+  /** Processes of the same server that work for one session each. */
+  twinsOf({ name }: Connection): readonly Connection[] {
+    return this.berths?.twinsOf(name) ?? [];
+  }
+
   /** What a server is answered about some work; it remembers which folders it was told. */
   async told(
     connection: Connection,

@@ -29,7 +29,8 @@ async function main(): Promise<void> {
   if (QUICK.test(command) && !words.includes('--no-connect')) {
     const { runQuickly } = await import('../remote/quick.ts');
     const status = await runQuickly(words, process.env);
-    if (status !== undefined) process.exit(status);
+    if (status === 'alone') words.push('--no-daemon');
+    else if (status !== undefined) process.exit(status);
   }
   if (words[0] === 'workspace') {
     const { runWorkspaceQuickly } = await import('./workspace-program.ts');

@@ -77,12 +77,19 @@ export class Daemon {
     const daemon = new Daemon(options, {
       pid: process.pid,
       version: readVersion(),
+      build: place.build,
       socket,
       token,
       since: clock.now(),
     });
     await daemon.#listen();
     return daemon;
+  }
+
+  /** A person had asked the one before for it: it stays without sessions, and keeps its servers. */
+  stay(): void {
+    this.#stays = true;
+    this.#settle();
   }
 
   private constructor(options: DaemonOptions, record: DaemonRecord) {
@@ -240,11 +247,10 @@ export class Daemon {
         await this.reload();
         return this.#status();
       case 'stay':
-        this.#stays = true;
-        this.#settle();
+        this.stay();
         return this.#status();
       case 'stop':
-        return { sessions: this.#seats.size };
+        return { sessions: this.#seats.size, relieved: this.#seats.size === 0, stays: this.#stays };
       default:
         return hello satisfies never;
     }

@@ -3,6 +3,7 @@
 import { findHome } from '../config/home.ts';
 import { EXIT_STATUS } from '../errors.ts';
 import { systemClock } from '../lib/clock.ts';
+import { relieveOlder } from '../remote/control.ts';
 import { placeOf } from '../remote/place.ts';
 import { READY } from '../remote/start.ts';
 import { Daemon } from './daemon.ts';
@@ -26,6 +27,8 @@ async function main(): Promise<void> {
   // Whoever started us waits for this word and then closes its end.
   process.stdout.on('error', () => {});
   process.stdout.write(`${READY}\n`);
+  // Nobody asks it for anything any more: whoever comes has our code.
+  if (await relieveOlder(home, place).catch(() => false)) daemon.stay();
   await daemon.closed;
 }
 

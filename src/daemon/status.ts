@@ -8,10 +8,12 @@ import type { SharedHost } from './hosts.ts';
 const BYTES_PER_KB = 1024;
 
 export function useOf({ cwd, users, host }: SharedHost): HostUse {
-  const servers = host.servers().map(({ name, status, pid }) => {
-    if (pid === undefined) return { name, status };
-    const pids = [pid, ...descendants(pid).map((row) => row.pid)];
-    return { name, status, pid, processes: pids.length, ...bytesOf(pids) };
+  const servers = host.servers().map(({ name, status, pid, ownPids = [] }) => {
+    const started = [...(pid === undefined ? [] : [pid]), ...ownPids];
+    if (started.length === 0) return { name, status };
+    const pids = started.flatMap((each) => [each, ...descendants(each).map((row) => row.pid)]);
+    const which = pid === undefined ? {} : { pid };
+    return { name, status, ...which, processes: pids.length, ...bytesOf(pids) };
   });
   return { cwd, sessions: users, servers };
 }

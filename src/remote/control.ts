@@ -7,7 +7,8 @@ import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { attach } from './attach.ts';
 import type { Hello } from './hello.ts';
-import { placeOf, RECORD_NAME } from './place.ts';
+import { type Place, placeOf, RECORD_NAME } from './place.ts';
+import { readRecord } from './record.ts';
 import type { DaemonReport } from './report.ts';
 import { attachOrStart } from './start.ts';
 
@@ -34,20 +35,38 @@ export async function stopDaemons(home: Home): Promise<number> {
   return (await askAll(home, { kind: 'stop', when: 'now' })).length;
 }
 
+/** Asks daemons of other code to leave if nobody is attached; true when one of them had been asked to stay. */
+export async function relieveOlder(home: Home, { build }: Place): Promise<boolean> {
+  const isOther = (record: string): boolean => {
+    const known = readRecord(record);
+    return known !== undefined && known.build !== build;
+  };
+  const answers = await askAll(home, { kind: 'stop', when: 'idle' }, isOther);
+  return answers.some(
+    (answer) => isRecord(answer) && answer['relieved'] === true && answer['stays'] === true,
+  );
+}
+
 /** What those that run have answered; each has ended its side by then. */
-async function askAll(home: Home, hello: Hello): Promise<readonly unknown[]> {
+async function askAll(
+  home: Home,
+  hello: Hello,
+  wanted: (record: string) => boolean = () => true,
+): Promise<readonly unknown[]> {
   const answers = await Promise.all(
-    recordsOf(home).map(async (record) => {
-      const attached = await attach(record, hello);
-      if (attached === undefined) return [];
-      const { socket, welcome } = attached;
-      await new Promise<void>((resolve) => {
-        socket.once('end', () => socket.end());
-        socket.once('close', () => resolve());
-        socket.resume();
-      });
-      return [welcome.result];
-    }),
+    recordsOf(home)
+      .filter(wanted)
+      .map(async (record) => {
+        const attached = await attach(record, hello);
+        if (attached === undefined) return [];
+        const { socket, welcome } = attached;
+        await new Promise<void>((resolve) => {
+          socket.once('end', () => socket.end());
+          socket.once('close', () => resolve());
+          socket.resume();
+        });
+        return [welcome.result];
+      }),
   );
   return answers.flat();
 }

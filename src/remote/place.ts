@@ -1,7 +1,7 @@
 /** Where the daemon of a home listens, and which build of it: a daemon of other code is another daemon. */
 
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,6 +28,8 @@ const PROCESS_VARIABLES = [
 
 export interface Place {
   readonly id: string;
+  /** The code that would run there, whatever Node is told when it starts. */
+  readonly build: string;
   /** The program to start. */
   readonly entry: string;
   /** Tells who listens where, and the token that a client has to show; 0600. */
@@ -43,10 +45,11 @@ export function placeOf(home: Home, env: NodeJS.ProcessEnv): Place | undefined {
   const entry = entryFile();
   if (entry === undefined) return undefined;
   const { size, mtimeMs } = statSync(entry);
-  const values = PROCESS_VARIABLES.map((name) => env[name] ?? '');
-  const id = hash([process.execPath, entry, size, mtimeMs, ...values]);
+  const build = hash([process.execPath, entry, size, mtimeMs]);
+  const id = hash([build, ...PROCESS_VARIABLES.map((name) => env[name] ?? '')]);
   return {
     id,
+    build,
     entry,
     record: join(home.run, `daemon-${id}.json`),
     lock: join(home.run, 'locks', `daemon-${id}.lock`),
@@ -72,18 +75,26 @@ export function socketPath(home: Home, id: string, env: NodeJS.ProcessEnv): stri
   });
 }
 
+/** Where there are no users, there is nobody else. */
+export function isOurs({ uid }: { readonly uid: number }): boolean {
+  return process.getuid === undefined || uid === process.getuid();
+}
+
 function fits(path: string): boolean {
   return Buffer.byteLength(path) <= MAX_SOCKET_BYTES;
 }
 
-/** Whoever may enter the folder may speak to the daemon: it is made for us alone, or refused. */
+/** Whoever may enter the folder may speak to the daemon: it is for us alone, or refused. */
 function ownFolder(folder: string, path: string): string {
   makeFolderSync(folder, ONLY_OURS);
   const info = lstatSync(folder);
-  const isOurs = process.getuid === undefined || info.uid === process.getuid();
-  if (info.isDirectory() && isOurs && (info.mode & OTHERS) === 0) return path;
+  if (info.isDirectory() && isOurs(info)) {
+    // As a home is that was copied or unpacked. What others have left in it meanwhile is not theirs to tell us: `isOurs`.
+    if ((info.mode & OTHERS) !== 0) chmodSync(folder, ONLY_OURS);
+    return path;
+  }
   throw new PlugboardError('START_FAILED', `${folder} is not a folder that only you can enter.`, {
-    hint: `Make it yours alone: chmod 700 ${folder}`,
+    hint: `Take it away, or set PLUGBOARD_HOME to another folder.`,
   });
 }
 

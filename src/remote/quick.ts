@@ -24,19 +24,23 @@ const THERE: ReadonlySet<string> = new Set([
 
 /**
  * Runs what was typed if it is plain enough, and resolves to its exit status. Undefined: nothing was done, and
- * the command line has to be loaded; it knows every flag, and says what is wrong with one.
+ * the command line has to be loaded; it knows every flag, and says what is wrong with one. `alone`: the same, and
+ * a daemon was looked for already.
  */
 export async function runQuickly(
   words: readonly string[],
   env: NodeJS.ProcessEnv,
-): Promise<number | undefined> {
+): Promise<number | 'alone' | undefined> {
   if (!allowsDaemon(env)) return undefined;
   if (words[0] === 'serve') return serveQuickly(words.slice(1), env);
   const command = words.find((word) => word !== '--json') ?? '';
   return THERE.has(command) ? runThere(words, env) : undefined;
 }
 
-async function serveQuickly(words: readonly string[], env: NodeJS.ProcessEnv): Promise<number | undefined> {
+async function serveQuickly(
+  words: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<number | 'alone' | undefined> {
   const wanted = readServe(words);
   if (wanted === undefined) return undefined;
   const { cwd, approvals } = wanted;
@@ -54,7 +58,7 @@ async function serveQuickly(words: readonly string[], env: NodeJS.ProcessEnv): P
     signal: stop.signal,
   });
   for (const name of SIGNALS) process.off(name, stopped);
-  return done ? 0 : undefined;
+  return done ? 0 : 'alone';
 }
 
 interface Wanted {

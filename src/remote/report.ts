@@ -4,7 +4,7 @@ export interface ServerUse {
   readonly name: string;
   readonly status: string;
   readonly pid?: number;
-  /** Processes of this server: the one that was started and what it started. */
+  /** Processes of this server: those that were started, for all and for one session each, and what they started. */
   readonly processes?: number;
   /** What they take, memory shared with other processes counted in parts; Linux only. */
   readonly bytes?: number;

@@ -2,7 +2,7 @@
 
 import type { Socket } from 'node:net';
 import type { Home } from '../config/home.ts';
-import { PlugboardError } from '../errors.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Attached } from './attach.ts';
 import type { Hello } from './hello.ts';
 import { placeOf } from './place.ts';
@@ -21,7 +21,10 @@ export async function relayServe({ home, env, hello, signal }: RelayServeOptions
   const place = placeOf(home, env);
   if (place === undefined) return false;
   const open = (): Promise<Attached> => attachOrStart(home, place, env, hello);
-  const first = await open().catch(() => undefined);
+  const first = await open().catch((error: unknown) => {
+    const { message, hint = '' } = asPlugboardError(error);
+    process.stderr.write(`plugboard: this agent has servers of its own. ${message} ${hint}\n`);
+  });
   if (first === undefined) return false;
   if (!first.welcome.ok) {
     first.socket.destroy();

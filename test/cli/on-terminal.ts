@@ -16,7 +16,7 @@ export interface TerminalOptions {
 }
 
 export function onTerminal(
-  place: Place,
+  place: Pick<Place, 'project' | 'home' | 'placeless'>,
   args: readonly string[],
   options: TerminalOptions = {},
 ): Promise<{ status: number | null; screen: string }> {

@@ -22,9 +22,16 @@ export class Agent {
   readonly #wakers = new Set<() => void>();
   #nextId = 1;
 
-  constructor(world: World, command: readonly string[], env: NodeJS.ProcessEnv) {
+  /** What it wrote to stderr, where that is kept. */
+  said = '';
+
+  constructor(world: World, command: readonly string[], env: NodeJS.ProcessEnv, keepStderr = false) {
     const [program = '', ...args] = command;
-    this.child = spawn(program, args, { cwd: world.project, env, stdio: ['pipe', 'pipe', 'inherit'] });
+    const stderr = keepStderr ? 'pipe' : 'inherit';
+    this.child = spawn(program, args, { cwd: world.project, env, stdio: ['pipe', 'pipe', stderr] });
+    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.said += text;
+    });
     this.exited = once(this.child, 'close');
     if (this.child.stdout === null) throw new Error('no stdout');
     createInterface({ input: this.child.stdout }).on('line', (line) => this.#received(JSON.parse(line)));

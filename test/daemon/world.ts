@@ -2,12 +2,14 @@
 
 import { execFile, spawn } from 'node:child_process';
 import {
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,9 +22,19 @@ import { Agent } from './agent.ts';
 
 const exec = promisify(execFile);
 const COMMAND = fileURLToPath(new URL('../../dist/bin/plugboard.cjs', import.meta.url));
+const BUILD = fileURLToPath(new URL('../../dist', import.meta.url));
 const SERVER = fileURLToPath(new URL('../fixtures/daemon-server.mjs', import.meta.url));
 const POLL_MS = 25;
 const MAX_POLLS = 800;
+
+export interface AgentOptions {
+  readonly words?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  /** Another build of the command. */
+  readonly program?: string;
+  /** Whether its stderr is kept. */
+  readonly stderr?: boolean;
+}
 
 export class World {
   readonly home: string;
@@ -51,9 +63,14 @@ export class World {
     writeFileSync(join(this.home, 'config.json'), JSON.stringify({ ...more, mcpServers }));
   }
 
-  agent(options: { words?: readonly string[]; env?: NodeJS.ProcessEnv } = {}): Agent {
-    const command = [process.execPath, COMMAND, 'serve', ...(options.words ?? ['--stdio'])];
-    const agent = new Agent(this, command, { ...this.env, ...options.env });
+  agent(options: AgentOptions = {}): Agent {
+    const command = [
+      process.execPath,
+      options.program ?? COMMAND,
+      'serve',
+      ...(options.words ?? ['--stdio']),
+    ];
+    const agent = new Agent(this, command, { ...this.env, ...options.env }, options.stderr);
     this.agents.push(agent);
     return agent;
   }
@@ -64,13 +81,26 @@ export class World {
     return JSON.parse(stdout);
   }
 
-  run(words: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<{ stdout: string; stderr: string }> {
-    return exec(process.execPath, [COMMAND, ...words], { cwd: this.project, env: { ...this.env, ...env } });
+  run(
+    words: readonly string[],
+    env: NodeJS.ProcessEnv = {},
+    program: string = COMMAND,
+  ): Promise<{ stdout: string; stderr: string }> {
+    return exec(process.execPath, [program, ...words], { cwd: this.project, env: { ...this.env, ...env } });
   }
 
   /** A command of which nothing is waited for. */
   start(...words: string[]): ReturnType<typeof spawn> {
     return spawn(process.execPath, [COMMAND, ...words], { cwd: this.project, env: this.env });
+  }
+
+  /** The same command as another build of it. */
+  otherBuild(): string {
+    const folder = join(this.home, '..', 'other');
+    cpSync(BUILD, join(folder, 'dist'), { recursive: true });
+    cpSync(join(BUILD, '..', 'package.json'), join(folder, 'package.json'));
+    symlinkSync(join(BUILD, '..', 'node_modules'), join(folder, 'node_modules'));
+    return join(folder, 'dist', 'bin', 'plugboard.cjs');
   }
 
   async daemons(): Promise<readonly DaemonReport[]> {
