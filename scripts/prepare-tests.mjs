@@ -8,6 +8,7 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { installConformance } from './install-conformance.mjs';
+import { installNodes } from './install-nodes.mjs';
 import { root, run } from './run.mjs';
 
 const SUPPORTED_MAJORS = [20, 22, 24];
@@ -101,7 +102,7 @@ process.exitCode = (await prepare()) ? 0 : 1;
 
 async function prepare() {
   if (!checkNode() || !(await installMissing())) return false;
-  if ((await installConformance()) !== 0) return false;
+  if ((await installConformance()) !== 0 || (await installNodes()) !== 0) return false;
   if ((await run(process.execPath, ['scripts/install-real-clients.mjs'])) !== 0) return false;
   return (await run(process.execPath, ['scripts/install-real-servers.mjs'])) === 0;
 }

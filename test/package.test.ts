@@ -9,6 +9,8 @@ import { promisify } from 'node:util';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nodes } from '../scripts/install-nodes.mjs';
+import { bundleWholeProduct, EVERYTHING, runWholeProduct } from '../scripts/whole-product.mjs';
 
 const INSTALL_TIMEOUT_MS = 300_000;
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
@@ -76,7 +78,7 @@ describe('the packed package', () => {
     );
   }, INSTALL_TIMEOUT_MS);
 
-  afterAll(() => rmSync(temp, { recursive: true, force: true }));
+  afterAll(() => rmSync(temp, { recursive: true, force: true }), INSTALL_TIMEOUT_MS);
 
   it('holds the build, the licence and the documents, and nothing of the workshop', () => {
     const paths = packed.files.map(({ path }) => path);
@@ -163,6 +165,14 @@ describe('the packed package', () => {
         await run('npm', ['run', '--silent', 'try', '--', '--json'], folder, env),
       );
       expect(tried).toMatchObject({ server: { name: 'weather', status: 'connected', tools: 2 } });
+    },
+    INSTALL_TIMEOUT_MS,
+  );
+
+  it.each([...nodes])(
+    'works from end to end on Node %s',
+    async (_major, node) => {
+      expect(await runWholeProduct(node, await bundleWholeProduct(consumer))).toEqual(EVERYTHING);
     },
     INSTALL_TIMEOUT_MS,
   );

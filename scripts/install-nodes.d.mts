@@ -1,0 +1,2 @@
+export const nodes: ReadonlyMap<number, string>;
+export function installNodes(): Promise<number>;
