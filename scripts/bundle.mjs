@@ -18,7 +18,7 @@
  *   daemon.cjs      the daemon, a program of its own
  *   jsonc.cjs       what edits a configuration, and reads one that is not plain JSON
  *   complete.cjs    what the completion of shells asks, with command-words.json beside it
- *   workspace.cjs   the workspace server, which other agents start too
+ *   workspace.cjs   the workspace server, which other agents start too; workspace-tools.json is what it offers
  *   argument-check.cjs  its check of arguments
  *   errors.cjs      shared by both, so that an error is an instance of one class
  *
@@ -201,9 +201,24 @@ await Promise.all(
   ),
 );
 await chmod(join(out, 'plugboard.cjs'), EXECUTABLE);
-const words = pathToFileURL(join(root, 'dist', 'cli', 'completion', 'command-words.js'));
-const { commandWords } = await import(words.href);
+const compiled = (...path) => import(pathToFileURL(join(root, 'dist', ...path)).href);
+const { commandWords } = await compiled('cli', 'completion', 'command-words.js');
 await writeFile(join(out, 'command-words.json'), JSON.stringify(await commandWords()));
+await writeFile(join(out, 'workspace-tools.json'), JSON.stringify(await workspaceTools()));
+
+/** What the workspace server says when it is asked for its tools, so that it need not be asked. */
+async function workspaceTools() {
+  const { createWorkspaceServer } = await compiled('workspace', 'server.js');
+  const { connectInMemory } = await compiled('testing', 'index.js');
+  const { server, close } = createWorkspaceServer({ root, shell: true, searchPath: '' });
+  const client = await connectInMemory(server);
+  const { instructions } = await client.request('server/discover');
+  const { protocolVersion } = client;
+  const list = { era: 'modern', protocolVersion, instructions, http: false, items: await client.tools() };
+  await client.close();
+  close();
+  return list;
+}
 
 await build({
   absWorkingDir: root,

@@ -269,6 +269,7 @@ export class HostCore {
       pins: this.#pins,
       known: this.#known,
       expand: (spec) => this.inputs.expand(spec, { ask: false }),
+      brought: async (spec) => this.options.builtInList?.(spec),
       // What a server offers may depend on who asks and on what we say that we can do.
       principal: async (_spec, entry) =>
         `${JSON.stringify(this.#questions.capabilities)} ${await this.auth.principal(entry)}`,

@@ -2,9 +2,10 @@
 
 import type { CallEvents } from './call/call.ts';
 import type { Approve, SessionOptions } from './call/session.ts';
+import type { CachedList } from './catalog/cache.ts';
 import type { ToolSearchMode } from './catalog/deferral.ts';
 import type { Naming } from './catalog/names.ts';
-import type { ServerEntry } from './config/entry.ts';
+import type { ServerEntry, ServerSpec } from './config/entry.ts';
 import type { AskInput } from './config/input-values.ts';
 import type { BuiltIn } from './config/load.ts';
 import type { LogLevel } from './connection/log-gate.ts';
@@ -23,6 +24,8 @@ export interface HostOptions extends Questioned {
   readonly servers?: Readonly<Record<string, ServerEntry>> | undefined;
   /** Servers that are there unless the configuration says otherwise: the weakest scope. */
   readonly builtIn?: BuiltIn | undefined;
+  /** What such servers are known to offer: with it, they are started by their first call and not to be asked. */
+  readonly builtInList?: ((spec: ServerSpec) => Promise<CachedList | undefined>) | undefined;
   /** How the person is asked about a call. Without it, what has to be asked is refused. */
   readonly approve?: Approve | undefined;
   /** How the person is asked for a value of `${input:id}` that nobody has given yet; it is kept in the keyring. */

@@ -101,25 +101,37 @@ export function openCatalogCache(home: Home, clock: Clock): CatalogCache {
 }
 
 function parse(text: string): { at: number; list: CachedList } | undefined {
-  let value: unknown;
+  const value = parseJson(text);
+  if (!isRecord(value) || typeof value['at'] !== 'number') return undefined;
+  const list = listOf(value);
+  return list === undefined ? undefined : { at: value['at'], list };
+}
+
+/** A list as it is written down, without the time. */
+export function parseCachedList(text: string): CachedList | undefined {
+  const value = parseJson(text);
+  return isRecord(value) ? listOf(value) : undefined;
+}
+
+function parseJson(text: string): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
-  if (!isRecord(value) || typeof value['at'] !== 'number' || !Array.isArray(value['items'])) return undefined;
+}
+
+function listOf(value: Readonly<Record<string, unknown>>): CachedList | undefined {
   const { era, protocolVersion, instructions, http, items, ttlMs, seal } = value;
   if ((era !== 'modern' && era !== 'legacy') || typeof protocolVersion !== 'string') return undefined;
+  if (!Array.isArray(items)) return undefined;
   return {
-    at: value['at'],
-    list: {
-      era,
-      protocolVersion,
-      ...(typeof instructions === 'string' ? { instructions } : {}),
-      http: http === true,
-      items,
-      ...(typeof ttlMs === 'number' ? { ttlMs } : {}),
-      ...(typeof seal === 'string' ? { seal } : {}),
-    },
+    era,
+    protocolVersion,
+    ...(typeof instructions === 'string' ? { instructions } : {}),
+    http: http === true,
+    items,
+    ...(typeof ttlMs === 'number' ? { ttlMs } : {}),
+    ...(typeof seal === 'string' ? { seal } : {}),
   };
 }

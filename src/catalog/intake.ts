@@ -4,7 +4,7 @@ import type { ServerEntry, ServerSpec } from '../config/entry.ts';
 import type { Connection } from '../connection/connection.ts';
 import { INSTRUCTIONS } from '../policy/pins.ts';
 import type { PinnedResult, Pins } from '../policy/pins-store.ts';
-import { type CachedList, type CatalogCache, cacheKey } from './cache.ts';
+import { type CachedList, type CatalogCache, cacheKey, type Found } from './cache.ts';
 import { type Catalog, oneLine, readListing, type ServerListing } from './catalog.ts';
 import type { KnownToolsKeeper } from './known-tools-keep.ts';
 
@@ -15,6 +15,8 @@ export interface IntakeOptions {
   readonly expand: (spec: ServerSpec) => ServerEntry | Promise<ServerEntry>;
   /** Who we are to a remote server, as something that differs between people and never shows a secret. */
   readonly principal: (spec: ServerSpec, entry: ServerEntry) => Promise<string> | string;
+  /** The list of a server that need not be asked for it. */
+  readonly brought: (spec: ServerSpec) => Promise<CachedList | undefined>;
   readonly warn: (server: string, message: string) => void;
   readonly pins: Pins;
   /** Told which tools a server has, for those who will not load the catalog to know it. */
@@ -40,8 +42,7 @@ export class Intake {
     const fresh = new Set<string>();
     await Promise.all(
       specs.map(async (spec) => {
-        const key = await this.#keyOf(spec);
-        const found = key === undefined ? undefined : await this.#options.cache.read(key);
+        const found = await this.#find(spec);
         if (found === undefined) return;
         this.#take(spec, found.list);
         if (found.fresh) fresh.add(spec.name);
@@ -106,6 +107,13 @@ export class Intake {
     else this.#withHeld.set(spec.name, { spec, list });
     const isNew = catalog.set(spec.name, spec.entry, isFree ? listing : withoutHeld(listing, pinned));
     return { isNew, ...(pinned.seal === undefined ? {} : { seal: pinned.seal }) };
+  }
+
+  async #find(spec: ServerSpec): Promise<Found | undefined> {
+    const list = await this.#options.brought(spec);
+    if (list !== undefined) return { list, fresh: true };
+    const key = await this.#keyOf(spec);
+    return key === undefined ? undefined : this.#options.cache.read(key);
   }
 
   async #keyOf(spec: ServerSpec): Promise<string | undefined> {

@@ -2,7 +2,7 @@
 
 import type { Host } from '../host.ts';
 import type { HostOptions } from '../host-options.ts';
-import { workspaceEntries } from '../workspace/entry.ts';
+import { workspaceEntries, workspaceList } from '../workspace/entry.ts';
 import type { Context } from './verb.ts';
 
 export interface OwnHostOptions
@@ -24,6 +24,7 @@ export async function withOwnHost(
     home: home.dir,
     servers: extra,
     builtIn: workspace ? workspaceEntries : undefined,
+    builtInList: workspaceList,
     env,
     ...options,
   });

@@ -11,7 +11,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Hello, Surroundings, WantedServer } from '../remote/hello.ts';
 import { Gateway } from '../serve/gateway.ts';
 import { SERVED_SESSIONS } from '../serve/served-sessions.ts';
-import { workspaceEntries } from '../workspace/entry.ts';
+import { workspaceEntries, workspaceList } from '../workspace/entry.ts';
 import { environmentKey, visibleEnvironment } from './environment.ts';
 
 type Approvals = 'client' | 'enforce';
@@ -202,6 +202,7 @@ export class SharedHosts {
       home: home.dir,
       servers: from.servers,
       builtIn,
+      builtInList: workspaceList,
       // No more than the key knows of: what another session has in its environment must not decide for this one.
       env,
       clock,

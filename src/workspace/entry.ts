@@ -1,12 +1,19 @@
-/** The workspace server as an entry of the configuration: a process of our own command. */
+/** The workspace server as an entry of the configuration: a process of our own command, and what it is known to offer. */
 
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { ServerEntry, Settings } from '../config/entry.ts';
+import { type CachedList, parseCachedList } from '../catalog/cache.ts';
+import type { ServerEntry, ServerSpec, Settings } from '../config/entry.ts';
+import { isRecord } from '../lib/json-rpc.ts';
 
 /** What it is called where the person has not called it otherwise. */
 const WORKSPACE_NAME = 'workspace';
 
 const COMMAND: string = fileURLToPath(new URL('../bin/plugboard.cjs', import.meta.url));
+/** Its list of tools, written when the command is built (`scripts/bundle.mjs`); sources have none. */
+const LIST: URL = new URL('../bin/workspace-tools.json', import.meta.url);
+/** The tool that is there with `--shell` only. */
+const SHELL = 'shell';
 
 /** The entry for the project that a host is made in, which is its working folder; none when the person wants none. */
 export function workspaceEntries({ workspace = true }: Settings): Readonly<Record<string, ServerEntry>> {
@@ -32,4 +39,16 @@ export function workspaceEntries({ workspace = true }: Settings): Readonly<Recor
     ...(shell ? { tools: { shell: { approval: 'prompt' } } } : {}),
   };
   return { [WORKSPACE_NAME]: entry };
+}
+
+/**
+ * What the server of such an entry offers, without asking it: most sessions never use it, and it would be a process
+ * of 45 MB for each of them.
+ */
+export async function workspaceList({ entry }: ServerSpec): Promise<CachedList | undefined> {
+  const args = 'command' in entry ? (entry.args ?? []) : [];
+  if (args[0] !== COMMAND || args[1] !== 'workspace') return undefined;
+  const list = parseCachedList(await readFile(LIST, 'utf8').catch(() => ''));
+  if (list === undefined || args.includes('--shell')) return list;
+  return { ...list, items: list.items.filter((item) => !(isRecord(item) && item['name'] === SHELL)) };
 }

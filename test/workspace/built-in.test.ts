@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -71,6 +71,46 @@ describe('SRV-3: the workspace server is there', () => {
       }),
     ]);
   });
+});
+
+it('SRV-3: its tools are known before it is started, and are those that it then has', async () => {
+  // As it is shipped: what it offers is written down when the command is built.
+  const built = join(dirname(COMMAND), '..');
+  const entry: typeof import('../../src/workspace/entry.ts') = await import(
+    join(built, 'workspace/entry.js')
+  );
+  const shipped: typeof import('../../src/host.ts') = await import(join(built, 'host.js'));
+  const seen: unknown[] = [];
+  for (const shell of [false, true]) {
+    configure({ workspace: { shell } });
+    const host = await shipped.createHost({
+      cwd: tree.root,
+      home,
+      builtIn: entry.workspaceEntries,
+      builtInList: entry.workspaceList,
+      watch: false,
+      env: { PATH: process.env['PATH'] },
+    });
+    await host.ready();
+    const before = {
+      status: host.servers()[0]?.status,
+      instructions: host.instructions(),
+      tools: host.tools(),
+    };
+    await host.connect('workspace');
+    const after = {
+      status: host.servers()[0]?.status,
+      instructions: host.instructions(),
+      tools: host.tools(),
+    };
+    await host.close();
+    expect(after).toEqual({ ...before, status: 'connected' });
+    seen.push([before.status, before.tools.some(({ tool }) => tool === 'shell')]);
+  }
+  expect(seen).toEqual([
+    ['idle', false],
+    ['idle', true],
+  ]);
 });
 
 async function serve(...flags: string[]): Promise<Client> {
