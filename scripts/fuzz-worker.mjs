@@ -16,6 +16,6 @@ const onInput = (input) => {
   counts[1] = input.length;
   Atomics.add(counts, 0, 1);
 };
-const { tried, failure } = await fuzz(edge, probe, { seed, seconds, onInput });
+const { tried, failure } = await fuzz(probe, { seed, seconds, onInput });
 await probe.close?.();
 parentPort.postMessage({ tried, ...failure });

@@ -1,7 +1,7 @@
 /** The body of a request, whole, within a limit, and as JSON. */
 
 import type { IncomingMessage } from 'node:http';
-import { readJson } from './json-text.ts';
+import { readJson } from '../transport/json-text.ts';
 
 /** Arguments may hold pictures; nothing sensible is larger than this. */
 export const MAX_BODY_BYTES: number = 16 * 1024 * 1024;

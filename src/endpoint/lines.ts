@@ -1,8 +1,8 @@
 /** One message a line over a pair of streams: what is read is bounded by the line, what is written by who reads it. */
 
 import type { Readable, Writable } from 'node:stream';
-import { StringDecoder } from 'node:string_decoder';
 import { type JsonRpcMessage, messageText } from '../lib/json-rpc.ts';
+import { type Dropped, LineCutter } from '../remote/lines.ts';
 import { MAX_BODY_BYTES } from './http-body.ts';
 
 /** With this much unread by the client, nothing more is read from it, and what it could do without is dropped. */
@@ -65,25 +65,21 @@ export class LineWriter {
   }
 }
 
-/** A line that is longer than a body may be is dropped, and the next one is read. The last may end with the input. */
-export function readLines(input: Readable, received: (line: string) => void): void {
-  const decoder = new StringDecoder('utf8');
-  let rest = '';
-  let skipping = false;
-  input.on('data', (chunk: Buffer) => {
-    const lines = (rest + decoder.write(chunk)).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      if (!skipping && line.trim() !== '') received(line);
-      skipping = false;
-    }
-    if (rest.length > MAX_BODY_BYTES) {
-      rest = '';
-      skipping = true;
-    }
-  });
-  input.once('end', () => {
-    if (!skipping && rest.trim() !== '') received(rest);
-    rest = '';
-  });
+export interface LineReader {
+  line(text: string): void;
+  /** A line was longer than a body may be; the next one is read. */
+  dropped(line: Dropped): void;
+}
+
+/** Blank lines say nothing. The last line may end with the input. */
+export function readLines(input: Readable, reader: LineReader): void {
+  const cutter = new LineCutter(
+    (bytes) => {
+      const line = bytes.toString('utf8');
+      if (line.trim() !== '') reader.line(line);
+    },
+    { maxBytes: MAX_BODY_BYTES, dropped: (line) => reader.dropped(line) },
+  );
+  input.on('data', (chunk: Buffer) => cutter.push(chunk));
+  input.once('end', () => cutter.end());
 }

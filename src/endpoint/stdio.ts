@@ -3,10 +3,18 @@
 import type { Readable, Writable } from 'node:stream';
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isRecord, type JsonRpcMessage, RPC_INVALID_REQUEST, RPC_PARSE_ERROR } from '../lib/json-rpc.ts';
+import {
+  isRecord,
+  type JsonRpcMessage,
+  type RequestId,
+  RPC_INVALID_REQUEST,
+  RPC_PARSE_ERROR,
+} from '../lib/json-rpc.ts';
+import { RESCUE_CHARS, recoverRequestId } from '../transport/framing-rescue.ts';
+import { MAX_JSON_DEPTH, nestsTooDeep, readJson } from '../transport/json-text.ts';
 import type { Backend, Served } from './backend.ts';
 import { Front } from './front.ts';
-import { readJson } from './json-text.ts';
+import { MAX_BODY_BYTES } from './http-body.ts';
 import { LineWriter, readLines } from './lines.ts';
 
 /** How long what runs may go on for a client that has said its last word but may still read. */
@@ -89,9 +97,9 @@ export function openLines(
       onAnswered.clear();
     });
   };
-  readLines(input, (line) => {
+  const heard = (line: string): void => {
     const read = readJson(line);
-    if (read === undefined) return void send(failure(RPC_PARSE_ERROR, 'This line is not JSON.'));
+    if (read === undefined) return void send(unreadable(line));
     const { value } = read;
     for (const frame of Array.isArray(value) ? value : [value]) {
       if (isRecord(frame) && frame['jsonrpc'] === '2.0') received(frame);
@@ -102,6 +110,14 @@ export function openLines(
       input.pause();
       writer.onceDrained(() => input.resume());
     }
+  };
+  readLines(input, {
+    line: heard,
+    dropped({ head, tail, bytes }) {
+      const id = recoverRequestId(head.toString('utf8'), tail.toString('utf8'));
+      const message = `A message of ${bytes} bytes; the limit is ${MAX_BODY_BYTES} bytes.`;
+      send(failure(RPC_INVALID_REQUEST, message, id));
+    },
   });
   return {
     front,
@@ -132,6 +148,13 @@ async function within(ms: number, clock: Clock, events: readonly Promise<void>[]
   stopTimer();
 }
 
-function failure(code: number, message: string): JsonRpcMessage {
-  return { jsonrpc: '2.0', id: null, error: { code, message } };
+/** What is nested too deep is JSON, and somebody waits for its answer. */
+function unreadable(line: string): JsonRpcMessage {
+  if (!nestsTooDeep(line)) return failure(RPC_PARSE_ERROR, 'This line is not JSON.');
+  const id = recoverRequestId(line.slice(0, RESCUE_CHARS), line.slice(-RESCUE_CHARS));
+  return failure(RPC_PARSE_ERROR, `This line is nested more than ${MAX_JSON_DEPTH} levels deep.`, id);
+}
+
+function failure(code: number, message: string, id: RequestId | null = null): JsonRpcMessage {
+  return { jsonrpc: '2.0', id, error: { code, message } };
 }

@@ -80,7 +80,7 @@ export class Api {
     response.once('close', () => {
       if (!response.writableFinished) gone.abort(new PlugboardError('CANCELLED', 'the client has gone away'));
     });
-    const query = new URLSearchParams((request.url ?? '').split('?')[1] ?? '');
+    const query = new URLSearchParams(/\?(.*)$/s.exec(request.url ?? '')?.[1]);
     const answer = await route.handle({ params, query, body, signal: gone.signal });
     send(response, route.status ?? 200, answer);
   }

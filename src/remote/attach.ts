@@ -31,7 +31,7 @@ export async function greet(daemon: DaemonRecord, hello: Hello): Promise<Attache
   const welcome = await firstLine(socket);
   // Ended before it said anything: it is on its way out.
   if (welcome === undefined) return undefined;
-  const value: unknown = JSON.parse(welcome);
+  const value = parsed(welcome);
   if (!isRecord(value) || typeof value['ok'] !== 'boolean') {
     socket.destroy();
     throw new PlugboardError('PROTOCOL_ERROR', 'The daemon did not answer as one.', {
@@ -39,6 +39,14 @@ export async function greet(daemon: DaemonRecord, hello: Hello): Promise<Attache
     });
   }
   return { socket, welcome: { ok: value['ok'], result: value['result'] } };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Undefined when nobody listens there any more. */

@@ -57,13 +57,11 @@ export class Ledger {
 
   /** A line of the client, on its way to the daemon. */
   sent(line: Buffer): void {
-    let value: unknown;
-    try {
-      value = JSON.parse(line.toString('utf8'));
-    } catch {
-      return; // the daemon says what is wrong with it
+    const value = parsed(line.toString('utf8'));
+    for (const frame of Array.isArray(value) ? value : [value]) {
+      // Anything else is refused without its id, so nobody would ever strike it out again.
+      if (isRecord(frame) && frame['jsonrpc'] === '2.0') this.#sent(frame, line);
     }
-    for (const frame of Array.isArray(value) ? value : [value]) if (isRecord(frame)) this.#sent(frame, line);
   }
 
   /** A line of the daemon, on its way to the client; false when it is not for the client. */
@@ -157,15 +155,24 @@ interface Head {
 
 /** Who a line answers or asks; read from its first bytes, since what follows may be megabytes. */
 function headOf(line: Buffer): Head | undefined {
-  const found = HEAD.exec(line.toString('utf8', 0, HEAD_BYTES));
-  if (found?.[1] !== undefined && found[2] !== undefined) {
-    const id: unknown = JSON.parse(found[1]);
-    return typeof id === 'string' || typeof id === 'number' ? { id, kind: found[2] } : undefined;
+  const [, id, kind] = HEAD.exec(line.toString('utf8', 0, HEAD_BYTES)) ?? [];
+  if (id !== undefined && kind !== undefined) {
+    const value = parsed(id);
+    return typeof value === 'string' || typeof value === 'number' ? { id: value, kind } : undefined;
   }
   if (line.length <= HEAD_BYTES || !line.subarray(0, HEAD_BYTES).includes('"id":')) return undefined;
-  const value: unknown = JSON.parse(line.toString('utf8'));
+  const value = parsed(line.toString('utf8'));
   if (!isRecord(value)) return undefined;
-  const { id, method } = value;
-  if (typeof id !== 'string' && typeof id !== 'number') return undefined;
-  return { id, kind: typeof method === 'string' ? 'method' : 'result' };
+  const { id: own, method } = value;
+  if (typeof own !== 'string' && typeof own !== 'number') return undefined;
+  return { id: own, kind: typeof method === 'string' ? 'method' : 'result' };
+}
+
+/** Undefined for what is no JSON: whoever it was meant for says what is wrong with it. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,6 @@
 /** Secrets in `credentials.json`: the fallback for machines without a keyring, readable by its owner only. */
 
+import { isUtf8 } from 'node:buffer';
 import { chmod, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PlugboardError } from '../errors.ts';
@@ -18,17 +19,21 @@ export function fileSecrets(home: SecretHome): SecretBackend {
 
   const change = async (edit: (secrets: Map<string, string>) => boolean): Promise<boolean> => {
     let changed = false;
-    await makeFolder(dirname(file), FOLDER_MODE);
-    await tighten(file);
-    await updateFile(
-      file,
-      (text) => {
-        const secrets = parse(text, file);
-        changed = edit(secrets);
-        return changed ? serialize(secrets) : undefined;
-      },
-      { lockDir, mode: FILE_MODE },
-    );
+    try {
+      await makeFolder(dirname(file), FOLDER_MODE);
+      await tighten(file);
+      await updateFile(
+        file,
+        (text) => {
+          const secrets = parse(text, file);
+          changed = edit(secrets);
+          return changed ? serialize(secrets) : undefined;
+        },
+        { lockDir, mode: FILE_MODE },
+      );
+    } catch (error) {
+      throw error instanceof PlugboardError ? error : unusable(file, error);
+    }
     return changed;
   };
 
@@ -52,12 +57,29 @@ export function fileSecrets(home: SecretHome): SecretBackend {
 }
 
 async function readIfThere(file: string): Promise<string | undefined> {
+  let bytes: Buffer;
   try {
-    return await readFile(file, 'utf8');
+    bytes = await readFile(file);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
+    throw unusable(file, error);
   }
+  // Decoding would replace what is not UTF-8, and a secret that is nearly right is worse than none.
+  if (!isUtf8(bytes)) throw unusable(file);
+  return bytes.toString('utf8');
+}
+
+function unusable(file: string, cause?: unknown): PlugboardError {
+  const code = errorCode(cause);
+  const why = code === undefined || code === 'ENOTUTF8' ? '' : ` (${code})`;
+  return new PlugboardError(
+    'CONFIG_UNWRITABLE',
+    `${file} is not a credentials file that can be read${why}.`,
+    {
+      hint: 'Mend it, or move it away and log in again.',
+      cause,
+    },
+  );
 }
 
 /** A file that was restored or copied with a wider mode gets its own back before a secret goes in. */
@@ -75,11 +97,7 @@ function parse(text: string | undefined, file: string): Map<string, string> {
     // The parser's own message quotes the text around the fault, which here is a secret.
     value = undefined;
   }
-  if (!isRecord(value) || !isRecord(value['secrets'])) {
-    throw new PlugboardError('CONFIG_UNWRITABLE', `${file} is not a credentials file that can be read.`, {
-      hint: 'Mend it, or move it away and log in again.',
-    });
-  }
+  if (!isRecord(value) || !isRecord(value['secrets'])) throw unusable(file);
   const entries = Object.entries(value['secrets']);
   return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }

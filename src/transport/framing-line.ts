@@ -3,18 +3,15 @@
 import { PlugboardError } from '../errors.ts';
 import { isRecord, type JsonRpcMessage, type RequestId } from '../lib/json-rpc.ts';
 import type { FrameSink } from './framing.ts';
-import { nestsDeeperThan, RESCUE_CHARS, recoverId } from './framing-rescue.ts';
-
-/** JSON.stringify and structuredClone overflow the stack between 2,000 and 5,000 levels on Node 20. */
-const MAX_JSON_DEPTH = 1000;
+import { RESCUE_CHARS, recoverId } from './framing-rescue.ts';
+import { MAX_JSON_DEPTH, nestsTooDeep } from './json-text.ts';
 
 const BYTE_ORDER_MARK = '\ufeff';
 
 type LineSink = Pick<FrameSink, 'message' | 'lost' | 'noise'>;
 
 export function readLine(line: string, sink: LineSink): void {
-  // So deep a line has at least so many brackets: short ones, which is nearly all, need no look.
-  if (line.length > 2 * MAX_JSON_DEPTH && nestsDeeperThan(line, MAX_JSON_DEPTH)) {
+  if (nestsTooDeep(line)) {
     const message = `The server sent JSON that is nested more than ${MAX_JSON_DEPTH} levels deep.`;
     sink.lost(idOf(line), new PlugboardError('PROTOCOL_ERROR', message));
     return;

@@ -52,6 +52,12 @@ export function recoverId(head: string, tail: string): RequestId | undefined {
   return requestId(top.get('id') ?? LAST_ID.exec(tail)?.[1]);
 }
 
+/** The same for a request that was not kept; undefined when it is none, or its id stands in neither. */
+export function recoverRequestId(head: string, tail: string): RequestId | undefined {
+  const top = topLevel(head);
+  return top.has('method') ? requestId(top.get('id') ?? LAST_ID.exec(tail)?.[1]) : undefined;
+}
+
 /** Keys of the outermost object as far as the text goes, with the first token of each value. */
 function topLevel(text: string): Map<string, string> {
   const found = new Map<string, string>();

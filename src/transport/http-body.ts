@@ -4,6 +4,7 @@ import type { PlugboardError } from '../errors.ts';
 import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { BodyReader, Exchange } from './http-exchange.ts';
 import { MAX_ERROR_BODY_BYTES } from './http-limits.ts';
+import { readJson } from './json-text.ts';
 
 /** The whole body, or the error that kept it from coming. */
 export function readBody(exchange: Exchange, maxBytes: number): Promise<Buffer> {
@@ -20,14 +21,11 @@ export function readText(exchange: Exchange): Promise<string> {
   );
 }
 
-/** The frames of a JSON text: one, or a batch of the older kind; undefined when it holds anything else. */
+/** The frames of a JSON text: one, or a batch of the older kind; undefined when it holds anything else, or nests without end. */
 export function parseFrames(text: string): readonly JsonRpcMessage[] | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
-  } catch {
-    return undefined;
-  }
+  const read = readJson(text.startsWith('\uFEFF') ? text.slice(1) : text);
+  if (read === undefined) return undefined;
+  const { value } = read;
   const frames: readonly unknown[] = Array.isArray(value) ? value : [value];
   // The contract asks for an object and no more: what is in it is checked by its reader.
   return frames.every(isRecord) ? (frames as readonly unknown[] as readonly JsonRpcMessage[]) : undefined;

@@ -132,7 +132,7 @@ describe('describeEntry: POL-7, secrets are never shown', () => {
     });
   });
 
-  it('F15: looks for secrets in arguments of any length and shape within a moment', () => {
+  it('A18: looks for secrets in arguments of any length and shape within a moment', () => {
     const long = ['https://h/?'.padEnd(500_000, 'x'), 'a='.repeat(200_000), `--token=${'a='.repeat(50_000)}`];
     expect(shown({ command: 'x', args: long })).toEqual({
       command: 'x',

@@ -15,8 +15,6 @@ const FOUND: string = fileURLToPath(new URL('./found/', import.meta.url));
 
 export interface Edge {
   readonly name: string;
-  /** Inputs as they come in good times. */
-  readonly corpus: readonly Buffer[];
   /** How many inputs the suite tries; the long run goes by the clock. */
   readonly runs: number;
   open(): Probe | Promise<Probe>;
@@ -24,6 +22,8 @@ export interface Edge {
 
 /** An edge that is ready to be tried. */
 export interface Probe {
+  /** Inputs as they come in good times. */
+  readonly corpus: readonly Buffer[];
   /** Throws when the input broke something. */
   check(input: Buffer): void | Promise<void>;
   close?(): void | Promise<void>;
@@ -46,12 +46,11 @@ export interface FuzzOptions {
 
 /** Tries damaged inputs; undefined when every one was taken well. */
 export async function fuzz(
-  edge: Edge,
   probe: Probe,
   options: FuzzOptions,
 ): Promise<{ readonly tried: number; readonly failure?: Failure }> {
   const { seed, runs, seconds, onInput } = options;
-  const property = fc.asyncProperty(mutated(edge.corpus), async (input) => {
+  const property = fc.asyncProperty(mutated(probe.corpus), async (input) => {
     onInput?.(input);
     await tried(probe, input);
   });

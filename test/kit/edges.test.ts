@@ -50,7 +50,7 @@ async function answers(to: Server, ...messages: readonly unknown[]): Promise<unk
   return [...heard].sort((a, b) => Number(a['id'] ?? 0) - Number(b['id'] ?? 0));
 }
 
-function error(id: number | null, code: number, message: string, data?: unknown): unknown {
+function error(id: number | string | null, code: number, message: string, data?: unknown): unknown {
   return { jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } };
 }
 
@@ -149,6 +149,30 @@ it('KIT-2: a line that is not JSON is −32700, one that is no message −32600,
     error(2, -32600, 'This is neither a request nor an answer.'),
     error(null, -32600, 'An id has to be text or a number.'),
     result(3, {}),
+  ]);
+});
+
+it('F15, F11: what is nested without end or longer than a body may be is refused by its id, and the loop goes on', async () => {
+  const talk = await talkTo(server());
+  const deep = `${'['.repeat(2_000)}${']'.repeat(2_000)}`;
+  const limit = 16 * 1024 * 1024;
+  const long = 'x'.repeat(limit);
+  const lines = [
+    `{"jsonrpc":"2.0","id":"two","method":"ping","params":{"a":"${long}"}}`,
+    `{"method":"ping","params":{"a":"${long}"},"jsonrpc":"2.0","id":3}`,
+    `{"jsonrpc":"2.0","id":4,"result":{"a":"${long}"}}`,
+  ];
+  talk.write(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":${deep}}}\n`);
+  for (const line of lines) talk.write(`${line}\n`);
+  talk.say(request(5, 'ping'));
+  const tooLong = (at: number): string =>
+    `A message of ${lines[at]?.length} bytes; the limit is ${limit} bytes.`;
+  expect(await talk.end()).toEqual([
+    error(1, -32700, 'This line is nested more than 1000 levels deep.'),
+    error('two', -32600, tooLong(0)),
+    error(3, -32600, tooLong(1)),
+    error(null, -32600, tooLong(2)),
+    result(5, {}),
   ]);
 });
 

@@ -204,6 +204,7 @@ describe('SRV-5: tools', () => {
       results: [{ name: 'mcp__small__echo', score: expect.any(Number), why: [{ words: ['echo'] }, {}] }],
     });
     expect((await api('GET', '/api/search?q=')).body).toEqual({ results: [] });
+    expect((await api('GET', '/api/search?q=why?echo')).body).toEqual(body);
     expect((await api('GET', '/api/search?q=echo&limit=0')).status).toBe(400);
   });
 

@@ -51,7 +51,7 @@ describe('the scan of descriptions (POL-4)', () => {
     expect(time(bait.repeat(200)) / time(bait.repeat(100))).toBeLessThan(8);
   });
 
-  it('F15: nothing but empty lines is read within a moment', () => {
+  it('A18: nothing but empty lines is read within a moment', () => {
     const property = { type: 'string', description: '\n'.repeat(20_000) };
     const properties = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`p${n}`, property]));
     const tool = { tool: 't', description: 'Reads a file.', inputSchema: { type: 'object', properties } };

@@ -64,23 +64,26 @@ describe('the file', () => {
   it('that cannot be read is never overwritten, and the error shows nothing of it', async () => {
     const { store, home } = await fileStore();
     await store.set('a', '1');
-    const broken = '{"secrets": {"a": "top-secret" oops';
-    await writeFile(home.credentials, broken);
-    for (const work of [() => store.get('a'), () => store.set('b', '2'), () => store.delete('a')]) {
-      const error = await work().then(
-        () => undefined,
-        (thrown: unknown) => thrown,
-      );
-      expect(error).toBeInstanceOf(PlugboardError);
-      expect(JSON.stringify(error)).toBe(
-        JSON.stringify({
-          code: 'CONFIG_UNWRITABLE',
-          message: `${home.credentials} is not a credentials file that can be read.`,
-          hint: 'Mend it, or move it away and log in again.',
-        }),
-      );
+    const notJson = Buffer.from('{"secrets": {"a": "top-secret" oops');
+    const notUtf8 = Buffer.from('{"secrets": {"a": "top-secret\xff"}}', 'latin1');
+    for (const broken of [notJson, notUtf8]) {
+      await writeFile(home.credentials, broken);
+      for (const work of [() => store.get('a'), () => store.set('b', '2'), () => store.delete('a')]) {
+        const error = await work().then(
+          () => undefined,
+          (thrown: unknown) => thrown,
+        );
+        expect(error).toBeInstanceOf(PlugboardError);
+        expect(JSON.stringify(error)).toBe(
+          JSON.stringify({
+            code: 'CONFIG_UNWRITABLE',
+            message: `${home.credentials} is not a credentials file that can be read.`,
+            hint: 'Mend it, or move it away and log in again.',
+          }),
+        );
+      }
+      expect(await readFile(home.credentials)).toEqual(broken);
     }
-    expect(await readFile(home.credentials, 'utf8')).toBe(broken);
   });
 });
 

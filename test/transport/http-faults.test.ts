@@ -424,6 +424,15 @@ describe('F44: no HTTP at all', () => {
   });
 });
 
+describe('F15: answers without bottom', () => {
+  it('F15: JSON nested 200,000 deep is a typed error, as it is over stdio', async () => {
+    const [transport, recorder] = await open('/deep');
+    expect((await failure(transport.send(call(1)))).code).toBe('PROTOCOL_ERROR');
+    await transport.send(ask(2));
+    expect(recorder.messages).toEqual([{ jsonrpc: '2.0', id: 2, result: {} }]);
+  });
+});
+
 describe('F45: compression', () => {
   it('F45: the cap counts what comes out of a gzip bomb', async () => {
     const [transport, recorder] = await open('/bomb', { limits: { maxBodyBytes: 8 * MIB } });

@@ -25,8 +25,10 @@ const LINES = [
 export const frames: Edge = {
   name: 'frames',
   runs: 400,
-  corpus: [...LINES, LINES.join('\n'), LINES.slice(0, 3).join('\r\n')].map((text) => Buffer.from(text)),
-  open: () => ({ check: throughPeer }),
+  open: () => ({
+    corpus: [...LINES, LINES.join('\n'), LINES.slice(0, 3).join('\r\n')].map((text) => Buffer.from(text)),
+    check: throughPeer,
+  }),
 };
 
 async function throughPeer(input: Buffer): Promise<void> {

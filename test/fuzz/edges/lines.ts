@@ -104,8 +104,8 @@ async function talk(
 export const kitLines: Edge = {
   name: 'kit-lines',
   runs: 100,
-  corpus: corpus('echo'),
   open: () => ({
+    corpus: corpus('echo'),
     async check(input) {
       const server = defineServer({
         name: 'f',
@@ -122,13 +122,13 @@ export const kitLines: Edge = {
 export const gatewayLines: Edge = {
   name: 'gateway-lines',
   runs: 80,
-  corpus: corpus('mcp__small__echo'),
   async open() {
     const { host, close } = await smallHost(
       { tools: { echo: ({ message }) => String(message) } },
       { toolSearch: false, approve: () => 'allow' },
     );
     return {
+      corpus: corpus('mcp__small__echo'),
       check: (input) => talk((from, to) => serveStdio(host, { input: from, output: to }), input),
       close,
     };

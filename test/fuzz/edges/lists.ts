@@ -53,23 +53,25 @@ function bytes(value: unknown): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
+const LISTS: readonly Buffer[] = [
+  bytes({ tools: [TOOL, { name: 'b', inputSchema: { type: 'object' } }], args: ARGS }),
+  bytes({ tools: [TOOL, { ...TOOL, name: 'list files' }], prompts: [], resources: [] }),
+  bytes({
+    tools: [],
+    resources: [{ uri: 'file:///a', name: 'a', size: 3, mimeType: 'text/plain', annotations: {} }],
+    templates: [{ uriTemplate: 'file:///{path}', name: 'f' }],
+    prompts: [{ name: 'review', arguments: [{ name: 'file', required: true }, { name: 'style' }] }],
+    line: 'file=a.ts "style=very strict"',
+  }),
+];
+
 export const lists: Edge = {
   name: 'lists',
   runs: 100,
-  corpus: [
-    bytes({ tools: [TOOL, { name: 'b', inputSchema: { type: 'object' } }], args: ARGS }),
-    bytes({ tools: [TOOL, { ...TOOL, name: 'list files' }], prompts: [], resources: [] }),
-    bytes({
-      tools: [],
-      resources: [{ uri: 'file:///a', name: 'a', size: 3, mimeType: 'text/plain', annotations: {} }],
-      templates: [{ uriTemplate: 'file:///{path}', name: 'f' }],
-      prompts: [{ name: 'review', arguments: [{ name: 'file', required: true }, { name: 'style' }] }],
-      line: 'file=a.ts "style=very strict"',
-    }),
-  ],
   async open() {
     const checker = await createArgumentChecker();
     return {
+      corpus: LISTS,
       async check(input) {
         const value = parsed(input);
         if (!isRecord(value)) return;
@@ -90,35 +92,37 @@ export const lists: Edge = {
   },
 };
 
+const RESULTS: readonly Buffer[] = [
+  bytes({ content: [{ type: 'text', text: 'hello' }], structuredContent: { a: [1, 'x'] }, isError: false }),
+  bytes({
+    content: [
+      { type: 'image', data: 'aGVsbG8=', mimeType: 'image/png', annotations: { audience: ['user'] } },
+      { type: 'resource', resource: { uri: 'file:///a', text: 'x', mimeType: 'text/plain' } },
+      { type: 'resource', resource: { uri: 'file:///b', blob: 'aGVsbG8=' } },
+      { type: 'resource_link', uri: 'file:///c', name: 'c', size: 3 },
+      { type: 'audio', data: 'aGVsbG8=', mimeType: 'audio/wav' },
+    ],
+    _meta: { progress: 1 },
+  }),
+  bytes({ toolResult: 'old' }),
+  bytes({
+    properties: {
+      name: { type: 'string', minLength: 1, maxLength: 9, title: 'Name', format: 'email' },
+      age: { type: 'integer', minimum: 0, maximum: 150, default: 3 },
+      colour: { type: 'string', enum: ['red', 'green'], enumNames: ['Red', 'Green'] },
+      sizes: { type: 'array', items: { anyOf: [{ const: 's', title: 'Small' }] }, minItems: 1 },
+      ok: { type: 'boolean', default: true },
+    },
+    required: ['name'],
+    answer: { name: 'x', age: 1, colour: 'red', sizes: ['s'] },
+  }),
+];
+
 export const results: Edge = {
   name: 'results',
   runs: 300,
-  corpus: [
-    bytes({ content: [{ type: 'text', text: 'hello' }], structuredContent: { a: [1, 'x'] }, isError: false }),
-    bytes({
-      content: [
-        { type: 'image', data: 'aGVsbG8=', mimeType: 'image/png', annotations: { audience: ['user'] } },
-        { type: 'resource', resource: { uri: 'file:///a', text: 'x', mimeType: 'text/plain' } },
-        { type: 'resource', resource: { uri: 'file:///b', blob: 'aGVsbG8=' } },
-        { type: 'resource_link', uri: 'file:///c', name: 'c', size: 3 },
-        { type: 'audio', data: 'aGVsbG8=', mimeType: 'audio/wav' },
-      ],
-      _meta: { progress: 1 },
-    }),
-    bytes({ toolResult: 'old' }),
-    bytes({
-      properties: {
-        name: { type: 'string', minLength: 1, maxLength: 9, title: 'Name', format: 'email' },
-        age: { type: 'integer', minimum: 0, maximum: 150, default: 3 },
-        colour: { type: 'string', enum: ['red', 'green'], enumNames: ['Red', 'Green'] },
-        sizes: { type: 'array', items: { anyOf: [{ const: 's', title: 'Small' }] }, minItems: 1 },
-        ok: { type: 'boolean', default: true },
-      },
-      required: ['name'],
-      answer: { name: 'x', age: 1, colour: 'red', sizes: ['s'] },
-    }),
-  ],
   open: () => ({
+    corpus: RESULTS,
     check(input) {
       const value = parsed(input);
       const { result } = acceptCallResult(value);

@@ -26,10 +26,10 @@ const LINES = [
 export const server: Edge = {
   name: 'server',
   runs: 100,
-  corpus: [...LINES, LINES.join('\n')].map((text) => Buffer.from(text)),
   async open() {
     const worlds = await Promise.all((['legacy', 'modern'] as const).map((eras) => world(eras)));
     return {
+      corpus: [...LINES, LINES.join('\n')].map((text) => Buffer.from(text)),
       async check(input) {
         for (const each of worlds) await each.check(input);
       },

@@ -32,8 +32,8 @@ const SCHEMA = {
 export const texts: Edge = {
   name: 'texts',
   runs: 150,
-  corpus: LINES.map((text) => Buffer.from(text)),
   open: () => ({
+    corpus: LINES.map((text) => Buffer.from(text)),
     async check(input) {
       const text = input.toString('utf8');
       const [first = '', second = ''] = text.split('\n');

@@ -1,0 +1,171 @@
+/** The daemon's socket, from both sides: who greets it badly is sent away, and a relay outlives what a daemon says. */
+
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { homeAt } from '../../../src/config/home.ts';
+import { Daemon } from '../../../src/daemon/daemon.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { greet } from '../../../src/remote/attach.ts';
+import { type DaemonRecord, readRecord } from '../../../src/remote/record.ts';
+import { relay } from '../../../src/remote/relay.ts';
+import { type Edge, orRefused } from '../edge.ts';
+
+const TOKEN = 'THE-TOKEN-OF-THE-DAEMON';
+/** How long a conversation with nothing more to say is listened to. */
+const PATIENCE_MS = 100;
+
+function greeting(hello: object, ...lines: readonly string[]): Buffer {
+  return Buffer.from([JSON.stringify({ plugboard: 1, token: TOKEN, hello }), ...lines, ''].join('\n'));
+}
+
+const SCREEN = {
+  stdout: { isTerminal: true, columns: 80, rows: 24 },
+  stderr: { isTerminal: false },
+  canAsk: false,
+};
+const INITIALIZE =
+  '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"f","version":"1"}}}';
+
+export const daemon: Edge = {
+  name: 'daemon',
+  runs: 30,
+  async open() {
+    const base = realpathSync(mkdtempSync(join(tmpdir(), 'plugboard-fuzz-daemon-')));
+    const project = join(base, 'project');
+    mkdirSync(join(project, '.git'), { recursive: true });
+    const home = homeAt(join(base, 'home'));
+    mkdirSync(home.run, { recursive: true, mode: 0o700 });
+    writeFileSync(home.config, '{"workspace":false,"mcpServers":{}}');
+    const record = join(home.run, 'daemon-f.json');
+    const place = { id: 'f', entry: '', record, lock: join(home.run, 'l'), log: join(home.run, 'log') };
+    const start = (): Promise<Daemon> =>
+      Daemon.start({
+        home,
+        place,
+        env: { PLUGBOARD_DAEMON_IDLE_MS: '600000' },
+        clock: systemClock,
+        log: () => {},
+      });
+    let running = await start();
+    const here = { cwd: project, env: { HOME: base } };
+    return {
+      corpus: [
+        greeting(
+          { kind: 'mcp', approvals: 'client', ...here },
+          INITIALIZE,
+          '{"jsonrpc":"2.0","id":2,"method":"tools/list"}',
+        ),
+        greeting({ kind: 'mcp', approvals: 'enforce', workspace: false, servers: {}, ...here }, INITIALIZE),
+        greeting({ kind: 'command', words: ['--json', 'list'], screen: SCREEN, ...here }),
+        greeting({ kind: 'status' }),
+        greeting({ kind: 'reload' }),
+        greeting({ kind: 'stay' }),
+        greeting({ kind: 'stop', when: 'idle' }),
+      ],
+      async check(input) {
+        const known = readRecord(record);
+        if (known === undefined) throw new Error('the daemon has no record');
+        await say(known, input);
+        // Who is in possession of the token may end it.
+        if (readRecord(record) === undefined) {
+          await running.closed;
+          running = await start();
+        }
+        const now = readRecord(record);
+        const attached = now && (await greet(now, { kind: 'status' }));
+        attached?.socket.destroy();
+        if (attached?.welcome.ok !== true) throw new Error('the daemon does not answer any more');
+      },
+      async close() {
+        await running.close();
+        rmSync(base, { recursive: true, force: true });
+      },
+    };
+  },
+};
+
+async function say({ socket: path, token }: DaemonRecord, input: Buffer): Promise<void> {
+  const socket = connect(path);
+  socket.on('error', () => {});
+  socket.resume();
+  socket.setTimeout(PATIENCE_MS, () => socket.destroy());
+  const closed = once(socket, 'close');
+  socket.end(Buffer.from(input.toString('latin1').replaceAll(TOKEN, token), 'latin1'));
+  await closed;
+}
+
+const ANSWERS = [
+  '{"ok":true,"result":{"sessions":0}}',
+  '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"p","version":"1"}}}',
+  `{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"${'x'.repeat(600)}"}]}}`,
+  '{"jsonrpc":"2.0","id":"q1","method":"elicitation/create","params":{"message":"who?"}}',
+  '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}',
+  `{"jsonrpc":"2.0","result":{"text":"${'y'.repeat(600)}"},"id":"plugboard-relay-1"}`,
+];
+
+/** The first line is the daemon's welcome, the others are for the client. */
+export const relayed: Edge = {
+  name: 'relay',
+  runs: 100,
+  async open() {
+    const folder = mkdtempSync(join(tmpdir(), 'plugboard-fuzz-relay-'));
+    const path = join(folder, 's');
+    let says = Buffer.alloc(0);
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.write(says));
+      socket.once('end', () => socket.end());
+    }).listen(path);
+    await once(server, 'listening');
+    return {
+      corpus: [...ANSWERS, ANSWERS.join('\n')].map((text) => Buffer.from(text)),
+      async check(input) {
+        says = Buffer.concat([input, Buffer.from('\n')]);
+        const socket = await orRefused(() => greet(recordOf(path), { kind: 'status' }));
+        socket?.socket.destroy();
+        await relayLines(path, server, input);
+      },
+      close() {
+        server.close();
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  },
+};
+
+function recordOf(socket: string): DaemonRecord {
+  return { pid: 1, version: '1', socket, token: 't', since: 1 };
+}
+
+async function relayLines(path: string, server: Server, input: Buffer): Promise<void> {
+  const client = new PassThrough();
+  const connected = once(server, 'connection');
+  const output = new PassThrough().setEncoding('utf8');
+  const first = connect({ path, allowHalfOpen: true });
+  const [there] = (await connected) as [Socket];
+  there.removeAllListeners('data');
+  there.resume();
+  let heard = '';
+  const last = new Promise<void>((done) => {
+    output.on('data', (text: string) => {
+      heard += text;
+      if (heard.includes('"the last"')) done();
+    });
+  });
+  const ended = relay({
+    input: client,
+    output,
+    first,
+    again: () => Promise.reject(new Error('there is no other')),
+    signal: new AbortController().signal,
+  });
+  client.write(`${INITIALIZE}\n`);
+  there.write(Buffer.concat([input, Buffer.from('\n{"jsonrpc":"2.0","id":"the last","result":{}}\n')]));
+  await last;
+  client.destroy();
+  await ended;
+}
