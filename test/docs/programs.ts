@@ -28,6 +28,11 @@ export function installInto(dir: string): void {
   const names = readdirSync(installed).filter((name) => !name.startsWith('.'));
   for (const name of names) symlinkSync(join(installed, name), join(target, name));
   symlinkSync(ROOT, join(target, 'plugboard'), 'dir');
+  // Scripts of a project (`npm test`) find their programs here; one by one, so that nothing of ours can be lost by way of it.
+  mkdirSync(join(target, '.bin'));
+  for (const name of readdirSync(join(installed, '.bin'))) {
+    symlinkSync(join(installed, '.bin', name), join(target, '.bin', name));
+  }
 }
 
 export function isProgram({ language, printedBy }: Snippet): boolean {

@@ -54,6 +54,7 @@ export class Sandbox {
         HOME: home,
         LANG: 'C.UTF-8',
         NO_COLOR: '1',
+        npm_config_update_notifier: 'false',
         PLUGBOARD_CREDENTIALS: 'file',
         FIXTURES: join(ROOT, 'test', 'fixtures'),
         ...env,
@@ -101,7 +102,7 @@ export class Sandbox {
   save(file: string, text: string): string {
     const path = join(this.project, file);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
+    writeFileSync(path, text.replaceAll(PAGES_PORT, this.#port));
     return path;
   }
 

@@ -4,7 +4,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Reply, ScriptedModel } from '../chat/scripted-model.ts';
+import { type AskedRequest, type Reply, ScriptedModel } from '../chat/scripted-model.ts';
 import { problemsOf } from './configuration.ts';
 import { installInto, isProgram, runnable, shapeCheck, typeCheck } from './programs.ts';
 import { type Printed, Sandbox } from './sandbox.ts';
@@ -12,6 +12,8 @@ import { agreed } from './shown.ts';
 import { PAGES, type Snippet, snippetsOf, typedIn } from './snippets.ts';
 
 const MAX_NOT_RUN = 8;
+/** How often the pages ask a model altogether, at most. */
+const MAX_ASKED = 50;
 /** A page's set-up and its snippets start several programs each. */
 const SNIPPET_MS = 60_000;
 /** Blocks that show something and are nothing that could be run. */
@@ -26,14 +28,20 @@ let model: ScriptedModel;
 
 beforeAll(async () => {
   installInto(temp);
-  // Reads a file when it can, then says what a page lets it say.
-  const answer = (): Reply => ({ text: 'It is called the-project.' });
-  model = await ScriptedModel.start(...Array.from({ length: 20 }, () => answer));
+  model = await ScriptedModel.start(...Array.from({ length: MAX_ASKED }, () => answer));
 });
 afterAll(async () => {
   await model.close();
   rmSync(temp, { recursive: true, force: true });
 });
+
+/** Reads a file when it can, then says what it is called. */
+function answer({ body }: AskedRequest): Reply {
+  const asked: { role: string }[] = body.messages;
+  const read = JSON.stringify(body.tools ?? []).match(/mcp__\w+__read\b/)?.[0];
+  if (read === undefined || asked.at(-1)?.role !== 'user') return { text: 'It is called the-project.' };
+  return { calls: [{ name: read, arguments: { path: 'package.json' } }] };
+}
 
 const pages = PAGES.filter((page) => checked.some((snippet) => snippet.page === page));
 
@@ -108,8 +116,9 @@ async function checkConsole(block: string, sandbox: Sandbox): Promise<void> {
   for (const { command, shown } of commands) {
     const run = command.endsWith('&') ? sandbox.runOn(command, shown) : sandbox.run(command);
     const { status, text } = await run;
-    const failed = /^error: /m.test(shown);
-    expect({ command, failed: status !== 0, text: agreed(shown, text) }).toEqual({
+    const failed = /^error: /m.test(shown) && !command.includes('||');
+    // Softly: one run shows everything on the page that is not true any more.
+    expect.soft({ command, failed: status !== 0, text: agreed(shown, text) }).toEqual({
       command,
       failed,
       text: shown,
