@@ -41,7 +41,14 @@ export const daemon: Edge = {
     mkdirSync(home.run, { recursive: true, mode: 0o700 });
     writeFileSync(home.config, '{"workspace":false,"mcpServers":{}}');
     const record = join(home.run, 'daemon-f.json');
-    const place = { id: 'f', entry: '', record, lock: join(home.run, 'l'), log: join(home.run, 'log') };
+    const place = {
+      id: 'f',
+      build: 'f',
+      entry: '',
+      record,
+      lock: join(home.run, 'l'),
+      log: join(home.run, 'log'),
+    };
     const start = (): Promise<Daemon> =>
       Daemon.start({
         home,
