@@ -12,7 +12,7 @@ export const approve: Stage = (context, next) => (call) => {
   const settings = context.settings();
   const decision = decideApproval({
     name: context.snapshot().ruleName(tool),
-    plainName: plainName(tool.server, tool.tool, 'mcp__'),
+    plainName: () => plainName(tool.server, tool.tool, 'mcp__'),
     approval: entry.tools?.[tool.tool]?.approval ?? entry.approval ?? settings.defaults?.approval ?? 'auto',
     permissions: settings.permissions ?? {},
     hints: tool.annotations,

@@ -14,14 +14,14 @@ export function shapeOf(value: unknown, depth = 0): Shape {
   const members = value as Readonly<Record<string, unknown>>;
   const keys = Object.keys(members);
   if (depth === MAX_DEPTH) return `object(${keys.length})`;
-  // Without a prototype, so that a member called `__proto__` is one like any other.
-  const shape: Record<string, Shape> = Object.create(null);
-  let shown = 0;
-  for (const key of keys) {
-    if (shown === MAX_KEYS) break;
-    shape[key.slice(0, MAX_KEY_CHARS)] = shapeOf(members[key], depth + 1);
-    shown += 1;
+  const shape: Record<string, Shape> = {};
+  for (const key of keys.length > MAX_KEYS ? keys.slice(0, MAX_KEYS) : keys) {
+    const name = key.slice(0, MAX_KEY_CHARS);
+    const value = shapeOf(members[key], depth + 1);
+    // Set in the usual way, this one would be the prototype.
+    if (name === '__proto__') Object.defineProperty(shape, name, { value, enumerable: true });
+    else shape[name] = value;
   }
-  if (keys.length > shown) shape['…'] = `${keys.length - shown} more`;
+  if (keys.length > MAX_KEYS) shape['…'] = `${keys.length - MAX_KEYS} more`;
   return shape;
 }

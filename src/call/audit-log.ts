@@ -31,6 +31,8 @@ export interface AuditLogOptions {
 
 export function createAuditLog(options: AuditLogOptions): AuditLog {
   const { file, clock } = options;
+  /** Lines of this moment, not yet written out: nobody has to wait for that. */
+  let fresh: object[] = [];
   let waiting: string[] = [];
   let chars = 0;
   let cancelTimer: (() => void) | undefined;
@@ -51,6 +53,15 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
     }
   };
 
+  const writeOut = (): void => {
+    for (const line of fresh) {
+      const text = JSON.stringify(line);
+      waiting.push(text);
+      chars += text.length;
+    }
+    fresh = [];
+  };
+
   /** One write at a time; what comes meanwhile goes out with the next. */
   const writeAll = async (): Promise<void> => {
     while (waiting.length > 0) {
@@ -65,6 +76,7 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
   const flush = (): Promise<void> => {
     cancelTimer?.();
     cancelTimer = undefined;
+    writeOut();
     if (writing === undefined && waiting.length > 0) writing = writeAll();
     return writing ?? Promise.resolve();
   };
@@ -72,11 +84,13 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
   return {
     record(line) {
       if (chars > MAX_WAITING_CHARS) return tell('it takes longer than calls do, and lines were left out');
-      const text = JSON.stringify(line);
-      waiting.push(text);
-      chars += text.length;
-      if (chars <= MAX_BUFFERED_CHARS) cancelTimer ??= clock.after(FLUSH_AFTER_MS, () => void flush());
-      else if (writing === undefined) void flush();
+      fresh.push(line);
+      cancelTimer ??= clock.after(FLUSH_AFTER_MS, () => void flush());
+      if (fresh.length > 1) return;
+      setImmediate(() => {
+        writeOut();
+        if (chars > MAX_BUFFERED_CHARS && writing === undefined) void flush();
+      });
     },
     flush,
   };

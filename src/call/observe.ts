@@ -37,7 +37,7 @@ function end(
   const ms = now - startedAt;
   context.events.emit('call.end', code === undefined ? { id, outcome, ms } : { id, outcome, ms, code });
   context.audit.record({
-    time: new Date(startedAt).toISOString(),
+    time: new Date(startedAt),
     session: call.session.id,
     server: tool.server,
     tool: tool.tool,

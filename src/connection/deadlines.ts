@@ -31,9 +31,8 @@ export class Deadlines<T extends Deadline> {
   }
 
   remove(deadline: T): void {
+    // The timer stays for the next one: to set a timer for every call costs more than one that finds nothing due.
     this.#waiting.delete(deadline);
-    // An idle peer must not keep a timer alive for hours.
-    if (this.#waiting.size === 0) this.#disarm();
   }
 
   clear(): void {

@@ -10,6 +10,7 @@ import type { Cancellable } from '../lib/cancellation.ts';
 import type { Clock } from '../lib/clock.ts';
 import {
   isRecord,
+  isRequestId,
   type JsonRpcMessage,
   type RequestId,
   RPC_INTERNAL_ERROR,
@@ -189,7 +190,7 @@ export class Peer implements Receiver {
     if (typeof frame['method'] === 'string') {
       const params = isRecord(frame['params']) ? frame['params'] : {};
       const id = frame['id'];
-      if (typeof id === 'string' || typeof id === 'number') void this.#serve(id, frame['method'], params);
+      if (isRequestId(id)) void this.#serve(id, frame['method'], params);
       else this.#notified(frame['method'], params);
       return;
     }
@@ -320,7 +321,7 @@ export class Peer implements Receiver {
     }
     if (method === 'notifications/cancelled') {
       const id = params['requestId'];
-      if (typeof id === 'string' || typeof id === 'number') this.#serving.get(id)?.abort();
+      if (isRequestId(id)) this.#serving.get(id)?.abort();
     }
     this.#owner.notification(method, params);
   }

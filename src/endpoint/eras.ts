@@ -75,11 +75,11 @@ export function legacyAsker(params: Params): Asker {
 /** A result as the era of its reader wants it. What depends on who asks is never for a shared cache. */
 export function dress(method: string, result: Params, era: Era, server: Implementation | undefined): Params {
   if (era === 'legacy' || server === undefined) return result;
-  const { _meta: meta, ...rest } = result;
+  const { _meta: meta } = result;
   return {
-    ...(CACHEABLE.has(method) ? { ttlMs: 0, cacheScope: 'private' } : {}),
+    ...(CACHEABLE.has(method) ? { ttlMs: 0, cacheScope: 'private' } : undefined),
     resultType: 'complete',
-    ...rest,
-    _meta: { ...(isRecord(meta) ? meta : {}), [META.serverInfo]: server },
+    ...result,
+    _meta: { ...(isRecord(meta) ? meta : undefined), [META.serverInfo]: server },
   };
 }

@@ -8,6 +8,7 @@ import { MODERN_VERSION } from '../connection/eras.ts';
 import { PlugboardError } from '../errors.ts';
 import {
   isRecord,
+  isRequestId,
   type JsonRpcMessage,
   type RequestId,
   RPC_INTERNAL_ERROR,
@@ -94,12 +95,12 @@ export class Front {
         this.#outbound.answered(frame);
         return undefined;
       }
-      const own = typeof id === 'string' || typeof id === 'number' ? id : null;
+      const own = isRequestId(id) ? id : null;
       return Promise.resolve(
         this.#failed(own, new RpcFailure(RPC_INVALID_REQUEST, 'This is neither a request nor an answer.')),
       );
     }
-    if (id !== undefined && id !== null && typeof id !== 'string' && typeof id !== 'number') {
+    if (id !== undefined && id !== null && !isRequestId(id)) {
       return Promise.resolve(
         this.#failed(null, new RpcFailure(RPC_INVALID_REQUEST, 'An id has to be text or a number.')),
       );
@@ -172,7 +173,7 @@ export class Front {
   #notified(method: string, params: Params): void {
     if (method !== 'notifications/cancelled') return;
     const { requestId, reason } = params;
-    if (typeof requestId !== 'string' && typeof requestId !== 'number') return;
+    if (!isRequestId(requestId)) return;
     const why = typeof reason === 'string' ? `: ${reason}` : '';
     this.#running.get(requestId)?.cancel(new PlugboardError('CANCELLED', `the client cancelled it${why}`));
   }
@@ -219,7 +220,7 @@ export class Front {
     if (this.#running.delete(id)) this.#waiting.shift()?.();
     work.detach();
     if (this.#running.size > 0) return;
-    for (const wake of this.#onIdle.splice(0)) wake();
+    if (this.#onIdle.length > 0) for (const wake of this.#onIdle.splice(0)) wake();
     if (this.#options.stateless) this.#release();
   }
 

@@ -31,7 +31,7 @@ export class HttpExchange implements Exchange {
     this.#response = response;
     this.#takesStream = takesStream;
     this.#headers = headers;
-    response.once('close', () => {
+    response.on('close', () => {
       const early = !this.#ended;
       this.#ended = true;
       if (early) this.onGone?.(new PlugboardError('CANCELLED', 'the client has gone away'));

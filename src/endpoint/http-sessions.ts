@@ -12,6 +12,8 @@ import { MissedEvents } from './missed-events.ts';
 const MAX_SESSIONS = 10_000;
 /** A session that has asked for nothing this long, and does not listen, is over. */
 const SESSION_IDLE_MS: number = 30 * 60 * 1000;
+/** Within this time a session counts as used just now. */
+const TOUCH_MS = 10_000;
 /** Streams of one session at the same time; the newest is the one that is written to. */
 const MAX_STREAMS = 8;
 
@@ -20,7 +22,7 @@ export class HttpSession {
   readonly front: Front;
   readonly #streams: HttpExchange[] = [];
   readonly #missed = new MissedEvents();
-  usedAt = 0;
+  usedAt: number = Number.NEGATIVE_INFINITY;
 
   constructor(backend: Backend, principal: string) {
     this.front = new Front(backend, {
@@ -107,7 +109,10 @@ export class HttpSessions {
   }
 
   #touch(session: HttpSession): void {
-    session.usedAt = this.#clock.now();
+    const now = this.#clock.now();
+    // Their order has to be right to the minute, and not to the call.
+    if (now - session.usedAt < TOUCH_MS) return;
+    session.usedAt = now;
     this.#sessions.delete(session.id);
     this.#sessions.set(session.id, session);
   }

@@ -154,7 +154,8 @@ interface Doors {
 
 function respond(request: IncomingMessage, response: ServerResponse, doors: Doors): void {
   const { guard, backend, verifier, sideDoor } = doors;
-  const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
+  const { url = '/' } = request;
+  const path = url === MCP_PATH ? url : (url.split('?', 1)[0] ?? '/');
   if (!backend.isClosing && sideDoor?.handle(request, response, path)) return;
   const place = guard.refusePlace(request.headers);
   if (place !== undefined) {

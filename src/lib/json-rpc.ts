@@ -51,6 +51,10 @@ export function unwritable(id: RequestId, thrown: unknown): JsonRpcFailure {
   return { jsonrpc: '2.0', id, error: { code: RPC_INTERNAL_ERROR, message } };
 }
 
+export function isRequestId(value: unknown): value is RequestId {
+  return typeof value === 'string' || typeof value === 'number';
+}
+
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

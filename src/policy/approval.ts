@@ -3,6 +3,9 @@
 import picomatch from 'picomatch';
 import type { Approval, Permissions } from '../config/entry.ts';
 
+/** Names whose rule is remembered: tools are called again and again. */
+const MAX_KNOWN_NAMES = 10_000;
+
 /** Hints a server gives about its tool; they count only when the user marked the server as trusted. */
 export interface Hints {
   readonly readOnlyHint?: boolean;
@@ -17,7 +20,7 @@ export interface ApprovalInput {
    * The name before it was made unique. A rule that forbids or asks holds for it too, so that a collision
    * cannot lift the rule; a rule that allows does not, or a collision could borrow it (A23).
    */
-  readonly plainName: string;
+  readonly plainName: () => string;
   readonly approval: Approval;
   readonly permissions: Permissions;
   readonly hints: Hints | undefined;
@@ -33,15 +36,17 @@ export type ApprovalDecision =
   | { readonly kind: 'deny'; readonly reason: string };
 
 export function decideApproval(input: ApprovalInput): ApprovalDecision {
-  const { name, plainName, permissions } = input;
-  const denied = matching(permissions.deny, name) ?? matching(permissions.deny, plainName);
+  const { name, permissions } = input;
+  const { deny, ask, allow } = permissions;
+  const plainName = deny === undefined && ask === undefined ? name : input.plainName();
+  const denied = matching(deny, name) ?? matching(deny, plainName);
   if (denied !== undefined) return { kind: 'deny', reason: `the rule ${JSON.stringify(denied)} denies it` };
   if (input.sessionAllows.has(name)) return { kind: 'pass', reason: 'allowed for this session' };
-  const asked = matching(permissions.ask, name) ?? matching(permissions.ask, plainName);
+  const asked = matching(ask, name) ?? matching(ask, plainName);
   if (asked !== undefined) {
     return { kind: 'ask', explicit: true, reason: `the rule ${JSON.stringify(asked)} wants it asked about` };
   }
-  const allowed = matching(permissions.allow, name);
+  const allowed = matching(allow, name);
   if (allowed !== undefined) return { kind: 'pass', reason: `the rule ${JSON.stringify(allowed)} allows it` };
   return byMode(input);
 }
@@ -71,22 +76,30 @@ function byMode({ approval, hints, trusted }: ApprovalInput): ApprovalDecision {
   }
 }
 
-/** Compiled once for each list of rules: a list comes from a configuration and is looked at in every call. */
-const compiled = new WeakMap<readonly string[], ReturnType<typeof compile>>();
+/** The rule of a list that a name falls under, if there is one. */
+type Matcher = (name: string) => string | undefined;
 
-function compile(rules: readonly string[]): readonly { rule: string; matches: (name: string) => boolean }[] {
-  return rules.map((rule) => {
-    const glob = picomatch(rule, { dot: true });
-    return { rule, matches: (name) => name === rule || glob(name) };
-  });
+/** Compiled once for each list of rules: a list comes from a configuration and is looked at in every call. */
+const compiled = new WeakMap<readonly string[], Matcher>();
+
+function compile(rules: readonly string[]): Matcher {
+  const globs = rules.map((rule) => ({ rule, matches: picomatch(rule, { dot: true }) }));
+  const known = new Map<string, string | undefined>();
+  return (name) => {
+    if (known.has(name)) return known.get(name);
+    const found = globs.find(({ rule, matches }) => name === rule || matches(name))?.rule;
+    if (known.size >= MAX_KNOWN_NAMES) known.clear();
+    known.set(name, found);
+    return found;
+  };
 }
 
 function matching(rules: readonly string[] | undefined, name: string): string | undefined {
   if (rules === undefined || rules.length === 0) return undefined;
-  let list = compiled.get(rules);
-  if (list === undefined) {
-    list = compile(rules);
-    compiled.set(rules, list);
+  let match = compiled.get(rules);
+  if (match === undefined) {
+    match = compile(rules);
+    compiled.set(rules, match);
   }
-  return list.find(({ matches }) => matches(name))?.rule;
+  return match(name);
 }

@@ -1,6 +1,6 @@
 /** What a relay has to remember of one client's conversation, so that a new daemon can take it over in the middle. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord, isRequestId, type RequestId } from '../lib/json-rpc.ts';
 
 type Frame = Readonly<Record<string, unknown>>;
 
@@ -30,14 +30,14 @@ const HEAD_BYTES = 400;
 const HEAD = /^\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|-?[\d.eE+-]+|null),"(result|error|method)":/;
 
 interface Pending {
-  readonly id: string | number;
   readonly method: string;
+  /** With its end. */
   readonly line: Buffer;
 }
 
 export class Ledger {
-  readonly #pending = new Map<string, Pending>();
-  readonly #questions = new Map<string, string | number>();
+  readonly #pending = new Map<RequestId, Pending>();
+  readonly #questions = new Set<RequestId>();
   readonly #subscribed = new Map<string, Frame>();
   #initialize: Frame | undefined;
   #initialized = false;
@@ -70,11 +70,11 @@ export class Ledger {
     if (head === undefined) return true;
     const { id, kind } = head;
     if (kind === 'method') {
-      this.#questions.set(JSON.stringify(id), id);
+      this.#questions.add(id);
       return true;
     }
     if (typeof id === 'string' && id.startsWith(OWN_ID)) return false;
-    this.#pending.delete(JSON.stringify(id));
+    this.#pending.delete(id);
     return true;
   }
 
@@ -100,19 +100,19 @@ export class Ledger {
   }
 
   /** Requests whose outcome nobody knows; they are forgotten. */
-  takeLost(): readonly (string | number)[] {
-    const lost: (string | number)[] = [];
-    for (const [key, { id, method }] of this.#pending) {
+  takeLost(): readonly RequestId[] {
+    const lost: RequestId[] = [];
+    for (const [id, { method }] of this.#pending) {
       if (REPEATABLE.has(method)) continue;
-      this.#pending.delete(key);
+      this.#pending.delete(id);
       lost.push(id);
     }
     return lost;
   }
 
   /** Questions to the client that nobody waits for any more; they are forgotten. */
-  takeQuestions(): readonly (string | number)[] {
-    const open = [...this.#questions.values()];
+  takeQuestions(): readonly RequestId[] {
+    const open = [...this.#questions];
     this.#questions.clear();
     return open;
   }
@@ -120,15 +120,16 @@ export class Ledger {
   #sent(frame: Frame, line: Buffer): void {
     const { id, method, params } = frame;
     if (typeof method !== 'string') {
-      this.#questions.delete(JSON.stringify(id));
+      if (isRequestId(id)) this.#questions.delete(id);
       return;
     }
     if (method === 'notifications/initialized') this.#initialized = true;
-    if (typeof id !== 'string' && typeof id !== 'number') {
+    if (!isRequestId(id)) {
       this.#cancelled(method, params);
       return;
     }
-    this.#pending.set(JSON.stringify(id), { id, method, line });
+    this.#pending.set(id, { method, line });
+    if (method === 'tools/call') return;
     const uri = isRecord(params) ? String(params['uri']) : '';
     if (method === 'initialize') this.#initialize = frame;
     else if (method === 'logging/setLevel') this.#level = frame;
@@ -139,7 +140,8 @@ export class Ledger {
   /** What a client takes back is not answered. */
   #cancelled(method: string, params: unknown): void {
     if (method !== 'notifications/cancelled' || !isRecord(params)) return;
-    this.#pending.delete(JSON.stringify(params['requestId']));
+    const { requestId } = params;
+    if (isRequestId(requestId)) this.#pending.delete(requestId);
   }
 
   #has(method: string): boolean {
@@ -149,7 +151,7 @@ export class Ledger {
 }
 
 interface Head {
-  readonly id: string | number;
+  readonly id: RequestId;
   readonly kind: string;
 }
 
@@ -158,13 +160,13 @@ function headOf(line: Buffer): Head | undefined {
   const [, id, kind] = HEAD.exec(line.toString('utf8', 0, HEAD_BYTES)) ?? [];
   if (id !== undefined && kind !== undefined) {
     const value = parsed(id);
-    return typeof value === 'string' || typeof value === 'number' ? { id: value, kind } : undefined;
+    return isRequestId(value) ? { id: value, kind } : undefined;
   }
   if (line.length <= HEAD_BYTES || !line.subarray(0, HEAD_BYTES).includes('"id":')) return undefined;
   const value = parsed(line.toString('utf8'));
   if (!isRecord(value)) return undefined;
   const { id: own, method } = value;
-  if (typeof own !== 'string' && typeof own !== 'number') return undefined;
+  if (!isRequestId(own)) return undefined;
   return { id: own, kind: typeof method === 'string' ? 'method' : 'result' };
 }
 

@@ -1,6 +1,7 @@
 /** Cuts a stream of bytes into lines without decoding them. */
 
 const NEWLINE = 0x0a;
+const LINE_END: Buffer = Buffer.from([NEWLINE]);
 /** A line that is longer is dropped and the next one is read; no message of the protocol comes near it. */
 export const MAX_LINE_BYTES: number = 256 * 1024 * 1024;
 
@@ -27,7 +28,7 @@ export class LineCutter {
   #size = 0;
   #dropping: Dropped | undefined;
 
-  /** `line` is given each line without its end. */
+  /** `line` is given each line with its end, so that it can be handed on in one piece. */
   constructor(
     line: (bytes: Buffer) => void,
     limits: LineLimits = { maxBytes: MAX_LINE_BYTES, dropped: () => {} },
@@ -38,10 +39,14 @@ export class LineCutter {
 
   push(chunk: Buffer): void {
     let from = 0;
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
-      this.#keep(chunk.subarray(from, end));
-      from = end + 1;
-      this.#end();
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+      // Nearly every line comes whole.
+      if (this.#size === 0 && at - from <= this.#limits.maxBytes) this.#line(chunk.subarray(from, at + 1));
+      else {
+        this.#keep(chunk.subarray(from, at));
+        this.#end();
+      }
+      from = at + 1;
     }
     if (from < chunk.length) this.#keep(from === 0 ? chunk : chunk.subarray(from));
   }
@@ -70,6 +75,6 @@ export class LineCutter {
     this.#size = 0;
     this.#dropping = undefined;
     if (dropped !== undefined) this.#limits.dropped(dropped);
-    else this.#line(parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts));
+    else this.#line(Buffer.concat([...parts, LINE_END]));
   }
 }

@@ -12,7 +12,6 @@ import { LEAVING, STOPPED } from './hello.ts';
 import { Ledger } from './ledger.ts';
 import { LineCutter } from './lines.ts';
 
-const NEWLINE: Buffer = Buffer.from('\n');
 /** How long the daemon may take to end what it did for us. */
 const GOODBYE_MS = 15_000;
 /** How long answers are waited for when we are asked to end. */
@@ -21,10 +20,13 @@ const MAX_TRIES = 6;
 const FIRST_PAUSE_MS = 50;
 const LIST_KINDS = ['tools', 'resources', 'prompts'];
 
+/** Of the words by which a daemon ends a session, with the end of their line. */
+const WORD_BYTES: number = LEAVING.length + 1;
+
 type End = 'lost' | 'leaving' | 'stopped';
 const ENDS: ReadonlyMap<string, End> = new Map<string, End>([
-  [LEAVING, 'leaving'],
-  [STOPPED, 'stopped'],
+  [`${LEAVING}\n`, 'leaving'],
+  [`${STOPPED}\n`, 'stopped'],
 ]);
 
 export interface RelayOptions {
@@ -92,7 +94,7 @@ class Relay {
     this.#socket = socket;
     let end: End = 'lost';
     const lines = new LineCutter((line) => {
-      const said = line.length === LEAVING.length ? ENDS.get(line.toString('latin1')) : undefined;
+      const said = line.length === WORD_BYTES ? ENDS.get(line.toString('latin1')) : undefined;
       if (said !== undefined) end = said;
       else if (this.#ledger.received(line)) this.#toClient(line);
       if (!this.#ledger.hasPending) this.#onAnswered();
@@ -116,7 +118,7 @@ class Relay {
   }
 
   #fromClient(line: Buffer): void {
-    if (line.length === 0) return;
+    if (line.length === 1) return;
     this.#ledger.sent(line);
     if (this.#asleep) this.#wake();
     else this.#toDaemon(line);
@@ -126,19 +128,12 @@ class Relay {
     const socket = this.#socket;
     // Not lost: what is in the ledger is said again to the next daemon.
     if (socket === undefined || !socket.writable) return;
-    socket.cork();
-    socket.write(line);
-    if (!socket.write(NEWLINE)) this.#options.input.pause();
-    socket.uncork();
+    if (!socket.write(line)) this.#options.input.pause();
   }
 
   #toClient(line: Buffer): void {
     const { output } = this.#options;
-    if (output.destroyed) return;
-    output.cork();
-    output.write(line);
-    output.write(NEWLINE);
-    output.uncork();
+    if (!output.destroyed) output.write(line);
   }
 
   #lost(end: End): void {
@@ -167,7 +162,7 @@ class Relay {
     const socket = await this.#reattach();
     const again = this.#ledger.repeated();
     this.#use(socket);
-    for (const frame of this.#ledger.opening()) this.#toDaemon(Buffer.from(JSON.stringify(frame)));
+    for (const frame of this.#ledger.opening()) this.#toDaemon(lineOf(frame));
     for (const line of again) this.#toDaemon(line);
     if (this.#ledger.isInitialized) {
       // What the session had loaded is gone, and the new daemon may know more or less than the old one.
@@ -190,7 +185,7 @@ class Relay {
   }
 
   #tell(message: object): void {
-    this.#toClient(Buffer.from(JSON.stringify(message)));
+    this.#toClient(lineOf(message));
   }
 
   /** The client is gone: the daemon ends what it does for it, and says when that is done. */
@@ -214,6 +209,10 @@ class Relay {
     }
     this.#leave();
   }
+}
+
+function lineOf(message: object): Buffer {
+  return Buffer.from(`${JSON.stringify(message)}\n`);
 }
 
 const LOST = {

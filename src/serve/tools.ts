@@ -95,9 +95,9 @@ export function passedOn(
   version: string,
   offer: (file: string) => ContentBlock,
 ): Params {
+  const foreign = result._meta !== undefined && Object.hasOwn(result._meta, META.serverInfo);
+  if (result.truncated === undefined && !foreign && version >= FIRST_LINK_VERSION) return { ...result };
   const { _meta, truncated, content, ...rest } = result;
-  const foreign = _meta !== undefined && Object.hasOwn(_meta, META.serverInfo);
-  if (truncated === undefined && !foreign && version >= FIRST_LINK_VERSION) return { ...result };
   const { [META.serverInfo]: _server, ...meta } = _meta ?? {};
   const told =
     truncated === undefined ? meta : { ...meta, 'plugboard/truncated': { tokens: truncated.tokens } };

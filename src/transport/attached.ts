@@ -45,7 +45,9 @@ class AttachedTransport implements Transport {
       await this.close();
       throw new PlugboardError('CANCELLED', 'the start was cancelled');
     }
-    const lines = new LineCutter((line) => this.#received(receiver, line.toString('utf8')));
+    const lines = new LineCutter((line) =>
+      this.#received(receiver, line.toString('utf8', 0, line.length - 1)),
+    );
     socket.on('data', (chunk: Buffer) => lines.push(chunk));
     socket.once('end', () => socket.end());
     void this.#gone.then(() => receiver.closed(this.#closing ? undefined : (this.#reason ?? lost())));

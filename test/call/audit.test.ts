@@ -66,6 +66,7 @@ describe('CAL-6: the audit log', () => {
     expect(Object.keys(shapeOf(wide))).toHaveLength(21);
     expect(shapeOf({ a: { b: { c: { d: { e: 1 } } } } })).toEqual({ a: { b: { c: 'object(1)' } } });
     expect(shapeOf({ ['k'.repeat(1_000)]: 1 })).toEqual({ ['k'.repeat(64)]: 'number' });
+    expect(JSON.stringify(shapeOf(JSON.parse('{"__proto__":{"a":1}}')))).toBe('{"__proto__":{"a":"number"}}');
   });
 
   it('is rotated when it has grown, and keeps five old ones', async () => {
