@@ -12,7 +12,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { describeMachine, interleave, sequential, table } from './rounds.mjs';
+import { record } from './records.mjs';
+import { describeMachine, interleave, median, sequential, table } from './rounds.mjs';
 
 const ROUNDS = Number(process.argv[2]) || 15;
 const SERVERS = 10;
@@ -26,6 +27,7 @@ const MB = 1024;
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 const COMMAND = path('../dist/bin/plugboard.cjs');
 const SERVER = path('./echo-server.mjs');
+const LIMIT = path('./daemon-limit.mjs');
 /** As most servers are made. */
 const SDK_SERVER = path('./sdk-server.mjs');
 const { NODE_EXTRA_CA_CERTS: _certificates, PLUGBOARD_DAEMON: _asked, ...inherited } = process.env;
@@ -125,19 +127,39 @@ async function commands() {
 
 async function calls(what, program) {
   const at = world(1, program);
-  const direct = await client([program, at.home], { cwd: at.project, env: at.env });
-  const attached = await at.agent();
-  const alone = await at.agent('--no-daemon');
-  const call = (who, name) => (n) => who.request('tools/call', { name, arguments: { message: `${n}` } });
+  const options = { cwd: at.project, env: at.env };
+  const own = 'mcp__s0__echo';
   const contenders = [
-    { name: 'the server directly', call: call(direct, 'echo') },
-    { name: 'serve, attached to the daemon', call: call(attached, 'mcp__s0__echo') },
-    { name: 'serve --no-daemon', call: call(alone, 'mcp__s0__echo') },
+    { name: 'the server directly', who: await client([program], options), tool: 'echo' },
+    {
+      name: 'two pipes of bytes (the limit)',
+      who: await client([LIMIT, 'two', program], options),
+      tool: 'echo',
+    },
+    { name: 'serve, attached to the daemon', who: await at.agent(), tool: own },
+    {
+      name: 'one pipe of bytes (the limit)',
+      who: await client([LIMIT, 'one', program], options),
+      tool: 'echo',
+    },
+    { name: 'serve --no-daemon', who: await at.agent('--no-daemon'), tool: own },
   ];
-  const results = await interleave(contenders, ROUNDS, ({ call: one }) => sequential(one, CALLS));
+  const results = await interleave(contenders, ROUNDS, ({ who, tool: name }) =>
+    sequential((n) => who.request('tools/call', { name, arguments: { message: `${n}` } }), CALLS),
+  );
   table(`One call after the other, p50, ${what}`, results, { base: 'the server directly', unit: 'µs' });
-  await Promise.all([direct, attached, alone].map((who) => who.end()));
+  const [, pipes, attached, pipe, alone] = [...results.values()];
+  overLimit(`attached, ${what}`, attached, pipes);
+  overLimit(`--no-daemon, ${what}`, alone, pipe);
+  await Promise.all(contenders.map(({ who }) => who.end()));
   at.end();
+}
+
+/** How many times the least that so many processes can do, round by round. */
+function overLimit(what, values, least) {
+  const ratio = median(values.map((value, at) => value / least[at]));
+  console.log(`  serve, ${what}: ${ratio.toFixed(2)} × the limit`);
+  record({ measure: 'serve beside its limit', name: what, value: ratio, unit: '×' });
 }
 
 async function sharing(agents, ...flags) {
