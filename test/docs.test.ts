@@ -22,9 +22,10 @@ const FEATURES = [
   ...ids('AUT', [1, 2, 3, 4, 5, 6]),
   ...ids('CAT', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]),
   ...ids('CAL', [1, 2, 3, 4, 5, 6, 7]),
+  ...ids('POL', [1, 2, 3, 4, 5, 6, 7]),
   ...ids('KIT', [1, 2, 3]),
-  ...ids('SRV', [3, 5, 6]),
-  ...ids('UI', [1, 4]),
+  ...ids('SRV', [1, 2, 3, 4, 5, 6]),
+  ...ids('UI', [1, 2, 3, 4]),
 ];
 
 const command = join(ROOT, 'dist', 'bin', 'plugboard.cjs');
