@@ -31,7 +31,7 @@ function recall(name, corpus) {
 }
 
 function falseAlarms(name, tools) {
-  const findings = tools.map((tool) => scanListing('x', [tool])).filter((list) => list.length > 0);
+  const findings = tools.map((tool) => scanListing([tool])).filter((list) => list.length > 0);
   const kinds = new Map();
   for (const { kind } of findings.flat()) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
   const detail = [...kinds].map(([kind, count]) => `${kind} ${count}`).join(', ');

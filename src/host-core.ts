@@ -1,6 +1,7 @@
 /** The wiring of a host: every layer built once and joined to its neighbours. What a host can do is in `host.ts`. */
 
 import { join, resolve } from 'node:path';
+import { absenceOf } from './call/absent.ts';
 import { type AuditLog, createAuditLog } from './call/audit-log.ts';
 import type { CallContext, Handler } from './call/call.ts';
 import { createOutputFiles } from './call/output-files.ts';
@@ -362,6 +363,12 @@ export class HostCore {
       deferral: this.deferral,
       search: this.search,
       connection: (server, session) => this.work.of(this.pool.get(server), session),
+      absent: (name) =>
+        absenceOf(
+          name,
+          this.catalog.naming,
+          this.pool.all().filter((connection) => this.catalog.listing(connection.name) === undefined),
+        ),
       settings: () => this.config.settings,
       sandboxState: () => this.sandboxState,
       events: this.events,

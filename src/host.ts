@@ -25,6 +25,7 @@ import type { ServerReport } from './host-report.ts';
 import { HostServers } from './host-servers.ts';
 import { HostSession } from './host-session.ts';
 import type { Unsubscribe } from './lib/emitter.ts';
+import type { Finding } from './policy/scan.ts';
 
 /**
  * Reads the configuration and begins to start the user's servers. Resolves when the configuration is read
@@ -203,6 +204,15 @@ export class Host {
   /** The steps of a server's last start, with their times. */
   phases(name: string): readonly Phase[] {
     return this.#servers.get(name).phases;
+  }
+
+  /** What looks like an attack in the words of a server about its tools, hidden ones included. It only advises. */
+  async scan(name: string): Promise<readonly Finding[]> {
+    this.#servers.get(name);
+    const { scanListing } = await import('./policy/scan.ts');
+    // As the server said it: what was cleaned away before anybody read it is what has to be told.
+    const said = this.#core.catalog.listing(name)?.tools ?? [];
+    return scanListing(said.map(({ name: tool, ...rest }) => ({ tool, ...rest })));
   }
 
   /** Adds a server for as long as this host lives, or replaces one; resolves when it has settled. */

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { OAuthDetails } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { shellWord } from '../lib/shell-word.ts';
 import { egressRules } from '../policy/egress.ts';
 import type { EgressFetch } from '../policy/egress-fetch.ts';
 import { openableUrl } from './browser.ts';
@@ -206,7 +207,7 @@ function checkIssuerChange(
   throw authFailed(
     server,
     `it now names another authorization server (${new URL(found.issuer).origin}, before: ${new URL(stored.issuer).origin}), which must not see the client secret of the first.`,
-    { hint: `If the change is right, run: plugboard logout ${server}, then log in again.` },
+    { hint: `If the change is right, run: plugboard logout ${shellWord(server)}, then log in again.` },
   );
 }
 

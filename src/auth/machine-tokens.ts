@@ -2,6 +2,7 @@
 
 import type { AddClientAuthentication, OAuthClientProvider } from '@modelcontextprotocol/client';
 import { PlugboardError } from '../errors.ts';
+import { shellWord } from '../lib/shell-word.ts';
 import { NOTHING_WANTED, scopeCovers, scopeUnion, type Wanted } from './challenge.ts';
 import { type AuthorizationServer, discover } from './discover.ts';
 import { type CrossAppGrant, type Grant, readSource } from './grant.ts';
@@ -109,7 +110,7 @@ export class MachineTokens implements TokenSource {
           server,
           'it now names another authorization server, which must not see these credentials.',
           {
-            hint: `If the change is right, run: plugboard logout ${server}`,
+            hint: `If the change is right, run: plugboard logout ${shellWord(server)}`,
           },
         );
       }

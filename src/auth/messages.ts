@@ -1,6 +1,7 @@
 /** The sentences of a login that is missing or went wrong, each with what the person can do. */
 
 import { PlugboardError } from '../errors.ts';
+import { shellWord } from '../lib/shell-word.ts';
 import { clean } from '../policy/clean.ts';
 
 /** Scopes come from a server; a sentence shows only so much of them. */
@@ -93,9 +94,4 @@ export function oauthCode(code: unknown): string {
 
 function named(scope: string | undefined): string {
   return scope === undefined ? '' : ` (${clean(scope, { multiline: false, max: MAX_SHOWN_CHARS })})`;
-}
-
-/** A name as it can be typed after a command. */
-function shellWord(name: string): string {
-  return /^[\w@%+=:,./-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`;
 }

@@ -69,6 +69,8 @@ export interface CallContext {
   readonly deferral: () => Deferral;
   readonly search: Search;
   readonly connection: (server: string, session: Session) => Connection | undefined;
+  /** Why the server that a name begins with has no tools to call, when that is known. */
+  readonly absent: (name: string) => PlugboardError | undefined;
   readonly settings: () => Settings;
   readonly sandboxState: () => unknown;
   readonly events: Pick<Emitter<CallEvents>, 'emit'>;

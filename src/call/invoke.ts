@@ -5,6 +5,7 @@ import { paramHeaders } from '../catalog/param-headers.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { limitFor } from '../config/limits.ts';
 import { RPC_HEADER_MISMATCH } from '../connection/eras.ts';
+import { patienceHint } from '../connection/reasons.ts';
 import { sandboxMeta } from '../connection/sandbox-state.ts';
 import { createdTask } from '../connection/tasks.ts';
 import { PlugboardError } from '../errors.ts';
@@ -107,11 +108,7 @@ function named(error: unknown, call: Call): unknown {
   const message = error.message.replace(/^(?:tools\/call|tasks\/\w+)/, `${tool.tool} on ${tool.server}`);
   return new PlugboardError(error.code, message, {
     server: tool.server,
-    hint:
-      error.hint ??
-      (error.code === 'TIMEOUT'
-        ? 'Raise toolTimeoutMs for servers that work long without progress.'
-        : undefined),
+    hint: error.hint ?? patienceHint(error),
     cause: error.cause,
     detail: error.detail,
   });

@@ -11,12 +11,16 @@ export const resolve: Stage = (context, next) => (call) => {
   if (tool === undefined) {
     const held = snapshot.findHeld(call.name);
     if (held !== undefined) return Promise.reject(pinChanged(held.server, held.tool));
+    const absent = context.absent(String(call.name));
+    if (absent !== undefined) return Promise.reject(absent);
     const close = nearest(
       String(call.name),
       snapshot.tools.map((known) => known.name),
     );
     const hint =
-      close.length > 0 ? `Did you mean ${close.join(' or ')}?` : 'tools() lists what can be called now.';
+      close.length > 0
+        ? `Did you mean ${close.join(' or ')}?`
+        : 'Ask for the list of tools again: it changes as servers come and go.';
     return Promise.reject(
       new PlugboardError('UNKNOWN_TOOL', `there is no tool called ${JSON.stringify(String(call.name))}`, {
         hint,

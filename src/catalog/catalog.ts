@@ -67,7 +67,7 @@ interface Member {
 }
 
 export class Catalog {
-  readonly #naming: Naming;
+  readonly naming: Naming;
   readonly #reserved: readonly string[];
   readonly #servers = new Map<string, Member>();
   /** Each definition is cleaned once, however often the snapshot is made anew. */
@@ -77,7 +77,7 @@ export class Catalog {
 
   /** @param reserved names of the host's own tools, which no server's may take. */
   constructor(naming: Naming, reserved: readonly string[] = []) {
-    this.#naming = naming;
+    this.naming = naming;
     this.#reserved = reserved;
   }
 
@@ -123,8 +123,8 @@ export class Catalog {
       [...listing.tools, ...(listing.held ?? [])].map((tool) => ({ server, tool: tool.name })),
     );
     // Named before anything is filtered, so that hiding a tool renames nobody.
-    const names = assignNames(keys, this.#naming, { reserved: this.#reserved });
-    const rules = this.#naming === 'mcp__' ? names : assignNames(keys, 'mcp__');
+    const names = assignNames(keys, this.naming, { reserved: this.#reserved });
+    const rules = this.naming === 'mcp__' ? names : assignNames(keys, 'mcp__');
     const tools: Tool[] = [];
     const byName = new Map<string, Tool>();
     const heldByName = new Map<string, Held>();

@@ -2,9 +2,11 @@
 
 import type { Connection } from '../connection/connection.ts';
 import type { RequestOptions } from '../connection/peer.ts';
+import { patienceHint } from '../connection/reasons.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { nearest } from '../lib/nearest.ts';
+import { shellWord } from '../lib/shell-word.ts';
 import { clean } from '../policy/clean.ts';
 import type { Prompt, PromptArgument } from './accept-lists.ts';
 import { acceptContentBlock, type ContentBlock } from './accept-result.ts';
@@ -179,7 +181,8 @@ function getFailure(
   const refusal = refusalOf(error, 'prompts/get');
   if (refusal === undefined) {
     const message = error.message.replace(/^prompts\/get/, `the prompt ${shown(name)} of ${server}`);
-    return new PlugboardError(error.code, message, { server, hint: error.hint, cause: error, detail });
+    const hint = error.hint ?? patienceHint(error);
+    return new PlugboardError(error.code, message, { server, hint, cause: error, detail });
   }
   if (refusal.unknownMethod) return offersNone(server, 'prompts', error);
   const code = refusal.notFound ? 'INVALID_ARGUMENTS' : error.code;
@@ -187,7 +190,7 @@ function getFailure(
   if (known !== undefined || !refusal.notFound) {
     // The prompt is there, so it is the arguments that were not liked, or the server has a fault.
     const message = `${server} did not give the prompt ${shown(name)}: ${refusal.words}`;
-    const hint = known === undefined ? undefined : `It takes ${usage(known)}.`;
+    const hint = known === undefined || !refusal.notFound ? undefined : `It takes ${usage(known)}.`;
     return new PlugboardError(code, message, { server, hint, cause: error, detail });
   }
   const close = nearest(
@@ -199,7 +202,7 @@ function getFailure(
     hint:
       close.length > 0
         ? `Did you mean ${close.join(' or ')}?`
-        : `plugboard prompts ${server} shows what it offers.`,
+        : `plugboard prompts ${shellWord(server)} shows what it offers.`,
     cause: error,
     detail,
   });

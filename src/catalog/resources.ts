@@ -2,8 +2,10 @@
 
 import type { Connection } from '../connection/connection.ts';
 import type { RequestOptions } from '../connection/peer.ts';
+import { patienceHint } from '../connection/reasons.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
+import { shellWord } from '../lib/shell-word.ts';
 import { clean } from '../policy/clean.ts';
 import type { Resource, ResourceTemplate } from './accept-lists.ts';
 import { acceptResourceContents, type ResourceContents } from './accept-result.ts';
@@ -101,12 +103,22 @@ function readFailure(server: string, uri: string, error: PlugboardError): Plugbo
     return new PlugboardError(
       'INVALID_ARGUMENTS',
       `${server} has no resource ${JSON.stringify(uri)}: ${refusal.words}`,
-      { server, hint: `plugboard resources ${server} shows what it offers.`, cause: error, detail },
+      {
+        server,
+        hint: `plugboard resources ${shellWord(server)} shows what it offers.`,
+        cause: error,
+        detail,
+      },
     );
   }
   const message =
     refusal === undefined
       ? error.message.replace(/^resources\/read/, `reading ${uri} from ${server}`)
       : `${server} could not read ${JSON.stringify(uri)}: ${refusal.words}`;
-  return new PlugboardError(code, message, { server, hint, cause: error, detail });
+  return new PlugboardError(code, message, {
+    server,
+    hint: hint ?? patienceHint(error),
+    cause: error,
+    detail,
+  });
 }

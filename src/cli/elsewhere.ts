@@ -75,6 +75,7 @@ function viewOf(host: Host, need: Need): CommandHost {
     connect: (name) => host.connect(name),
     isHeld: (server, tool) => host.isHeld(server, tool),
     phases: (name) => host.phases(name),
+    scan: (name) => host.scan(name),
     login: (name, options) => host.login(name, options),
     logout: (name) => host.logout(name),
     credentialPlace: (name) => host.credentialPlace(name),

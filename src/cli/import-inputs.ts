@@ -6,9 +6,9 @@ import type { Found, FoundInput } from '../config/import/find.ts';
 import { INPUTS } from '../config/keys.ts';
 import { valueAt } from '../config/value-at.ts';
 import { isRecord } from '../lib/json-rpc.ts';
+import { shellWord } from '../lib/shell-word.ts';
 import { reveal } from '../policy/clean.ts';
 import type { Planned } from './import-plan.ts';
-
 import type { Context } from './verb.ts';
 
 export interface PlannedInput {
@@ -46,7 +46,10 @@ export async function planInputs(
     if (user === undefined) planned.push(plan('skip', 'No server that is taken over uses it.'));
     else if (!isValid(question))
       planned.push(
-        plan('skip', `Its answer cannot be asked for here; give it once: plugboard input set ${id}`),
+        plan(
+          'skip',
+          `Its answer cannot be asked for here; give it once: plugboard input set ${shellWord(id)}`,
+        ),
       );
     else planned.push(plan((await idsIn(context, scope, projectRoot)).has(id) ? 'same' : 'add'));
   }

@@ -42,6 +42,7 @@ export type CommandHost = Pick<
   | 'read'
   | 'ready'
   | 'resources'
+  | 'scan'
   | 'search'
   | 'servers'
   | 'tools'

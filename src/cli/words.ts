@@ -1,6 +1,7 @@
 /** Words of a command line, split as a shell would, and joined back so that a shell would split them the same way. */
 
 import { PlugboardError } from '../errors.ts';
+import { shellWord } from '../lib/shell-word.ts';
 
 /** Splits at spaces outside quotes. Quotes and backslashes group; nothing is expanded and nothing is run. */
 export function splitWords(line: string): string[] {
@@ -38,9 +39,5 @@ export function splitWords(line: string): string[] {
 
 /** A command line that can be pasted into a shell. */
 export function joinWords(words: readonly string[]): string {
-  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word))).join(' ');
-}
-
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
+  return words.map(shellWord).join(' ');
 }

@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path';
 import { PlugboardError } from '../errors.ts';
+import { shellWord } from '../lib/shell-word.ts';
 import {
   isStdio,
   type OAuthDetails,
@@ -152,7 +153,7 @@ function unanswered(id: string, { server, key }: Place): PlugboardError {
   return new PlugboardError(
     'CONFIG_INVALID',
     `Server "${server}" needs a value for \${input:${id}} (in "${key}"), and nobody has given it yet.`,
-    { server, hint: `Give it once: plugboard input set ${id}` },
+    { server, hint: `Give it once: plugboard input set ${shellWord(id)}` },
   );
 }
 

@@ -3,6 +3,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, isAbsolute, join, posix, relative, resolve } from 'node:path';
 import { isRecord } from '../lib/json-rpc.ts';
+import { shellWord } from '../lib/shell-word.ts';
 import { type Document, locateFaults, readDocument } from './document.ts';
 import type { InputQuestion, PluginSetting, Problem, ServerSpec } from './entry.ts';
 import { type Fault, type JsonPath, showPath } from './fault.ts';
@@ -89,7 +90,7 @@ export async function readPlugin(where: Where): Promise<Plugin> {
 function withAbsence(plugin: Plugin, folder: string): Plugin {
   if (plugin.isPlugin) return plugin;
   const message = `The plugin "${plugin.name}" is not there any more, or says nothing about servers.`;
-  const hint = `plugboard plugin remove ${plugin.name} forgets it.`;
+  const hint = `plugboard plugin remove ${shellWord(plugin.name)} forgets it.`;
   return { ...plugin, problems: [...plugin.problems, { file: folder, message, hint }] };
 }
 

@@ -1,6 +1,7 @@
 /** Why a connection is not there, in words that a person can act on; and what its failures mean for trying again. */
 
 import { PlugboardError } from '../errors.ts';
+import { shellWord } from '../lib/shell-word.ts';
 import type { ConnectionState } from './state.ts';
 
 export function gone(): PlugboardError {
@@ -12,6 +13,11 @@ export function startTimeout(server: string, ms: number): PlugboardError {
     server,
     hint: 'Raise startupTimeoutMs if it only needs longer (a first npx download does).',
   });
+}
+
+/** What a person can do about a request that was given up. */
+export function patienceHint({ code }: PlugboardError): string | undefined {
+  return code === 'TIMEOUT' ? 'Raise toolTimeoutMs for servers that work long without progress.' : undefined;
 }
 
 /** Somebody ended it on purpose. */
@@ -29,7 +35,7 @@ export function refusalOf(
   if (state.status === 'disabled') {
     return new PlugboardError('BLOCKED_BY_POLICY', `${server} is disabled`, {
       server,
-      hint: `Enable it with: plugboard enable ${server}`,
+      hint: `Enable it with: plugboard enable ${shellWord(server)}`,
     });
   }
   return state.status === 'blocked' || state.status === 'untrusted' ? state.error : undefined;

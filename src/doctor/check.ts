@@ -6,6 +6,7 @@ import { expandEntry } from '../config/expand.ts';
 import type { Home } from '../config/home.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { ServerReport } from '../host-report.ts';
+import type { Finding } from '../policy/scan.ts';
 
 export interface Check {
   /** What was looked at; the same in every version. */
@@ -41,6 +42,8 @@ export interface Patient {
   /** How each server came up; those that may not be started were not. */
   readonly reports: ReadonlyMap<string, ServerReport>;
   readonly tools: readonly Tool[];
+  /** What the scan says of each server's tools. */
+  readonly findings: ReadonlyMap<string, readonly Finding[]>;
 }
 
 /** One server on the couch. */
@@ -50,6 +53,7 @@ export interface ServerCase {
   readonly entry: ServerEntry | undefined;
   readonly report: ServerReport;
   readonly tools: readonly Tool[];
+  readonly findings: readonly Finding[];
   readonly patient: Patient;
 }
 
@@ -57,7 +61,8 @@ export function caseOf(spec: ServerSpec, patient: Patient): ServerCase | undefin
   const report = patient.reports.get(spec.name);
   if (report === undefined) return undefined;
   const tools = patient.tools.filter(({ server }) => server === spec.name);
-  return { spec, entry: filledIn(spec, patient.env), report, tools, patient };
+  const findings = patient.findings.get(spec.name) ?? [];
+  return { spec, entry: filledIn(spec, patient.env), report, tools, findings, patient };
 }
 
 function filledIn(spec: ServerSpec, env: NodeJS.ProcessEnv): ServerEntry | undefined {
@@ -69,5 +74,6 @@ function filledIn(spec: ServerSpec, env: NodeJS.ProcessEnv): ServerEntry | undef
 }
 
 export function plural(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
+  if (count === 1) return `1 ${word}`;
+  return `${count} ${word}${word.endsWith('s') ? 'es' : 's'}`;
 }

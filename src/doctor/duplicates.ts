@@ -4,6 +4,7 @@ import { isStdio, type ServerEntry } from '../config/entry.ts';
 import type { FoundServer } from '../config/import/find.ts';
 import { parseServers } from '../config/parse.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
+import { shellWord } from '../lib/shell-word.ts';
 import type { Check, Patient } from './check.ts';
 
 /** @param foreign what other agents on this machine are configured with */
@@ -15,7 +16,9 @@ export function checkDuplicates({ config }: Patient, foreign: readonly FoundServ
     const first = seen.get(what);
     if (first === undefined) seen.set(what, name);
     else
-      checks.push(twin(name, `It is the same as "${first}"`, `Remove one of them: plugboard remove ${name}`));
+      checks.push(
+        twin(name, `It is the same as "${first}"`, `Remove one of them: plugboard remove ${shellWord(name)}`),
+      );
   }
   // Where Plugboard is configured in another agent, that agent has everything twice that is also there by itself.
   const served = new Set(foreign.filter(isPlugboard).map(({ file }) => file));

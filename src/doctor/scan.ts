@@ -1,12 +1,10 @@
 /** Descriptions that look like attacks. The scan only advises: words are cheap, and so are other words. */
 
-import { scanListing } from '../policy/scan.ts';
 import { type Check, plural, type ServerCase } from './check.ts';
 
 const MAX_SHOWN = 3;
 
-export function checkScan({ spec, tools }: ServerCase): Check | undefined {
-  const findings = scanListing(spec.name, tools);
+export function checkScan({ spec, findings }: ServerCase): Check | undefined {
   if (findings.length === 0) return undefined;
   const shown = findings.slice(0, MAX_SHOWN).map(({ tool, what, quote }) => `${tool}: ${what}: ${quote}`);
   return {

@@ -6,6 +6,7 @@ import { readBody } from '../endpoint/http-body.ts';
 import { endWith } from '../endpoint/http-exchange.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
+import { visibleJson } from '../policy/clean.ts';
 import type { Door } from './door.ts';
 import { HttpFailure, refusal, statusOf } from './failure.ts';
 import { openApi } from './openapi.ts';
@@ -147,7 +148,7 @@ function send(
   headers: Readonly<Record<string, string>> = {},
 ): void {
   // The body of an answer to HEAD is left out by Node.
-  endWith(response, status, JSON.stringify(answer), { ...HEADERS, ...headers });
+  endWith(response, status, visibleJson(JSON.stringify(answer)), { ...HEADERS, ...headers });
 }
 
 function allowed(matches: readonly Found[]): string {

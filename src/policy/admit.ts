@@ -4,6 +4,7 @@ import type { ServerSpec } from '../config/entry.ts';
 import type { Environment } from '../config/expand.ts';
 import type { Managed } from '../config/managed.ts';
 import { PlugboardError } from '../errors.ts';
+import { shellWord } from '../lib/shell-word.ts';
 import { blockingRule } from './managed.ts';
 import type { TrustVerdict } from './trust.ts';
 
@@ -37,7 +38,7 @@ export function admit(spec: ServerSpec, trust: TrustVerdict | undefined, authori
       `${spec.name} comes from ${spec.file ?? 'the project'} and ${why}`,
       {
         server: spec.name,
-        hint: `Look at it and agree with: plugboard trust ${quote(spec.name)}`,
+        hint: `Look at it and agree with: plugboard trust ${shellWord(spec.name)}`,
       },
     ),
   };
@@ -48,8 +49,4 @@ function blocked({ name }: ServerSpec, rule: string): PlugboardError {
     server: name,
     hint: 'Only whoever manages this machine can change that.',
   });
-}
-
-function quote(name: string): string {
-  return /^[\w@.-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,4 +1,4 @@
-/** Names of servers that a person could take for each other. */
+/** Names of servers, and of tools, that a person could take for each other. */
 
 const MIN_TYPO_CHARS = 6;
 
@@ -28,6 +28,23 @@ export function lookAlikes(name: string, servers: readonly { readonly name: stri
   return servers
     .map((server) => server.name)
     .filter((other) => other !== name && isClose(skeleton, skeletonOf(other)));
+}
+
+/**
+ * Tools whose names are written with letters of other alphabets and look like that of another one, by their names.
+ * Among tools only that is strange: `list_item` and `list_items` are an everyday pair.
+ */
+export function twinsAmong(names: readonly string[]): ReadonlyMap<string, string> {
+  const isForeign = (name: string): boolean => /\P{ASCII}/u.test(name);
+  const foreign = names.filter(isForeign);
+  if (foreign.length === 0) return new Map();
+  const plain = new Map(names.filter((name) => !isForeign(name)).map((name) => [skeletonOf(name), name]));
+  return new Map(
+    foreign.flatMap((name): [string, string][] => {
+      const twin = plain.get(skeletonOf(name));
+      return twin === undefined ? [] : [[name, twin]];
+    }),
+  );
 }
 
 function skeletonOf(name: string): string {

@@ -1,6 +1,14 @@
 /** Classes of words that the rules of the scan are made of: who, what, from whom, and where to. */
 
-export type FindingKind = 'hidden' | 'instruct' | 'secrets' | 'cross' | 'conceal' | 'exfil' | 'prefer';
+export type FindingKind =
+  | 'hidden'
+  | 'instruct'
+  | 'secrets'
+  | 'cross'
+  | 'conceal'
+  | 'exfil'
+  | 'prefer'
+  | 'twin';
 
 export interface Rule {
   readonly kind: FindingKind;

@@ -6,6 +6,7 @@
 import { isRecord } from '../lib/json-rpc.ts';
 import { clean, reveal } from './clean.ts';
 import { RULES_OF_LANGUAGES } from './scan-languages.ts';
+import { twinsAmong } from './scan-names.ts';
 import { RULES_OF_SENTENCES } from './scan-rules.ts';
 import { viewsOf } from './scan-views.ts';
 import type { FindingKind, Rule } from './scan-words.ts';
@@ -46,6 +47,7 @@ const WHAT: Readonly<Record<FindingKind, string>> = {
   exfil: 'it asks for data to be sent somewhere',
   prefer: 'it wants to be used before or instead of everything else',
   hidden: 'it holds text that people do not see',
+  twin: 'its name looks like that of another tool',
 };
 
 const RULES: readonly Rule[] = [...RULES_OF_SENTENCES, ...RULES_OF_LANGUAGES];
@@ -55,17 +57,24 @@ const UNSEEN = /<!--[\s\S]{0,400}?-->|[^\s][^\S\n]{40,}\S|(?<!\n)\n{15,}\S/;
 const ENCODED = /\b(?:decode|base64)\b[\s\S]{0,60}[A-Za-z0-9+/]{40,}={0,2}|[A-Za-z0-9+/]{120,}={0,2}/i;
 
 /** What looks like an attack in the tools of one server, at most one finding of each kind for a tool. */
-export function scanListing(_server: string, tools: readonly ScannedTool[]): Finding[] {
+export function scanListing(tools: readonly ScannedTool[]): Finding[] {
+  const twins = twinsAmong(tools.map(({ tool }) => tool));
   return tools.flatMap((tool) => {
     const kinds = new Map<FindingKind, Finding>();
+    const twin = twins.get(tool.tool);
+    if (twin !== undefined)
+      kinds.set('twin', { ...named(tool), kind: 'twin', what: WHAT.twin, quote: reveal(twin) });
     for (const text of textsOf(tool)) {
       for (const { kind, what, quote } of scanText(text)) {
-        if (!kinds.has(kind))
-          kinds.set(kind, { tool: clean(tool.tool, { multiline: false }), kind, what, quote });
+        if (!kinds.has(kind)) kinds.set(kind, { ...named(tool), kind, what, quote });
       }
     }
     return [...kinds.values()];
   });
+}
+
+function named({ tool }: ScannedTool): Pick<Finding, 'tool'> {
+  return { tool: clean(tool, { multiline: false }) };
 }
 
 export function scanText(whole: string): Omit<Finding, 'tool'>[] {

@@ -5,7 +5,7 @@ import type { ListedPrompt, PromptArguments, PromptResult } from '../catalog/pro
 import type { ReadResult } from '../catalog/resources.ts';
 import type { Asker, Params } from '../endpoint/eras.ts';
 import { invalidParams, resourceNotFound } from '../endpoint/rpc-failure.ts';
-import { asPlugboardError } from '../errors.ts';
+import { asPlugboardError, type PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { Gateway } from './gateway.ts';
 import type { ServedHost } from './served-host.ts';
@@ -54,43 +54,74 @@ export async function readResource(
     if (contents === undefined) throw resourceNotFound(uri, asker.era);
     return { contents: [contents] };
   }
-  const places = await placesOf(gateway.host, uri);
-  for (const place of places) {
+  const { owners, others } = await placesOf(gateway.host, uri);
+  let failure: PlugboardError | undefined;
+  for (const place of owners) {
     try {
-      const { contents } = await read(place);
-      return { contents };
+      return contentsOf(await read(place));
     } catch (thrown) {
       const error = asPlugboardError(thrown);
-      // With one server to ask, what it says is the answer; with several, the next one may have it.
-      if (error.code !== 'INVALID_ARGUMENTS') throw error;
+      if (error.code !== 'INVALID_ARGUMENTS') failure ??= error;
     }
   }
-  throw resourceNotFound(uri, asker.era);
+  // Those whose it is not by any sign are asked all at once, and their troubles are nobody's business here.
+  const found = await Promise.any(others.map(read)).catch(() => undefined);
+  if (found !== undefined) return contentsOf(found);
+  throw failure ?? resourceNotFound(uri, asker.era);
+}
+
+function contentsOf({ contents }: ReadResult): Params {
+  return { contents };
 }
 
 /** Where to listen for changes of a resource; rejects when nobody offers it. */
 export async function ownerOf(host: ServedHost, uri: unknown, asker: Asker): Promise<Place> {
   if (typeof uri !== 'string') throw invalidParams('The address of a resource has to be text.');
-  const [place] = await placesOf(host, uri);
+  const place = await likeliest(host, uri);
   if (place === undefined) throw resourceNotFound(uri, asker.era);
   return place;
 }
 
-/** Who may have it, the likeliest first: who lists it, whose template fits, then everybody with resources. */
-async function placesOf(host: ServedHost, uri: string): Promise<readonly Place[]> {
+interface Places {
+  /** Who lists it, or whose template fits, the likeliest first. */
+  readonly owners: readonly Place[];
+  /** Everybody else with resources, when nobody lists it. */
+  readonly others: readonly Place[];
+}
+
+async function placesOf(host: ServedHost, uri: string): Promise<Places> {
   const named = OF_SERVER.exec(uri);
   if (named?.[1] !== undefined && named[2] !== undefined) {
-    return [{ server: decodeURIComponent(named[1]), uri: decodeURIComponent(named[2]) }];
+    const [server, theirs] = [decoded(named[1]), decoded(named[2])];
+    const isOne = server !== undefined && theirs !== undefined;
+    return { owners: isOne ? [{ server, uri: theirs }] : [], others: [] };
   }
   const { resources, templates } = await host.resources();
   const listed = resources.find((resource) => resource.uri === uri);
-  if (listed !== undefined) return [{ server: listed.server, uri }];
+  if (listed !== undefined) return { owners: [{ server: listed.server, uri }], others: [] };
   const fitting = templates
     .map(({ server, uriTemplate }) => ({ server, prefix: uriTemplate.split('{')[0] ?? '' }))
     .filter(({ prefix }) => uri.startsWith(prefix))
     .sort((a, b) => b.prefix.length - a.prefix.length);
-  const servers = new Set([...fitting, ...resources, ...templates].map(({ server }) => server));
-  return [...servers].map((server) => ({ server, uri }));
+  const owners = new Set(fitting.map(({ server }) => server));
+  const others = new Set([...resources, ...templates].map(({ server }) => server));
+  const at = (server: string): Place => ({ server, uri });
+  // With one server to ask, what it says is the answer.
+  if (owners.size === 0 && others.size === 1) return { owners: [...others].map(at), others: [] };
+  return { owners: [...owners].map(at), others: [...others].filter((name) => !owners.has(name)).map(at) };
+}
+
+async function likeliest(host: ServedHost, uri: string): Promise<Place | undefined> {
+  const { owners, others } = await placesOf(host, uri);
+  return owners[0] ?? others[0];
+}
+
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined; // Not one of the addresses that we gave out.
+  }
 }
 
 export async function listPrompts(host: ServedHost): Promise<Params> {
@@ -154,7 +185,7 @@ async function completed(host: ServedHost, ref: Params): Promise<CompletionRef> 
     throw invalidParams('This ref is of no known type.');
   const { templates } = await host.resources();
   const exact = templates.find(({ uriTemplate }) => uriTemplate === uri);
-  const server = exact?.server ?? (await placesOf(host, uri))[0]?.server;
+  const server = exact?.server ?? (await likeliest(host, uri))?.server;
   if (server === undefined) throw invalidParams(`There is no resource template ${JSON.stringify(uri)}.`);
   return { server, type: 'ref/resource', uri };
 }

@@ -276,7 +276,7 @@ describe('A22: a denied server', () => {
         ['local', 201, 'blocked'],
         ['project', 201, 'blocked'],
         ['connect', 403, 'BLOCKED_BY_POLICY'],
-        ['call', 404, 'UNKNOWN_TOOL'],
+        ['call', 403, 'BLOCKED_BY_POLICY'],
       ],
       stderr: '',
     });

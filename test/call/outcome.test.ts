@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { HostOptions } from '../../src/index.ts';
 import { type Exchange, NO_ANSWER, RpcError, scriptedServer } from '../../src/testing/index.ts';
 import { failure, text, until, type World, world } from './world.ts';
 
@@ -354,6 +355,29 @@ describe('faults during a call', () => {
       server: 's',
     });
     expect(it.told('call.end').map(({ outcome }) => outcome)).toEqual(['tool-error', 'error']);
+    await it.host.close();
+  });
+
+  it('F19: a tool of a server that is not there is answered with the reason, not as if nobody knew it', async () => {
+    const server = scriptedServer({ tools: { echo: () => '' } });
+    const openTransport: HostOptions['openTransport'] = (name) =>
+      name === 's' ? server.transport() : undefined;
+    const it = await world({ server, openTransport });
+    await it.host.ready();
+    const codes = async (...names: string[]): Promise<unknown> =>
+      Promise.all(names.map(async (name) => (await failure(it.host.call(name))).code));
+    await it.host.add('gone', { command: '/no/such/program' });
+    await it.host.add('gone__too', { command: 'x', enabled: false });
+    expect((await failure(it.host.call('mcp__gone__any'))).toJSON()).toMatchObject({
+      code: 'START_FAILED',
+      server: 'gone',
+    });
+    expect(await codes('mcp__gone__too__any', 'mcp__gonexany', 'mcp__s__any')).toEqual([
+      'BLOCKED_BY_POLICY',
+      'UNKNOWN_TOOL',
+      'UNKNOWN_TOOL',
+    ]);
+    expect(it.told('call.begin')).toEqual([]);
     await it.host.close();
   });
 

@@ -25,7 +25,12 @@ export class Agent {
   /** What it wrote to stderr, where that is kept. */
   said = '';
 
-  constructor(world: World, command: readonly string[], env: NodeJS.ProcessEnv, keepStderr = false) {
+  constructor(
+    world: Pick<World, 'project'>,
+    command: readonly string[],
+    env: NodeJS.ProcessEnv,
+    keepStderr = false,
+  ) {
     const [program = '', ...args] = command;
     const stderr = keepStderr ? 'pipe' : 'inherit';
     this.child = spawn(program, args, { cwd: world.project, env, stdio: ['pipe', 'pipe', stderr] });

@@ -248,7 +248,8 @@ describe('UI-4: single checks', () => {
   const isPinned = (command: string, args: readonly string[]): boolean | undefined => {
     const spec = { name: 's', scope: 'user', entry: { command, args }, raw: {}, baseDir: '/' } as const;
     const report = { name: 's', scope: 'user', transport: 'stdio', status: 'idle', tools: 0 } as const;
-    const patient = { reports: new Map([['s', report]]), env: {}, tools: [] } as unknown as Patient;
+    const reports = new Map([['s', report]]);
+    const patient = { reports, env: {}, tools: [], findings: new Map() } as unknown as Patient;
     const its = caseOf(spec, patient);
     return its === undefined ? undefined : checkVersion(its)?.ok;
   };

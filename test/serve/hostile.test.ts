@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { serveStdio } from '../../src/manage/index.ts';
-import { createGate, fakeClock } from '../../src/testing/index.ts';
-import { legacySession, modern, post } from './bare-client.ts';
+import { serveHttp, serveStdio } from '../../src/manage/index.ts';
+import { createGate, fakeClock, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
+import { type Bare, legacySession, modern, post } from './bare-client.ts';
 import { servedHosts } from './served-host.ts';
 import { smallHost } from './small-host.ts';
 
@@ -64,6 +64,42 @@ it('SRV-1: one message may be larger than what may pile up, also on a stream', a
     2,
     LARGE,
   ]);
+});
+
+it('SRV-1: a resource that nobody lists is read from whoever has it, whatever the neighbours do', async () => {
+  const talks = (read: (uri: string) => unknown): ScriptedServer => {
+    const server = scriptedServer({ eras: 'legacy', capabilities: { resources: {} } });
+    server.on('resources/list', () => ({ resources: [{ uri: 'test://listed', name: 'listed' }] }));
+    server.on('resources/read', ({ params }) => read(String(params['uri'])));
+    return server;
+  };
+  const servers: Record<string, ScriptedServer> = {
+    broken: talks(() => {
+      throw Object.assign(new Error('out of order'), { code: -32000 });
+    }),
+    silent: talks(() => new Promise(() => {})),
+    small: talks((uri) => ({ contents: [{ uri, text: 'here' }] })),
+  };
+  const entry = { command: 'scripted', lifecycle: 'eager' } as const;
+  const small = await smallHost(
+    {},
+    {
+      servers: { broken: entry, silent: entry, small: entry },
+      openTransport: (name) => servers[name]?.transport(),
+    },
+  );
+  const served = await serveHttp(small.host, { port: 0 });
+  opened.push(async () => {
+    await served.close();
+    await small.close();
+  });
+  const read = (uri: string): Promise<Bare> => modern(served.url, 1, 'resources/read', { uri });
+  expect((await read('test://other')).messages).toMatchObject([{ result: { contents: [{ text: 'here' }] } }]);
+  const whole = encodeURIComponent('test://listed');
+  expect((await read(`plugboard://server/broken/${whole}`)).messages).toMatchObject([
+    { error: { data: { code: 'PROTOCOL_ERROR', server: 'broken' } } },
+  ]);
+  expect((await read('plugboard://server/%/x')).messages).toMatchObject([{ error: { code: -32602 } }]);
 });
 
 it.each(['legacy', 'modern'] as const)(

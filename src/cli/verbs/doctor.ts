@@ -27,7 +27,11 @@ export const doctor: Verb = {
       await connectAll(host, output);
       const reports = new Map(host.servers().map((report) => [report.name, report]));
       const foreign = await findForeign(AGENTS, foreignPlaces(context, config.projectRoot));
-      const checks = await examine({ config, home, env, reports, tools: host.tools() }, foreign.servers);
+      const findings = new Map(
+        await Promise.all([...reports.keys()].map(async (name) => [name, await host.scan(name)] as const)),
+      );
+      const patient = { config, home, env, reports, tools: host.tools(), findings };
+      const checks = await examine(patient, foreign.servers);
       output.answer({ checks }, () => describe(checks, output));
       const isMissing = config.servers.some(
         ({ name, entry }) => entry.required === true && !isFine(reports.get(name)?.status),

@@ -6,6 +6,7 @@ import { inputIds, inputOwner, questionFor } from '../../config/inputs.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { PlugboardError } from '../../errors.ts';
 import { nearest } from '../../lib/nearest.ts';
+import { shellWord } from '../../lib/shell-word.ts';
 import { clean } from '../../policy/clean.ts';
 import { askForSecret } from '../ask.ts';
 import { openInputs } from '../inputs.ts';
@@ -13,6 +14,7 @@ import { didYouMean, findServer } from '../known-server.ts';
 import { readStdin } from '../read-stdin.ts';
 import { layOut } from '../table.ts';
 import type { Context, Verb } from '../verb.ts';
+import { joinWords } from '../words.ts';
 
 const ACTIONS = ['list', 'set', 'remove'] as const;
 
@@ -86,7 +88,7 @@ async function set(context: Context, question: InputQuestion): Promise<number> {
     : (await readStdin(process.stdin)).replace(/\r?\n$/, '');
   if (value === '') {
     throw new PlugboardError('USAGE', `No value was given for ${question.id}.`, {
-      hint: `Type it at a terminal, or pipe it in: … | plugboard input set ${question.id}`,
+      hint: `Type it at a terminal, or pipe it in: … | plugboard input set ${shellWord(question.id)}`,
     });
   }
   const kept = await openInputs(context).set(question, value);
@@ -130,7 +132,7 @@ function choose(config: LoadedConfig, id: string, server: string | undefined): I
       'USAGE',
       `Servers of different owners use ${id}, each with an answer of its own.`,
       {
-        hint: `Say whose: ${matching.map(({ servers }) => `plugboard input set ${id} ${servers[0]}`).join(', or ')}.`,
+        hint: `Say whose: ${matching.map(({ servers }) => joinWords(['plugboard', 'input', 'set', id, servers[0] ?? ''])).join(', or ')}.`,
       },
     );
   }

@@ -9,6 +9,7 @@ import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { checkPluginName, type Plugin, readPlugin } from '../../config/plugins.ts';
 import { PlugboardError } from '../../errors.ts';
 import { nearest } from '../../lib/nearest.ts';
+import { shellWord } from '../../lib/shell-word.ts';
 import { admit } from '../../policy/admit.ts';
 import { clean } from '../../policy/clean.ts';
 import { openTrust } from '../../policy/trust.ts';
@@ -197,7 +198,7 @@ function describe({ name, path, enabled, version, servers }: PluginDocument, { o
     ...servers.map((server) => `  ${clean(server.name, { multiline: false })}  ${server.status}`),
     ...(servers.some(({ status }) => status === 'untrusted')
       ? [
-          `  Look at its servers and agree with: plugboard trust ${servers.map((server) => server.name).join(' ')}`,
+          `  Look at its servers and agree with: plugboard trust ${servers.map(({ name }) => shellWord(name)).join(' ')}`,
         ]
       : []),
   ].join('\n');

@@ -6,6 +6,7 @@ import type { ServerSpec } from '../../config/entry.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { planRemoval } from '../../config/removal.ts';
 import { PlugboardError } from '../../errors.ts';
+import { shellWord } from '../../lib/shell-word.ts';
 import { openTrust } from '../../policy/trust.ts';
 import { needsConsent } from '../config-report.ts';
 import { unknownServer } from '../known-server.ts';
@@ -66,7 +67,7 @@ function notThere(
   if (elsewhere?.scope === 'plugin' && wanted === undefined) {
     return new PlugboardError('USAGE', `"${name}" comes with a plugin and cannot be removed alone.`, {
       server: name,
-      hint: `plugboard plugin remove ${name.split(':')[0]} removes all of it.`,
+      hint: `plugboard plugin remove ${shellWord(name.split(':')[0] ?? '')} removes all of it.`,
     });
   }
   if (elsewhere === undefined || wanted === undefined) return unknownServer(config, name);

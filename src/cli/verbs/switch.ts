@@ -7,6 +7,7 @@ import { loadConfig } from '../../config/load.ts';
 import { isEditable } from '../../config/removal.ts';
 import { PlugboardError } from '../../errors.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
+import { shellWord } from '../../lib/shell-word.ts';
 import { openTrust } from '../../policy/trust.ts';
 import { needsConsent, serverDocument, trustVerdicts } from '../config-report.ts';
 import { findServer, unknownServer } from '../known-server.ts';
@@ -35,7 +36,7 @@ async function setSwitch(context: Context, name: string, enabled: boolean): Prom
       server: name,
       hint:
         spec.scope === 'plugin'
-          ? `plugboard plugin disable ${name.split(':')[0]} switches off all servers of its plugin.`
+          ? `plugboard plugin disable ${shellWord(name.split(':')[0] ?? '')} switches off all servers of its plugin.`
           : 'Only servers of local, project and user scope can be.',
     });
   }

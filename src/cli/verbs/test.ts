@@ -6,7 +6,7 @@ import { loadConfig } from '../../config/load.ts';
 import { asPlugboardError, EXIT_STATUS, type PlugboardError } from '../../errors.ts';
 import type { ServerReport } from '../../host-report.ts';
 import { clean } from '../../policy/clean.ts';
-import { type Finding, scanListing } from '../../policy/scan.ts';
+import type { Finding } from '../../policy/scan.ts';
 import { openInputs } from '../inputs.ts';
 import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
@@ -39,10 +39,7 @@ export const test: Verb = {
       const server = host.servers().find((report) => report.name === name);
       const phases = [config, ...host.phases(name)];
       const stderr = error?.detail.stderr;
-      const findings = scanListing(
-        name,
-        host.tools().filter((tool) => tool.server === name),
-      );
+      const findings = await host.scan(name);
       const told = {
         ...(stderr ? { stderr } : {}),
         ...(findings.length === 0 ? {} : { findings }),

@@ -1,0 +1,22 @@
+/** Why the server that a tool's name begins with has nothing to call: a better answer than that there is no such tool. */
+
+import { type Naming, plainName } from '../catalog/names.ts';
+import type { Connection } from '../connection/connection.ts';
+import { refusalOf } from '../connection/reasons.ts';
+import { forServer, type PlugboardError } from '../errors.ts';
+
+/** @param connections those of servers of which no tool is known */
+export function absenceOf(
+  name: string,
+  naming: Naming,
+  connections: readonly Pick<Connection, 'name' | 'state'>[],
+): PlugboardError | undefined {
+  const [owner] = connections
+    .map((connection) => ({ connection, prefix: plainName(connection.name, '', naming) }))
+    .filter(({ prefix }) => name.startsWith(prefix))
+    .sort((a, b) => b.prefix.length - a.prefix.length);
+  if (owner === undefined) return undefined;
+  const { state, name: server } = owner.connection;
+  const error = refusalOf(server, state, false) ?? ('error' in state ? state.error : undefined);
+  return error === undefined ? undefined : forServer(error, server);
+}
