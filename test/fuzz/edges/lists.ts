@@ -159,7 +159,7 @@ function checkTools(raw: unknown, args: unknown, checker: ArgumentChecker): void
 function checkTool(tool: Tool, args: Record<string, unknown>, checker: ArgumentChecker): void {
   if (!/^[\w-]{1,64}$/.test(tool.name)) throw new Error(`a name no provider takes: ${tool.name}`);
   mustBeClean(tool, ['description', 'title']);
-  for (const { what, quote } of scanListing('s', [tool])) mustSay(what + quote);
+  for (const { what, quote } of scanListing([tool])) mustSay(what + quote);
   for (const sentence of checker.checkFor(tool.inputSchema)(args)) mustSay(sentence);
   paramHeaders(tool, args);
   for (const provider of PROVIDERS) {
