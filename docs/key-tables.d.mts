@@ -18,3 +18,6 @@ export interface KeyTablesSource {
 
 export function keyTables(source: KeyTablesSource): Record<string, string>;
 export function withTables(text: string, tables: Readonly<Record<string, string>>): string;
+
+/** A table as the formatter wants it: cells of one column have one width. */
+export function layOut(table: readonly (readonly string[])[]): string;

@@ -52,7 +52,7 @@ export function keyTables({ keys, limits }) {
 }
 
 /** As the formatter wants it: cells of one column have one width. */
-function layOut(table) {
+export function layOut(table) {
   const [head] = table;
   const widths = head.map((_cell, column) => Math.max(...table.map((cells) => cells[column].length)));
   const line = (cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column])).join(' | ')} |`;

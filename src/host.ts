@@ -265,7 +265,7 @@ export class Host {
 
   /** Forgets the login of a remote server; false when there was none. */
   async logout(name: string): Promise<boolean> {
-    const auth = await this.#auth(name);
+    const auth = await this.#auth(name, { forgetting: true });
     return auth.logout();
   }
 
@@ -325,11 +325,22 @@ export class Host {
     return name === undefined ? undefined : this.#servers.get(name);
   }
 
-  async #auth(name: string): Promise<ServerAuth> {
+  async #auth(name: string, options: { readonly forgetting?: boolean } = {}): Promise<ServerAuth> {
     const { spec, state } = this.#servers.get(name);
     // Nobody logs in to what may not be contacted.
     if (state.status === 'blocked' || state.status === 'untrusted') throw state.error;
-    return this.#core.auth.of(spec, await this.#core.inputs.expand(spec, { ask: true }));
+    try {
+      return await this.#core.auth.of(
+        spec,
+        await this.#core.inputs.expand(spec, { ask: !options.forgetting }),
+      );
+    } catch (thrown) {
+      // A login is found by its address: what else the entry lacks keeps nobody from forgetting it.
+      if (!options.forgetting || isStdio(spec.entry)) throw thrown;
+      const { url, oauth } = spec.entry;
+      const bare = { ...spec, entry: { url, ...(oauth === undefined ? {} : { oauth }) } };
+      return this.#core.auth.of(bare, await this.#core.inputs.expand(bare, { ask: false }));
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 import { type Naming, plainName } from '../catalog/names.ts';
 import type { Connection } from '../connection/connection.ts';
 import { refusalOf } from '../connection/reasons.ts';
+import type { ConnectionState } from '../connection/state.ts';
 import { forServer, type PlugboardError } from '../errors.ts';
 
 /** @param connections those of servers of which no tool is known */
@@ -17,6 +18,11 @@ export function absenceOf(
     .sort((a, b) => b.prefix.length - a.prefix.length);
   if (owner === undefined) return undefined;
   const { state, name: server } = owner.connection;
-  const error = refusalOf(server, state, false) ?? ('error' in state ? state.error : undefined);
+  const error = refusalOf(server, state, false) ?? reasonOf(state);
   return error === undefined ? undefined : forServer(error, server);
+}
+
+function reasonOf(state: ConnectionState): PlugboardError | undefined {
+  // One that failed and is on its way again has not recovered yet.
+  return state.status === 'connecting' ? state.last : 'error' in state ? state.error : undefined;
 }

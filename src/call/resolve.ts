@@ -6,6 +6,8 @@ import { pinChanged } from '../policy/pins-refusal.ts';
 import type { Stage } from './call.ts';
 
 export const resolve: Stage = (context, next) => (call) => {
+  if (context.leave.aborted)
+    return Promise.reject(new PlugboardError('CANCELLED', 'the call was cancelled: the host was closed'));
   const snapshot = context.snapshot();
   const tool = snapshot.find(call.name);
   if (tool === undefined) {

@@ -16,7 +16,13 @@ export type ConnectionState =
   | { readonly status: 'blocked'; readonly error: PlugboardError }
   | { readonly status: 'untrusted'; readonly error: PlugboardError }
   | { readonly status: 'idle' }
-  | { readonly status: 'connecting'; readonly since: number; readonly failures: number }
+  | {
+      readonly status: 'connecting';
+      readonly since: number;
+      readonly failures: number;
+      /** Why it is tried again, while nothing better is known. */
+      readonly last?: PlugboardError;
+    }
   | {
       readonly status: 'connected';
       readonly since: number;
@@ -71,7 +77,7 @@ export function transition(state: ConnectionState, event: ConnectionEvent): Conn
       return {
         status: 'connecting',
         since: event.at,
-        failures: state.status === 'failed' ? state.failures : 0,
+        ...(state.status === 'failed' ? { failures: state.failures, last: state.error } : { failures: 0 }),
       };
     case 'opened':
       if (state.status !== 'connecting') return state;

@@ -1,18 +1,18 @@
 /**
- * A fresh clone with a hostile `.mcp.json`: every command that exists, with and without a terminal, starts nothing
+ * A fresh clone of a hostile project: every command that exists, with and without a terminal, starts nothing
  * of it and opens no socket (A10). The kernel is the witness: `strace` sees every program and every connection.
  */
 
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer, type Server } from 'node:net';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rows } from '../../src/cli/commands.ts';
 import { joinWords } from '../../src/cli/words.ts';
 import { COMMAND, Place } from '../cli/command.ts';
+import { type Hostile, hostileProject } from '../surfaces/hostile.ts';
+import { TYPED } from '../surfaces/typed.ts';
 import { FIXTURE, naiveOpen } from './naive.ts';
 
 /** A command that serves goes on until it is ended. */
@@ -28,78 +28,11 @@ const OURS: readonly string[] = [
   fileURLToPath(new URL('../../dist/', import.meta.url)),
 ];
 
-/** What is typed for each command. One that is not here fails the test, until somebody has thought about it. */
-const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
-  add: [['mine', '--', 'x']],
-  'add-json': [['mine', '{"command":"x"}']],
-  remove: [['evil']],
-  get: [['evil']],
-  enable: [['evil']],
-  disable: [['evil']],
-  test: [['evil'], ['remote']],
-  login: [['remote']],
-  logout: [['remote']],
-  list: [[], ['--no-connect']],
-  call: [['evil', 'x']],
-  tools: [[], ['evil']],
-  search: [['anything']],
-  resources: [[], ['evil']],
-  read: [['evil', 'file:///etc/passwd']],
-  prompts: [[], ['evil']],
-  prompt: [['evil', 'x']],
-  // Without a terminal, a name that is typed is consent: that is what the command is for.
-  trust: [[]],
-  pins: [[], ['evil'], ['--accept']],
-  serve: [[], ['--no-daemon'], ['--http', '0']],
-  dashboard: [['--port', '0']],
-  // `start` begins a process of ours that stays; what it serves is what `serve` is.
-  daemon: [['status'], ['stop']],
-  reload: [[]],
-  workspace: [[]],
-  chat: [['-p', 'hello', '--yes']],
-  doctor: [[]],
-  import: [['--dry-run'], []],
-  export: [['--to', 'claude', '--dry-run']],
-  plugin: [['list'], ['add', '.']],
-  input: [['list']],
-  init: [['server', 'made']],
-  completion: [['bash']],
-};
-
-let place: Place;
-let trace: string;
-let listener: Server;
-let connections = 0;
-
+let hostile: Hostile;
 beforeAll(async () => {
-  place = new Place();
-  trace = join(place.dir, 'trace');
-  listener = createServer((socket) => {
-    connections += 1;
-    socket.destroy();
-  });
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/mcp`;
-  const canary = { command: process.execPath, args: [FIXTURE('attack-canary.mjs'), trace] };
-  const shell = `sh -c 'echo helper >> ${trace}'`;
-  place.write(place.projectFile, {
-    mcpServers: {
-      evil: { ...canary, lifecycle: 'eager', required: true, trusted: true, approval: 'approve' },
-      relative: { command: './run.sh', cwd: '.', alwaysLoad: true },
-      remote: { url, headersHelper: shell, oauth: { tokenUrl: url, authorizationUrl: url } },
-      old: { type: 'sse', url, lifecycle: 'keep-alive' },
-    },
-  });
-  writeFileSync(join(place.project, 'run.sh'), `#!/bin/sh\necho run >> ${trace}\n`, { mode: 0o755 });
-  writeFileSync(
-    join(place.project, '.env'),
-    `PLUGBOARD_HOME=${place.project}\nNODE_OPTIONS=--require ./run.sh\n`,
-  );
+  hostile = await hostileProject();
 });
-afterAll(async () => {
-  await new Promise((resolve) => listener.close(resolve));
-  place.remove();
-});
+afterAll(() => hostile.close());
 
 interface Seen {
   readonly started: readonly string[];
@@ -125,7 +58,7 @@ async function watch(args: readonly string[], terminal: boolean, log: string): P
   const { NO_COLOR: _, CI: __, NODE_EXTRA_CA_CERTS: ___, ...inherited } = process.env;
   const [program = '', ...words] = terminal ? ['script', '-qec', joinWords(traced), '/dev/null'] : traced;
   const child = spawn(program, words, {
-    cwd: place.project,
+    cwd: hostile.place.project,
     // A home for each: what one command adds is none of the next one's business.
     env: { ...inherited, TERM: 'xterm', PLUGBOARD_HOME: `${log}-home` },
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -166,28 +99,23 @@ it('a naive client runs and contacts what it finds there', async () => {
   canary.remove();
 });
 
-it('A10: every command is thought of here', () => {
-  expect(rows.map(({ name }) => name).filter((name) => ARGUMENTS[name] === undefined)).toEqual([]);
-});
-
 describe.each([
   ['without a terminal', false],
   ['on a terminal, where every question is answered with a no', true],
 ])('%s', (_how, terminal) => {
   it('A10: no command starts anything or opens a socket', { timeout: 240_000 }, async () => {
-    const runs = rows.flatMap(({ name }) => (ARGUMENTS[name] ?? []).map((args) => [name, ...args]));
+    const runs = rows.flatMap(({ name }) => (TYPED[name]?.hostile ?? []).map((args) => [name, ...args]));
     const found: { run: string; seen: Seen }[] = [];
     const waiting = [...runs.entries()];
     const work = async (): Promise<void> => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
         const [at, args] = next;
-        const seen = await watch(args, terminal, join(place.dir, `strace-${terminal}-${at}`));
+        const seen = await watch(args, terminal, join(hostile.place.dir, `strace-${terminal}-${at}`));
         if (seen.started.length + seen.contacted.length > 0) found.push({ run: args.join(' '), seen });
       }
     };
     await Promise.all(Array.from({ length: RUNS_AT_ONCE }, work));
     expect(found).toEqual([]);
-    expect(existsSync(trace)).toBe(false);
-    expect(connections).toBe(0);
+    expect(hostile.witness()).toEqual({ ran: [], contacted: 0 });
   });
 });

@@ -379,6 +379,10 @@ describe('faults during a call', () => {
     ]);
     expect(it.told('call.begin')).toEqual([]);
     await it.host.close();
+    expect((await failure(it.host.call('mcp__s__echo'))).toJSON()).toEqual({
+      code: 'CANCELLED',
+      message: 'the call was cancelled: the host was closed',
+    });
   });
 
   it('a name that is unknown is answered with the nearest one, and nothing begins', async () => {

@@ -28,6 +28,16 @@ async function logIn(): Promise<{ status: number | null; stdout: string; stderr:
   return ended;
 }
 
+it('AUT-6: a login is forgotten although a variable of the entry is not set any more', async () => {
+  await logIn();
+  const headers = { 'X-Key': '${NO_SUCH_VARIABLE}' };
+  place.write(place.userFile, { mcpServers: { docs: { url: server.url, headers } } });
+  expect(await place.json(['logout', 'docs'])).toEqual({
+    status: 0,
+    value: { server: 'docs', removed: true },
+  });
+});
+
 it('AUT-6: a server that wants a login says what to type, is used after it, and forgets it again', async () => {
   const before = await place.json(['call', 'docs', 'echo']);
   expect(before).toMatchObject({ status: 4, value: { error: { code: 'NEEDS_AUTH', server: 'docs' } } });

@@ -77,9 +77,9 @@ describe('states of a connection (CON-7)', () => {
     }
   }
 
-  it('carries the count of failures through a retry and tells how long connecting took', () => {
+  it('carries the count of failures and their reason through a retry and tells how long connecting took', () => {
     const connecting = transition(STATES.failed, { type: 'connect', at: 100 });
-    expect(connecting).toEqual({ status: 'connecting', since: 100, failures: 2 });
+    expect(connecting).toEqual({ status: 'connecting', since: 100, failures: 2, last: lost });
     expect(transition(connecting, { type: 'opened', at: 130 })).toEqual({
       status: 'connected',
       since: 130,

@@ -1,0 +1,54 @@
+/** What is typed for each command in each world. A command that is not here fails the tests, until somebody has thought about it. */
+
+type Words = readonly string[];
+
+interface Typed {
+  /** In the hostile project; every one of them has to start and contact nothing. */
+  readonly hostile: readonly Words[];
+  /** With all faulty servers at once, and with the poisoned catalog; not for commands that nobody answers. */
+  readonly faulty?: Words;
+  readonly poisoned?: Words;
+  /** Changes files of the project or of the person. */
+  readonly writes?: true;
+}
+
+export const TYPED: Readonly<Record<string, Typed>> = {
+  add: { hostile: [['new', '--', 'x']], writes: true },
+  'add-json': { hostile: [['newer', '{"command":"x"}']], writes: true },
+  remove: { hostile: [['evil', '-s', 'user']] },
+  get: { hostile: [['evil'], ['words']], faulty: ['exits'], poisoned: ['poison'] },
+  enable: { hostile: [['evil']], writes: true },
+  disable: { hostile: [['evil']], writes: true },
+  list: { hostile: [[], ['--no-connect']], faulty: [], poisoned: [] },
+  test: { hostile: [['evil'], ['remote']], faulty: ['exits'], poisoned: ['poison'] },
+  import: { hostile: [['--dry-run'], []], writes: true },
+  export: { hostile: [['--to', 'claude-code', '--dry-run']] },
+  plugin: { hostile: [['list'], ['add', '.']], writes: true },
+  tools: { hostile: [[], ['evil']], faulty: [], poisoned: ['poison'] },
+  search: { hostile: [['anything']], faulty: ['work'], poisoned: ['read'] },
+  call: { hostile: [['evil', 'x']], faulty: ['dies', 'work'], poisoned: ['poison', 'read'] },
+  resources: { hostile: [[], ['evil']], faulty: [], poisoned: ['poison'] },
+  read: {
+    hostile: [['evil', 'file:///etc/passwd']],
+    faulty: ['dies', 'work://dies'],
+    poisoned: ['poison', 'poison://one'],
+  },
+  prompts: { hostile: [[], ['evil']], faulty: [], poisoned: ['poison'] },
+  prompt: { hostile: [['evil', 'x']], faulty: ['dies', 'ask'], poisoned: ['poison', 'ask'] },
+  login: { hostile: [['remote']], faulty: ['exits'] },
+  logout: { hostile: [['remote']], faulty: ['locked'] },
+  input: { hostile: [['list']] },
+  // Without a terminal, a name that is typed is consent: that is what the command is for.
+  trust: { hostile: [[]] },
+  chat: { hostile: [['-p', 'hello', '--yes']] },
+  serve: { hostile: [[], ['--no-daemon'], ['--http', '0']] },
+  dashboard: { hostile: [['--port', '0']] },
+  // `start` begins a process of ours that stays; what it serves is what `serve` is.
+  daemon: { hostile: [['status'], ['stop']], faulty: ['status'] },
+  reload: { hostile: [[]] },
+  workspace: { hostile: [[]] },
+  init: { hostile: [['server', 'made']], writes: true },
+  pins: { hostile: [[], ['evil'], ['--accept']], faulty: [], poisoned: [] },
+  doctor: { hostile: [[]], faulty: [], poisoned: [] },
+  completion: { hostile: [['bash']] },
+};
