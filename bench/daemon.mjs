@@ -7,8 +7,9 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -162,9 +163,34 @@ function overLimit(what, values, least) {
   record({ measure: 'serve beside its limit', name: what, value: ratio, unit: '×' });
 }
 
+/** What any agent's end written in Node takes at least: nothing but a wait, and nothing but bytes handed on. */
+async function limits() {
+  const socket = join(mkdtempSync(join(tmpdir(), 'plugboard-bench-limit-')), 'echo.sock');
+  const echo = createServer((client) => client.pipe(client)).listen(socket);
+  const programs = {
+    'bare Node processes': 'process.stdin.resume();',
+    'byte relays, to an echo': `const s = require('node:net').connect(${JSON.stringify(socket)});
+      process.stdin.pipe(s).pipe(process.stdout);`,
+  };
+  const rows = {};
+  for (const [name, program] of Object.entries(programs)) {
+    const all = Array.from({ length: AGENTS }, () => spawn(process.execPath, ['-e', program]));
+    for (const { stdin } of all) stdin.write('{"jsonrpc":"2.0"}\n');
+    await sleep(SETTLE_MS);
+    rows[`${AGENTS} ${name}`] = memory(all.map(({ pid }) => pid));
+    for (const child of all) child.kill();
+  }
+  echo.close();
+  rmSync(dirname(socket), { recursive: true, force: true });
+  return rows;
+}
+
 async function sharing(agents, ...flags) {
   const at = world(SERVERS, SDK_SERVER);
-  const all = await Promise.all(Array.from({ length: agents }, () => at.agent(...flags)));
+  // The first one starts the daemon, as in a day's work.
+  const first = await at.agent(...flags);
+  const others = await Promise.all(Array.from({ length: agents - 1 }, () => at.agent(...flags)));
+  const all = [first, ...others];
   await Promise.all(
     all.flatMap((who) =>
       Array.from({ length: SERVERS }, (_, n) =>
@@ -195,11 +221,18 @@ async function sharing(agents, ...flags) {
 async function memories() {
   const rows = [await sharing(1), await sharing(AGENTS), await sharing(AGENTS, '--no-daemon')];
   const names = ['1 agent', `${AGENTS} agents`, `${AGENTS} agents, --no-daemon`];
+  const [one, ten] = rows;
   console.log(`\nMemory with ${SERVERS} servers (PSS)`);
   for (const [at, { servers, ours, all, relay, daemon }] of rows.entries()) {
     console.log(
       `  ${names[at].padEnd(24)} ${servers} server processes; ours ${ours.toFixed(0)} MB (${(ours / rows[0].ours).toFixed(2)} ×), ` +
         `with servers ${all.toFixed(0)} MB (${(all / rows[0].all).toFixed(2)} ×); a relay ${relay.toFixed(1)}, the daemon ${daemon.toFixed(1)}`,
+    );
+  }
+  for (const [name, limit] of Object.entries(await limits())) {
+    const least = (limit + ten.daemon) / one.ours;
+    console.log(
+      `  ${name.padEnd(36)} ${limit.toFixed(0)} MB; with our daemon ${least.toFixed(2)} × one agent`,
     );
   }
 }

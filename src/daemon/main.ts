@@ -4,8 +4,9 @@ import { findHome } from '../config/home.ts';
 import { EXIT_STATUS } from '../errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import { relieveOlder } from '../remote/control.ts';
+import { READY } from '../remote/launch.ts';
 import { placeOf } from '../remote/place.ts';
-import { READY } from '../remote/start.ts';
+
 import { Daemon } from './daemon.ts';
 import { openLogFile } from './log-file.ts';
 

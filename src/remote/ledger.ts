@@ -29,6 +29,18 @@ const HEAD_BYTES = 400;
 /** How our side writes: the id before everything that may be long. */
 const HEAD = /^\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|-?[\d.eE+-]+|null),"(result|error|method)":/;
 
+/** How clients write a call: with its id before what may be long. */
+const CALL = /^\{"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14}|"[\w-]{1,100}"),"method":"tools\/call",/;
+/** Or behind it, as the SDK does. What ends like this and is JSON at all has this id: its last brace is the whole's. */
+const CALL_FIRST = '{"method":"tools/call","params":{';
+const CALL_LAST = /\},"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14}|"[\w-]{1,100}")\}\s*$/;
+/** How a line is answered of which nobody knows whose it is. */
+const REFUSED = '{"jsonrpc":"2.0","id":null,"error":';
+/** What the two of them look at. */
+const CALL_BYTES = 160;
+/** More than the daemon works on for one client at a time. */
+const MAX_PENDING = 32_768;
+
 interface Pending {
   readonly method: string;
   /** With its end. */
@@ -57,6 +69,11 @@ export class Ledger {
 
   /** A line of the client, on its way to the daemon. */
   sent(line: Buffer): void {
+    const call = callIn(line);
+    if (call !== undefined) {
+      this.#pend(JSON.parse(call), { method: 'tools/call', line });
+      return;
+    }
     const value = parsed(line.toString('utf8'));
     for (const frame of Array.isArray(value) ? value : [value]) {
       // Anything else is refused without its id, so nobody would ever strike it out again.
@@ -67,7 +84,10 @@ export class Ledger {
   /** A line of the daemon, on its way to the client; false when it is not for the client. */
   received(line: Buffer): boolean {
     const head = headOf(line);
-    if (head === undefined) return true;
+    if (head === undefined) {
+      if (line.toString('latin1', 0, REFUSED.length) === REFUSED) this.#refused();
+      return true;
+    }
     const { id, kind } = head;
     if (kind === 'method') {
       this.#questions.add(id);
@@ -128,13 +148,27 @@ export class Ledger {
       this.#cancelled(method, params);
       return;
     }
-    this.#pending.set(id, { method, line });
+    this.#pend(id, { method, line });
     if (method === 'tools/call') return;
     const uri = isRecord(params) ? String(params['uri']) : '';
     if (method === 'initialize') this.#initialize = frame;
     else if (method === 'logging/setLevel') this.#level = frame;
     else if (method === 'resources/subscribe') this.#subscribed.set(uri, frame);
     else if (method === 'resources/unsubscribe') this.#subscribed.delete(uri);
+  }
+
+  #pend(id: RequestId, pending: Pending): void {
+    this.#pending.set(id, pending);
+    if (this.#pending.size <= MAX_PENDING) return;
+    const [oldest = id] = this.#pending.keys();
+    this.#pending.delete(oldest);
+  }
+
+  /** Something was no JSON: of what was only looked at, that is not waited for. */
+  #refused(): void {
+    for (const [id, { line }] of this.#pending) {
+      if (parsed(line.toString('utf8')) === undefined) this.#pending.delete(id);
+    }
   }
 
   /** What a client takes back is not answered. */
@@ -148,6 +182,15 @@ export class Ledger {
     for (const pending of this.#pending.values()) if (pending.method === method) return true;
     return false;
   }
+}
+
+/** The id of a call as it is written, without a look at the rest; undefined for everything else. */
+function callIn(line: Buffer): string | undefined {
+  const head = line.toString('latin1', 0, CALL_BYTES);
+  const first = CALL.exec(head);
+  if (first !== null) return first[1];
+  if (!head.startsWith(CALL_FIRST)) return undefined;
+  return CALL_LAST.exec(line.toString('latin1', Math.max(0, line.length - CALL_BYTES)))?.[1];
 }
 
 interface Head {

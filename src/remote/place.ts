@@ -1,6 +1,5 @@
 /** Where the daemon of a home listens, and which build of it: a daemon of other code is another daemon. */
 
-import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, lstatSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
@@ -8,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Home } from '../config/home.ts';
 import { PlugboardError } from '../errors.ts';
 import { makeFolderSync } from '../lib/make-folder.ts';
+import { quickHash } from '../lib/quick-hash.ts';
 
 /** Bytes of a socket's path that every system takes (Linux 108, macOS 104, with the end of the text). */
 const MAX_SOCKET_BYTES = 103;
@@ -105,5 +105,5 @@ function entryFile(): string | undefined {
 }
 
 function hash(parts: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, ID_CHARS);
+  return quickHash(JSON.stringify(parts)).slice(0, ID_CHARS);
 }

@@ -1,5 +1,63 @@
+/** F58: what a relay remembers of its client's calls, read without a look at what is long in them. */
+
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Ledger } from '../../src/remote/ledger.ts';
+
+/** Texts that look like what the ledger looks for. */
+const tricky = fc.constantFrom(
+  '},"jsonrpc":"2.0","id":7}',
+  '{"jsonrpc":"2.0","id":7,"method":"tools/call",',
+  '"',
+  '\\',
+  '\\"},"jsonrpc":"2.0","id":7}',
+  'é\n',
+);
+const text = fc.oneof(fc.string(), tricky);
+const id = fc.oneof(fc.nat(), text, fc.constantFrom(-1, 1.5, 1e21, 0));
+const method = fc.oneof({ weight: 4, arbitrary: fc.constant('tools/call') }, text);
+const params = fc.dictionary(text, fc.oneof(text, fc.nat(), fc.array(text), fc.dictionary(text, text)));
+
+/** A call as clients write it: in any order of its keys, with more of them. */
+const message = fc
+  .tuple(id, method, params, fc.dictionary(tricky, params), fc.nat())
+  .map(([ownId, ownMethod, ownParams, more, order]) => {
+    const own: [string, unknown][] = [
+      ['jsonrpc', '2.0'],
+      ['id', ownId],
+      ['method', ownMethod],
+      ['params', ownParams],
+    ];
+    const known = order % 3 === 0 ? own : order % 3 === 1 ? sdkOrder(own) : own.toReversed();
+    return Object.fromEntries(order % 5 === 0 ? [...known, ...Object.entries(more)] : known);
+  });
+
+function sdkOrder([version, ownId, ownMethod, ownParams]: [string, unknown][]): [string, unknown][] {
+  return [ownMethod, ownParams, version, ownId].flatMap((pair) => (pair === undefined ? [] : [pair]));
+}
+
+const REPEATABLE =
+  /^(?:initialize|ping|server\/discover|subscriptions\/listen|logging\/setLevel|completion\/complete)$|^(?:tools|resources|prompts)\/(?!call)/;
+
+it('F58: the calls that are lost with a daemon are those that were sent, however they were written', () => {
+  fc.assert(
+    fc.property(message, (sent) => {
+      const ledger = new Ledger();
+      ledger.sent(Buffer.from(`${JSON.stringify(sent)}\n`));
+      expect(ledger.takeLost()).toEqual(REPEATABLE.test(String(sent['method'])) ? [] : [sent['id']]);
+    }),
+  );
+});
+
+it('F58: an answer ends its call and no other; what was never answered is forgotten after many', () => {
+  const ledger = new Ledger();
+  const call = (own: number): Buffer =>
+    Buffer.from(`{"jsonrpc":"2.0","id":${own},"method":"tools/call","params":{}}`);
+  for (let own = 0; own < 40_000; own += 1) ledger.sent(call(own));
+  ledger.received(Buffer.from('{"jsonrpc":"2.0","id":39999,"result":{}}'));
+  const lost = ledger.takeLost();
+  expect([lost.length, lost.at(0), lost.at(-1)]).toEqual([32_767, 7_232, 39_998]);
+});
 
 it('F58: what is refused without its id is not waited for, nor said again to another daemon', () => {
   const ledger = new Ledger();
@@ -19,4 +77,14 @@ it('F58: lines of a daemon that are no JSON-RPC message reach the client, and st
   ];
   expect(odd.map((line) => ledger.received(Buffer.from(line)))).toEqual([true, true, true]);
   expect(ledger.hasPending).toBe(true);
+});
+
+it('F58: a call that is no JSON is waited for until it is refused', () => {
+  const ledger = new Ledger();
+  for (const own of [1, 2]) {
+    const end = own === 1 ? '}' : '';
+    ledger.sent(Buffer.from(`{"jsonrpc":"2.0","id":${own},"method":"tools/call","params":{}${end}`));
+  }
+  ledger.received(Buffer.from('{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no JSON"}}'));
+  expect(ledger.takeLost()).toEqual([1]);
 });
