@@ -1,8 +1,12 @@
 /**
  * `npm run bench`: every bench, one after the other on an otherwise idle machine, and one table of what they found.
- * Within each, the contenders take turns. Also written: bench/results.json, and a chart for the README.
+ * Within each, the contenders take turns. Also written: bench/results.json, the charts in docs/images, and what
+ * stands between the marks in the README and in docs/numbers.md, so that it is the output of a run.
  *
- *   npm run bench [-- group…]      (groups: calls, start, commands, gateway, daemon, kit, memory, search, auth, growth)
+ *   npm run bench                                everything: about twenty minutes
+ *   npm run bench -- --only calls,gateway        some groups; nothing is written
+ *   npm run bench -- --quick                     few rounds: whether it works, not what it costs; nothing is written
+ *   npm run bench -- --readme [--check]          no run: charts and tables from bench/results.json; or whether they are
  */
 
 import { spawn } from 'node:child_process';
@@ -10,13 +14,16 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { drawChart } from './chart.mjs';
-import { describeMachine } from './rounds.mjs';
+import { parseArgs } from 'node:util';
+import { drawBars } from './chart.mjs';
+import { drawCurves } from './chart-curves.mjs';
+import { machine } from './rounds.mjs';
+import { tables, withHeadlines, withTables } from './tables.mjs';
 
 const GROUPS = {
   calls: ['calls.mjs', 'http-transport.mjs'],
   start: ['start.mjs', 'cached-start.mjs'],
-  commands: ['startup.mjs'],
+  commands: ['startup.mjs', 'one-shot.mjs'],
   gateway: ['gateway.mjs', 'gateway-start.mjs', 'gateway-clients.mjs'],
   daemon: ['daemon.mjs'],
   kit: ['kit.mjs'],
@@ -27,64 +34,84 @@ const GROUPS = {
 };
 /** Their data is not in the repository. */
 const NEEDS_DATA = new Set(['search.mjs', 'tokens.mjs']);
+/** A bench that hangs must not take the others with it. */
+const MAX_BENCH_MS = 600_000;
 
 const here = fileURLToPath(new URL('.', import.meta.url));
-const data = join(here, '..', '..', 'shared', 'toolsearch');
-const asked = process.argv.slice(2);
-const unknown = asked.find((name) => !Object.hasOwn(GROUPS, name));
-if (unknown !== undefined) throw new Error(`No group ${unknown}: ${Object.keys(GROUPS).join(', ')}`);
+const root = join(here, '..');
+const data = join(root, '..', 'shared', 'toolsearch');
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    quick: { type: 'boolean' },
+    readme: { type: 'boolean' },
+    check: { type: 'boolean' },
+  },
+});
 
-const temp = mkdtempSync(join(tmpdir(), 'plugboard-bench-'));
-const machine = describeMachine();
-const figures = [];
-const failed = [];
-try {
-  for (const group of asked.length > 0 ? asked : Object.keys(GROUPS)) {
+if (values.readme) publish(JSON.parse(readFileSync(join(here, 'results.json'), 'utf8')));
+else await main(values.only?.split(',') ?? Object.keys(GROUPS));
+
+async function main(groups) {
+  const unknown = groups.find((name) => !Object.hasOwn(GROUPS, name));
+  if (unknown !== undefined) throw new Error(`No group ${unknown}: ${Object.keys(GROUPS).join(', ')}`);
+  const began = performance.now();
+  const results = { ...machine(), figures: [], curves: [], failed: [] };
+  for (const group of groups) {
     for (const file of GROUPS[group]) {
       if (NEEDS_DATA.has(file) && !existsSync(data)) continue;
-      console.error(`\n== ${group}: ${file}`);
-      const records = join(temp, `${file}.jsonl`);
-      if ((await run(file, records)) !== 0) failed.push(file);
-      if (existsSync(records)) figures.push(...read(records).map((figure) => ({ group, ...figure })));
+      console.error(`\n== ${group}: ${file}, after ${((performance.now() - began) / 1000).toFixed(0)} s`);
+      const { code, records } = await run(file);
+      if (code !== 0) results.failed.push(file);
+      for (const { kind, ...found } of records) {
+        if (kind === 'curve') results.curves.push(found);
+        else results.figures.push({ group, ...found });
+      }
     }
   }
-} finally {
-  rmSync(temp, { recursive: true, force: true });
+  console.log(tables(results));
+  if (results.failed.length > 0)
+    console.error(`Ended with an error or beyond a bound: ${results.failed.join(', ')}`);
+  process.exitCode = results.failed.length > 0 ? 1 : 0;
+  // What the README shows comes from one whole run.
+  if (values.only !== undefined || values.quick) return;
+  writeFileSync(join(here, 'results.json'), `${JSON.stringify(results, null, 2)}\n`);
+  publish(results);
 }
 
-print();
-writeFileSync(join(here, 'results.json'), `${JSON.stringify({ machine, figures, failed }, null, 2)}\n`);
-writeFileSync(join(here, '..', 'docs', 'images', 'bench.svg'), drawChart(figures, machine));
-if (failed.length > 0) console.error(`\nEnded with an error or beyond a bound: ${failed.join(', ')}`);
-process.exitCode = failed.length > 0 ? 1 : 0;
-
-/** What it prints by itself goes to stderr: stdout is for the table. */
-function run(file, records) {
-  const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
-  const child = spawn(process.execPath, [join(here, file)], {
-    cwd: join(here, '..'),
-    env: { ...env, BENCH_RECORDS: records },
-    stdio: ['ignore', 2, 2],
-  });
-  return new Promise((resolve) => child.once('close', resolve));
-}
-
-function read(file) {
-  return readFileSync(file, 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-}
-
-function print() {
-  console.log(`${machine}\n`);
-  console.log('| group | measure | contender | median | spread | ratio |\n|---|---|---|--:|---|---|');
-  for (const { group, measure, name, value, unit, spread = '', ratio, base } of figures) {
-    const against = ratio === undefined ? '' : `${ratio.toFixed(2)} × ${base}`;
-    console.log(`| ${group} | ${measure} | ${name} | ${short(value)} ${unit} | ${spread} | ${against} |`);
+/** The files of the repository that show a run; with --check they are compared instead of written. */
+function publish(results) {
+  const page = (file) => readFileSync(join(root, file), 'utf8');
+  const files = {
+    'README.md': withHeadlines(page('README.md'), results),
+    'docs/numbers.md': withTables(page('docs/numbers.md'), results),
+    'docs/images/bench.svg': drawBars(results),
+    'docs/images/growth.svg': drawCurves(results),
+  };
+  for (const [file, text] of Object.entries(files)) {
+    const path = join(root, file);
+    if (!values.check) writeFileSync(path, text);
+    else if (!existsSync(path) || readFileSync(path, 'utf8') !== text) {
+      console.error(`${file} does not show bench/results.json: npm run bench -- --readme`);
+      process.exitCode = 1;
+    }
   }
 }
 
-function short(value) {
-  return value >= 100 ? value.toFixed(0) : value.toFixed(2);
+/** What it prints by itself goes to stderr: stdout is for the tables. */
+async function run(file) {
+  const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
+  const temp = mkdtempSync(join(tmpdir(), 'plugboard-bench-'));
+  const place = join(temp, 'records.jsonl');
+  const child = spawn(process.execPath, [join(here, file)], {
+    cwd: root,
+    env: { ...env, BENCH_RECORDS: place, ...(values.quick ? { BENCH_QUICK: '1' } : {}) },
+    stdio: ['ignore', 2, 2],
+  });
+  const timer = setTimeout(() => child.kill(), MAX_BENCH_MS);
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  clearTimeout(timer);
+  const lines = existsSync(place) ? readFileSync(place, 'utf8').trim().split('\n') : [];
+  rmSync(temp, { recursive: true, force: true });
+  return { code, records: lines.map((line) => JSON.parse(line)) };
 }

@@ -17,6 +17,7 @@ import { systemClock as clock } from '../dist/lib/clock.js';
 import { openSecrets } from '../dist/secrets/store.js';
 import { createHttpTransport } from '../dist/transport/http.js';
 import { record } from './records.mjs';
+import { roundsOf } from './rounds.mjs';
 
 const CALLS_A_ROUND = 300;
 const WARM_UP_CALLS = 500;
@@ -24,7 +25,7 @@ const WARM_UP_CALLS = 500;
 const MAX_RATIO = 1.1;
 
 if (process.argv[2] === '--serve') serve();
-else await measure(Number(process.argv[2] ?? 20));
+else await measure(roundsOf(process.argv[2], 20));
 
 function serve() {
   let requests = 0;

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { record } from './records.mjs';
-import { describeMachine, interleave, median, table } from './rounds.mjs';
+import { describeMachine, interleave, median, roundsOf, table } from './rounds.mjs';
 
 const SERVERS = 10;
 const TOOLS = 50;
@@ -59,7 +59,7 @@ function run(home, tools = TOOLS, servers = SERVERS) {
 if (process.argv[2] === 'child') {
   await child(process.argv[3], Number(process.argv[4]), Number(process.argv[5]));
 } else {
-  const rounds = Math.max(15, Number(process.argv[2]) || 0);
+  const rounds = roundsOf(process.argv[2], 15);
   console.log(describeMachine());
   const warm = mkdtempSync(join(tmpdir(), 'plugboard-warm-'));
   run(warm);

@@ -1,108 +1,64 @@
 /**
- * One tool call over stdio: `host.call` with its whole pipeline beside the plain SDK v2 client and the bare
- * JSON ping-pong, on the same echo server, interleaved. After `npm run build`: node bench/calls.mjs [rounds]
+ * One tool call over stdio: `host.call` with its whole pipeline beside the SDKs' clients, the AI SDK's and the bare JSON
+ * ping-pong, on the same servers, interleaved; in a row, 64 at once, and with results of 1 KB and 1 MB.
+ * After `npm run build`: node bench/calls.mjs [rounds]
  */
 
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Client } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { createHost } from '../dist/index.js';
-import { concurrent, describeMachine, interleave, sequential, table } from './rounds.mjs';
+import { opened } from './peers.mjs';
+import { concurrent, describeMachine, interleave, roundsOf, sequential, table } from './rounds.mjs';
+import { stdioClients } from './stdio-clients.mjs';
 
-const ROUNDS = Math.max(15, Number(process.argv[2]) || 0);
+const ROUNDS = roundsOf(process.argv[2], 15);
 const SEQUENTIAL = 1_000;
-const CONCURRENT = 20_000;
+const CONCURRENT = 10_000;
 const IN_FLIGHT = 64;
-const server = fileURLToPath(new URL('./echo-server.mjs', import.meta.url));
-const home = mkdtempSync(join(tmpdir(), 'plugboard-bench-'));
-// Approved by a rule, as in real use.
-writeFileSync(join(home, 'config.json'), JSON.stringify({ permissions: { allow: ['mcp__echo__*'] } }));
+const SIZES = [
+  { name: '1 KB', bytes: 1_024, calls: 300 },
+  { name: '1 MB', bytes: 1_048_576, calls: 5 },
+];
+const base = 'SDK v2 client';
+const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 
-/** The least that any client must do: the limit. */
-function bare() {
-  const child = spawn(process.execPath, [server], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const waiting = new Map();
-  let rest = '';
-  let batch = '';
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop();
-    for (const line of lines) {
-      const { id, result } = JSON.parse(line);
-      waiting.get(id)?.(result);
-      waiting.delete(id);
-    }
-  });
-  let nextId = 1;
-  return {
-    name: 'bare ping-pong (the limit)',
-    call: (n) =>
-      new Promise((resolve) => {
-        const id = nextId++;
-        waiting.set(id, resolve);
-        if (batch === '') {
-          process.nextTick(() => {
-            child.stdin.write(batch);
-            batch = '';
-          });
-        }
-        const params = { name: 'echo', arguments: { message: `m${n}` } };
-        batch += `${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params })}\n`;
-      }),
-    close: () => child.kill(),
-  };
-}
-
-async function sdk() {
-  const client = new Client({ name: 'bench', version: '1' });
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: [server] }));
-  return {
-    name: 'SDK v2 client',
-    call: (n) => client.callTool({ name: 'echo', arguments: { message: `m${n}` } }),
-    close: () => client.close(),
-  };
-}
-
-async function ours() {
-  const host = await createHost({
-    home,
-    cwd: home,
-    watch: false,
-    servers: { echo: { command: process.execPath, args: [server], lifecycle: 'eager' } },
-  });
-  await host.ready();
-  // Somebody looks on, as an agent does.
-  let ended = 0;
-  host.on('call.begin', () => {});
-  host.on('call.end', () => {
-    ended += 1;
-  });
-  return {
-    name: 'host.call',
-    call: (n) => host.call('mcp__echo__echo', { message: `m${n}` }),
-    close: async () => {
-      await host.close();
-      if (ended === 0) throw new Error('no call was told to have ended');
-    },
-  };
+/** What a contender's answer has to be; who answers something else is not measured. */
+function checked({ content }, expected) {
+  if (!expected(content[0].text)) throw new Error(`answered ${JSON.stringify(content).slice(0, 80)}`);
 }
 
 console.log(describeMachine());
-const contenders = [bare(), await sdk(), await ours()];
-const base = 'SDK v2 client';
-const slow = await interleave(contenders, ROUNDS, ({ call }) => sequential(call, SEQUENTIAL));
-table(`stdio, one call after another, p50 (${SEQUENTIAL} calls a round, ${ROUNDS} rounds)`, slow, {
+const inARow = `stdio, one call after another, p50`;
+const atOnce = `stdio, ${IN_FLIGHT} at once`;
+const contenders = await opened(stdioClients([path('./echo-server.mjs')]), [inARow, atOnce]);
+for (const { call } of contenders) checked(await call('echo', { message: 'm' }), (text) => text === 'm');
+const echo =
+  ({ call }) =>
+  (n) =>
+    call('echo', { message: `m${n}` });
+
+const slow = await interleave(contenders, ROUNDS, (who) => sequential(echo(who), SEQUENTIAL));
+table(`${inARow} (${SEQUENTIAL} calls a round, ${ROUNDS} rounds)`, slow, {
   base,
   unit: 'µs',
+  headline: 'One call over stdio',
 });
-const fast = await interleave(contenders, ROUNDS, ({ call }) => concurrent(call, CONCURRENT, IN_FLIGHT));
-table(`stdio, ${IN_FLIGHT} at once (${CONCURRENT} calls a round, ${ROUNDS} rounds)`, fast, {
+const fast = await interleave(contenders, ROUNDS, (who) => concurrent(echo(who), CONCURRENT, IN_FLIGHT));
+table(`${atOnce} (${CONCURRENT} calls a round, ${ROUNDS} rounds)`, fast, {
   base,
   unit: 'calls/s',
+  goals: { 'host.call': ['least', 2] },
+  headline: `Calls over stdio, ${IN_FLIGHT} at once`,
 });
 for (const { close } of contenders) await close();
-rmSync(home, { recursive: true, force: true });
+
+const measures = SIZES.map(({ name }) => `stdio, a result of ${name}, p50`);
+const large = await opened(stdioClients([path('./growth/large-server.mjs')]), measures);
+for (const [at, { bytes, calls }] of SIZES.entries()) {
+  const sized =
+    ({ call }) =>
+    () =>
+      call('sized', { bytes });
+  for (const who of large) checked(await sized(who)(), (text) => text.length > bytes * 0.9);
+  const results = await interleave(large, ROUNDS, (who) => sequential(sized(who), calls));
+  table(`${measures[at]} (${calls} calls a round, ${ROUNDS} rounds)`, results, { base, unit: 'µs' });
+}
+for (const { close } of large) await close();

@@ -1,63 +1,49 @@
-/** A chart of ratios as an SVG: one bar a contender, grouped by measure, drawn without a library. */
+/** The chart of bars in the README, as an SVG: the measures that have a headline, one panel each. */
 
-const WIDTH = 860;
-const LABEL = 330;
-const BAR = 16;
-const GAP = 6;
-const TITLE = 26;
-const MARGIN = 20;
-const OURS = /^(plugboard|kit|host\.call)/;
+import { COLUMN, kindOf, round, sheet, text } from './chart-style.mjs';
+import { short } from './tables.mjs';
 
-/** Only measures with several contenders can be compared; the base of each is 1 ×. */
-export function drawChart(figures, machine) {
-  const groups = comparable(figures);
-  const rows = groups.flatMap(({ measure, contenders }) => [
-    { title: measure },
-    ...contenders.map((figure) => ({ figure, most: Math.max(...contenders.map(({ ratio }) => ratio)) })),
-  ]);
-  let y = MARGIN + TITLE;
-  const drawn = rows.map((row) => {
-    const at = y;
-    y += row.title === undefined ? BAR + GAP : TITLE + GAP;
-    return row.title === undefined ? bar(row, at) : text(MARGIN, at + TITLE - GAP, row.title, 'measure');
-  });
-  const height = y + MARGIN;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" font-family="ui-sans-serif, system-ui, sans-serif" font-size="12">
-<style>
-  rect.back { fill: #fff } text { fill: #333 } .measure { font-weight: 600 } .other { fill: #b9c0c8 } .ours { fill: #2f6fdd }
-  @media (prefers-color-scheme: dark) { rect.back { fill: #14171c } text { fill: #d5d9de } .other { fill: #4a525c } .ours { fill: #6ea0ff } }
-</style>
-<rect class="back" width="${WIDTH}" height="${height}"/>
-${text(MARGIN, MARGIN + 4, machine)}
-${drawn.join('\n')}
-</svg>
-`;
-}
+const BAR = 14;
+const STEP = 21;
+const TITLE = 38;
+const LABEL = 172;
+const VALUE = 84;
+const MAX_LABEL_CHARS = 29;
 
-function comparable(figures) {
-  const measures = new Map();
-  for (const figure of figures) {
-    if (figure.ratio === undefined) continue;
-    measures.set(figure.measure, [...(measures.get(figure.measure) ?? []), figure]);
+export function drawBars(results) {
+  const panels = new Map();
+  for (const figure of results.figures) {
+    if (figure.headline === undefined || figure.value === undefined) continue;
+    panels.set(figure.headline, [...(panels.get(figure.headline) ?? []), figure]);
   }
-  return [...measures]
-    .filter(([, contenders]) => contenders.length > 1)
-    .map(([measure, contenders]) => ({ measure, contenders }));
+  return sheet('Plugboard beside others, in one run', results, [...panels].map(panel));
 }
 
-function bar({ figure: { name, value, unit, ratio }, most }, y) {
-  const room = WIDTH - LABEL - MARGIN - 170;
-  const width = Math.max(2, (ratio / most) * room);
-  const mine = OURS.test(name);
-  const figure = `${ratio.toFixed(2)} ×  (${value >= 100 ? value.toFixed(0) : value.toFixed(2)} ${unit})`;
+function panel([headline, figures]) {
+  const most = Math.max(...figures.map(({ value }) => value));
+  return {
+    height: TITLE + figures.length * STEP,
+    draw: (x, y) =>
+      [
+        text(x, y + 13, headline, 'name'),
+        text(x, y + 28, `${figures[0].unit}, ${better(figures[0].unit)}`, 'note'),
+        ...figures.map((figure, at) => bar(figure, x, y + TITLE + at * STEP, most)),
+      ].join('\n'),
+  };
+}
+
+function better(unit) {
+  return unit === 'calls/s' || unit === '%' ? 'more is better' : 'less is better';
+}
+
+function bar({ name, value }, x, y, most) {
+  const kind = kindOf(name);
+  const width = Math.max(2, (value / most) * (COLUMN - LABEL - VALUE));
+  const words = name.length > MAX_LABEL_CHARS ? `${name.slice(0, MAX_LABEL_CHARS - 1)}…` : name;
+  const look = kind === 'ours' ? 'mine' : 'label';
   return [
-    text(MARGIN + 14, y + BAR - 4, name),
-    `<rect class="${mine ? 'ours' : 'other'}" x="${LABEL}" y="${y}" width="${width.toFixed(1)}" height="${BAR}" rx="2"/>`,
-    text(LABEL + width + 8, y + BAR - 4, figure),
+    text(x, y + BAR - 3, words, look),
+    `<rect class="${kind}" x="${round(x + LABEL)}" y="${y}" width="${round(width)}" height="${BAR}" rx="2"/>`,
+    text(x + LABEL + width + 6, y + BAR - 3, short(value), look),
   ].join('\n');
-}
-
-function text(x, y, words, kind) {
-  const safe = words.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  return `<text x="${x.toFixed(1)}" y="${y}"${kind === undefined ? '' : ` class="${kind}"`}>${safe}</text>`;
 }

@@ -14,9 +14,9 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { record } from './records.mjs';
-import { describeMachine, interleave, median, sequential, table } from './rounds.mjs';
+import { describeMachine, interleave, median, roundsOf, sequential, table } from './rounds.mjs';
 
-const ROUNDS = Number(process.argv[2]) || 15;
+const ROUNDS = roundsOf(process.argv[2], 15);
 const SERVERS = 10;
 const AGENTS = 10;
 const CROWD = 50;
@@ -122,7 +122,12 @@ async function commands() {
     if (status !== 0) throw new Error(String(stderr));
     return performance.now() - from;
   });
-  table('One command, ms', results, { base: 'node -e 0', unit: 'ms', digits: 1 });
+  table('one command through the daemon', results, {
+    base: 'node -e 0',
+    unit: 'ms',
+    digits: 1,
+    goals: { 'plugboard call, daemon': ['most', 2.2], 'plugboard list, daemon': ['most', 2.2] },
+  });
   at.end();
 }
 
@@ -133,13 +138,13 @@ async function calls(what, program) {
   const contenders = [
     { name: 'the server directly', who: await client([program], options), tool: 'echo' },
     {
-      name: 'two pipes of bytes (the limit)',
+      name: 'two pipes of bytes (limit)',
       who: await client([LIMIT, 'two', program], options),
       tool: 'echo',
     },
     { name: 'serve, attached to the daemon', who: await at.agent(), tool: own },
     {
-      name: 'one pipe of bytes (the limit)',
+      name: 'one pipe of bytes (limit)',
       who: await client([LIMIT, 'one', program], options),
       tool: 'echo',
     },
@@ -148,7 +153,11 @@ async function calls(what, program) {
   const results = await interleave(contenders, ROUNDS, ({ who, tool: name }) =>
     sequential((n) => who.request('tools/call', { name, arguments: { message: `${n}` } }), CALLS),
   );
-  table(`One call after the other, p50, ${what}`, results, { base: 'the server directly', unit: 'µs' });
+  table(`${what}, one call after another, p50`, results, {
+    base: 'the server directly',
+    unit: 'µs',
+    goals: { 'serve, attached to the daemon': ['most', 2] },
+  });
   const [, pipes, attached, pipe, alone] = [...results.values()];
   overLimit(`attached, ${what}`, attached, pipes);
   overLimit(`--no-daemon, ${what}`, alone, pipe);
@@ -160,7 +169,7 @@ async function calls(what, program) {
 function overLimit(what, values, least) {
   const ratio = median(values.map((value, at) => value / least[at]));
   console.log(`  serve, ${what}: ${ratio.toFixed(2)} × the limit`);
-  record({ measure: 'serve beside its limit', name: what, value: ratio, unit: '×' });
+  record({ measure: 'serve over pipes of bytes', name: what, value: ratio, unit: '×' });
 }
 
 /** What any agent's end written in Node takes at least: nothing but a wait, and nothing but bytes handed on. */
@@ -224,6 +233,8 @@ async function memories() {
   const [one, ten] = rows;
   console.log(`\nMemory with ${SERVERS} servers (PSS)`);
   for (const [at, { servers, ours, all, relay, daemon }] of rows.entries()) {
+    const measure = `memory with ${SERVERS} servers, theirs included`;
+    record({ measure, name: names[at], value: all, unit: 'MB', ratio: all / rows[0].all, base: names[0] });
     console.log(
       `  ${names[at].padEnd(24)} ${servers} server processes; ours ${ours.toFixed(0)} MB (${(ours / rows[0].ours).toFixed(2)} ×), ` +
         `with servers ${all.toFixed(0)} MB (${(all / rows[0].all).toFixed(2)} ×); a relay ${relay.toFixed(1)}, the daemon ${daemon.toFixed(1)}`,

@@ -1,44 +1,24 @@
 /** Gateways as processes of their own, each in front of the same stdio servers: ours, the limit, and others from npm. */
 
-import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { command, program } from './peers.mjs';
 
 const START_MS = 30_000;
-const PACKAGES = ['mcp-proxy@6.7.19', 'supergateway@4.0.0', 'mcp-hub@4.2.1', 'mcporter@0.12.3'];
-/** mcporter needs it; the others run on the Node that runs the bench. */
-const NODE_24 = `node-${process.platform}-${process.arch}`;
 /** A server of the bench by the name of its program: what it takes is not the gateway's. */
 const SERVER = /\/bench\/.*-server\.mjs$/;
 const ADDRESS = /(http:\/\/[\d.:]+\/mcp)/;
 export const TOKEN = 'a-token-for-the-bench';
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
-const cache = path('../.cache/gateway-peers');
 const { NODE_EXTRA_CA_CERTS: _certificates, ...clean } = process.env;
 
 export const echoServer = path('./echo-server.mjs');
-
-/** Into .cache/, on first use. */
-function install() {
-  const stamp = join(cache, 'installed.json');
-  const wanted = JSON.stringify(PACKAGES);
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
-  mkdirSync(cache, { recursive: true });
-  const flags = ['--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', cache];
-  execFileSync('npm', ['install', ...flags, ...PACKAGES, `${NODE_24}@24`], { stdio: 'ignore' });
-  writeFileSync(stamp, wanted);
-}
-
-function program(name) {
-  const folder = join(cache, 'node_modules', name);
-  const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  return join(folder, typeof bin === 'string' ? bin : bin[name]);
-}
 
 async function freePort() {
   const probe = createServer().listen(0, '127.0.0.1');
@@ -97,37 +77,40 @@ export function ours(servers = 1, { server = [echoServer], settings = {} } = {})
   });
 }
 
-export async function mcpProxy() {
+async function mcpProxy() {
+  const file = await program('mcp-proxy');
   const port = await freePort();
   const flags = ['--port', String(port), '--server', 'stream', '--', process.execPath, echoServer];
   return start({
     name: 'mcp-proxy',
-    args: () => [program('mcp-proxy'), ...flags],
+    args: () => [file, ...flags],
     url: `http://127.0.0.1:${port}/mcp`,
     tool: 'echo',
   });
 }
 
-export async function supergateway() {
+async function supergateway() {
+  const file = await program('supergateway');
   const port = await freePort();
   const stdio = ['--stdio', `${process.execPath} ${echoServer}`, '--outputTransport', 'streamableHttp'];
   return start({
     name: 'supergateway --stateful',
-    args: () => [program('supergateway'), ...stdio, '--stateful', '--port', String(port)],
+    args: () => [file, ...stdio, '--stateful', '--port', String(port)],
     url: `http://127.0.0.1:${port}/mcp`,
     tool: 'echo',
   });
 }
 
 /** It has only the old HTTP+SSE towards its clients. */
-export async function mcpHub(servers = 1) {
+async function mcpHub(servers = 1) {
+  const file = await program('mcp-hub');
   const port = await freePort();
   return start({
     name: 'mcp-hub',
     args(home) {
       const config = join(home, 'hub.json');
       writeFileSync(config, JSON.stringify({ mcpServers: entries(servers) }));
-      return [program('mcp-hub'), '--port', String(port), '--config', config];
+      return [file, '--port', String(port), '--config', config];
     },
     url: `http://127.0.0.1:${port}/mcp`,
     // A client that comes earlier is never answered.
@@ -137,7 +120,8 @@ export async function mcpHub(servers = 1) {
   });
 }
 
-export async function mcporter(servers = 1) {
+async function mcporter(servers = 1) {
+  const [node, file] = await command('mcporter');
   const port = await freePort();
   return start({
     name: 'mcporter serve',
@@ -145,25 +129,24 @@ export async function mcporter(servers = 1) {
       mkdirSync(join(home, 'config'));
       const mcpServers = entries(servers, { lifecycle: 'keep-alive' });
       writeFileSync(join(home, 'config', 'mcporter.json'), JSON.stringify({ mcpServers, imports: [] }));
-      return [program('mcporter'), 'serve', '--http', String(port)];
+      return [file, 'serve', '--http', String(port)];
     },
     url: `http://127.0.0.1:${port}/mcp`,
     tool: 'echo0__echo',
-    node: join(cache, 'node_modules', NODE_24, 'bin', 'node'),
+    node,
   });
 }
 
-/** One server each, or as many as are wanted. */
-export function others() {
-  install();
-  return Promise.all([mcpProxy(), supergateway(), mcpHub(), mcporter()]);
-}
+/** Those from npm, with one server. */
+export const OTHERS = {
+  'mcp-proxy': mcpProxy,
+  'supergateway --stateful': supergateway,
+  'mcp-hub': mcpHub,
+  'mcporter serve': mcporter,
+};
 
 /** Those that can have several servers. */
-export function othersWith(servers) {
-  install();
-  return Promise.all([mcpHub(servers), mcporter(servers)]);
-}
+export const OTHERS_WITH_MANY = { 'mcp-hub': mcpHub, 'mcporter serve': mcporter };
 
 /** A gateway and what it started, without the servers: some do their work in a second process. */
 export function processesOf({ child }) {

@@ -9,9 +9,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describeMachine, interleave, table } from './rounds.mjs';
+import { describeMachine, interleave, roundsOf, table } from './rounds.mjs';
 
-const ROUNDS = Number(process.argv[2]) || 7;
+const ROUNDS = roundsOf(process.argv[2], 7);
 const SERVERS = 10;
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 const { NODE_EXTRA_CA_CERTS: _certificates, ...clean } = process.env;
@@ -83,7 +83,7 @@ async function overHttp() {
 
 /** The child's own program is in `start.mjs`, which compares whole starts. */
 async function plainSdk() {
-  const env = { ...clean, BENCH_CLIENT: 'sdk' };
+  const env = { ...clean, BENCH_CLIENT: 'sdk', BENCH_SERVERS: String(SERVERS) };
   const child = spawn(process.execPath, [path('./start.mjs')], { env, stdio: ['pipe', 'pipe', 'inherit'] });
   const ms = Number(await until(child, (text) => text.endsWith('\n') && text));
   await ended(child);
@@ -102,5 +102,6 @@ const results = await interleave(contenders, ROUNDS, ({ measure }) => measure())
 table(`${SERVERS} servers, start to the first tools/list answered (${ROUNDS} rounds)`, results, {
   base: contenders[0].name,
   unit: 'ms',
+  goals: { 'plugboard serve, stdio': ['most', 0.3], 'plugboard serve --http': ['most', 0.3] },
 });
 rmSync(home, { recursive: true, force: true });

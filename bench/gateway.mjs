@@ -6,11 +6,21 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, IN_FLIGHT } from './gateway-client.mjs';
-import { cpuUs, end, limit, others, othersWith, ours, processesOf, residentMb } from './gateway-peers.mjs';
+import {
+  cpuUs,
+  end,
+  limit,
+  OTHERS,
+  OTHERS_WITH_MANY,
+  ours,
+  processesOf,
+  residentMb,
+} from './gateway-peers.mjs';
+import { opened } from './peers.mjs';
 import { record } from './records.mjs';
-import { concurrentFor, describeMachine, interleave, sequential, table } from './rounds.mjs';
+import { concurrentFor, describeMachine, interleave, roundsOf, sequential, table } from './rounds.mjs';
 
-const ROUNDS = Number(process.argv[2]) || 7;
+const ROUNDS = roundsOf(process.argv[2], 7);
 const SEQUENTIAL = 300;
 const CONCURRENT_MS = 1_000;
 const SERVERS = 10;
@@ -18,20 +28,46 @@ const SETTLE_MS = 1_000;
 const peers = !process.argv.includes('--no-peers');
 
 console.log(describeMachine());
-const gateway = await ours();
-const gateways = [await limit(), gateway, ...(peers ? await others() : [])];
-const clients = await Promise.all(gateways.map((each) => connect(each)));
-clients.splice(2, 0, await connect(gateway, { modern: true, name: 'plugboard serve, modern era' }));
-// A first call: some start their servers only then.
-for (const { call } of clients) await call(0);
+const MEASURES = [
+  'through a gateway, one call after another, p50',
+  `through a gateway, ${IN_FLIGHT} at once`,
+];
+
+/** A gateway with somebody connected to it; some start their servers only with the first call. */
+const candidate = (name, start, options) => ({
+  name,
+  async open() {
+    const client = await connect(await start(), { ...options, name });
+    await client.call(0);
+    return client;
+  },
+});
+const candidates = (starts, servers) =>
+  peers ? Object.entries(starts).map(([name, start]) => candidate(name, () => start(servers))) : [];
+
+const base = 'hand-written pass-through (limit)';
+const clients = await opened(
+  [
+    candidate(base, () => limit()),
+    candidate('plugboard serve', () => ours()),
+    candidate('plugboard serve, modern era', () => ours(), { modern: true }),
+    ...candidates(OTHERS, 1),
+  ],
+  MEASURES,
+);
+const gateways = clients.map(({ gateway }) => gateway);
 const processes = new Map(gateways.map((each) => [each, processesOf(each)]));
-const base = gateways[0].name;
 
 const slow = await interleave(clients, ROUNDS, ({ call }) => sequential(call, SEQUENTIAL));
-table(`one call after another, p50 (${SEQUENTIAL} calls a round, ${ROUNDS} rounds)`, slow, {
-  base,
-  unit: 'µs',
-});
+table(
+  `through a gateway, one call after another, p50 (${SEQUENTIAL} calls a round, ${ROUNDS} rounds)`,
+  slow,
+  {
+    base,
+    unit: 'µs',
+    goals: { 'plugboard serve': ['most', 1.5] },
+  },
+);
 
 const cpu = new Map(clients.map(({ name }) => [name, { us: 0, calls: 0 }]));
 const fast = await interleave(clients, ROUNDS, async ({ name, call, gateway: measured }) => {
@@ -43,9 +79,11 @@ const fast = await interleave(clients, ROUNDS, async ({ name, call, gateway: mea
   used.calls += calls;
   return rate;
 });
-table(`${IN_FLIGHT} at once (${CONCURRENT_MS} ms a round, ${ROUNDS} rounds)`, fast, {
+table(`through a gateway, ${IN_FLIGHT} at once (${CONCURRENT_MS} ms a round, ${ROUNDS} rounds)`, fast, {
   base,
   unit: 'calls/s',
+  goals: { 'plugboard serve': ['least', 0.6] },
+  headline: `Calls through a gateway, ${IN_FLIGHT} at once`,
 });
 console.log(`\nCPU of the gateway for a call, ${IN_FLIGHT} at once`);
 for (const [name, { us, calls }] of cpu) {
@@ -53,24 +91,23 @@ for (const [name, { us, calls }] of cpu) {
   record({ measure: 'gateway CPU for a call', name, value: us / calls, unit: 'µs' });
 }
 console.log('\nresident memory after the load, one server');
-for (const each of gateways)
-  console.log(`  ${each.name.padEnd(40)} ${residentMb(processes.get(each)).toFixed(0)} MB`);
+for (const { name, gateway } of clients)
+  console.log(`  ${name.padEnd(40)} ${residentMb(processes.get(gateway)).toFixed(0)} MB`);
 for (const { close } of clients) await close();
 await end(gateways);
 
-const many = [await ours(SERVERS), ...(peers ? await othersWith(SERVERS) : [])];
-console.log(`\nresident memory with ${SERVERS} servers, after a call`);
-for (const each of many) {
-  const { call, close } = await connect(each);
-  await call(0);
+const measure = `gateway with ${SERVERS} servers, resident`;
+const headline = `Memory of a gateway with ${SERVERS} servers`;
+const many = await opened(
+  [candidate('plugboard serve', () => ours(SERVERS)), ...candidates(OTHERS_WITH_MANY, SERVERS)],
+  [measure],
+);
+console.log(`\n${measure}, after a call`);
+for (const { name, gateway, close } of many) {
   await sleep(SETTLE_MS);
-  console.log(`  ${each.name.padEnd(40)} ${residentMb(processesOf(each)).toFixed(0)} MB`);
-  record({
-    measure: `gateway with ${SERVERS} servers, resident`,
-    name: each.name,
-    value: residentMb(processesOf(each)),
-    unit: 'MB',
-  });
+  const value = residentMb(processesOf(gateway));
+  console.log(`  ${name.padEnd(40)} ${value.toFixed(0)} MB`);
+  record({ measure, headline, name, value, unit: 'MB' });
   await close();
 }
-await end(many);
+await end(many.map(({ gateway }) => gateway));

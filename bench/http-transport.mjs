@@ -1,21 +1,28 @@
 /**
- * One call over Streamable HTTP: our transport beside the SDK's client and bare undici, interleaved in one
- * run, against a bare JSON server and the SDK's own. `node bench/http-transport.mjs [rounds]`
+ * One call over Streamable HTTP: our transport beside the SDKs' clients, the AI SDK's and bare undici, interleaved in one
+ * run, against a bare JSON server and the SDK's own; in a row, 64 at once, and with results of 1 KB and 1 MB.
+ * `node bench/http-transport.mjs [rounds]`
  */
 
 import { fork } from 'node:child_process';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { record } from './records.mjs';
+import { moduleUrl, opened, sdkV1Url } from './peers.mjs';
+import { interleave, sequential as p50, concurrent as rate, roundsOf, table } from './rounds.mjs';
+import { aiSdkTools } from './stdio-clients.mjs';
 
 const CALLS_A_ROUND = 200;
 const CONCURRENCY = 64;
 const CONCURRENT_CALLS_A_ROUND = 2000;
-const WARM_UP_CALLS = 300;
+const SIZES = [
+  { name: '1 KB', bytes: 1_024, calls: 100 },
+  { name: '1 MB', bytes: 1_048_576, calls: 5 },
+];
+const SDK_V2 = 'SDK v2 client';
 const self = fileURLToPath(import.meta.url);
 
 if (process.argv[2] === '--serve') await serve(process.argv[3]);
-else await measure(Number(process.argv[2] ?? 10));
+else await measure(roundsOf(process.argv[2], 10));
 
 async function serve(kind) {
   const listener = kind === 'sdk' ? await sdkListener() : bareListener;
@@ -34,19 +41,35 @@ function bareListener(req, res) {
   if (req.method !== 'POST') return res.writeHead(405).end();
   return readJson(req, (message) => {
     if (message.id === undefined) return res.writeHead(202).end();
-    const result =
-      message.method === 'initialize'
-        ? {
-            protocolVersion: '2025-11-25',
-            capabilities: { tools: {} },
-            serverInfo: { name: 'bare', version: '1' },
-          }
-        : { content: [{ type: 'text', text: message.params.arguments.text }] };
-    const body = JSON.stringify({ jsonrpc: '2.0', id: message.id, result });
+    const result = bareAnswer(message);
+    const reply = result === undefined ? { error: { code: -32601, message: 'unknown method' } } : { result };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: message.id, ...reply });
     return res
       .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
       .end(body);
   });
+}
+
+const ECHO = { name: 'echo', inputSchema: { type: 'object', properties: { text: { type: 'string' } } } };
+
+function bareAnswer({ method, params }) {
+  switch (method) {
+    case 'initialize':
+      return {
+        protocolVersion: params.protocolVersion,
+        capabilities: { tools: {} },
+        serverInfo: { name: 'bare', version: '1' },
+      };
+    case 'tools/list':
+      return { tools: [ECHO] };
+    case 'tools/call':
+      return { content: [{ type: 'text', text: textOf(params.arguments) }] };
+  }
+}
+
+/** What is asked for as `#bytes` is so long; anything else comes back. */
+function textOf({ text }) {
+  return text.startsWith('#') ? 'x'.repeat(Number(text.slice(1))) : text;
 }
 
 async function sdkListener() {
@@ -57,8 +80,8 @@ async function sdkListener() {
   return async (req, res) => {
     if (req.method !== 'POST') return res.writeHead(405).end();
     const server = new McpServer({ name: 'sdk', version: '1' });
-    server.registerTool('echo', { inputSchema: z.object({ text: z.string() }) }, ({ text }) => ({
-      content: [{ type: 'text', text }],
+    server.registerTool('echo', { inputSchema: z.object({ text: z.string() }) }, (given) => ({
+      content: [{ type: 'text', text: textOf(given) }],
     }));
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: undefined,
@@ -136,14 +159,27 @@ async function plugboardClient(url, { createHttpTransport, systemClock }) {
   };
 }
 
-async function sdkClient(url) {
-  const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+async function sdkClient(url, { Client, StreamableHTTPClientTransport }) {
   const client = new Client({ name: 'bench', version: '1' });
   await client.connect(new StreamableHTTPClientTransport(url));
   return {
     call: async (text) => (await client.callTool({ name: 'echo', arguments: { text } })).content[0].text,
     close: () => client.close(),
   };
+}
+
+async function sdkV1() {
+  const { Client } = await import(await sdkV1Url('client/index.js'));
+  const { StreamableHTTPClientTransport } = await import(await sdkV1Url('client/streamableHttp.js'));
+  return { Client, StreamableHTTPClientTransport };
+}
+
+async function aiSdkClient(url) {
+  const { createMCPClient } = await import(await moduleUrl('@ai-sdk/mcp/dist/index.js'));
+  const { call, close } = await aiSdkTools(
+    await createMCPClient({ transport: { type: 'http', url: url.href } }),
+  );
+  return { call: async (text) => (await call('echo', { text })).content[0].text, close };
 }
 
 async function buildOurs() {
@@ -172,59 +208,51 @@ async function measure(rounds) {
     const server = fork(self, ['--serve', kind]);
     const port = await new Promise((resolve) => server.once('message', resolve));
     const url = new URL(`http://127.0.0.1:${port}/mcp`);
-    const clients = {
-      undici: await bareClient(url),
-      plugboard: await plugboardClient(url, ours),
-      sdk: await sdkClient(url),
-    };
-    const times = { undici: [], plugboard: [], sdk: [] };
-    const rates = { undici: [], plugboard: [], sdk: [] };
-    for (const client of Object.values(clients)) await sequential(client, WARM_UP_CALLS);
-    for (let round = 0; round < rounds; round++) {
-      for (const [name, client] of Object.entries(clients))
-        times[name].push(...(await sequential(client, CALLS_A_ROUND)));
-      for (const [name, client] of Object.entries(clients)) rates[name].push(await concurrent(client));
-    }
-    for (const client of Object.values(clients)) await client.close();
-    server.disconnect();
-    report(kind, times, rates);
-  }
-}
-
-async function sequential(client, calls) {
-  const times = [];
-  for (let n = 0; n < calls; n++) {
-    const start = performance.now();
-    const text = await client.call(`call ${n}`);
-    times.push(performance.now() - start);
-    if (text !== `call ${n}`) throw new Error(`wrong answer: ${text}`);
-  }
-  return times;
-}
-
-async function concurrent(client) {
-  let left = CONCURRENT_CALLS_A_ROUND;
-  const start = performance.now();
-  const worker = async () => {
-    while (left-- > 0) await client.call('together');
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
-  return (CONCURRENT_CALLS_A_ROUND * 1000) / (performance.now() - start);
-}
-
-function report(kind, times, rates) {
-  const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
-  console.log(`\n${kind} server           p50 ms   × sdk   calls/s at ${CONCURRENCY}   × sdk`);
-  const sdk = { p50: median(times.sdk), rate: median(rates.sdk) };
-  for (const name of Object.keys(times)) {
-    const p50 = median(times[name]);
-    const rate = median(rates[name]);
-    console.log(
-      `${name.padEnd(20)} ${p50.toFixed(3).padStart(8)} ${(p50 / sdk.p50).toFixed(2).padStart(7)} ${rate.toFixed(0).padStart(15)} ${(rate / sdk.rate).toFixed(2).padStart(7)}`,
+    const named = kind === 'bare' ? 'bare server' : 'SDK server';
+    const inARow = `HTTP, ${named}, one call after another, p50`;
+    const atOnce = `HTTP, ${named}, ${CONCURRENCY} at once`;
+    const large = SIZES.map(({ name }) => `HTTP, ${named}, a result of ${name}, p50`);
+    const contenders = await opened(
+      [
+        { name: 'bare undici (limit)', open: () => bareClient(url) },
+        { name: 'plugboard', open: () => plugboardClient(url, ours) },
+        {
+          name: SDK_V2,
+          open: async () => sdkClient(url, await import('@modelcontextprotocol/client')),
+        },
+        { name: 'SDK v1 client', open: async () => sdkClient(url, await sdkV1()) },
+        { name: '@ai-sdk/mcp', open: () => aiSdkClient(url) },
+      ].map((candidate) => ({ ...candidate, open: () => answering(candidate) })),
+      [inARow, atOnce, ...large],
     );
-    const seq = { measure: `HTTP, ${kind} server, p50`, unit: 'ms', base: 'sdk' };
-    record({ ...seq, name, value: p50, ratio: p50 / sdk.p50 });
-    const many = { measure: `HTTP, ${kind} server, ${CONCURRENCY} at once`, unit: 'calls/s', base: 'sdk' };
-    record({ ...many, name, value: rate, ratio: rate / sdk.rate });
+    const measured = (title, results, more) => table(title, results, { base: SDK_V2, ...more });
+    const slow = await interleave(contenders, rounds, ({ call }) =>
+      p50((n) => call(`call ${n}`), CALLS_A_ROUND),
+    );
+    measured(inARow, slow, { unit: 'µs' });
+    const fast = await interleave(contenders, rounds, ({ call }) =>
+      rate(() => call('together'), CONCURRENT_CALLS_A_ROUND, CONCURRENCY),
+    );
+    const headline = kind === 'bare' ? `Calls over HTTP, ${CONCURRENCY} at once` : undefined;
+    measured(atOnce, fast, { unit: 'calls/s', headline });
+    for (const [at, { bytes, calls }] of SIZES.entries()) {
+      const results = await interleave(contenders, rounds, ({ call }) => p50(() => call(`#${bytes}`), calls));
+      measured(large[at], results, { unit: 'µs' });
+    }
+    for (const { close } of contenders) await close();
+    server.disconnect();
   }
+}
+
+/** Who does not give back what was sent is not measured. */
+async function answering({ open }) {
+  const client = await open();
+  for (const [asked, length] of [
+    ['hello', 5],
+    ['#1048576', 1_048_576],
+  ]) {
+    const { length: found } = await client.call(asked);
+    if (found !== length) throw new Error(`${found} characters in place of ${length}`);
+  }
+  return client;
 }

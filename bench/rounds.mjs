@@ -3,6 +3,8 @@
 import { cpus, totalmem } from 'node:os';
 import { record } from './records.mjs';
 
+const QUICK_ROUNDS = 2;
+
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -61,9 +63,14 @@ export async function concurrentFor(call, ms, inFlight) {
   return { calls, rate: calls / ((performance.now() - from) / 1000) };
 }
 
-/** One row a contender: median, spread, and the ratio to the base taken round by round. */
-export function table(title, results, { base, unit, digits = 0 }) {
+/**
+ * One row a contender: median, spread, and the ratio to the base taken round by round. `goals` are bounds of that ratio
+ * (`{ name: ['most', 1.4] }`); a `headline` puts the measure into the chart.
+ */
+export function table(title, results, { base, unit, digits = 0, goals = {}, headline }) {
   const against = results.get(base);
+  // How it was measured is for whoever looks on; the measure is what is compared.
+  const measure = title.replace(/ \([^()]*\)$/, '');
   console.log(`\n${title}`);
   for (const [name, values] of results) {
     const ratios = values.map((value, at) => value / against[at]);
@@ -72,12 +79,30 @@ export function table(title, results, { base, unit, digits = 0 }) {
     console.log(
       `  ${name.padEnd(34)} ${median(values).toFixed(digits).padStart(8)} ${unit}  [${spread}]  ${ratio}`,
     );
-    record({ measure: title, name, value: median(values), unit, spread, ratio: median(ratios), base });
+    const figure = { measure, name, value: median(values), unit, spread, ratio: median(ratios), base };
+    record({ ...figure, goal: goals[name], headline });
   }
 }
 
-export function describeMachine() {
+/** `--quick` is for whether a bench works, not for what things cost. */
+export function roundsOf(given, usual) {
+  if (process.env.BENCH_QUICK === '1') return QUICK_ROUNDS;
+  return Number(given) || usual;
+}
+
+/** What it was taken on, without a name of the machine. */
+export function machine() {
   const [cpu] = cpus();
-  const memory = Math.round(totalmem() / 2 ** 30);
-  return `Node ${process.version}, ${cpus().length} × ${cpu?.model ?? 'unknown'}, ${memory} GiB, ${new Date().toISOString().slice(0, 10)}`;
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    node: process.version,
+    cores: cpus().length,
+    cpu: cpu?.model.trim() ?? 'unknown',
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+  };
+}
+
+export function describeMachine() {
+  const { date, node, cores, cpu, memoryGb } = machine();
+  return `Node ${node}, ${cores} × ${cpu}, ${memoryGb} GB, ${date}`;
 }

@@ -1,7 +1,7 @@
 /**
- * Ten stdio servers from cold to their tool lists: our host beside the plain SDK v2 client with Promise.all in
- * legacy mode, and the same ten with an eleventh that never answers. Servers are made with the SDK, each client in a
- * process of its own, so that loading counts. After `npm run build`: node bench/start.mjs [rounds]
+ * 1, 10 and 50 stdio servers from cold to their tool lists: our host beside the bare minimum, the SDKs and the AI SDK's
+ * client, each with Promise.all; from our cache; and the ten with an eleventh that never answers. Servers are made with
+ * the SDK, each client in a process of its own, so that loading counts. After `npm run build`: node bench/start.mjs [rounds]
  */
 
 import { spawn } from 'node:child_process';
@@ -9,28 +9,50 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describeMachine, interleave, table } from './rounds.mjs';
+import { moduleUrl, opened, sdkV1Url } from './peers.mjs';
+import { describeMachine, interleave, roundsOf, table } from './rounds.mjs';
 
-const ROUNDS = Math.max(1, Number(process.argv[2]) || 15);
-const SERVERS = 10;
+/** How many servers, and how many rounds of them fit into the time of a bench. */
+const SIZES = [
+  { servers: 1, rounds: roundsOf(process.argv[2], 11) },
+  { servers: 10, rounds: roundsOf(process.argv[2], 9) },
+  { servers: 50, rounds: roundsOf(process.argv[2], 3) },
+];
+const SERVERS = Number(process.env.BENCH_SERVERS);
 const server = fileURLToPath(new URL('./sdk-server.mjs', import.meta.url));
 
-/** Runs in the child: connects to all, then prints how long that took since the process began. */
+/** These run in the child: connect to all, then print how long that took since the process began. */
 const CLIENTS = {
-  async sdk() {
-    const { Client } = await import('@modelcontextprotocol/client');
-    const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
-    const clients = await Promise.all(
-      Array.from({ length: SERVERS }, async () => {
-        const client = new Client({ name: 'bench', version: '1' });
-        await client.connect(new StdioClientTransport({ command: process.execPath, args: [server] }));
-        await client.listTools();
-        return client;
-      }),
-    );
-    return async () => {
-      for (const client of clients) await client.close();
-    };
+  async bare() {
+    const { stdioClient } = await import('./stdio-client.mjs');
+    return together(() => stdioClient(process.execPath, [server]), {
+      connect: async (client) => {
+        await client.initialize();
+        await client.request('tools/list', {});
+      },
+      close: (client) => client.end(),
+    });
+  },
+  sdk: () => withSdk('@modelcontextprotocol/client', '@modelcontextprotocol/client/stdio'),
+  sdkV1: () => withSdk(...process.env.BENCH_MODULES.split(' ')),
+  async aiSdk() {
+    const [main, stdio] = process.env.BENCH_MODULES.split(' ');
+    const { createMCPClient } = await import(main);
+    const { Experimental_StdioMCPTransport: Transport } = await import(stdio);
+    const open = () =>
+      createMCPClient({ transport: new Transport({ command: process.execPath, args: [server] }) });
+    return together(open, {
+      connect: async (client) => (await client).tools(),
+      close: async (client) => (await client).close(),
+    });
+  },
+  /** Every tool is there before any server runs. */
+  async cached() {
+    const { createHost } = await import('../dist/index.js');
+    const home = process.env.BENCH_HOME;
+    const host = await createHost({ home, cwd: home, watch: false, connect: 'none', servers: good() });
+    if (host.tools().length !== SERVERS) throw new Error(`${host.tools().length} tools from the cache`);
+    return () => host.close();
   },
   /** A home that is new each time knows no era: every server is probed. */
   cold: () => ours({ hanging: 0, fresh: true }),
@@ -39,13 +61,33 @@ const CLIENTS = {
   hanging: () => ours({ hanging: 1, fresh: true }),
 };
 
+/** All at once, and how they end. */
+async function together(open, { connect, close }) {
+  const clients = Array.from({ length: SERVERS }, open);
+  await Promise.all(clients.map(connect));
+  return () => Promise.all(clients.map(close));
+}
+
+async function withSdk(main, stdio) {
+  const { Client } = await import(main);
+  const { StdioClientTransport } = await import(stdio);
+  return together(() => new Client({ name: 'bench', version: '1' }), {
+    connect: async (client) => {
+      await client.connect(new StdioClientTransport({ command: process.execPath, args: [server] }));
+      await client.listTools();
+    },
+    close: (client) => client.close(),
+  });
+}
+
+const good = () =>
+  Object.fromEntries(
+    Array.from({ length: SERVERS }, (_, n) => [`s${n}`, { command: process.execPath, args: [server] }]),
+  );
+
 async function ours({ hanging, fresh }) {
   const { createHost } = await import('../dist/index.js');
   const home = fresh ? mkdtempSync(join(tmpdir(), 'plugboard-bench-')) : process.env.BENCH_HOME;
-  const good = Array.from({ length: SERVERS }, (_, n) => [
-    `s${n}`,
-    { command: process.execPath, args: [server] },
-  ]);
   const bad = Array.from({ length: hanging }, (_, n) => [
     `h${n}`,
     { command: process.execPath, args: [server, 'hang'] },
@@ -55,7 +97,7 @@ async function ours({ hanging, fresh }) {
     cwd: home,
     watch: false,
     connect: 'all',
-    servers: Object.fromEntries([...bad, ...good]),
+    servers: { ...Object.fromEntries(bad), ...good() },
   });
   const there = () => host.servers().filter(({ status }) => status === 'connected').length;
   await new Promise((resolve) => {
@@ -77,9 +119,10 @@ if (role !== undefined) {
   process.exit(0);
 }
 
-async function measure({ role }) {
+async function measure({ role: wanted, servers, home, modules = '' }) {
+  const { NODE_EXTRA_CA_CERTS: _certificates, ...env } = process.env;
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url)], {
-    env: { ...process.env, BENCH_CLIENT: role, BENCH_HOME: home },
+    env: { ...env, BENCH_CLIENT: wanted, BENCH_HOME: home, BENCH_SERVERS: servers, BENCH_MODULES: modules },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let text = '';
@@ -87,21 +130,45 @@ async function measure({ role }) {
     text += chunk;
   });
   const code = await new Promise((resolve) => child.once('close', resolve));
-  if (code !== 0) throw new Error(`${role} ended with ${code}`);
+  if (code !== 0) throw new Error(`${wanted} ended with ${code}`);
   return Number(text);
 }
 
-const home = mkdtempSync(join(tmpdir(), 'plugboard-bench-'));
 console.log(describeMachine());
-const contenders = [
-  { name: 'SDK v2 clients, Promise.all', role: 'sdk' },
-  { name: 'host, eras not known', role: 'cold' },
-  { name: 'host, eras known', role: 'known' },
-  { name: 'host, and one that hangs', role: 'hanging' },
-];
-const results = await interleave(contenders, ROUNDS, measure);
-table(`${SERVERS} stdio servers from cold to their lists (${ROUNDS} rounds; target 1.15 ×)`, results, {
-  base: contenders[0].name,
-  unit: 'ms',
-});
-rmSync(home, { recursive: true, force: true });
+const base = 'SDK v2 clients';
+for (const { servers, rounds } of SIZES) {
+  const title = `${servers} stdio server${servers === 1 ? '' : 's'} to ${servers === 1 ? 'its list' : 'their lists'}`;
+  const home = mkdtempSync(join(tmpdir(), 'plugboard-bench-'));
+  const contender = (name, wanted, modules = async () => []) => ({
+    name,
+    async open() {
+      const given = { role: wanted, servers, home, modules: (await modules()).join(' ') };
+      await measure(given);
+      return given;
+    },
+  });
+  const v1 = () => Promise.all([sdkV1Url('client/index.js'), sdkV1Url('client/stdio.js')]);
+  const ai = () =>
+    Promise.all(['index.js', 'mcp-stdio/index.js'].map((file) => moduleUrl(`@ai-sdk/mcp/dist/${file}`)));
+  const contenders = await opened(
+    [
+      contender('bare clients (limit)', 'bare'),
+      contender(base, 'sdk'),
+      contender('SDK v1 clients', 'sdkV1', v1),
+      contender('@ai-sdk/mcp', 'aiSdk', ai),
+      contender('host, eras not known', 'cold'),
+      contender('host, eras known', 'known'),
+      contender('host, from its cache', 'cached'),
+      ...(servers === 10 ? [contender('host, and one that hangs', 'hanging')] : []),
+    ],
+    [title],
+  );
+  const results = await interleave(contenders, rounds, measure);
+  table(`${title} (${rounds} rounds)`, results, {
+    base,
+    unit: 'ms',
+    goals: { 'host, eras not known': ['most', 1.15] },
+    ...(servers === 10 ? { headline: 'Start of ten servers, to their lists' } : {}),
+  });
+  rmSync(home, { recursive: true, force: true });
+}

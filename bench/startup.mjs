@@ -10,13 +10,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { record } from './records.mjs';
+import { roundsOf } from './rounds.mjs';
 
-const MIN_REPETITIONS = 15;
 const SERVERS = 20;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const repetitions = Math.max(MIN_REPETITIONS, Number(process.argv[2]) || 0);
+const repetitions = roundsOf(process.argv[2], 15);
 const command = process.argv[3] ? resolve(process.argv[3]) : join(root, bin.plugboard);
 
 const work = mkdtempSync(join(tmpdir(), 'plugboard-startup-'));
@@ -96,5 +96,6 @@ for (const { name, goal, p25, p50, p75 } of rows) {
     spread,
     ratio: p50 / base,
     base: rows[0].name,
+    goal: goal === undefined ? undefined : ['most', goal],
   });
 }

@@ -28,13 +28,12 @@ export function stdioClient(command, args, options = {}) {
     }
     if (from < text.length) parts.push(text.slice(from));
   });
+  const flush = () => {
+    if (batch !== '') child.stdin.write(batch);
+    batch = '';
+  };
   const send = (message) => {
-    if (batch === '') {
-      process.nextTick(() => {
-        child.stdin.write(batch);
-        batch = '';
-      });
-    }
+    if (batch === '') process.nextTick(flush);
     batch += `${JSON.stringify(message)}\n`;
   };
   const request = (method, params) =>
@@ -52,6 +51,7 @@ export function stdioClient(command, args, options = {}) {
     },
     async end() {
       const ended = new Promise((resolve) => child.once('close', resolve));
+      flush();
       child.stdin.end();
       await ended;
     },

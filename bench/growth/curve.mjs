@@ -2,12 +2,12 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { record } from '../records.mjs';
-import { median, quantile } from '../rounds.mjs';
+import { median, quantile, roundsOf } from '../rounds.mjs';
 
 /** Beyond this, and beyond the noise of the run, growth counts as worse than linear. */
 const MAX_EXPONENT = 1.1;
-const MIN_ROUNDS = 3;
-const MAX_ROUNDS = 15;
+const MIN_ROUNDS = roundsOf(undefined, 3);
+const MAX_ROUNDS = roundsOf(undefined, 15);
 const DRAWS = 105;
 const NANO = 1e6;
 
