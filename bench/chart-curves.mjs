@@ -79,6 +79,6 @@ function legend({ name, points, exponent }, x, y) {
   return [
     `<path class="line-${kind}" d="M${round(x)} ${round(y + 8)}h18"/>`,
     text(x + 26, y + 12, words, look),
-    text(x + COLUMN, y + 12, `${short(points.at(-1).value)}   n^${exponent.toFixed(2)}`, look, 'end'),
+    text(x + COLUMN, y + 12, `${short(points.at(-1).value)} · n^${exponent.toFixed(2)}`, look, 'end'),
   ].join('\n');
 }

@@ -6,8 +6,8 @@ import { short } from './tables.mjs';
 const BAR = 14;
 const STEP = 21;
 const TITLE = 38;
-const LABEL = 172;
-const VALUE = 84;
+const LABEL = 202;
+const VALUE = 62;
 const MAX_LABEL_CHARS = 29;
 
 export function drawBars(results) {

@@ -54,7 +54,7 @@ const entries = (servers, more = {}) =>
   );
 
 export function limit(server = [echoServer]) {
-  const name = 'hand-written pass-through (the limit)';
+  const name = 'bare pass-through (limit)';
   return start({ name, args: () => [path('./gateway-limit.mjs'), ...server], ready: ADDRESS, tool: 'echo' });
 }
 

@@ -45,7 +45,7 @@ const candidate = (name, start, options) => ({
 const candidates = (starts, servers) =>
   peers ? Object.entries(starts).map(([name, start]) => candidate(name, () => start(servers))) : [];
 
-const base = 'hand-written pass-through (limit)';
+const base = 'bare pass-through (limit)';
 const clients = await opened(
   [
     candidate(base, () => limit()),

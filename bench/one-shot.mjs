@@ -79,7 +79,7 @@ await measure(LIST, 'One command: a list of three servers', [
   contender('mcporter list', their('mcporter'), ['list', '--config', config], /three/),
   contender('claude mcp list', their('claude'), ['mcp', 'list'], /three.*Connected/),
   contender('opencode mcp list', their('opencode'), ['mcp', 'list'], /three/),
-  contender('codex mcp list (connects to none)', their('codex'), ['mcp', 'list'], /three/),
+  contender('codex mcp list, not connecting', their('codex'), ['mcp', 'list'], /three/),
 ]);
 await measure(CALL, 'One command: a call', [
   contender('bare program (limit)', least, ['call', server], /hello/),

@@ -13,7 +13,7 @@ const COMMAND = fileURLToPath(new URL('../../dist/bin/plugboard.cjs', import.met
 export const WHOLE_TOKENS = 100_000_000;
 export const HTTP = 'plugboard serve --http';
 export const STDIO = 'plugboard serve, stdio';
-export const LIMIT = 'hand-written pass-through (limit)';
+export const LIMIT = 'bare pass-through (limit)';
 
 /** Over HTTP: `{ pids, request(method, params), close }`. */
 export async function overHttp(server, { modern = false } = {}) {
