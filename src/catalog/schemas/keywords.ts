@@ -1,7 +1,16 @@
 /** Reads the keywords of one schema that stand for themselves: types, values, bounds and words. */
 
 import { isRecord } from '../../lib/json-rpc.ts';
-import { JSON_TYPES, type JsonType, matchesTypes, type SchemaNode, typeOfValue } from './node.ts';
+import {
+  JSON_TYPES,
+  type JsonType,
+  type Mutable,
+  matchesTypes,
+  NO_LIMITS,
+  NO_NAMES,
+  type SchemaNode,
+  typeOfValue,
+} from './node.ts';
 
 type Limits = Map<string, string | number | boolean>;
 
@@ -58,31 +67,26 @@ export function inferTypes(node: SchemaNode): readonly JsonType[] | undefined {
   return undefined;
 }
 
-export function readWords(raw: Record<string, unknown>): Partial<SchemaNode> {
+/** Its words, put into the node that is being made of it. */
+export function readWords(raw: Record<string, unknown>, into: Mutable<SchemaNode>): void {
   const { title, description, examples } = raw;
-  return {
-    ...(typeof title === 'string' && title !== '' ? { title } : {}),
-    ...(typeof description === 'string' && description !== '' ? { description } : {}),
-    ...(raw['default'] === undefined ? {} : { default: raw['default'] }),
-    ...(Array.isArray(examples) && examples.length > 0 ? { examples } : {}),
-  };
+  if (typeof title === 'string' && title !== '') into.title = title;
+  if (typeof description === 'string' && description !== '') into.description = description;
+  if (raw['default'] !== undefined) into.default = raw['default'];
+  if (Array.isArray(examples) && examples.length > 0) into.examples = examples;
 }
 
-/** `enum` or `const`, without what the types exclude; types that exclude every value were a mistake. */
-export function readValues(
-  raw: Record<string, unknown>,
-  types: readonly JsonType[],
-): { types: readonly JsonType[]; values: Pick<SchemaNode, 'enum' | 'constant'> } {
+/** `enum` or `const`, put into the node without what its types exclude; types that exclude every value were a mistake. */
+export function readValues(raw: Record<string, unknown>, into: Mutable<SchemaNode>): void {
+  const { types } = into;
   const constant = Object.hasOwn(raw, 'const');
   const listed = constant ? [raw['const']] : raw['enum'];
-  if (!Array.isArray(listed) || listed.length === 0) return { types, values: {} };
+  if (!Array.isArray(listed) || listed.length === 0) return;
   const distinct = [...new Map(listed.map((value) => [JSON.stringify(value), value as unknown])).values()];
   const fitting = types.length === 0 ? distinct : distinct.filter((value) => matchesTypes(value, types));
-  const kept = fitting.length === 0 ? distinct : fitting;
-  return {
-    types: fitting.length === 0 ? [...new Set(distinct.map(typeOfValue))] : types,
-    values: { enum: kept, ...(constant ? { constant } : {}) },
-  };
+  if (fitting.length === 0) into.types = [...new Set(distinct.map(typeOfValue))];
+  into.enum = fitting.length === 0 ? distinct : fitting;
+  if (constant) into.constant = true;
 }
 
 const LIMITS: ReadonlySet<string> = new Set([
@@ -92,10 +96,10 @@ const LIMITS: ReadonlySet<string> = new Set([
   'uniqueItems',
 ]);
 
-export function readLimits(raw: Record<string, unknown>): Limits {
-  const limits: Limits = new Map();
+export function readLimits(raw: Record<string, unknown>): SchemaNode['limits'] {
   // Most schemas have none, and this is asked of every one.
-  if (!hasKeyIn(raw, LIMITS)) return limits;
+  if (!hasKeyIn(raw, LIMITS)) return NO_LIMITS;
+  const limits: Limits = new Map();
   for (const key of NUMBER_LIMITS) {
     const value = raw[key];
     if (typeof value === 'number' && Number.isFinite(value) && (key !== 'multipleOf' || value > 0))
@@ -157,11 +161,13 @@ export function ownChars(raw: Readonly<Record<string, unknown>>): number {
 }
 
 /** Names in `required`, and properties that say `required: true` of themselves as draft 3 did. */
-export function readRequired(raw: Record<string, unknown>): Set<string> {
+export function readRequired(raw: Record<string, unknown>): ReadonlySet<string> {
   const { required, properties } = raw;
+  if (!Array.isArray(required) && !isRecord(properties)) return NO_NAMES;
   const names = new Set(Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []);
   if (isRecord(properties)) {
-    for (const [name, property] of Object.entries(properties)) {
+    for (const name of Object.keys(properties)) {
+      const property = properties[name];
       if (isRecord(property) && property['required'] === true) names.add(name);
     }
   }

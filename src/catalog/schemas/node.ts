@@ -26,9 +26,12 @@ export interface SchemaNode {
   readonly exclusive?: boolean;
 }
 
-const NO_LIMITS: SchemaNode['limits'] = new Map();
-const NO_PROPERTIES: ReadonlyMap<string, SchemaNode> = new Map();
-const NO_NAMES: ReadonlySet<string> = new Set();
+/** A node that is being made: catalogs have ten thousands of them, and a copy for each keyword is too dear. */
+export type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+export const NO_LIMITS: SchemaNode['limits'] = new Map();
+export const NO_PROPERTIES: ReadonlyMap<string, SchemaNode> = new Map();
+export const NO_NAMES: ReadonlySet<string> = new Set();
 
 /** A node of these types that says nothing else. */
 export function bareNode(...types: JsonType[]): SchemaNode {
@@ -107,10 +110,8 @@ export function orNull(node: SchemaNode): SchemaNode {
     return known ? node : { ...node, anyOf: [...node.anyOf, bareNode('null')] };
   }
   if (node.types.includes('null')) return node;
+  const types: readonly JsonType[] = [...node.types, 'null'];
+  if (node.enum === undefined) return { ...node, types };
   const { constant: _constant, ...rest } = node;
-  return {
-    ...rest,
-    types: [...node.types, 'null'],
-    ...(node.enum === undefined ? {} : { enum: [...node.enum, null] }),
-  };
+  return { ...rest, types, enum: [...node.enum, null] };
 }

@@ -17,6 +17,8 @@ import {
   bareNode,
   distinctNodes,
   type JsonType,
+  type Mutable,
+  NO_PROPERTIES,
   orNull,
   type SchemaNode,
   shallow,
@@ -106,7 +108,7 @@ class Reader {
 
   /** Everything a schema says, without guessing what it leaves out: parts are still to be merged. */
   #parts(raw: Readonly<Record<string, unknown>>, place: Place): SchemaNode {
-    if (this.#isSpent(raw)) {
+    if (this.#isSpent(raw, place.trail.length > 0)) {
       this.#changes.add('', 'the schema is too large: what comes late keeps its type only');
       return shallow(bareNode(...this.#peek(raw).types));
     }
@@ -133,9 +135,8 @@ class Reader {
   }
 
   /** Counts what is read. References repeat their target as often as they like, so the input's size bounds nothing. */
-  #isSpent(raw: Readonly<Record<string, unknown>>): boolean {
-    const chars = this.#sizes.get(raw) ?? ownChars(raw);
-    this.#sizes.set(raw, chars);
+  #isSpent(raw: Readonly<Record<string, unknown>>, isRepeatable: boolean): boolean {
+    const chars = this.#charsOf(raw, isRepeatable);
     // Required names without a property become one later on.
     const { required, properties } = raw;
     const listed = isRecord(properties) ? Object.keys(properties).length : 0;
@@ -145,40 +146,42 @@ class Reader {
     return raw !== this.#document && (this.#nodes > MAX_NODES || this.#chars > MAX_CHARS);
   }
 
+  /** Remembered for what references lead to: what is read once need not be. */
+  #charsOf(raw: Readonly<Record<string, unknown>>, isRepeatable: boolean): number {
+    if (!isRepeatable) return ownChars(raw);
+    const chars = this.#sizes.get(raw) ?? ownChars(raw);
+    this.#sizes.set(raw, chars);
+    return chars;
+  }
+
   #own(raw: Readonly<Record<string, unknown>>, place: Place): SchemaNode {
     const named = readTypes(raw['type']);
     if (named === undefined && raw['type'] !== undefined) {
       this.#changes.add(place.path, `type ${JSON.stringify(raw['type'])?.slice(0, 40)} does not exist`);
     }
-    const { types, values } = readValues(raw, named ?? []);
-    const limits = readLimits(raw);
-    const required = readRequired(raw);
-    const items = this.#items(raw, limits, place);
+    const node: Mutable<SchemaNode> = bareNode(...(named ?? []));
+    readWords(raw, node);
+    readValues(raw, node);
+    const items = this.#items(raw, place);
     const additional = this.#additional(raw, place);
-    const node: SchemaNode = {
-      types,
-      ...readWords(raw),
-      ...values,
-      limits: limits.size < 2 ? limits : sortedLimits(limits),
-      properties: this.#properties(raw['properties'], required, place),
-      required,
-      ...(additional === undefined ? {} : { additional }),
-      ...(items === undefined ? {} : { items }),
-    };
+    const limits = closedTuple(raw, readLimits(raw));
+    node.limits = limits.size < 2 ? limits : sortedLimits(limits);
+    node.required = readRequired(raw);
+    node.properties = this.#properties(raw['properties'], node.required, place);
+    if (additional !== undefined) node.additional = additional;
+    if (items !== undefined) node.items = items;
     const isUnion = raw['anyOf'] !== undefined || raw['oneOf'] !== undefined;
     return isUnion ? this.#withUnion(node, raw, place) : node;
   }
 
-  #properties(raw: unknown, required: ReadonlySet<string>, place: Place): Map<string, SchemaNode> {
+  #properties(raw: unknown, required: ReadonlySet<string>, place: Place): SchemaNode['properties'] {
+    if (!isRecord(raw)) return NO_PROPERTIES;
     const properties = new Map<string, SchemaNode>();
-    if (!isRecord(raw)) return properties;
-    const all = Object.entries(raw);
-    const kept = all.filter(([name], index) => index < MAX_PROPERTIES || required.has(name));
+    const all = Object.keys(raw);
+    const kept = all.filter((name, index) => index < MAX_PROPERTIES || required.has(name));
     if (kept.length < all.length)
       this.#changes.add(place.path, `only ${kept.length} of its properties are kept`);
-    for (const [name, schema] of kept) {
-      properties.set(name, this.#read(schema, below(place, name)));
-    }
+    for (const name of kept) properties.set(name, this.#read(raw[name], below(place, name)));
     return properties;
   }
 
@@ -198,21 +201,15 @@ class Reader {
     return typeof additionalProperties === 'boolean' ? additionalProperties : undefined;
   }
 
-  #items(
-    raw: Readonly<Record<string, unknown>>,
-    limits: Map<string, string | number | boolean>,
-    place: Place,
-  ): SchemaNode | undefined {
-    const { items, prefixItems } = raw;
-    const tuple = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : undefined;
-    if (tuple === undefined || tuple.length === 0) {
+  #items(raw: Readonly<Record<string, unknown>>, place: Place): SchemaNode | undefined {
+    const { items } = raw;
+    const { tuple, more } = tupleOf(raw);
+    if (tuple.length === 0) {
       return items === undefined || typeof items === 'boolean' || Array.isArray(items)
         ? undefined
         : this.#read(items, below(place, '[]'));
     }
     this.#changes.add(place.path, 'a tuple becomes a list of any of its members');
-    const more = Array.isArray(items) ? raw['additionalItems'] : items;
-    if (more === false && !limits.has('maxItems')) limits.set('maxItems', tuple.length);
     const members = isRecord(more) ? [...tuple, more] : tuple;
     const nodes = distinctNodes(members.map((member) => this.#read(member, below(place, '[]'))));
     const [only] = nodes;
@@ -263,19 +260,20 @@ class Reader {
   #peek(raw: Readonly<Record<string, unknown>>): SchemaNode {
     const inside = isRecord(raw['properties']) ? 'object' : raw['items'] === undefined ? undefined : 'array';
     const types = readTypes(raw['type']) ?? (inside === undefined ? [] : [inside]);
-    const { description } = readWords(raw);
-    const { types: known, values } = readValues(raw, types);
+    const { description } = raw;
+    const known: Mutable<SchemaNode> = bareNode(...types);
+    readValues(raw, known);
     return {
-      ...shallow(bareNode(...known)),
-      ...values,
-      ...(description === undefined ? {} : { description }),
+      ...known,
+      ...shallow(bareNode(...known.types)),
+      ...(typeof description === 'string' && description !== '' ? { description } : {}),
     };
   }
 
   /** Makes a node stand for itself: it has a type, or is a union of nodes that have. */
   #settle(node: SchemaNode, place: Place): SchemaNode {
+    if (node.anyOf === undefined) return this.#complete(this.#typed(node, place.path), place.path);
     const { anyOf, exclusive, title, description, default: fallback, examples, ...shape } = node;
-    if (anyOf === undefined) return this.#complete(this.#typed(node, place.path), place.path);
     const words = {
       ...(title === undefined ? {} : { title }),
       ...(description === undefined ? {} : { description }),
@@ -333,8 +331,25 @@ class Reader {
   }
 }
 
-function below(place: Place, step: string): Place {
-  return { ...place, path: place.path === '' ? step : `${place.path}.${step}`, depth: place.depth + 1 };
+function below({ path, depth, trail }: Place, step: string): Place {
+  return { path: path === '' ? step : `${path}.${step}`, depth: depth + 1, trail };
+}
+
+/** The members of a list that are given one by one, and what may come after them. */
+function tupleOf(raw: Readonly<Record<string, unknown>>): { tuple: readonly unknown[]; more: unknown } {
+  const { items, prefixItems } = raw;
+  const more = Array.isArray(items) ? raw['additionalItems'] : items;
+  return { tuple: listOf(Array.isArray(prefixItems) ? prefixItems : items), more };
+}
+
+/** Where nothing may come after them, there are no more than those. */
+function closedTuple(
+  raw: Readonly<Record<string, unknown>>,
+  limits: SchemaNode['limits'],
+): SchemaNode['limits'] {
+  const { tuple, more } = tupleOf(raw);
+  if (more !== false || tuple.length === 0 || limits.has('maxItems')) return limits;
+  return new Map([...limits, ['maxItems', tuple.length]]);
 }
 
 function listOf(raw: unknown): readonly unknown[] {

@@ -141,13 +141,10 @@ export class Writer {
     const asked = new Set([...node.required].map((name) => names.get(name) ?? name));
     const required = Object.keys(spelled).filter((name) => closed || asked.has(name));
     const additional = this.#additional(node, place);
-    const schema: JsonSchema = {
-      ...this.#frame(node),
-      properties: spelled,
-      ...(required.length > 0 || closed ? { required } : {}),
-      ...additional.schema,
-      ...this.#items(node, place).schema,
-    };
+    const schema: JsonSchema = this.#frame(node);
+    schema['properties'] = spelled;
+    if (required.length > 0 || closed) schema['required'] = required;
+    Object.assign(schema, additional.schema, this.#items(node, place).schema);
     const undo: Undo = {
       ...(undone.size > 0 ? { properties: undone } : {}),
       ...(additional.undo === undefined ? {} : { additional: additional.undo }),
@@ -180,8 +177,10 @@ export class Writer {
   }
 
   #plain(node: SchemaNode, place: Place): Written {
+    const schema = this.#frame(node);
+    if (node.items === undefined) return { schema };
     const items = this.#items(node, place);
-    return { ...items, schema: { ...this.#frame(node), ...items.schema } };
+    return { ...items, schema: Object.assign(schema, items.schema) };
   }
 
   /** Types, words, values and bounds: everything but what is inside. */
@@ -202,12 +201,12 @@ export class Writer {
     const { title, description, default: fallback, examples } = node;
     if (this.#profile.annotations) {
       const told = notes.reduce(withNote, description ?? '');
-      return {
-        ...(title === undefined ? {} : { title }),
-        ...(told === '' ? {} : { description: told }),
-        ...(fallback === undefined ? {} : { default: fallback }),
-        ...(examples === undefined ? {} : { examples }),
-      };
+      const words: JsonSchema = {};
+      if (title !== undefined) words['title'] = title;
+      if (told !== '') words['description'] = told;
+      if (fallback !== undefined) words['default'] = fallback;
+      if (examples !== undefined) words['examples'] = examples;
+      return words;
     }
     const told = [...notes, ...valueNotes(node)].reduce(withNote, description ?? title ?? '');
     return told === '' ? {} : { description: told };
