@@ -303,7 +303,7 @@ export class HostCore {
       logLevel: options.logLevel ?? 'info',
       capabilities: questions.capabilities,
       verdicts: this.#verdicts,
-      expand: (spec) => this.inputs.expand(spec, { ask: true }),
+      expand: (spec) => this.inputs.expandForStart(spec),
       transport: async (spec, entry, choice) => {
         await checkStillAdmitted(this.inputs.filledIn(spec, entry), this);
         const shared = options.daemon ? await import('./host-shared.ts') : undefined;
@@ -392,10 +392,7 @@ export class HostCore {
       outputs: createOutputFiles(this.home.outputs, this.clock),
       maxOutputTokens: maxOutputTokens(this.env),
       model: this.options.model ?? {},
-      allowAlways: async (name) => {
-        const { allowAlways } = await import('./config/allow.ts');
-        await allowAlways(this.home, name);
-      },
+      allowAlways: async (name) => (await import('./config/allow.ts')).allowAlways(this.home, name),
     };
   }
 

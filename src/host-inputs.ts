@@ -5,6 +5,10 @@ import { expandEntry } from './config/expand.ts';
 import type { Home } from './config/home.ts';
 import { type AskInput, InputValues } from './config/input-values.ts';
 import { inputIds } from './config/inputs.ts';
+import { makeFolder } from './lib/make-folder.ts';
+
+/** What plugins keep is theirs and the person's. */
+const DATA_MODE = 0o700;
 
 /** What it needs of the host that it belongs to. */
 interface Owner {
@@ -36,6 +40,14 @@ export class HostInputs {
   /** Without questions nothing is awaited: most servers have none. */
   expand(spec: ServerSpec, { ask }: { readonly ask: boolean }): ServerEntry | Promise<ServerEntry> {
     return inputIds(spec).length === 0 ? expandEntry(spec, this.#owner.env) : this.#answered(spec, ask);
+  }
+
+  /** The same for a server that is about to start: what is missing is asked for, and a plugin's folder for data is there. */
+  async expandForStart(spec: ServerSpec): Promise<ServerEntry> {
+    const data = spec.variables?.['PLUGIN_DATA'];
+    // A home that cannot be written is for the server to complain about, if it needs the folder at all.
+    if (data !== undefined) await makeFolder(data, DATA_MODE).catch(() => {});
+    return this.expand(spec, { ask: true });
   }
 
   /** Answers in an entry that was filled in, whatever they look like: nobody may be told them. */

@@ -17,6 +17,8 @@ const MANIFESTS = ['plugin.json', join('.claude-plugin', 'plugin.json')];
 const SERVER_FILES = ['.mcp.json', 'mcp.json'];
 /** Of a plugin's name, as it stands before the colon in the names of its servers. */
 const PLUGIN_NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
+/** In Plugboard's own folder: one folder for each plugin. */
+const DATA = 'plugin-data';
 
 export interface Plugin {
   /** What it calls itself, else its folder's name. */
@@ -36,6 +38,8 @@ export interface Plugin {
 
 interface Where {
   readonly folder: string;
+  /** Plugboard's own folder, where plugins keep what outlives their next version. */
+  readonly home: string;
   readonly projectRoot: string;
   /** What the person calls it; default: its own name. */
   readonly name?: string | undefined;
@@ -50,7 +54,7 @@ export async function readPlugins(
   return Promise.all(
     enabled.map(async ([name, { path }]) => {
       const folder = resolve(home, path);
-      return withAbsence(await readPlugin({ folder, projectRoot, name }), folder);
+      return withAbsence(await readPlugin({ folder, home, projectRoot, name }), folder);
     }),
   );
 }
@@ -63,7 +67,9 @@ export async function readPlugin(where: Where): Promise<Plugin> {
   const manifest = documents.find(({ value, problems }) => value !== undefined || problems.length > 0);
   const said = isRecord(manifest?.value) ? manifest.value : {};
   const name = where.name ?? textOf(said['name']) ?? basename(folder);
-  const source = { folder, projectRoot: where.projectRoot, name };
+  // A name that is none leads nowhere: such a plugin cannot be added.
+  const data = join(where.home, DATA, PLUGIN_NAME.test(name) ? name : '-');
+  const source = { folder, data, projectRoot: where.projectRoot, name };
   const listed = manifest === undefined ? [] : await fromManifest(manifest, said['mcpServers'], folder);
   const found = await Promise.all(SERVER_FILES.map((file) => readDocument(join(folder, file))));
   const lists = [...listed, ...found.map(wholeFile)];
@@ -140,12 +146,14 @@ function wholeFile(document: Document): ServerList {
 
 async function readList(
   { document, path, value, faults: before }: ServerList,
-  { folder, projectRoot, name }: { folder: string; projectRoot: string; name: string },
+  { folder, data, projectRoot, name }: { folder: string; data: string; projectRoot: string; name: string },
 ): Promise<{ servers: ServerSpec[]; inputs: readonly InputQuestion[]; problems: Problem[] }> {
   const parsed = parseServers(value, { scope: 'plugin', file: document.file, baseDir: folder }, path);
   const variables = {
     PLUGIN_ROOT: folder,
     CLAUDE_PLUGIN_ROOT: folder,
+    PLUGIN_DATA: data,
+    CLAUDE_PLUGIN_DATA: data,
     CLAUDE_PROJECT_DIR: projectRoot,
   };
   const servers: ServerSpec[] = [];
@@ -184,9 +192,9 @@ function badName(name: string, path: JsonPath): Fault[] {
 /** Strings that lead out of the plugin's folder: consent covers the files in it, and no others. */
 function leaving(value: unknown, path: JsonPath): Fault[] {
   if (typeof value === 'string') {
-    const leaves = [...value.matchAll(/\$\{(?:CLAUDE_)?PLUGIN_ROOT\}((?:[\\/][^\s'"`;&|:,]*)?)/g)].some(
-      ([, rest = '']) => posix.normalize(`.${rest.replaceAll('\\', '/')}`).startsWith('..'),
-    );
+    const leaves = [
+      ...value.matchAll(/\$\{(?:CLAUDE_)?PLUGIN_(?:ROOT|DATA)\}((?:[\\/][^\s'"`;&|:,]*)?)/g),
+    ].some(([, rest = '']) => posix.normalize(`.${rest.replaceAll('\\', '/')}`).startsWith('..'));
     if (!leaves) return [];
     const message = `${showPath(path.slice(-2))} leads out of the folder of its plugin.`;
     const hint = 'A plugin may name its own files and no others.';

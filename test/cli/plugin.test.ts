@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -44,6 +45,8 @@ describe('plugin', () => {
     });
     const called = await place.json(['call', 'acme:echo', 'echo', 'message=hi']);
     expect(called).toMatchObject({ status: 0, value: { content: [{ type: 'text' }] } });
+    // What it keeps has a place that outlives its next version.
+    expect(existsSync(join(place.home, 'plugin-data', 'acme'))).toBe(true);
     expect((await place.json(['tools', 'acme:echo'])).value).toMatchObject({
       tools: expect.arrayContaining([expect.objectContaining({ name: 'mcp__acme_echo__echo' })]),
     });

@@ -109,16 +109,36 @@ describe('UI-4: plugboard add --preset', () => {
     ]).toEqual([2, true, undefined, undefined]);
   });
 
-  it('asks on a terminal which variable will hold a missing key, and never for the key', async () => {
+  it('asks on a terminal for a missing key, unseen, and keeps it where no file of the configuration has it', async () => {
+    const { status, screen } = await onTerminal(
+      place,
+      ['add', '--preset', 'brave-search', 'web', '-s', 'user'],
+      {
+        answers: [{ after: 'take it from BRAVE_API_KEY', type: 'brave-secret-1\r' }],
+        env: { ...NONE, PLUGBOARD_CREDENTIALS: 'file' },
+      },
+    );
+    const { mcpServers } = place.read(place.userFile) as { mcpServers: Record<string, { env: unknown }> };
+    const env = { PLUGBOARD_CREDENTIALS: 'file' };
+    const { value } = await place.json(['input', 'list'], { env });
+    expect({ status, shown: screen.includes('brave-secret-1'), env: mcpServers['web']?.env, value }).toEqual({
+      status: 0,
+      shown: false,
+      env: { BRAVE_API_KEY: '${input:web-key}' },
+      value: { inputs: [{ id: 'web-key', servers: ['web'], password: true, kept: 'file' }] },
+    });
+  });
+
+  it('takes the key from the customary variable when nothing is typed, and says that it is not set yet', async () => {
     const { status, screen } = await onTerminal(place, ['add', '--preset', 'brave-search', '-s', 'user'], {
-      answers: [{ after: 'will hold it? (BRAVE_API_KEY)', type: 'MY_KEY\r' }],
+      answers: [{ after: 'take it from BRAVE_API_KEY', type: '\r' }],
       env: NONE,
     });
     const { mcpServers } = place.read(place.userFile) as { mcpServers: Record<string, { env: unknown }> };
-    expect([status, mcpServers['brave-search']?.env, screen.includes('MY_KEY is not set yet')]).toEqual([
-      0,
-      { BRAVE_API_KEY: '${MY_KEY}' },
-      true,
-    ]);
+    expect([
+      status,
+      mcpServers['brave-search']?.env,
+      screen.includes('BRAVE_API_KEY is not set yet'),
+    ]).toEqual([0, { BRAVE_API_KEY: '${BRAVE_API_KEY}' }, true]);
   });
 });

@@ -36,6 +36,8 @@ describe('a plugin', () => {
       env: {
         PLUGIN_ROOT: place.folder,
         CLAUDE_PLUGIN_ROOT: place.folder,
+        PLUGIN_DATA: join(place.home.dir, 'plugin-data', 'acme'),
+        CLAUDE_PLUGIN_DATA: join(place.home.dir, 'plugin-data', 'acme'),
         CLAUDE_PROJECT_DIR: place.root,
       },
     });

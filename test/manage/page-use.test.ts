@@ -66,10 +66,18 @@ async function openTool(page: Page, name: string): Promise<void> {
 
 describe('SRV-6: tools', () => {
   it('finds them while one types, and says why', async () => {
-    const { page } = await show({ script: kinds });
-    await page.keyboard.press('/');
-    await page.waitForSelector('.search:focus');
-    await page.keyboard.type('give arguments');
+    const { page, context } = await show({ script: kinds });
+    const gate = createGate();
+    await context.route('**/tools.js', async (route) => {
+      await gate.opened;
+      await route.continue();
+    });
+    await page.reload();
+    await page.waitForSelector('.server-row');
+    // At once: what is typed while the box is on its way belongs into it.
+    await page.keyboard.type('/give');
+    gate.open();
+    await page.keyboard.type(' arguments');
     // Every letter is a search of its own: the last one counts.
     await expect
       .poll(() => textOf(page, '.list .row'), { timeout: WAIT_MS })

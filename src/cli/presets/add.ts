@@ -30,12 +30,16 @@ export async function addPreset(context: Context, args: readonly string[], flags
   const name = first === undefined || first.includes('=') ? preset.id : first;
   const given = parseValues(preset, name === first ? args.slice(1) : args);
   const scope = scopeFlag(flags) ?? 'local';
-  const { values, version, unset } = await fill(context, preset, given, scope);
+  const { values, version, unset, secrets } = await fill(context, preset, given, { name, scope });
   const raw = entryOf(preset, values, {
     version,
     ownProgram: scope === 'project' ? PORTABLE : ownProgram(context.env),
   });
   const status = await saveServer(context, { name, raw, scope, replace: flags['force'] === true });
+  for (const [id, secret] of secrets) {
+    const { openInputs } = await import('../inputs.ts');
+    await openInputs(context).set({ id, owner: '' }, secret);
+  }
   for (const note of [preset.note?.replace('<name>', name), ...unset.map(notSet)]) {
     if (note !== undefined) context.output.note(note);
   }

@@ -6,7 +6,6 @@ import type { Context } from '../verb.ts';
 import type { Need, Preset, Values } from './preset.ts';
 
 const REFERENCE = /^\$\{[A-Za-z_]\w*\}$/;
-const VARIABLE = /^[A-Za-z_]\w*$/;
 /** Of every package: which version of it. */
 const VERSION = 'version';
 
@@ -15,6 +14,14 @@ export interface Filled {
   readonly version: string | undefined;
   /** Variables that the entry refers to and that are not set here. */
   readonly unset: readonly string[];
+  /** Secrets that were typed, by the ids that the entry refers to. */
+  readonly secrets: ReadonlyMap<string, string>;
+}
+
+/** What the entry will be. */
+export interface Target {
+  readonly name: string;
+  readonly scope: string;
 }
 
 /** Takes `key=value` words apart; a key that the preset does not have is an error with the nearest one. */
@@ -43,11 +50,12 @@ export async function fill(
   context: Context,
   preset: Preset,
   given: ReadonlyMap<string, string>,
-  scope: string,
+  { name, scope }: Target,
 ): Promise<Filled> {
-  const { env, output } = context;
+  const { env, output, signal } = context;
   const values: Record<string, string> = {};
   const unset: string[] = [];
+  const secrets = new Map<string, string>();
   const missing: Need[] = [];
   for (const need of preset.needs ?? []) {
     const value = given.get(need.key) ?? customary(need, env);
@@ -56,11 +64,18 @@ export async function fill(
   }
   if (missing.length > 0 && !output.canAsk) throw lacking(preset, missing);
   for (const need of missing) {
-    const value = await ask(context, preset, need);
-    values[need.key] = value;
-    if (need.kind === 'secret') unset.push(value.slice(2, -1));
+    if (need.kind === 'argument') {
+      values[need.key] = await askForArgument(preset, need, signal);
+      continue;
+    }
+    // A project's file is for others too, who have keys of their own, and agents that know variables only.
+    const secret = scope === 'project' ? '' : await askForKey(preset, need, signal);
+    const id = `${name}-${need.key}`;
+    if (secret === '') unset.push(need.variable);
+    else secrets.set(id, secret);
+    values[need.key] = secret === '' ? `\${${need.variable}}` : `\${input:${id}}`;
   }
-  return { values, version: given.get(VERSION), unset: unset.filter((name) => env[name] === undefined) };
+  return { values, version: given.get(VERSION), unset, secrets };
 }
 
 function customary(need: Need, env: NodeJS.ProcessEnv): string | undefined {
@@ -80,22 +95,21 @@ function checked(need: Need, value: string, scope: string): string {
   return value;
 }
 
-async function ask({ signal }: Context, preset: Preset, need: Need): Promise<string> {
+type Argument = Extract<Need, { kind: 'argument' }>;
+type Secret = Extract<Need, { kind: 'secret' }>;
+
+async function askForArgument(preset: Preset, need: Argument, signal: AbortSignal): Promise<string> {
   const { askForText } = await import('../ask.ts');
-  if (need.kind === 'argument') {
-    const answer = (await askForText(`${preset.id} needs ${need.description}:`, signal)).trim();
-    if (answer === '') throw lacking(preset, [need]);
-    return answer;
-  }
-  const question = `${preset.id} needs ${need.description} (${need.where}). Which variable of your environment will hold it? (${need.variable})`;
-  const name = (await askForText(question, signal)).trim() || need.variable;
-  if (!VARIABLE.test(name)) {
-    throw usage(
-      'This is not the name of a variable.',
-      'The secret itself is not asked for here, so that it ends up in no file.',
-    );
-  }
-  return `\${${name}}`;
+  const answer = (await askForText(`${preset.id} needs ${need.description}:`, signal)).trim();
+  if (answer === '') throw lacking(preset, [need]);
+  return answer;
+}
+
+/** The secret itself, which ends up in no file of the configuration; empty when it is to come from the environment. */
+async function askForKey({ id }: Preset, need: Secret, signal: AbortSignal): Promise<string> {
+  const { askForSecret } = await import('../ask.ts');
+  const question = `${id} needs ${need.description} (${need.where}). It is kept in your keyring; leave it empty to take it from ${need.variable}.`;
+  return (await askForSecret(question, signal)).trim();
 }
 
 function lacking(preset: Preset, missing: readonly Need[]): PlugboardError {

@@ -60,7 +60,11 @@ Examples:
 async function add(context: Context, folder: string, flags: Flags): Promise<number> {
   const path = existingFolder(resolve(context.cwd, folder));
   const config = await load(context);
-  const found = await readPlugin({ folder: path, projectRoot: config.projectRoot });
+  const found = await readPlugin({
+    folder: path,
+    home: context.home.dir,
+    projectRoot: config.projectRoot,
+  });
   const name = textFlag(flags, 'name') ?? found.name;
   const wrong = checkPluginName(name);
   if (wrong !== undefined) {
@@ -95,6 +99,7 @@ async function remove(context: Context, name: string): Promise<number> {
   const { path } = settingOf(config, name);
   const { servers } = await readPlugin({
     folder: resolve(context.home.dir, path),
+    home: context.home.dir,
     projectRoot: config.projectRoot,
     name,
   });
@@ -138,6 +143,7 @@ async function documentOf(
   const folder = resolve(context.home.dir, path);
   const { version, description, servers, problems } = await readPlugin({
     folder,
+    home: context.home.dir,
     projectRoot: config.projectRoot,
     name,
   });
