@@ -1,5 +1,6 @@
 /** A host for as long as a command runs: as the library has it, not as people's one-shot commands use it. */
 
+import { loadConfig } from '../config/load.ts';
 import type { Host } from '../host.ts';
 import type { HostOptions } from '../host-options.ts';
 import { workspaceEntries, workspaceList } from '../workspace/entry.ts';
@@ -17,6 +18,12 @@ export async function withOwnHost(
   work: (host: Host) => Promise<number>,
 ): Promise<number> {
   const { cwd, home, extra, env, signal } = context;
+  if (context.output.canAsk) {
+    // Now, while somebody is sure to look: later there is a page, or a conversation, in the way.
+    const { settleInputs } = await import('./inputs.ts');
+    const config = await loadConfig({ cwd, home, extra });
+    await settleInputs(context, config, config.servers);
+  }
   const { createHost } = await import('../host.ts');
   signal.throwIfAborted();
   const host = await createHost({

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FIXTURES, Place } from './command.ts';
+import { onTerminal } from './on-terminal.ts';
 
 let place: Place;
 let seen: string;
@@ -96,5 +97,21 @@ describe('input', () => {
   ])('UI-1: input %j is answered with what is wrong', async (args, message) => {
     place.write(place.userFile, { mcpServers: { mine: teller } });
     expect(await place.json(['input', ...args])).toMatchObject({ status: 2, value: { error: { message } } });
+  });
+
+  it('CFG-9: serve asks for a missing answer at its terminal, before it serves', async () => {
+    place.write(place.userFile, { mcpServers: { paint: recorder() } });
+    const { screen } = await onTerminal(place, ['serve', '--http', '0', '--no-workspace'], {
+      env: { PLUGBOARD_CREDENTIALS: 'file' },
+      answers: [
+        { after: 'paint needs: colour', type: `${VALUE}\r` },
+        { after: 'End with Ctrl-C.', type: '\x03' },
+      ],
+    });
+    const { value } = await place.json(['input', 'list'], { env: { PLUGBOARD_CREDENTIALS: 'file' } });
+    expect({ shown: screen.includes(VALUE), value }).toEqual({
+      shown: false,
+      value: { inputs: [{ id: 'colour', servers: ['paint'], password: true, kept: 'file' }] },
+    });
   });
 });
