@@ -58,8 +58,16 @@ function world(servers, program = SERVER) {
   };
 }
 
-/** Somebody who speaks lines of JSON to a program, and nothing more. */
-async function client(args, options) {
+const META = 'io.modelcontextprotocol/';
+const clientInfo = { name: 'bench', version: '1' };
+const _meta = {
+  [`${META}protocolVersion`]: '2026-07-28',
+  [`${META}clientInfo`]: clientInfo,
+  [`${META}clientCapabilities`]: {},
+};
+
+/** Somebody who speaks lines of JSON to a program, and nothing more; `modern` in the way of 2026-07-28. */
+async function client(args, options, modern = false) {
   const child = spawn(process.execPath, args, { ...options, stdio: ['pipe', 'pipe', 'inherit'] });
   const pending = new Map();
   createInterface({ input: child.stdout }).on('line', (line) => {
@@ -72,11 +80,13 @@ async function client(args, options) {
     new Promise((resolve) => {
       const id = next++;
       pending.set(id, resolve);
-      child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+      const sent = modern ? { ...params, _meta } : params;
+      child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params: sent })}\n`);
     });
-  const clientInfo = { name: 'bench', version: '1' };
-  await request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
-  child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
+  if (!modern) {
+    await request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
+    child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
+  }
   await request('tools/list', {});
   return {
     child,
@@ -131,7 +141,8 @@ async function commands() {
   at.end();
 }
 
-async function calls(what, program) {
+/** `modern`: the server is of that era too, and so it is spoken to by us. */
+async function calls(what, program, modern) {
   const at = world(1, program);
   const options = { cwd: at.project, env: at.env };
   const own = 'mcp__s0__echo';
@@ -150,6 +161,10 @@ async function calls(what, program) {
     },
     { name: 'serve --no-daemon', who: await at.agent('--no-daemon'), tool: own },
   ];
+  if (modern) {
+    const who = await client([program], options, modern);
+    contenders.push({ name: 'the server directly, modern era', who, tool: 'echo' });
+  }
   const results = await interleave(contenders, ROUNDS, ({ who, tool: name }) =>
     sequential((n) => who.request('tools/call', { name, arguments: { message: `${n}` } }), CALLS),
   );
@@ -283,7 +298,7 @@ async function crowd() {
 
 console.log(describeMachine());
 await commands();
-await calls('the smallest server', SERVER);
-await calls('a server made with the SDK', SDK_SERVER);
+await calls('the smallest server', SERVER, false);
+await calls('a server made with the SDK', SDK_SERVER, true);
 await memories();
 await crowd();

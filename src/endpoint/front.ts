@@ -306,7 +306,7 @@ export class Front {
       const work = new Work(id, asker, exchange, noAsk, toolOf(method, params));
       rounds = new Rounds(work);
       this.#running.set(id, work);
-      rounds.begin(() => this.#long(method, params, work).finally(() => this.#done(id, work)));
+      rounds.begin(this.#toItsEnd(method, params, work));
     } else {
       rounds = held.take(requestState, this.principal, printOf(method, params));
       rounds.work.attach(exchange);
@@ -329,6 +329,15 @@ export class Front {
       return work.isCancelled ? undefined : this.#failed(id, thrown);
     } finally {
       if (requestState !== undefined) this.#done(id, work);
+    }
+  }
+
+  /** However many rounds that takes. */
+  async #toItsEnd(method: string, params: Params, work: Work): Promise<Params> {
+    try {
+      return await this.#long(method, params, work);
+    } finally {
+      this.#done(work.id, work);
     }
   }
 

@@ -34,10 +34,10 @@ export class Rounds {
     work.ask = (method, params, signal, key) => this.#ask(method, params, signal, key);
   }
 
-  begin(run: () => Promise<Params>): void {
-    this.#result = run();
+  begin(result: Promise<Params>): void {
+    this.#result = result;
     // Between two rounds nobody waits for it; the next round hears of it.
-    this.#result.catch(() => {});
+    result.catch(() => {});
   }
 
   /** The result, or undefined when the client has to be asked something first. */

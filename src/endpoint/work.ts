@@ -30,6 +30,8 @@ export class Work extends Cancellation {
   readonly asker: Asker;
   /** The tool that is called, if this is a call. */
   readonly tool: string | undefined;
+  /** Whom a request that is no call was handed to, where there are several. */
+  server: string | undefined;
   /** Undefined while a modern client is between two rounds. */
   exchange: Exchange | undefined;
   ask: Ask;

@@ -30,8 +30,6 @@ const ASKING = ['elicitation', 'sampling', 'roots'];
 export class GatewayClient implements Attendant {
   readonly front: Front;
   readonly #gateway: Gateway;
-  /** Whom a request that is no call was handed to. */
-  readonly #serverOf = new WeakMap<Work, string>();
   #session: ServedSession | undefined;
 
   constructor(gateway: Gateway, front: Front) {
@@ -122,7 +120,7 @@ export class GatewayClient implements Attendant {
     const session = this.#open();
     const tools = server === undefined ? [] : session.tools();
     return (
-      works.find((work) => server !== undefined && this.#serverOf.get(work) === server) ??
+      works.find((work) => server !== undefined && work.server === server) ??
       works.find(({ tool }) => tools.some((known) => known.name === tool && known.server === server)) ??
       works[0]
     );
@@ -136,7 +134,7 @@ export class GatewayClient implements Attendant {
   /** What the server asks meanwhile is for this request of this client. */
   #during<T>(server: string, work: Work, run: (session: ServedSession) => Promise<T>): Promise<T> {
     const session = this.#open();
-    this.#serverOf.set(work, server);
+    work.server = server;
     return run(session);
   }
 
