@@ -4,17 +4,15 @@
  * again, no process may be left and memory must be flat. After `npm run build`: node scripts/chaos.mjs [seconds] [seed]
  */
 
-import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createHost } from '../dist/index.js';
-import { startHttpProxy } from '../test/fixtures/http-proxy.mjs';
+import { httpServer, leftOf, stdioServer } from './endurance-servers.mjs';
 import { createRandomness } from './randomness.mjs';
-import { root } from './run.mjs';
 
 const SECONDS = Number(process.argv[2] ?? 60);
 const SEED = Number(process.argv[3] ?? Date.now() % 1_000_000);
@@ -29,7 +27,6 @@ const MAX_HEAP_GROWTH_MB = 16;
 const WARM_UP_SHARE = 0.3;
 
 const folder = mkdtempSync(join(tmpdir(), 'plugboard-chaos-'));
-const fixture = (name) => join(root, 'test', 'fixtures', name);
 const violations = [];
 const { between, oneOf } = createRandomness(SEED);
 setFlagsFromString('--expose-gc');
@@ -40,91 +37,14 @@ function heapMb() {
   return process.memoryUsage().heapUsed / 2 ** 20;
 }
 
-function stdioServer(n) {
-  const witness = join(folder, `stdio-${n}`);
-  const options = JSON.stringify({ era: n % 2 === 0 ? 'legacy' : 'modern', witness });
-  const pids = () =>
-    existsSync(witness)
-      ? [...readFileSync(witness, 'utf8').matchAll(/^start (\d+)$/gm)].map(([, pid]) => Number(pid))
-      : [];
-  const signal = (name) => {
-    const pid = pids().at(-1);
-    try {
-      if (pid !== undefined) process.kill(pid, name);
-    } catch {
-      // It is gone already.
-    }
-  };
-  return {
-    name: `stdio${n}`,
-    entry: { command: process.execPath, args: [fixture('connection-server.mjs'), options] },
-    pids,
-    acts: {
-      kill: () => signal('SIGKILL'),
-      end: () => signal('SIGTERM'),
-      stop: () => signal('SIGSTOP'),
-      continue: () => signal('SIGCONT'),
-    },
-    heal: () => signal('SIGCONT'),
-    close: () => undefined,
-  };
-}
-
-async function httpServer(n) {
-  const program = fixture(n % 2 === 0 ? 'echo-http.mjs' : 'modern-http.mjs');
-  const pids = [];
-  let child;
-  let port = 0;
-  const start = async () => {
-    child = spawn(process.execPath, [program], {
-      env: { ...process.env, PORT: String(port) },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    pids.push(child.pid);
-    const mine = child;
-    const [line] = await Promise.race([
-      new Promise((resolve) => mine.stdout.once('data', (text) => resolve([String(text)]))),
-      new Promise((resolve) => mine.once('exit', () => resolve(['']))),
-    ]);
-    if (line !== '') port = Number(new URL(line.trim()).port);
-  };
-  await start();
-  const proxy = await startHttpProxy('127.0.0.1', port);
-  const dead = () => child.exitCode !== null || child.signalCode !== null;
-  return {
-    name: `http${n}`,
-    entry: { url: `${proxy.origin}/mcp` },
-    pids: () => pids,
-    acts: {
-      kill: () => void child.kill('SIGKILL'),
-      restart: () => (dead() ? start() : undefined),
-      cut: () => proxy.cut(),
-      freeze: () => proxy.freeze(),
-      thaw: () => proxy.thaw(),
-    },
-    heal: async () => {
-      proxy.thaw();
-      if (dead()) await start();
-    },
-    close: async () => {
-      await proxy.close();
-      const gone = new Promise((resolve) => child.once('exit', resolve));
-      if (!dead() && child.kill('SIGKILL')) await gone;
-    },
-  };
-}
-
 async function until(what, condition) {
-  for (const end = Date.now() + SETTLE_MS; ; await pause(50)) {
-    const left = condition();
-    if (left.length === 0) return;
-    if (Date.now() > end) return void violations.push(`${what}: ${left.join(', ')}`);
-  }
+  const left = await leftOf(condition, SETTLE_MS);
+  if (left.length > 0) violations.push(`${what}: ${left.join(', ')}`);
 }
 
 console.log(`seed ${SEED}, ${SECONDS} s, ${STDIO_SERVERS} stdio and ${HTTP_SERVERS} HTTP servers`);
 const servers = [
-  ...Array.from({ length: STDIO_SERVERS }, (_, n) => stdioServer(n)),
+  ...Array.from({ length: STDIO_SERVERS }, (_, n) => stdioServer(n, { folder })),
   ...(await Promise.all(Array.from({ length: HTTP_SERVERS }, (_, n) => httpServer(n)))),
 ];
 const host = await createHost({

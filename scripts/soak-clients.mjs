@@ -91,14 +91,16 @@ export class StdioClient {
   strays = [];
   #command;
   #options;
+  #era;
   #child;
   #waiting = new Map();
   #next = 0;
 
-  constructor(command, options) {
+  constructor(command, options, era) {
     this.#command = command;
     this.#options = options;
-    this.name = `stdio-${clients++}`;
+    this.#era = era;
+    this.name = `stdio-${era}-${clients++}`;
   }
 
   async open() {
@@ -107,12 +109,14 @@ export class StdioClient {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     createInterface({ input: this.#child.stdout }).on('line', (line) => this.#receive(JSON.parse(line)));
+    if (this.#era === 'modern') return;
     await this.#request('initialize', HELLO);
     this.#send({ method: 'notifications/initialized' });
   }
 
   async call(name, args) {
-    return read(await this.#request('tools/call', { name, arguments: args }));
+    const meta = this.#era === 'modern' ? { _meta: ENVELOPE } : {};
+    return read(await this.#request('tools/call', { name, arguments: args, ...meta }));
   }
 
   async close() {

@@ -1,7 +1,8 @@
 /**
  * The gateway and the daemon under load: clients of both eras, over HTTP and over attached stdio, call servers that
- * crash, hang, flood and fork, while servers and the daemon itself are killed. Afterwards every request must have had
- * exactly one answer, its own; nothing may be left running, and memory, descriptors and state files must be in order.
+ * crash, hang, flood, change their lists, lose sessions and expire tokens, while servers and the daemon itself are
+ * killed. Afterwards every request must have had exactly one answer, its own; nothing may be left running; heap, timers,
+ * descriptors and memory must be within their bounds and every state file whole.
  * After `npm run build`: node scripts/soak.mjs [seconds] [seed]
  */
 
@@ -18,19 +19,25 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { guardedServer, httpServer, leftOf, stdioServer } from './endurance-servers.mjs';
 import { createRandomness } from './randomness.mjs';
 import { root } from './run.mjs';
 import { HttpClient, StdioClient } from './soak-clients.mjs';
 
 const SECONDS = Number(process.argv[2] ?? 60);
 const SEED = Number(process.argv[3] ?? Date.now() % 1_000_000);
-const SERVERS = 6;
+const STDIO_SERVERS = 6;
+const HTTP_SERVERS = 2;
+/** How long a token is good. */
+const TOKEN_SECONDS = 4;
 const HTTP_CLIENTS = 12;
 const STDIO_CLIENTS = 6;
 /** Longest wait for the last answer, and for orphans to be collected. */
 const SETTLE_MS = 30_000;
 const WARM_UP_SHARE = 0.3;
 const MAX_GROWTH_MB = 40;
+const MAX_HEAP_GROWTH_MB = 16;
+const MAX_MORE_TIMERS = 20;
 const MAX_MORE_DESCRIPTORS = 20;
 /** The gateway and the daemon each have a process of a server: the newest are those that live. */
 const LIVING = 2;
@@ -40,6 +47,7 @@ const DAEMON_KILLS = 2;
 const COMMAND = join(root, 'dist', 'bin', 'plugboard.cjs');
 const folder = mkdtempSync(join(tmpdir(), 'plugboard-soak-'));
 const home = join(folder, 'home');
+const facts = join(folder, 'facts');
 const env = { ...process.env, PLUGBOARD_HOME: home, PLUGBOARD_CREDENTIALS: 'file', PLUGBOARD_DAEMON: '1' };
 const violations = [];
 const { between, oneOf } = createRandomness(SEED);
@@ -47,14 +55,18 @@ const { between, oneOf } = createRandomness(SEED);
 console.log(
   `seed ${SEED}, ${SECONDS} s, ${HTTP_CLIENTS} clients over HTTP, ${STDIO_CLIENTS} attached to the daemon`,
 );
-const servers = Array.from({ length: SERVERS }, (_, n) => server(n));
+const servers = [
+  ...Array.from({ length: STDIO_SERVERS }, (_, n) => stdioServer(n, { folder, living: LIVING })),
+  ...(await Promise.all(Array.from({ length: HTTP_SERVERS }, (_, n) => httpServer(n)))),
+  await guardedServer({ seconds: TOKEN_SECONDS }),
+];
 mkdirSync(home, { recursive: true });
 writeFileSync(
   join(home, 'config.json'),
   JSON.stringify({
     workspace: false,
     defaults: { approval: 'approve', toolTimeoutMs: 4_000, startupTimeoutMs: 10_000 },
-    mcpServers: Object.fromEntries(servers.map(({ name, entry }) => [name, entry])),
+    mcpServers: Object.fromEntries(servers.map(({ name, entry }) => [name, { ...entry, trusted: true }])),
   }),
 );
 const gateway = await startGateway();
@@ -63,7 +75,10 @@ const clients = [
     { length: HTTP_CLIENTS },
     (_, n) => new HttpClient(gateway, n % 2 === 0 ? 'legacy' : 'modern'),
   ),
-  ...Array.from({ length: STDIO_CLIENTS }, () => new StdioClient(COMMAND, { env, cwd: folder })),
+  ...Array.from(
+    { length: STDIO_CLIENTS },
+    (_, n) => new StdioClient(COMMAND, { env, cwd: folder }, n % 2 === 0 ? 'legacy' : 'modern'),
+  ),
 ];
 await Promise.all(clients.map((client) => client.open()));
 
@@ -75,88 +90,57 @@ let warm;
 const work = Promise.all([
   villain(),
   assassin(),
-  pause(SECONDS * 1_000 * WARM_UP_SHARE).then(() => {
-    warm = measure();
+  pause(SECONDS * 1_000 * WARM_UP_SHARE).then(async () => {
+    warm = await measure();
   }),
   ...clients.map(caller),
 ]);
 const late = pause(SECONDS * 1_000 + SETTLE_MS, 'late', { ref: false });
 if ((await Promise.race([work, late])) === 'late') violations.push('requests did not end');
-for (const { heal } of servers) heal();
+for (const { heal } of servers) await heal();
 
-// One quiet round: whoever is there works.
+// One quiet round: every server works again, for every client, in as many tries as backoff may take.
 for (const client of clients) {
-  const message = `last ${client.name}`;
-  const { text } = await client.call(`mcp__${servers[0].name}__echo`, { message }).catch(String);
-  if (text !== message) violations.push(`${client.name} does not work at the end: ${text}`);
+  for (const { name } of servers) {
+    const message = `last ${client.name} ${name}`;
+    const said = await settled(() => client.call(`mcp__${name}__echo`, { message, text: message }), message);
+    if (said !== message) violations.push(`${client.name} cannot use ${name} at the end: ${said}`);
+  }
 }
-const end = measure();
-if (end.mb - warm.mb > MAX_GROWTH_MB)
-  violations.push(`the gateway grew by ${(end.mb - warm.mb).toFixed(0)} MB`);
-if (end.fds - warm.fds > MAX_MORE_DESCRIPTORS) violations.push(`descriptors ${warm.fds} → ${end.fds}`);
+const end = await measure();
+bounded('memory in MB', 'mb', MAX_GROWTH_MB);
+bounded('heap in MB', 'heapMb', MAX_HEAP_GROWTH_MB);
+bounded('descriptors', 'fds', MAX_MORE_DESCRIPTORS);
+bounded('timers', 'timers', MAX_MORE_TIMERS);
 for (const client of clients) violations.push(...client.strays.map((stray) => `${client.name}: ${stray}`));
 await Promise.all(clients.map((client) => client.close()));
 gateway.child.kill('SIGTERM');
 await new Promise((resolve) => gateway.child.once('close', resolve));
 spawnSync(process.execPath, [COMMAND, 'daemon', 'stop'], { env, cwd: folder });
+const grants = servers.reduce((sum, { grants: count }) => sum + (count?.() ?? 0), 0);
+for (const { close } of servers) await close();
 const started = servers.flatMap(({ pids }) => pids());
 await until('processes left', () => started.filter((pid) => existsSync(`/proc/${pid}`)));
 await until('processes left in the home', () => ours());
-for (const file of readdirSync(home).filter((name) => name.endsWith('.json'))) {
-  try {
-    JSON.parse(readFileSync(join(home, file), 'utf8'));
-  } catch {
-    violations.push(`${file} is not JSON any more`);
-  }
-}
+const files = readdirSync(home, { recursive: true, encoding: 'utf8' });
+for (const file of files) violations.push(...faultsIn(file));
 rmSync(folder, { recursive: true, force: true });
 
 console.log(`acts ${JSON.stringify(acts)}`);
 console.log(`${calls} calls: ${JSON.stringify(outcomes)}`);
 console.log(
-  `gateway ${warm.mb.toFixed(0)} → ${end.mb.toFixed(0)} MB, descriptors ${warm.fds} → ${end.fds}, ${started.length} processes`,
+  `gateway ${['mb', 'heapMb', 'fds', 'timers'].map((what) => `${what} ${warm[what].toFixed(0)} → ${end[what].toFixed(0)}`).join(', ')}`,
 );
+console.log(`${started.length} processes of servers, ${grants} tokens, ${files.length} state files`);
 for (const violation of new Set(violations)) console.error(`VIOLATED: ${violation}`);
 console.log(violations.length === 0 ? 'held' : `${violations.length} violations, seed ${SEED}`);
 process.exit(violations.length === 0 ? 0 : 1);
 
-function server(n) {
-  const witness = join(folder, `server-${n}`);
-  const options = JSON.stringify({ era: n % 2 === 0 ? 'legacy' : 'modern', witness });
-  const pids = () =>
-    existsSync(witness)
-      ? [...readFileSync(witness, 'utf8').matchAll(/^start (\d+)$/gm)].map(([, pid]) => Number(pid))
-      : [];
-  const signal = (name, to = pids().slice(-LIVING)) => {
-    for (const pid of to) {
-      try {
-        process.kill(pid, name);
-      } catch {
-        // It is gone already.
-      }
-    }
-  };
-  return {
-    name: `s${n}`,
-    entry: {
-      command: process.execPath,
-      args: [join(root, 'test', 'fixtures', 'connection-server.mjs'), options],
-      trusted: true,
-    },
-    pids,
-    acts: {
-      kill: () => signal('SIGKILL'),
-      end: () => signal('SIGTERM'),
-      stop: () => signal('SIGSTOP'),
-      continue: () => signal('SIGCONT'),
-    },
-    heal: () => signal('SIGCONT', pids()),
-  };
-}
-
 async function startGateway() {
-  const child = spawn(process.execPath, [COMMAND, 'serve', '--http', '0', '--token', 'soak', '--json'], {
-    env: { ...env, PLUGBOARD_DAEMON: '0' },
+  const witness = ['--expose-gc', '--require', join(root, 'scripts', 'soak-witness.cjs')];
+  const words = [...witness, COMMAND, 'serve', '--http', '0', '--token', 'soak', '--json'];
+  const child = spawn(process.execPath, words, {
+    env: { ...env, PLUGBOARD_DAEMON: '0', SOAK_WITNESS: facts },
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -172,11 +156,19 @@ async function caller(client) {
   while (Date.now() < endsAt) {
     const { name } = oneOf(servers);
     const kind = between(0, 30);
-    const tool = kind === 0 ? 'crash' : kind === 1 ? 'flood' : kind === 2 ? 'wait' : 'echo';
+    const tool = !/^stdio/.test(name)
+      ? 'echo'
+      : kind === 0
+        ? 'crash'
+        : kind === 1
+          ? 'flood'
+          : kind === 2
+            ? 'wait'
+            : 'echo';
     const message = `${client.name}-${calls++}`;
     let outcome;
     try {
-      const { text, isError } = await client.call(`mcp__${name}__${tool}`, { message });
+      const { text, isError } = await client.call(`mcp__${name}__${tool}`, { message, text: message });
       outcome = isError ? 'tool error' : 'ok';
       if (tool === 'echo' && !isError && text !== message)
         violations.push(`${client.name} got ${text} for ${message}`);
@@ -195,7 +187,7 @@ async function villain() {
     const victim = oneOf(servers);
     const act = oneOf(Object.keys(victim.acts));
     acts[act] = (acts[act] ?? 0) + 1;
-    victim.acts[act]();
+    await victim.acts[act]();
   }
 }
 
@@ -214,13 +206,51 @@ async function assassin() {
   }
 }
 
-function measure() {
+async function measure() {
   const { pid } = gateway.child;
+  rmSync(facts, { force: true });
+  gateway.child.kill('SIGUSR2');
+  await until('the gateway told nothing of itself', () => (existsSync(facts) ? [] : ['SIGUSR2']));
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return {
+    ...JSON.parse(readFileSync(facts, 'utf8')),
     mb: Number(/VmRSS:\s+(\d+)/.exec(status)[1]) / 1024,
     fds: readdirSync(`/proc/${pid}/fd`).length,
   };
+}
+
+function bounded(name, what, most) {
+  const more = end[what] - warm[what];
+  if (more > most)
+    violations.push(`${name}: ${more.toFixed(1)} more than after the warm-up, at most ${most}`);
+}
+
+/** What a client is told in the end: servers that were away are tried again until they had time to come back. */
+async function settled(call, wanted) {
+  for (const late = Date.now() + SETTLE_MS; ; await pause(200)) {
+    const said = await call().then(
+      ({ text }) => text,
+      (error) => error.message,
+    );
+    if (said === wanted || Date.now() > late) return said;
+  }
+}
+
+/** State is whole: JSON is JSON, line by line where it is lines, and nothing half written is left. */
+function faultsIn(file) {
+  if (/\.tmp$/.test(file)) return [`${file} was left behind`];
+  const isLines = file.endsWith('.jsonl');
+  if (!isLines && !file.endsWith('.json')) return [];
+  const text = readFileSync(join(home, file), 'utf8');
+  const parts = isLines ? text.split('\n').filter((line) => line !== '') : [text];
+  return parts.flatMap((part) => {
+    try {
+      JSON.parse(part);
+      return [];
+    } catch {
+      return [`${file} is not JSON any more: ${part.slice(0, 100)}`];
+    }
+  });
 }
 
 /** Processes that carry this run's home in their environment. */
@@ -237,9 +267,6 @@ function ours() {
 }
 
 async function until(what, condition) {
-  for (const end = Date.now() + SETTLE_MS; ; await pause(50)) {
-    const left = condition();
-    if (left.length === 0) return;
-    if (Date.now() > end) return void violations.push(`${what}: ${left.join(', ')}`);
-  }
+  const left = await leftOf(condition, SETTLE_MS);
+  if (left.length > 0) violations.push(`${what}: ${left.join(', ')}`);
 }
