@@ -12,10 +12,19 @@ export function resolve(schema, { root }) {
       .slice(1)
       .split('/')
       .filter((part) => part !== '')
-      .reduce((at, part) => at?.[decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')], root);
+      .reduce((at, part) => at?.[decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')], root);
     found = typeof target === 'object' && target !== null ? { ...target, ...beside } : {};
   }
   return {};
+}
+
+/** A percent sign may stand for itself. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 export function typeOf(schema) {
@@ -31,31 +40,32 @@ export function typeOf(schema) {
 
 export function choicesOf({ enum: values, enumNames, oneOf, const: constant }) {
   if (Array.isArray(values))
-    return values.map((value, at) => ({ value, label: enumNames?.[at] ?? shown(value) }));
+    return values.map((value, at) => ({ value, label: text(enumNames?.[at]) ?? shown(value) }));
   if (constant !== undefined) return [{ value: constant, label: shown(constant) }];
   const isList =
     Array.isArray(oneOf) &&
     oneOf.length > 0 &&
     oneOf.every((each) => each !== null && typeof each === 'object' && 'const' in each);
   return isList
-    ? oneOf.map((each) => ({ value: each.const, label: each.title ?? shown(each.const) }))
+    ? oneOf.map((each) => ({ value: each.const, label: text(each.title) ?? shown(each.const) }))
     : undefined;
 }
 
 const shown = (value) => (typeof value === 'string' ? value : JSON.stringify(value));
 
+/** Undefined for what is no text, though it stands where text belongs. */
+const text = (value) => (typeof value === 'string' ? value : undefined);
+
 export function limitsOf({ type, format, minimum, maximum, minLength, maxLength }) {
-  const range = (low, high, unit) =>
-    low !== undefined && high !== undefined
-      ? `${low}–${high}${unit}`
-      : low !== undefined
-        ? `≥ ${low}${unit}`
-        : high === undefined
-          ? ''
-          : `≤ ${high}${unit}`;
+  const range = (least, most, unit) => {
+    const [low, high] = [least, most].map((each) => (typeof each === 'number' ? each : undefined));
+    if (low !== undefined && high !== undefined) return `${low}–${high}${unit}`;
+    if (low !== undefined) return `≥ ${low}${unit}`;
+    return high === undefined ? '' : `≤ ${high}${unit}`;
+  };
   return [
-    Array.isArray(type) ? type.join(' | ') : (type ?? ''),
-    format ?? '',
+    [type].flat().filter(text).join(' | '),
+    text(format) ?? '',
     range(minimum, maximum, ''),
     range(minLength, maxLength, ' chars'),
   ]
@@ -65,7 +75,7 @@ export function limitsOf({ type, format, minimum, maximum, minLength, maxLength 
 
 export function nameOf(schema, at) {
   const kind = Object.values(schema.properties ?? {}).find((each) => each?.const !== undefined)?.const;
-  return schema.title ?? (kind === undefined ? typeOf(schema) : shown(kind)) ?? `variant ${at + 1}`;
+  return text(schema.title) ?? (kind === undefined ? typeOf(schema) : shown(kind)) ?? `variant ${at + 1}`;
 }
 
 export function fits(schema, value) {

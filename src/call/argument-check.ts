@@ -57,7 +57,8 @@ export async function createArgumentChecker(): Promise<ArgumentChecker> {
     // An engine of its own, so that nothing is kept for tools that are long gone.
     const steps = { left: 0 };
     const own = { ...options, code: { regExp: guardedRegExp(steps) } };
-    const engine = /draft-0[4-7]/.test(String(dialect ?? '')) ? new Ajv(own) : new Ajv2020(own);
+    const engine =
+      typeof dialect === 'string' && /draft-0[4-7]/.test(dialect) ? new Ajv(own) : new Ajv2020(own);
     let followed = 0;
     engine.addKeyword({
       keyword: COUNTED,

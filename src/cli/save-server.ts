@@ -5,6 +5,7 @@ import type { ServerSpec } from '../config/entry.ts';
 import { expandText } from '../config/expand.ts';
 import { loadConfig } from '../config/load.ts';
 import { checkNewEntry, takeClientSecret } from '../config/new-entry.ts';
+import { clean } from '../policy/clean.ts';
 import { scanEntry } from '../policy/scan-entry.ts';
 import { openTrust } from '../policy/trust.ts';
 import { needsConsent, serverDocument, trustVerdicts } from './config-report.ts';
@@ -58,15 +59,16 @@ export async function saveServer(context: Context, server: NewServer): Promise<n
   );
   noteShadowing(added, all, context);
   for (const note of scanEntry(added, config.servers)) {
-    output.note(`${output.notePaint.warn('note:')} ${note}`);
+    output.note(`${output.notePaint.warn('note:')} ${clean(note, { multiline: false })}`);
   }
   return 0;
 }
 
 function noteFaults({ name, raw, scope }: NewServer, { output }: Context): void {
   for (const problem of checkNewEntry(name, raw, scope)) {
-    const hint = problem.hint === undefined ? '' : ` ${problem.hint}`;
-    output.note(`${output.notePaint.warn('note:')} ${problem.message}${hint}`);
+    // The entry may have been pasted from anywhere, and its keys are quoted here.
+    const text = clean(`${problem.message} ${problem.hint ?? ''}`, { multiline: false });
+    output.note(`${output.notePaint.warn('note:')} ${text}`);
   }
 }
 

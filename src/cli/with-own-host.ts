@@ -3,6 +3,7 @@
 import { loadConfig } from '../config/load.ts';
 import type { Host } from '../host.ts';
 import type { HostOptions } from '../host-options.ts';
+import { clean } from '../policy/clean.ts';
 import { workspaceEntries, workspaceList } from '../workspace/entry.ts';
 import type { Context } from './verb.ts';
 
@@ -37,7 +38,7 @@ export async function withOwnHost(
   });
   const stopLog = context.verbose
     ? host.on('log', ({ server, level, message }) =>
-        context.output.note(`${level} ${server ?? ''}: ${message}`),
+        context.output.note(clean(`${level} ${server ?? ''}: ${message}`, { multiline: false })),
       )
     : undefined;
   try {

@@ -54,7 +54,8 @@ export function modernAsker(method: string, params: Params): Asker | undefined {
 
 /** `supported`: those of the era that the request belongs to. */
 export function unsupportedVersion(requested: unknown, supported: readonly string[]): RpcFailure {
-  return new RpcFailure(RPC_UNSUPPORTED_VERSION, `Unsupported protocol version: ${String(requested)}`, {
+  const said = typeof requested === 'string' ? requested : JSON.stringify(requested);
+  return new RpcFailure(RPC_UNSUPPORTED_VERSION, `Unsupported protocol version: ${said}`, {
     supported,
     requested,
   });

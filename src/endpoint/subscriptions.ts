@@ -43,15 +43,15 @@ export class Subscriptions {
   }
 
   async subscribe(uri: unknown, asker: Asker): Promise<void> {
-    const ours = String(uri);
-    if (this.#legacy.has(ours)) return;
+    if (typeof uri !== 'string') throw invalidParams('resources/subscribe needs an address.');
+    if (this.#legacy.has(uri)) return;
     if (this.#legacy.size >= MAX_SUBSCRIPTIONS) throw tooMany();
     const subscribed = this.#attendant.watch(uri, asker, (told) => {
       this.#broadcast({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: told } });
     });
-    this.#legacy.set(ours, subscribed);
+    this.#legacy.set(uri, subscribed);
     await subscribed.catch((error: unknown) => {
-      this.#legacy.delete(ours);
+      this.#legacy.delete(uri);
       throw error;
     });
   }
@@ -71,14 +71,14 @@ export class Subscriptions {
     const uris: string[] = [];
     const { resourceSubscriptions: list } = wanted;
     const asked = Array.isArray(list) ? list.slice(0, MAX_SUBSCRIPTIONS) : [];
-    for (const uri of asked) {
+    for (const uri of asked.filter((each) => typeof each === 'string')) {
       try {
         kept.push(
           await this.#attendant.watch(uri, work.asker, (told) =>
             work.notify('notifications/resources/updated', { uri: told, _meta }),
           ),
         );
-        uris.push(String(uri));
+        uris.push(uri);
       } catch {
         // What is not in the acknowledgement is not told about: that is the protocol's way to say no.
       }

@@ -64,7 +64,8 @@ export class KitBackend implements Backend {
 
   /** A client knows which arguments to repeat in headers from the list: who was never given one cannot be wrong. */
   checkCall(headers: IncomingHttpHeaders, { name, arguments: args }: Params): void {
-    checkParams(headers, this.parts.offer.tools.get(String(name))?.mirrored ?? [], args);
+    const tool = typeof name === 'string' ? this.parts.offer.tools.get(name) : undefined;
+    checkParams(headers, tool?.mirrored ?? [], args);
   }
 
   leave(front: Front): void {

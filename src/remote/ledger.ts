@@ -150,9 +150,10 @@ export class Ledger {
     }
     this.#pend(id, { method, line });
     if (method === 'tools/call') return;
-    const uri = isRecord(params) ? String(params['uri']) : '';
+    const uri = isRecord(params) ? params['uri'] : undefined;
     if (method === 'initialize') this.#initialize = frame;
     else if (method === 'logging/setLevel') this.#level = frame;
+    else if (typeof uri !== 'string') return;
     else if (method === 'resources/subscribe') this.#subscribed.set(uri, frame);
     else if (method === 'resources/unsubscribe') this.#subscribed.delete(uri);
   }

@@ -140,7 +140,12 @@ export async function getPrompt(
   const prompt = await findPrompt(host, params['name']);
   const { arguments: args } = params;
   const given = isRecord(args) ? args : {};
-  const strings = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)]));
+  const strings = Object.fromEntries(
+    Object.entries(given).map(([key, value]) => [
+      key,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  );
   const { messages, ...rest } = await get(prompt, strings);
   return {
     ...rest,

@@ -86,8 +86,9 @@ export class Gateway implements Backend {
   }
 
   checkCall(headers: IncomingHttpHeaders, { name, arguments: args }: Params): void {
+    if (typeof name !== 'string') return;
     this.#everything ??= this.host.session();
-    const declared = this.#paramHeaders(this.#everything.allTools()).get(String(name));
+    const declared = this.#paramHeaders(this.#everything.allTools()).get(name);
     if (declared !== undefined) checkParams(headers, declared, args);
   }
 

@@ -129,8 +129,10 @@ async function approve(
     ),
   );
   if (answer.action === 'cancel') return 'cancel';
-  const chosen = answer.action === 'accept' ? String(answer.content?.['answer']) : 'Deny';
-  return (Object.hasOwn(ANSWERS, chosen) ? ANSWERS[chosen] : undefined) ?? 'deny';
+  const chosen = answer.action === 'accept' ? answer.content?.['answer'] : undefined;
+  return (
+    (typeof chosen === 'string' && Object.hasOwn(ANSWERS, chosen) ? ANSWERS[chosen] : undefined) ?? 'deny'
+  );
 }
 
 function asElicitAnswer(answer: unknown): ElicitAnswer {

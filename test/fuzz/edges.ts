@@ -8,6 +8,7 @@ import { frames } from './edges/frames.ts';
 import { apiRequests, httpAnswers, mcpRequests } from './edges/http.ts';
 import { gatewayLines, kitLines } from './edges/lines.ts';
 import { lists, results } from './edges/lists.ts';
+import { page } from './edges/page.ts';
 import { server } from './edges/server.ts';
 import { state } from './edges/state.ts';
 import { texts } from './edges/texts.ts';
@@ -28,4 +29,5 @@ export const EDGES: readonly Edge[] = [
   argv,
   daemon,
   relayed,
+  page,
 ];

@@ -88,3 +88,11 @@ it('F58: a call that is no JSON is waited for until it is refused', () => {
   ledger.received(Buffer.from('{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no JSON"}}'));
   expect(ledger.takeLost()).toEqual([1]);
 });
+
+it('F58: a subscription to nothing that is an address is left to the daemon to refuse', () => {
+  const ledger = new Ledger();
+  ledger.sent(
+    Buffer.from('{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":{"toString":1}}}'),
+  );
+  expect(ledger.repeated()).toHaveLength(1);
+});

@@ -102,7 +102,8 @@ class Reader {
   #read(raw: unknown, place: Place): SchemaNode {
     if (isRecord(raw)) return this.#settle(this.#parts(raw, place), place);
     const named = typeof raw === 'string' ? readTypes(raw) : undefined;
-    this.#changes.add(place.path, `${named ? 'the bare name of a type' : String(raw)} is taken as a schema`);
+    const said = named ? 'the bare name of a type' : typeof raw === 'string' ? raw : JSON.stringify(raw);
+    this.#changes.add(place.path, `${said} is taken as a schema`);
     return this.#settle(bareNode(...(named ?? ['string' as const])), place);
   }
 

@@ -7,6 +7,7 @@ import { AGENTS, agentCalled } from '../../config/import/agents.ts';
 import { type Found, findForeign } from '../../config/import/find.ts';
 import { loadConfig } from '../../config/load.ts';
 import { asPlugboardError } from '../../errors.ts';
+import { clean } from '../../policy/clean.ts';
 import { confirm } from '../ask.ts';
 import { keepClientSecret } from '../credentials.ts';
 import { foreignPlaces } from '../foreign-places.ts';
@@ -81,7 +82,8 @@ async function write(context: Context, projectRoot: string, server: Planned): Pr
   } catch (thrown) {
     // The server is there; without a variable of its address there is nothing to keep the secret under.
     const { message } = asPlugboardError(thrown);
-    context.output.note(`note: the client's secret of ${found.name} was not taken over: ${message}`);
+    const text = `the client's secret of ${found.name} was not taken over: ${message}`;
+    context.output.note(`note: ${clean(text, { multiline: false })}`);
   }
 }
 

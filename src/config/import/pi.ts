@@ -51,8 +51,10 @@ export const pi: Agent = {
       )
       .without('requestHeadersCommand', NO_COMMANDS)
       .without('socket', 'Plugboard connects to no sockets.')
-      .value('lifecycle', 'lifecycle', (value) => (LIFECYCLES.includes(String(value)) ? value : undefined))
-      .value('requestTimeoutMs', 'toolTimeoutMs', (value) => (Number(value) > 0 ? value : undefined))
+      .value('lifecycle', 'lifecycle', (value) =>
+        typeof value === 'string' && LIFECYCLES.includes(value) ? value : undefined,
+      )
+      .value('requestTimeoutMs', 'toolTimeoutMs', (value) => (isPositive(value) ? value : undefined))
       .value('directTools', 'alwaysLoad', (value) => (value === true ? true : undefined))
       .value('includeTools', 'enabledTools')
       .value('excludeTools', 'disabledTools')
@@ -82,13 +84,16 @@ function addBearerToken(token: unknown, translation: Translation): void {
 function withoutCommands(translation: Translation, key: 'env' | 'headers'): void {
   const pairs = translation.entry[key];
   if (typeof pairs !== 'object' || pairs === null) return;
-  const kept: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(pairs)) {
-    const text = String(value);
-    if (text.startsWith('!!')) kept[name] = text.slice(1);
-    else if (text.startsWith('!')) translation.lose(`${key}.${name}`, NO_COMMANDS);
-    else kept[name] = value;
-  }
-  if (Object.keys(kept).length > 0) translation.entry[key] = kept;
+  const kept = Object.entries(pairs).flatMap(([name, value]): [string, unknown][] => {
+    if (typeof value !== 'string' || !value.startsWith('!')) return [[name, value]];
+    if (value.startsWith('!!')) return [[name, value.slice(1)]];
+    translation.lose(`${key}.${name}`, NO_COMMANDS);
+    return [];
+  });
+  if (kept.length > 0) translation.entry[key] = Object.fromEntries(kept);
   else delete translation.entry[key];
+}
+
+function isPositive(value: unknown): boolean {
+  return (typeof value === 'number' || typeof value === 'string') && Number(value) > 0;
 }

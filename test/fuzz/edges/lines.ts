@@ -97,7 +97,11 @@ async function talk(
     if (message.jsonrpc !== '2.0' || (!isAnswer && typeof message.method !== 'string')) {
       throw new Error(`no message: ${JSON.stringify(message).slice(0, 300)}`);
     }
-    if (message.error?.data?.code === 'INTERNAL') throw new Error(`a fault: ${JSON.stringify(message)}`);
+    if (
+      message.error?.data?.code === 'INTERNAL' ||
+      /primitive|not a function/.test(message.error?.message ?? '')
+    )
+      throw new Error(`a fault: ${JSON.stringify(message)}`);
   }
 }
 

@@ -22,7 +22,7 @@ import { type Edge, orRefused } from '../edge.ts';
 
 const PROVIDERS: readonly Provider[] = ['openai', 'openai-strict', 'anthropic', 'gemini', 'ai-sdk'];
 
-const SCHEMA = {
+export const SCHEMA: object = {
   type: 'object',
   properties: {
     path: { type: 'string', description: 'Where.', pattern: '^[a-z/]+$', maxLength: 100 },
@@ -85,7 +85,7 @@ export const lists: Edge = {
         for (const prompt of acceptPrompts(value['prompts']).accepted) {
           const shown = presentPrompt('mcp__s__p', 's', prompt);
           mustBeClean(shown, ['description', 'title']);
-          await orRefused(() => readArguments(shown, String(value['line'])));
+          await orRefused(() => readArguments(shown, JSON.stringify(value['line'])));
         }
       },
     };
@@ -141,7 +141,7 @@ export const results: Edge = {
 function checkTools(raw: unknown, args: unknown, checker: ArgumentChecker): void {
   const listing = readListing(Array.isArray(raw) ? raw : [raw], {
     paramHeaders: true,
-    instructions: String(raw),
+    instructions: JSON.stringify(raw),
   });
   const catalog = new Catalog('mcp__');
   catalog.set('s', {}, listing);
@@ -174,7 +174,7 @@ function checkTool(tool: Tool, args: Record<string, unknown>, checker: ArgumentC
 /** Deeper than the frame decoder lets through is nothing that gets here. */
 const MAX_DEPTH = 1_000;
 
-function parsed(input: Buffer): unknown {
+export function parsed(input: Buffer): unknown {
   const text = input.toString('utf8');
   if (nestsDeeperThan(text, MAX_DEPTH)) return undefined;
   try {
