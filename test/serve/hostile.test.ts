@@ -37,7 +37,7 @@ it('A7: a line on stdio that is nested without end is refused, and the next one 
     .split('\n')
     .map((line) => JSON.parse(line));
   expect(answers).toMatchObject([
-    { id: null, error: { code: -32700 } },
+    { id: 1, error: { code: -32700 } },
     { id: 2, result: {} },
   ]);
 });
