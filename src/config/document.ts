@@ -9,6 +9,8 @@ import type { EntryFault } from './parse.ts';
 
 /** Nobody writes a configuration of this size by hand; reading it would stall every start. */
 export const MAX_CONFIG_BYTES: number = 8 * 1024 * 1024;
+/** Of one file: nobody reads more, and finding the place of each takes as long as the file. */
+const MAX_PROBLEMS = 100;
 const TOO_LARGE = `The file is larger than ${MAX_CONFIG_BYTES / 1024 / 1024} MiB.`;
 
 /** Where the system has it: opening a named pipe must not wait for a writer. */
@@ -62,18 +64,20 @@ export async function parseDocument(file: string, source: string): Promise<Docum
   }
   if (!tree) return { file, text, value: undefined, problems: [] };
   const value = jsonOf(tree);
-  const problems = findDuplicates(text, tree).map(({ path, firstLine, line, column }): Problem => {
-    const key = JSON.stringify(path.at(-1));
-    const server = serverIn(path);
-    return {
-      file,
-      line,
-      column,
-      ...(server === undefined ? {} : { server }),
-      message: `The key ${key} stands twice, on lines ${firstLine} and ${line}; the last one counts.`,
-      hint: 'Take one of them out.',
-    };
-  });
+  const problems = findDuplicates(text, tree, MAX_PROBLEMS).map(
+    ({ path, firstLine, line, column }): Problem => {
+      const key = JSON.stringify(path.at(-1));
+      const server = serverIn(path);
+      return {
+        file,
+        line,
+        column,
+        ...(server === undefined ? {} : { server }),
+        message: `The key ${key} stands twice, on lines ${firstLine} and ${line}; the last one counts.`,
+        hint: 'Take one of them out.',
+      };
+    },
+  );
   return { file, text, value, problems };
 }
 
@@ -82,10 +86,14 @@ export async function locateFaults(document: Document, faults: readonly EntryFau
   if (faults.length === 0) return [];
   const { parseJsonc, locate } = await import('./jsonc.ts');
   const { tree } = parseJsonc(document.text);
-  return faults.map((fault) => {
+  const problems = faults.slice(0, MAX_PROBLEMS).map((fault): Problem => {
     const place = tree ? locate(document.text, tree, fault.path, fault.at) : {};
     return { file: document.file, ...place, ...asProblem(fault) };
   });
+  const more = faults.length - problems.length;
+  if (more > 0)
+    problems.push({ file: document.file, message: `${more} more problems of this file are not shown.` });
+  return problems;
 }
 
 /** What a fault says, without its place. */

@@ -92,7 +92,8 @@ export function locate(text: string, tree: Node, path: JsonPath, at: 'key' | 'va
   return positionAt(text, (at === 'key' && key ? key : node).offset);
 }
 
-export function findDuplicates(text: string, tree: Node): DuplicateKey[] {
+/** At most so many of them: the place of each is counted from the beginning of the text. */
+export function findDuplicates(text: string, tree: Node, max: number): DuplicateKey[] {
   const found: DuplicateKey[] = [];
   const walk = (node: Node, path: JsonPath): void => {
     const seen = new Map<string, Node>();
@@ -102,13 +103,13 @@ export function findDuplicates(text: string, tree: Node): DuplicateKey[] {
       if (node.type !== 'object' || !key || !member) continue;
       const here = [...path, key.value as string];
       const first = seen.get(key.value);
-      if (first) {
+      if (first && found.length < max) {
         found.push({
           path: here,
           firstLine: positionAt(text, first.offset).line,
           ...positionAt(text, key.offset),
         });
-      } else seen.set(key.value, key);
+      } else if (!first) seen.set(key.value, key);
       walk(member, here);
     }
   };

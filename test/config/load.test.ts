@@ -283,6 +283,20 @@ describe('loadConfig: CFG-5 and F53, what is wrong is told with its place and hi
     });
   });
 
+  it('A18: a file of nothing but faults is read within a moment, and a hundred of them are told', async () => {
+    const { root, home, write } = scratch();
+    const servers = Array.from({ length: 30_000 }, (_, n) => `"s${n}": 1`).join(',\n');
+    write('.mcp.json', `{ "mcpServers": {\n${servers}\n} }`);
+    const { problems } = await loadConfig({ cwd: root, home });
+    expect([problems.length, problems[99]?.line, problems[100]?.message]).toEqual([
+      101,
+      101,
+      '29900 more problems of this file are not shown.',
+    ]);
+    write('.mcp.json', `{\n${'"a": 1,\n'.repeat(30_000)}"mcpServers": {} }`);
+    expect((await loadConfig({ cwd: root, home })).problems).toHaveLength(100);
+  });
+
   it('a key that stands twice is told with both lines, and the last one counts', async () => {
     const place = scratch();
     place.write(
