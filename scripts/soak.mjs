@@ -117,10 +117,12 @@ await Promise.all(clients.map((client) => client.close()));
 gateway.child.kill('SIGTERM');
 await new Promise((resolve) => gateway.child.once('close', resolve));
 spawnSync(process.execPath, [COMMAND, 'daemon', 'stop'], { env, cwd: folder });
+// Each of the two, gateway and daemon, needs one every few seconds while it is called.
 const grants = servers.reduce((sum, { grants: count }) => sum + (count?.() ?? 0), 0);
+if (grants < SECONDS / TOKEN_SECONDS / 4) violations.push(`only ${grants} tokens: they did not expire`);
 for (const { close } of servers) await close();
 const started = servers.flatMap(({ pids }) => pids());
-await until('processes left', () => started.filter((pid) => existsSync(`/proc/${pid}`)));
+await until('processes left', () => started.flatMap(living));
 await until('processes left in the home', () => ours());
 const files = readdirSync(home, { recursive: true, encoding: 'utf8' });
 for (const file of files) violations.push(...faultsIn(file));
@@ -182,9 +184,10 @@ async function caller(client) {
 }
 
 async function villain() {
+  const victims = servers.filter(({ acts: known }) => Object.keys(known).length > 0);
   while (Date.now() < endsAt) {
     await pause(between(200, 800));
-    const victim = oneOf(servers);
+    const victim = oneOf(victims);
     const act = oneOf(Object.keys(victim.acts));
     acts[act] = (acts[act] ?? 0) + 1;
     await victim.acts[act]();
@@ -251,6 +254,17 @@ function faultsIn(file) {
       return [`${file} is not JSON any more: ${part.slice(0, 100)}`];
     }
   });
+}
+
+/** What a process is, if it is one still. */
+function living(pid) {
+  try {
+    const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    const [state] = /^State:.*/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return [`${pid} (${state}) ${words.slice(1).join(' ')}`];
+  } catch {
+    return [];
+  }
 }
 
 /** Processes that carry this run's home in their environment. */

@@ -73,7 +73,9 @@ export class LoginTokens implements TokenSource {
     if (tokens === undefined) throw this.#needsLogin();
     if (tokens.refresh === undefined) throw this.#needsLogin('Its login is no longer accepted.');
     // The distance, not the order: a clock that was set back must not make an old token look new.
-    if (Math.abs(this.#options.clock.now() - tokens.obtainedAt) < FRESH_MS) {
+    const now = this.#options.clock.now();
+    // One that lives for seconds only may end on its way.
+    if (Math.abs(now - tokens.obtainedAt) < FRESH_MS && !isDue(tokens, now)) {
       throw this.#needsLogin('It refuses even a login that has just been renewed.');
     }
     await this.#renew(tokens, signal);

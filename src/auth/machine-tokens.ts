@@ -46,7 +46,11 @@ export class MachineTokens implements TokenSource {
   async refused(access: string | undefined, wanted: Wanted, signal?: AbortSignal): Promise<void> {
     const tokens = this.#tokens;
     if (tokens !== undefined && tokens.access !== access) return;
-    if (tokens !== undefined && Math.abs(this.#options.clock.now() - tokens.obtainedAt) < FRESH_MS) {
+    const now = this.#options.clock.now();
+    // One that lives for seconds only may end on its way; that is no reason to give up.
+    const isFresh = (known: StoredTokens): boolean =>
+      Math.abs(now - known.obtainedAt) < FRESH_MS && !isDue(known, now);
+    if (tokens !== undefined && isFresh(tokens)) {
       throw this.#failed('it refuses a token that has just been issued');
     }
     // What it says about itself may have changed with its mind about our token.

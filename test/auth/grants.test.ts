@@ -51,6 +51,27 @@ describe('grants without a person', () => {
     expect(forms[0]).toEqual({ grant_type: 'client_credentials', scope: 'read', resource: as.url });
   });
 
+  it('AUT-5: a token that lives for seconds only and is over when it arrives is fetched anew', async () => {
+    const clock = fakeClock();
+    const clients = { machine: { secret: 'machine-secret', redirectUris: [] } };
+    const { as, world } = await setUp({ clients, expiresIn: 4 }, { clock });
+    const oauth = { clientId: 'machine', clientSecret: 'machine-secret', grant: 'client_credentials' };
+    const auth = world.auth({ url: as.url, oauth });
+    expect(await call(auth, as.url)).toBe(200);
+    await clock.advance(2_900);
+    const { authorization } = await auth.headers(undefined, { method: 'POST', url: as.url });
+    await clock.advance(1_500);
+    const challenge = {
+      status: 401 as const,
+      wwwAuthenticate: undefined,
+      refused: authorization,
+      dpopNonce: undefined,
+    };
+    await auth.challenged(challenge);
+    expect(await call(auth, as.url)).toBe(200);
+    expect(as.grants()).toEqual(['client_credentials', 'client_credentials']);
+  });
+
   it('AUT-5: client credentials with a private key, from a file and from a variable', async () => {
     const clients = { machine: { redirectUris: [] } };
     const { as, world } = await setUp(
