@@ -13,7 +13,7 @@ import { aiSdkTools } from './stdio-clients.mjs';
 
 const CALLS_A_ROUND = 200;
 const CONCURRENCY = 64;
-const CONCURRENT_CALLS_A_ROUND = 2000;
+const CONCURRENT_CALLS_A_ROUND = 1000;
 const SIZES = [
   { name: '1 KB', bytes: 1_024, calls: 100 },
   { name: '1 MB', bytes: 1_048_576, calls: 5 },

@@ -3,6 +3,7 @@
  * anything. After `npm run build`: node bench/memory.mjs [connections] [cycles]
  */
 
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,14 +12,17 @@ import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createHost } from '../dist/index.js';
+import { opened } from './peers.mjs';
 import { record } from './records.mjs';
 import { describeMachine } from './rounds.mjs';
+import { stdioClients } from './stdio-clients.mjs';
 
 const CONNECTIONS = Math.max(1, Number(process.argv[2]) || 50);
 const CYCLES = Math.max(10, Number(process.argv[3]) || 100);
 /** The bounds of issue 3; heap in place of resident memory for the cycles, which pages would blur. */
 const MAX_MB_A_CONNECTION = 0.5;
 const MAX_HEAP_GROWTH_MB = 2;
+const WARM_CONNECTIONS = 10;
 const WARM_UP_CYCLES = Math.ceil(CYCLES / 5);
 
 const server = fileURLToPath(new URL('./echo-server.mjs', import.meta.url));
@@ -43,10 +47,49 @@ async function sample() {
   };
 }
 
+/** In a child: what one more idle connection of another client takes, when ten were there before. */
+async function other(name) {
+  const client = stdioClients([server]).find((each) => each.name === name);
+  for (let n = 0; n < WARM_CONNECTIONS; n += 1) await client.open();
+  const few = await sample();
+  for (let n = 0; n < CONNECTIONS; n += 1) await client.open();
+  const many = await sample();
+  process.stdout.write(String((many.heap - few.heap) / CONNECTIONS));
+  process.exit(0);
+}
+
+/** Resident memory of so few is mostly what the system happens to hand out, so others are compared by their heap. */
+const MEASURE = 'heap of an idle stdio connection';
+const KB = 1024;
+
+async function others() {
+  const candidates = stdioClients([server])
+    .filter(({ name }) => name !== 'host.call')
+    .map(({ name }) => ({
+      name,
+      async open() {
+        const env = { ...process.env, BENCH_CLIENT: name };
+        const { stdout, status } = spawnSync(process.execPath, process.argv.slice(1), {
+          env,
+          encoding: 'utf8',
+        });
+        if (status !== 0) throw new Error(`ended with ${status}`);
+        return { value: Number(stdout) };
+      },
+    }));
+  for (const { name, value } of await opened(candidates, [MEASURE])) {
+    console.log(`  ${name.padEnd(34)} ${(value * KB).toFixed(1)} KB of heap each`);
+    record({ measure: MEASURE, name, value: value * KB, unit: 'KB' });
+  }
+}
+
+const { BENCH_CLIENT: asked } = process.env;
+if (asked !== undefined) await other(asked);
+
 console.log(describeMachine());
 const host = await open();
 // Ten first: code that is loaded and compiled once is not the price of a connection.
-for (let n = 0; n < 10; n += 1) await host.add(`warm${n}`, entry);
+for (let n = 0; n < WARM_CONNECTIONS; n += 1) await host.add(`warm${n}`, entry);
 const before = await sample();
 for (let n = 0; n < CONNECTIONS; n += 1) await host.add(`s${n}`, entry);
 const after = await sample();
@@ -56,7 +99,16 @@ console.log(
   `${CONNECTIONS} idle stdio connections: ${each.toFixed(3)} MB resident each (heap ${((after.heap - before.heap) / CONNECTIONS).toFixed(3)} MB), target ${MAX_MB_A_CONNECTION} MB`,
 );
 
-record({ measure: 'memory of an idle stdio connection', name: 'plugboard', value: each, unit: 'MB' });
+record({
+  measure: 'memory of an idle stdio connection, resident',
+  name: 'plugboard',
+  value: each,
+  unit: 'MB',
+  goal: ['most', MAX_MB_A_CONNECTION],
+});
+const heapKb = ((after.heap - before.heap) / CONNECTIONS) * KB;
+record({ measure: MEASURE, name: 'plugboard', value: heapKb, unit: 'KB' });
+await others();
 
 const cycle = async () => {
   const one = await open();
