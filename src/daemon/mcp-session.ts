@@ -8,6 +8,9 @@ import type { Clock } from '../lib/clock.ts';
 import { LEAVING, type ServerFrame, type Surroundings } from '../remote/hello.ts';
 import type { SharedHost } from './hosts.ts';
 
+/** How long a client may take to end its side. */
+const PARTING_MS = 2_000;
+
 export interface McpSessionOptions {
   readonly socket: Socket;
   readonly from: Surroundings;
@@ -77,6 +80,9 @@ export class McpSession {
     if (this.#client.isAnswered) this.#socket.write(`${word}\n`);
     this.#socket.end();
     this.#socket.resume();
+    // A client that is stopped, or busy with something else, does not keep us.
+    const giveUp = this.#clock.after(PARTING_MS, () => this.#socket.destroy());
     await this.left;
+    giveUp();
   }
 }

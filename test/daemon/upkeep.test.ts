@@ -133,3 +133,14 @@ it('CON-11, CAL-2: a command that has to ask its person asks at the terminal it 
     refused: 'APPROVAL_REQUIRED',
   });
 });
+
+it('CON-11: an agent that does not react keeps no daemon from ending', async () => {
+  world.configure({ s: world.server() });
+  const agent = await world.agent().open();
+  const daemon = await world.daemon();
+  agent.child.kill('SIGSTOP');
+  const stopped = await world.command('daemon', 'stop');
+  const left = { running: isRunning(daemon), servers: world.servers() };
+  agent.child.kill('SIGCONT');
+  expect({ stopped, left }).toEqual({ stopped: { stopped: 1 }, left: { running: false, servers: [] } });
+});
