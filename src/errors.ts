@@ -1,31 +1,65 @@
 /** The one error class of Plugboard and the union of its codes. Codes never change; messages may. */
 
-/** Exit status of the command line for each code. The keys are the public union of error codes. */
+/**
+ * Exit status of the command line for each code. The keys are the public union of error codes. What each means, and what to do about it,
+ * stands above it: `npm run docs` takes the table in docs/servers-in-trouble.md from here.
+ */
 export const EXIT_STATUS = {
+  /** The command was given something it cannot use. Read the hint, or `--help`. */
   USAGE: 2,
+  /** An entry or a variable is not usable. Mend what the message names. */
   CONFIG_INVALID: 2,
+  /** A file that has to be changed does not parse or cannot be written. Mend the file; it was not touched. */
   CONFIG_UNWRITABLE: 2,
+  /** No server has this name. The hint has the nearest ones. */
   UNKNOWN_SERVER: 2,
+  /** No tool has this name, or no longer. The hint has the nearest ones; `plugboard tools`. */
   UNKNOWN_TOOL: 2,
+  /** The arguments do not fit the tool's schema; nothing was sent. The message names each field. */
   INVALID_ARGUMENTS: 2,
+  /** The process could not be started or ended at once. Run its command by hand; see below. */
   START_FAILED: 3,
+  /** The address cannot be reached. Check url, network, proxy. */
   CONNECT_FAILED: 3,
+  /** Something answers there, but it does not speak MCP. Check the path of the url. */
   NOT_MCP: 3,
+  /** No answer in time. Raise `startupTimeoutMs` or `toolTimeoutMs` if it only needs longer. */
   TIMEOUT: 3,
+  /** The server went away during the work. Look at its stderr; it comes back by itself. */
   CONNECTION_LOST: 3,
+  /** More than a limit allows: a line over 64 MiB, too many waiting calls. Ask the server for less. */
   LIMIT_EXCEEDED: 3,
+  /** The server answered with an error, or with what the protocol does not allow. The message quotes it. */
   PROTOCOL_ERROR: 3,
+  /** A server with `required: true` is not there. As for that server's own error. */
   REQUIRED_FAILED: 3,
+  /** A login is missing or was refused. `plugboard login <name>`, or mend the token. */
   NEEDS_AUTH: 4,
+  /** The authorization server takes no unknown programs. Register an application. */
   NEEDS_CLIENT_REGISTRATION: 4,
+  /** A login or a `headersHelper` went wrong. The message says where. */
   AUTH_FAILED: 4,
+  /** A policy, or `enabled: false`. The reason names it. */
   BLOCKED_BY_POLICY: 5,
+  /** A project's server that nobody agreed to. `plugboard trust <name>`. */
   UNTRUSTED: 5,
+  /**
+   * The call has to be approved and nobody can be asked. `--yes`, an `approve` callback, or the rule in the
+   * hint.
+   */
   APPROVAL_REQUIRED: 5,
+  /** A person or a `deny` rule said no. */
   DENIED: 5,
+  /**
+   * The tool is not what it was when it was first seen. Look: `plugboard pins`; agree: `plugboard pins
+   * <name> --accept`.
+   */
   PIN_CHANGED: 5,
+  /** A server named an address that must not be contacted. See SECURITY.md. */
   EGRESS_REFUSED: 5,
+  /** A fault of Plugboard's own. Run it with `--verbose` and report that. */
   INTERNAL: 70,
+  /** Somebody cancelled it. */
   CANCELLED: 130,
 } as const;
 

@@ -82,12 +82,19 @@ export interface HostOptions extends Questioned {
   readonly clock?: Clock | undefined;
 }
 
+/** What `host.on` tells, by the name of the event. */
 export interface HostEvents extends CallEvents, QuestionEvents {
+  /** A `ServerReport`, at every change of state. */
   readonly server: ServerReport;
+  /** `{ connected, failed, cancelled }`, once, when the first start is over. */
   readonly ready: { readonly connected: number; readonly failed: number; readonly cancelled: number };
+  /** `{ server }`: its list of tools is another one now. */
   readonly tools: { readonly server: string };
+  /** `{ server }`: its list of resources is another one now. */
   readonly resources: { readonly server: string };
+  /** `{ server }`: its list of prompts is another one now. */
   readonly prompts: { readonly server: string };
+  /** `{ server, state, url?, opened?, message?, hint? }`; `state` is `needed`, `waiting`, `done`, `failed` or `removed`. */
   readonly login: {
     readonly server: string;
     readonly state: 'needed' | 'waiting' | 'done' | 'failed' | 'removed';
@@ -97,6 +104,7 @@ export interface HostEvents extends CallEvents, QuestionEvents {
     readonly message?: string;
     readonly hint?: string;
   };
+  /** `{ server?, session?, level, message }`: what servers log and what is worth knowing about them. */
   readonly log: {
     readonly server?: string;
     readonly level: LogLevel;

@@ -5,11 +5,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { keyTables, withTables } from '../docs/key-tables.mjs';
-import { ENTRY_KEYS, REMOTE_KEYS, SETTINGS_KEYS, STDIO_KEYS } from '../src/config/keys.ts';
-import { limitsFor } from '../src/config/limits.ts';
+import { generatedPages } from '../scripts/docs/pages.mjs';
 import { EXIT_STATUS } from '../src/errors.ts';
 import { Host } from '../src/host.ts';
+import { EVENT_NAMES } from '../src/manage/event-log.ts';
 import { PAGES, ROOT } from './docs/snippets.ts';
 
 const MAX_AGENTS_WORDS = 500;
@@ -46,14 +45,9 @@ function section(text: string, heading: string): string {
   return after.split(new RegExp(`\\n#{1,${level}} `))[0] ?? '';
 }
 
-describe('the page about configuration', () => {
-  it('CFG-1, CFG-2: has every key with its default, as the code has them (mend: node docs/key-tables.mjs)', () => {
-    const shared = new Map([...ENTRY_KEYS].filter(([key]) => !STDIO_KEYS.has(key) && !REMOTE_KEYS.has(key)));
-    const keys = { stdio: STDIO_KEYS, remote: REMOTE_KEYS, shared, settings: SETTINGS_KEYS };
-    const tables = keyTables({ keys, limits: limitsFor({ command: 'any' }, {}) });
-    const text = page('docs/configuration.md');
-    expect(withTables(text, tables)).toBe(text);
-  });
+it('what pages show of the code (keys, flags, routes, error codes, events) is current (mend: npm run docs)', async () => {
+  for (const { page: path, text, should } of await generatedPages())
+    expect({ path, text }).toEqual({ path, text: should });
 });
 
 describe('the page about commands', () => {
@@ -105,6 +99,11 @@ describe('the page about errors', () => {
 
 describe('the page about the library', () => {
   const text = page('docs/library.md');
+
+  it('CON-7: lists every event, and no other', () => {
+    const listed = [...section(text, '## Events').matchAll(/^\| `([\w.]+)` /gm)].map(([, name]) => name);
+    expect(listed.toSorted()).toEqual(EVENT_NAMES.toSorted());
+  });
 
   it('speaks of every method of a host', () => {
     const methods = Object.getOwnPropertyNames(Host.prototype).filter(

@@ -47,13 +47,16 @@ export interface Call extends CallOptions {
 }
 
 export interface CallEvents {
+  /** `{ id, server, tool, session }`. */
   readonly 'call.begin': {
     readonly id: string;
     readonly server: string;
     readonly tool: string;
     readonly session: string;
   };
+  /** `{ id, progress, total?, message? }`. */
   readonly 'call.progress': { readonly id: string } & Progress;
+  /** `{ id, outcome, ms, code? }`: exactly one for each begin. */
   readonly 'call.end': {
     readonly id: string;
     readonly outcome: Outcome;

@@ -16,8 +16,9 @@ export interface Question {
 }
 
 export interface QuestionEvents {
+  /** `{ id, kind, server, session, … }`: somebody is asked; `kind` is `approval`, `elicitation` or `sampling`. */
   readonly question: { readonly id: QuestionId } & Question;
-  /** `answer`: what was said; `cancelled` when nobody waits for it any more, `failed` when asking threw. */
+  /** `{ id, kind, answer }`: what was said; `cancelled` when nobody waits for it any more, `failed` when asking threw. */
   readonly answer: { readonly id: QuestionId; readonly kind: Question['kind']; readonly answer: string };
 }
 

@@ -1,6 +1,6 @@
 /** docs/surfaces.md: what each surface did, as the run that tested it saw it. */
 
-import { layOut } from '../../docs/key-tables.mjs';
+import { table } from '../../scripts/docs/table.mjs';
 
 const HEAD = `# What each surface does about it
 
@@ -23,12 +23,12 @@ export function pageOf(situations: readonly Row[], commands: readonly Row[]): st
   return [
     HEAD,
     '## By situation\n',
-    layOut([
+    table([
       ['what is wrong', 'command', 'library', 'gateway', 'API', 'page', '`chat`'],
       ...filled(situations),
     ]),
     '\n## By command\n\nTyped without a terminal. A dash: the command has nothing to do with servers that run.\n',
-    layOut([
+    table([
       ['command', 'in the hostile project', 'with the faulty servers', 'with the poisoned catalog'],
       ...filled(commands),
     ]),
@@ -38,5 +38,5 @@ export function pageOf(situations: readonly Row[], commands: readonly Row[]): st
 
 /** A cell that says nothing is a dash. */
 function filled(rows: readonly Row[]): Row[] {
-  return rows.map((row) => row.map((cell) => (cell === '' ? '–' : cell.replaceAll('|', '\\|'))));
+  return rows.map((row) => row.map((cell) => (cell === '' ? '–' : cell)));
 }

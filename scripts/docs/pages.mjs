@@ -1,0 +1,29 @@
+/** Which parts of which pages are made from the code. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../run.mjs';
+import { errorTable, eventTable } from './comment-tables.mjs';
+import { flagTables } from './flag-tables.mjs';
+import { keyTables } from './key-tables.mjs';
+import { routeTable } from './route-table.mjs';
+import { withParts } from './table.mjs';
+
+/** Pages by path, as they should be. Needs a build. */
+export async function generatedPages() {
+  const commands = readFileSync(join(root, 'docs/commands.md'), 'utf8');
+  const told = Object.entries(await flagTables()).filter(([name]) =>
+    commands.includes(`generated: ${name} `),
+  );
+  const parts = {
+    'docs/commands.md': Object.fromEntries(told),
+    'docs/configuration.md': keyTables(),
+    'docs/library.md': { events: eventTable() },
+    'docs/management-api.md': { routes: routeTable() },
+    'docs/servers-in-trouble.md': { errors: errorTable() },
+  };
+  return Object.entries(parts).map(([page, own]) => {
+    const text = readFileSync(join(root, page), 'utf8');
+    return { page, text, should: withParts(text, own) };
+  });
+}
