@@ -14,6 +14,8 @@ import { PAGES, ROOT } from './docs/snippets.ts';
 const MAX_AGENTS_WORDS = 500;
 /** Every command is started once. */
 const ALL_COMMANDS_MS = 120_000;
+/** The attacks that are known to have worked on programs like this one. */
+const ATTACKS = Array.from({ length: 23 }, (_, at) => `A${at + 1}`);
 /** The rows of the specification that the README's table has to speak of. */
 const FEATURES = [
   ...ids('CFG', [1, 2, 3, 4, 5, 6, 7, 8, 9]),
@@ -131,6 +133,19 @@ describe('all pages', () => {
   it('the README has a row for every feature of the specification that exists', () => {
     const rows = [...page('README.md').matchAll(/^\| ([A-Z]+-\d+) /gm)].map(([, id]) => id);
     expect(FEATURES.filter((id) => !rows.includes(id))).toEqual([]);
+  });
+
+  it('the page about security names, for every attack, tests that have its id', () => {
+    const rows = [...page('docs/security.md').matchAll(/^\| (A\d+) .*$/gm)].map(([row, id = '']) => ({
+      id,
+      tests: [...row.matchAll(/\]\(\.\.\/(test\/\S+?)\)/g)].map(([, file = '']) => file),
+    }));
+    expect(rows.map(({ id }) => id)).toEqual(ATTACKS);
+    const idle = rows.filter(({ tests }) => tests.length === 0);
+    const wrong = rows.flatMap(({ id, tests }) =>
+      tests.filter((file) => !new RegExp(`\\b${id}\\b`).test(page(file))).map((file) => `${id} ${file}`),
+    );
+    expect({ idle, wrong }).toEqual({ idle: [], wrong: [] });
   });
 
   it('the page for agents stays short', () => {
