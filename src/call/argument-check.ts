@@ -6,6 +6,7 @@
  */
 
 import type { ErrorObject, ValidateFunction } from 'ajv';
+import { canonicalJson } from '../lib/canonical-json.ts';
 import { nearest } from '../lib/nearest.ts';
 import { clean } from '../policy/clean.ts';
 import { patternCost } from './pattern-cost.ts';
@@ -21,6 +22,8 @@ const MAX_PATTERN_CHARS = 512;
 /** Steps of all patterns in one check, well under a tenth of a second (A18); texts for which there are none left pass. */
 const MAX_PATTERN_STEPS = 3_000_000;
 const MAX_REPORTED = 8;
+/** Errors that are put into words; what lies beyond is counted. */
+const MAX_EXPLAINED = 200;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -67,6 +70,15 @@ export async function createArgumentChecker(): Promise<ArgumentChecker> {
         if (followed > MAX_REFERENCES) throw new Error('too many references');
         return true;
       },
+    });
+    // Ajv compares every two members, which a list of some thousand objects turns into minutes.
+    engine.removeKeyword('uniqueItems').addKeyword({
+      keyword: 'uniqueItems',
+      type: 'array',
+      schemaType: 'boolean',
+      error: { message: 'must NOT have duplicate items' },
+      validate: (isWanted: boolean, items: readonly unknown[]) =>
+        !isWanted || new Set(items.map(canonicalJson)).size === items.length,
     });
     try {
       const validate = engine.compile(rest);
@@ -194,12 +206,13 @@ function isDeclared(schema: JsonObject, name: string): boolean {
 
 function explain(validate: ValidateFunction, schema: JsonObject): string[] {
   const errors = validate.errors ?? [];
+  const explained = errors.slice(0, MAX_EXPLAINED);
   const sentences = new Set(
-    errors.map((error) => sentence(error, errors, schema)).filter((text) => text !== ''),
+    explained.map((error) => sentence(error, errors, schema)).filter((text) => text !== ''),
   );
-  const all = [...sentences];
-  const shown = all.slice(0, MAX_REPORTED);
-  return all.length > shown.length ? [...shown, `and ${all.length - shown.length} more`] : shown;
+  const shown = [...sentences].slice(0, MAX_REPORTED);
+  const more = sentences.size - shown.length + errors.length - explained.length;
+  return more > 0 ? [...shown, `and ${more} more`] : shown;
 }
 
 function sentence(error: ErrorObject, all: readonly ErrorObject[], schema: JsonObject): string {
@@ -235,6 +248,7 @@ function sentence(error: ErrorObject, all: readonly ErrorObject[], schema: JsonO
 function extras(all: readonly ErrorObject[], instancePath: string): string[] {
   return all
     .filter((error) => error.keyword === 'additionalProperties' && error.instancePath === instancePath)
+    .slice(0, MAX_EXPLAINED)
     .map((error) => String(error.params['additionalProperty']));
 }
 

@@ -168,6 +168,16 @@ describe('schemas that mean harm (A18)', () => {
     ]);
   });
 
+  it('A18: thousands of members that have to differ, and thousands of faults, take a moment', () => {
+    const unique = { properties: { a: { type: 'array', uniqueItems: true } } };
+    const many = Array.from({ length: 20_000 }, (_, n) => ({ n, of: [n] }));
+    expect(check(unique, { a: many })).toEqual([]);
+    expect(check(unique, { a: [...many, { of: [7], n: 7 }] })).toEqual(['a must NOT have duplicate items']);
+    const required = Array.from({ length: 1_000 }, (_, n) => `r${n}`);
+    const given = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`q${n}`, 1]));
+    expect(check({ required, additionalProperties: false }, given).at(-1)).toBe('and 20992 more');
+  });
+
   it('references that double at every step end, whether in a circle or not', () => {
     const $defs: Record<string, unknown> = { d40: { type: 'string' } };
     for (let at = 0; at < 40; at += 1) {
@@ -184,7 +194,7 @@ describe('schemas that mean harm (A18)', () => {
 
   it('a schema that is huge, or deeper than a stack, is left to the server', () => {
     const properties = Object.fromEntries(
-      Array.from({ length: 50_000 }, (_, at) => [`p${at}`, { type: 'string' }]),
+      Array.from({ length: 20_000 }, (_, at) => [`p${at}`, { type: 'string' }]),
     );
     expect(check({ type: 'object', properties }, { p1: 1 })).toEqual([]);
     const anyOf = Array.from({ length: 100_000 }, (_, at) => ({ const: at }));
