@@ -40,6 +40,8 @@ function session(options) {
     allTools: () => inner.allTools(),
     read: (...asked) => inner.read(...asked),
     prompt: (...asked) => inner.prompt(...asked),
+    subscribe: (...asked) => inner.subscribe(...asked),
+    complete: (...asked) => inner.complete(...asked),
     end: () => inner.end(),
     call: (name, args, more) => inner.call(`${PREFIX}${name}`, args, more),
   };
