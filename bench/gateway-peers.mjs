@@ -184,6 +184,8 @@ export function cpuUs(pids) {
 
 export async function end(gateways) {
   for (const gateway of gateways) {
+    // One that did not even start.
+    if (gateway.child.exitCode !== null || gateway.child.signalCode !== null) continue;
     const pids = processesOf(gateway);
     const gone = new Promise((resolve) => gateway.child.once('exit', resolve));
     for (const pid of pids.reverse()) process.kill(pid);

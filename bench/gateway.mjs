@@ -37,9 +37,15 @@ const MEASURES = [
 const candidate = (name, start, options) => ({
   name,
   async open() {
-    const client = await connect(await start(), { ...options, name });
-    await client.call(0);
-    return client;
+    const gateway = await start();
+    try {
+      const client = await connect(gateway, { ...options, name });
+      await client.call(0);
+      return client;
+    } catch (error) {
+      await end([gateway]);
+      throw error;
+    }
   },
 });
 const candidates = (starts, servers) =>

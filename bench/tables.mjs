@@ -67,8 +67,11 @@ export function tables(results) {
 }
 
 function figureTable(figures) {
+  // Who did not start was told of before the others were measured, and stands among them all the same.
+  const measures = [...new Set(figures.map(({ measure }) => measure))];
+  const ordered = measures.flatMap((each) => figures.filter(({ measure }) => measure === each));
   let last;
-  const rows = figures.map((figure) => {
+  const rows = ordered.map((figure) => {
     const { measure, name, problem } = figure;
     const shown = measure === last ? '' : measure;
     last = measure;
