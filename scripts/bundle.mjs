@@ -214,7 +214,14 @@ async function workspaceTools() {
   const client = await connectInMemory(server);
   const { instructions } = await client.request('server/discover');
   const { protocolVersion } = client;
-  const list = { era: 'modern', protocolVersion, instructions, http: false, items: await client.tools() };
+  const list = {
+    era: 'modern',
+    protocolVersion,
+    instructions,
+    http: false,
+    items: await client.tools(),
+    offers: [],
+  };
   await client.close();
   close();
   return list;

@@ -14,7 +14,7 @@ import {
   type CompletionRef,
   complete,
 } from './catalog/completion.ts';
-import { ContentList } from './catalog/content-lists.ts';
+import { type Capability, ContentList } from './catalog/content-lists.ts';
 import { findMentions, type Mention } from './catalog/mentions.ts';
 import { attach } from './catalog/mentions-attach.ts';
 import type { Naming } from './catalog/names.ts';
@@ -58,6 +58,8 @@ export interface HostContentOptions {
   readonly naming: Naming;
   readonly forModel: boolean;
   readonly settings: () => Settings;
+  /** Whether a server is known to have none of a kind, without asking it. */
+  readonly lacks: (server: string, capability: Capability) => boolean;
   readonly warn: (server: string, message: string) => void;
 }
 
@@ -184,7 +186,7 @@ export class HostContent {
     if (only !== undefined) return (await list.of(only)).map((item) => ({ server: only.name, item }));
     const asked = this.#options.pool
       .all()
-      .filter((connection) => isAvailable(connection) && wanted(connection.name))
+      .filter((connection) => this.#mayHave(list.capability, connection) && wanted(connection.name))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
     const lists = await Promise.all(
       asked.map(async (connection) => {
@@ -198,6 +200,13 @@ export class HostContent {
       }),
     );
     return lists.flat();
+  }
+
+  #mayHave(capability: Capability, connection: Connection): boolean {
+    const { name, state } = connection;
+    // Agents ask for prompts and resources as soon as they are there: that alone must not start every server.
+    if (state.status === 'idle' && this.#options.lacks(name, capability)) return false;
+    return isAvailable(connection);
   }
 
   /** Only servers that the command could belong to are asked, and started for it. */

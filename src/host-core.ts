@@ -12,13 +12,7 @@ import type { Telemetry } from './call/telemetry.ts';
 import { Workplace } from './call/workplace.ts';
 import { type CatalogCache, openCatalogCache } from './catalog/cache.ts';
 import { Catalog } from './catalog/catalog.ts';
-import {
-  createDeferral,
-  DEFAULT_CONTEXT_TOKENS,
-  type Deferral,
-  parseMode,
-  TOOL_SEARCH,
-} from './catalog/deferral.ts';
+import { type Deferral, TOOL_SEARCH } from './catalog/deferral.ts';
 import { type Habits, openHabits } from './catalog/habits.ts';
 import { Intake } from './catalog/intake.ts';
 import { type KnownToolsKeeper, openKnownToolsKeeper } from './catalog/known-tools-keep.ts';
@@ -36,6 +30,7 @@ import { type KeptTasks, openKeptTasks } from './connection/tasks-kept.ts';
 import { openVerdicts, type Verdicts } from './connection/verdicts.ts';
 import { HostAuth } from './host-auth.ts';
 import { HostContent } from './host-content.ts';
+import { hostDeferral } from './host-deferral.ts';
 import { HostInputs } from './host-inputs.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
 import { logged, reportOf, type ServerReport } from './host-report.ts';
@@ -148,7 +143,7 @@ export class HostCore {
     this.intake = this.#createIntake();
     this.#habits = config.settings.searchLearning === false ? undefined : openHabits(home);
     this.search = createSearch(() => this.catalog.snapshot, this.#habits);
-    this.deferral = this.#createDeferral();
+    this.deferral = hostDeferral(this);
     const context = this.#connectionContext();
     this.pool = new Pool(context);
     this.work = new Workplace(options.manyAgents ? context : undefined);
@@ -161,6 +156,7 @@ export class HostCore {
       naming,
       forModel: this.session.forModel,
       settings: () => this.config.settings,
+      lacks: (server, capability) => this.intake.lacks(server, capability),
       warn: (server, message) => this.log(server, 'warning', message),
     });
     this.#audit = createAuditLog({
@@ -276,20 +272,6 @@ export class HostCore {
         `${JSON.stringify(this.#questions.capabilities)} ${await this.auth.principal(entry)}`,
       warn: (server, message) => this.log(server, 'warning', message),
     });
-  }
-
-  #createDeferral(): () => Deferral {
-    const { options, env } = this;
-    const fromEnv = env['ENABLE_TOOL_SEARCH'];
-    const chosen = options.toolSearch ?? (fromEnv ? parseMode(fromEnv) : undefined);
-    return createDeferral(
-      () => this.catalog.snapshot,
-      () => ({
-        mode: chosen ?? this.config.settings.toolSearch ?? 'auto',
-        contextTokens: options.model?.contextTokens ?? DEFAULT_CONTEXT_TOKENS,
-        alwaysLoad: (server) => this.pool.get(server)?.spec.entry.alwaysLoad === true,
-      }),
-    );
   }
 
   #connectionContext(): ConnectionContext {

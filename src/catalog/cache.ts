@@ -32,6 +32,8 @@ export interface CachedList {
   readonly http: boolean;
   readonly items: readonly unknown[];
   readonly ttlMs?: number;
+  /** What else the server has declared, as far as it is asked for; absent in files of older versions. */
+  readonly offers?: readonly string[];
   /** The pins under which all of it was in order; see `policy/pins-store.ts`. */
   readonly seal?: string;
 }
@@ -122,7 +124,7 @@ function parseJson(text: string): unknown {
 }
 
 function listOf(value: Readonly<Record<string, unknown>>): CachedList | undefined {
-  const { era, protocolVersion, instructions, http, items, ttlMs, seal } = value;
+  const { era, protocolVersion, instructions, http, items, ttlMs, offers, seal } = value;
   if ((era !== 'modern' && era !== 'legacy') || typeof protocolVersion !== 'string') return undefined;
   if (!Array.isArray(items)) return undefined;
   return {
@@ -132,6 +134,7 @@ function listOf(value: Readonly<Record<string, unknown>>): CachedList | undefine
     http: http === true,
     items,
     ...(typeof ttlMs === 'number' ? { ttlMs } : {}),
+    ...(Array.isArray(offers) ? { offers: offers.map(String) } : {}),
     ...(typeof seal === 'string' ? { seal } : {}),
   };
 }

@@ -15,10 +15,18 @@ const UNANNOUNCED_MS = 60_000;
 /** Words about single members of a list; more say nothing new. */
 const MAX_COMPLAINTS = 10;
 
+export const CAPABILITIES = ['resources', 'prompts'] as const;
+export type Capability = (typeof CAPABILITIES)[number];
+
+export function isDeclared({ capabilities }: Negotiated, capability: Capability): boolean {
+  const declared = capabilities[capability];
+  return declared !== undefined && declared !== null && declared !== false;
+}
+
 export interface ContentListOptions<T> {
   readonly kind: Exclude<ListKind, 'tools'>;
   /** What a server must have declared before it is asked. */
-  readonly capability: 'resources' | 'prompts';
+  readonly capability: Capability;
   readonly accept: (raw: unknown) => AcceptedList<T>;
   readonly clock: Clock;
   readonly warn: (server: string, message: string) => void;
@@ -36,6 +44,10 @@ export class ContentList<T> {
 
   constructor(options: ContentListOptions<T>) {
     this.#options = options;
+  }
+
+  get capability(): Capability {
+    return this.#options.capability;
   }
 
   /** The list of one server, which is connected for it where necessary. */
@@ -72,11 +84,12 @@ export class ContentList<T> {
   ): Promise<readonly T[]> {
     const { kind, capability, accept, clock } = this.#options;
     await connection.ready();
-    const declared = connection.negotiated?.capabilities[capability];
-    if (declared === undefined || declared === null || declared === false) {
-      answer({ by: connection.negotiated, goodUntil: Number.POSITIVE_INFINITY });
+    const { negotiated } = connection;
+    if (negotiated === undefined || !isDeclared(negotiated, capability)) {
+      answer({ by: negotiated, goodUntil: Number.POSITIVE_INFINITY });
       return [];
     }
+    const declared = negotiated.capabilities[capability];
     const late = new AbortController();
     const stop = clock.after(LIST_TIMEOUT_MS, () => late.abort(this.#tooLate(connection)));
     const { items, ttlMs, cut } = await connection.list(kind, late.signal).finally(stop);

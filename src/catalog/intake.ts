@@ -6,6 +6,7 @@ import { INSTRUCTIONS } from '../policy/pins.ts';
 import type { PinnedResult, Pins } from '../policy/pins-store.ts';
 import { type CachedList, type CatalogCache, cacheKey, type Found } from './cache.ts';
 import { type Catalog, oneLine, readListing, type ServerListing } from './catalog.ts';
+import { CAPABILITIES, type Capability, isDeclared } from './content-lists.ts';
 import type { KnownToolsKeeper } from './known-tools-keep.ts';
 
 export interface IntakeOptions {
@@ -32,6 +33,8 @@ interface Taken {
 export class Intake {
   readonly #options: IntakeOptions;
   readonly #withHeld = new Map<string, Taken>();
+  /** What servers have beside tools, by a list that is still good. */
+  readonly #offers = new Map<string, readonly string[]>();
 
   constructor(options: IntakeOptions) {
     this.#options = options;
@@ -40,15 +43,23 @@ export class Intake {
   /** Fills the catalog from the cache; says of whom the list is known and still good. */
   async recall(specs: readonly ServerSpec[]): Promise<ReadonlySet<string>> {
     const fresh = new Set<string>();
+    for (const { name } of specs) this.#offers.delete(name);
     await Promise.all(
       specs.map(async (spec) => {
         const found = await this.#find(spec);
         if (found === undefined) return;
         this.#take(spec, found.list);
-        if (found.fresh) fresh.add(spec.name);
+        if (!found.fresh) return;
+        fresh.add(spec.name);
+        if (found.list.offers !== undefined) this.#offers.set(spec.name, found.list.offers);
       }),
     );
     return fresh;
+  }
+
+  /** Whether a server that is not running is known to have no resources, or no prompts: it need not be started to say so. */
+  lacks(server: string, capability: Capability): boolean {
+    return this.#offers.get(server)?.includes(capability) === false;
   }
 
   /** Takes the newest list of a connected server, and keeps it for the next start; says whether it is a new one. */
@@ -61,8 +72,10 @@ export class Intake {
       ...(negotiated.instructions === undefined ? {} : { instructions: negotiated.instructions }),
       http: transportKind === 'http',
       items: tools.items,
+      offers: CAPABILITIES.filter((capability) => isDeclared(negotiated, capability)),
       ...(tools.ttlMs === undefined ? {} : { ttlMs: tools.ttlMs }),
     };
+    this.#offers.set(spec.name, list.offers ?? []);
     const { isNew, ...pinned } = this.#take(spec, list);
     this.#options.known.keep(spec, this.#options.catalog.listing(spec.name)?.tools ?? []);
     // A list that was cut short is good enough to work with, not to be remembered.

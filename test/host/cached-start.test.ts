@@ -75,6 +75,17 @@ describe('a start from the cache (CAT-4)', () => {
     await second.close();
   });
 
+  it('CAT-4: asking for prompts and resources starts no server that is known to have none', async () => {
+    const it = world();
+    const first = await it.start();
+    await first.ready();
+    await first.close();
+    const host = await it.start();
+    const { resources } = await host.resources();
+    expect([await host.prompts(), resources, it.opened]).toEqual([[], [], 1]);
+    await host.close();
+  });
+
   it('CAT-3: old lists are read again in turns, and a server that hangs keeps its turn for a second only', async () => {
     const it = world();
     const servers = Object.fromEntries(
