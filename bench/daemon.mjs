@@ -192,14 +192,20 @@ async function limits() {
   const socket = join(mkdtempSync(join(tmpdir(), 'plugboard-bench-limit-')), 'echo.sock');
   const echo = createServer((client) => client.pipe(client)).listen(socket);
   const programs = {
-    'bare Node processes': 'process.stdin.resume();',
+    'bare Node processes': "process.stdin.once('data', (line) => process.stdout.write(line));",
     'byte relays, to an echo': `const s = require('node:net').connect(${JSON.stringify(socket)});
       process.stdin.pipe(s).pipe(process.stdout);`,
   };
   const rows = {};
   for (const [name, program] of Object.entries(programs)) {
     const all = Array.from({ length: AGENTS }, () => spawn(process.execPath, ['-e', program]));
-    for (const { stdin } of all) stdin.write('{"jsonrpc":"2.0"}\n');
+    // One that has answered has started.
+    await Promise.all(
+      all.map(({ stdin, stdout }) => {
+        stdin.write('{"jsonrpc":"2.0"}\n');
+        return new Promise((resolve) => stdout.once('data', resolve));
+      }),
+    );
     await sleep(SETTLE_MS);
     rows[`${AGENTS} ${name}`] = memory(all.map(({ pid }) => pid));
     for (const child of all) child.kill();
