@@ -246,6 +246,7 @@ export async function tryOnPage(page: Page, errands: readonly Errand[]): Promise
   const told: Told[] = [];
   for (const { what } of errands) {
     await page.keyboard.press('2');
+    await page.waitForSelector('.row strong');
     const row = page.locator(`.row:has(strong:text-is("${what}"))`);
     if ((await row.count()) === 0) {
       told.push({ outcome: 'not offered', shown: await textOf(page, 'body') });
