@@ -5,11 +5,16 @@ import { labelled } from './labelled.ts';
 import type { Output } from './output.ts';
 
 const LABEL_CELLS = 'problem: '.length;
+/** More would bury what was asked for, and a project decides how many there are. */
+const MAX_NOTED = 20;
 
 /** Tells them on stderr; with `--json` they are part of the document instead. */
 export function noteProblems(problems: readonly Problem[], output: Output): void {
   if (output.json) return;
-  for (const problem of problems) output.note(describeProblem(problem, output));
+  for (const problem of problems.slice(0, MAX_NOTED)) output.note(describeProblem(problem, output));
+  const more = problems.length - MAX_NOTED;
+  if (more > 0)
+    output.note(`${more} more ${more === 1 ? 'problem' : 'problems'}: plugboard doctor tells all of them.`);
 }
 
 function describeProblem(problem: Problem, output: Output): string {

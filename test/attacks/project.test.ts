@@ -172,6 +172,17 @@ describe('A12: a project that moves our home or turns off checks', () => {
     expect(ran()).toBe(0);
   });
 
+  it('a project does not bury what was asked for under its problems', async () => {
+    const weak = { command: 'x', trusted: true, inheritEnv: true };
+    const mcpServers = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`s${n}`, weak]));
+    place.write(place.projectFile, { mcpServers });
+    const { stderr } = await place.run(['list', '--no-connect']);
+    expect([stderr.match(/^problem:/gm)?.length, stderr.trimEnd().split('\n').at(-1)]).toEqual([
+      20,
+      '40 more problems: plugboard doctor tells all of them.',
+    ]);
+  });
+
   it('keys that lower the guard have no effect in a project file', async () => {
     const weak = { trusted: true, inheritEnv: true, approval: 'approve', sandbox: 'off' };
     place.write(place.projectFile, {
