@@ -37,9 +37,11 @@ afterAll(async () => {
 
 /** Reads a file when it can, then says what it is called. */
 function answer({ body }: AskedRequest): Reply {
-  const asked: { role: string }[] = body.messages;
+  // Anthropic's protocol brings results as words of the user.
+  const last: { role: string } | undefined = body.messages.at(-1);
+  const isAsked = last?.role === 'user' && !JSON.stringify(last).includes('tool_result');
   const read = JSON.stringify(body.tools ?? []).match(/mcp__\w+__read\b/)?.[0];
-  if (read === undefined || asked.at(-1)?.role !== 'user') return { text: 'It is called the-project.' };
+  if (read === undefined || !isAsked) return { text: 'It is called the-project.' };
   return { calls: [{ name: read, arguments: { path: 'package.json' } }] };
 }
 
