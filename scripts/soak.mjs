@@ -34,6 +34,8 @@ const HTTP_CLIENTS = 12;
 const STDIO_CLIENTS = 6;
 /** Longest wait for the last answer, and for orphans to be collected. */
 const SETTLE_MS = 30_000;
+/** Longer than the longest pause before a server that failed is tried again, which is 30 s. */
+const RECOVER_MS = 75_000;
 const WARM_UP_SHARE = 0.3;
 const MAX_GROWTH_MB = 40;
 const MAX_HEAP_GROWTH_MB = 16;
@@ -230,7 +232,7 @@ function bounded(name, what, most) {
 
 /** What a client is told in the end: servers that were away are tried again until they had time to come back. */
 async function settled(call, wanted) {
-  for (const late = Date.now() + SETTLE_MS; ; await pause(200)) {
+  for (const late = Date.now() + RECOVER_MS; ; await pause(200)) {
     const said = await call().then(
       ({ text }) => text,
       (error) => error.message,

@@ -85,7 +85,7 @@ export const lists: Edge = {
         for (const prompt of acceptPrompts(value['prompts']).accepted) {
           const shown = presentPrompt('mcp__s__p', 's', prompt);
           mustBeClean(shown, ['description', 'title']);
-          await orRefused(() => readArguments(shown, JSON.stringify(value['line'])));
+          await orRefused(() => readArguments(shown, JSON.stringify(value['line'] ?? '')));
         }
       },
     };
