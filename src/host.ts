@@ -17,6 +17,7 @@ import type { EditableScope } from './config/edit.ts';
 import { isStdio, type Problem, type ServerEntry } from './config/entry.ts';
 import type { Connection } from './connection/connection.ts';
 import type { Phase } from './connection/open.ts';
+import { PlugboardError } from './errors.ts';
 import type { SaveOptions, ServerOrigin } from './host-configure.ts';
 import type { ContentOptions, Expansion } from './host-content.ts';
 import { HostCore } from './host-core.ts';
@@ -108,7 +109,7 @@ export class Host {
 
   /** The tools that fit a description of what is wanted, best first. */
   async search(query: string, options: { readonly limit?: number } = {}): Promise<readonly SearchResult[]> {
-    return (await this.#core.search(query, options.limit)).map(searchResult);
+    return (await this.#core.search(givenText('query', query), options.limit)).map(searchResult);
   }
 
   /** What servers want a model to know about them, for the system prompt. */
@@ -165,7 +166,7 @@ export class Host {
    * const { messages, unknown } = await host.expand('summarise @docs:file:///a.md');
    */
   async expand(text: string, options?: ContentOptions): Promise<Expansion> {
-    return this.#core.content.expand(text, options);
+    return this.#core.content.expand(givenText('text', text), options);
   }
 
   /** Suggestions for an argument of a prompt or of a resource template. */
@@ -342,6 +343,12 @@ export class Host {
       return this.#core.auth.of(bare, await this.#core.inputs.expand(bare, { ask: false }));
     }
   }
+}
+
+/** Plain JavaScript hands over what it has, often straight from a model. */
+function givenText(what: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  throw new PlugboardError('INVALID_ARGUMENTS', `The ${what} is not a text.`);
 }
 
 function searchResult({ tool: { name, server, tool, description }, score, why }: SearchHit): SearchResult {

@@ -107,6 +107,11 @@ describe('calls', () => {
       expect(await refusal(() => call(name, {}))).toEqual(unknown);
     for (const args of [null, 'text', [1], 5])
       expect(await refusal(() => call('mcp__echo__echo', args))).toEqual(invalid);
+    const notText = { code: 'INVALID_ARGUMENTS', server: undefined };
+    for (const method of ['search', 'expand'] as const) {
+      const ask = host[method].bind(host) as (text: unknown) => Promise<unknown>;
+      for (const text of [undefined, null, 5, {}]) expect(await refusal(() => ask(text))).toEqual(notText);
+    }
     expect(await refusal(() => call('mcp__echo__wait', {}, { timeoutMs: 50 }))).toEqual({
       code: 'TIMEOUT',
       server: 'echo',
