@@ -189,7 +189,8 @@ it('CON-11: only what is needed is started there, and the rest when an agent com
 
 it('CON-11: what cannot or may not be shared is a process of the host, and what nobody chose is said', async () => {
   const log: string[] = [];
-  const options = { log: ({ message }: HostEvents['log']) => void log.push(message) };
+  // Each has the file as it is when it opens, and looks at it no more.
+  const options = { log: ({ message }: HostEvents['log']) => void log.push(message), watch: false };
   world.configure({ s: world.server({ shared: false }) });
   const unshared = await open(options);
   world.configure({ s: world.server() }, { daemon: false });

@@ -78,9 +78,9 @@ describe('SRV-6: tools', () => {
     await page.keyboard.type('/give');
     gate.open();
     await page.keyboard.type(' arguments');
-    // Every letter is a search of its own: the last one counts.
+    // Every letter is a search of its own: the last one counts. Rows are moved, not made anew, so the place tells the first.
     await expect
-      .poll(() => textOf(page, '.list .row'), { timeout: WAIT_MS })
+      .poll(() => textOf(page, '.list .row[data-at="0"]'), { timeout: WAIT_MS })
       .toMatch(/^give\s[\s\S]*description arguments$/);
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
