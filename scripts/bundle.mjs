@@ -92,10 +92,14 @@ const files = [
   { name: 'jsonc', entry: jsonc, apart: errors },
   { name: 'verbs', entry: verbs, apart: withJsonc },
   { name: 'commands', entry: 'cli/commands.ts', apart: commands },
-  { name: 'daemon', entry: 'daemon/main.ts', apart: { ...commands, 'cli/commands.ts': './commands.cjs' } },
+  {
+    name: 'daemon',
+    entry: 'daemon/server/main.ts',
+    apart: { ...commands, 'cli/commands.ts': './commands.cjs' },
+  },
   { name: 'complete', entry: 'cli/completion/complete.ts', apart: {} },
   // Here import() becomes require(), which does not wake the loader for ES modules.
-  { name: 'remote', entry: 'remote/quick.ts', apart: errors, supported: { 'dynamic-import': false } },
+  { name: 'remote', entry: 'daemon/client/quick.ts', apart: errors, supported: { 'dynamic-import': false } },
   {
     name: 'plugboard',
     entry: 'cli/main.ts',
@@ -103,7 +107,7 @@ const files = [
       'cli/commands.ts': './commands.cjs',
       'cli/completion/complete.ts': './complete.cjs',
       'cli/workspace-program.ts': './workspace.cjs',
-      'remote/quick.ts': './remote.cjs',
+      'daemon/client/quick.ts': './remote.cjs',
     },
     supported: { 'dynamic-import': false },
   },

@@ -91,6 +91,7 @@ export class HostCore {
   readonly #tasks: KeptTasks;
   readonly #leave = new AbortController();
   readonly #calls: CallContext;
+  readonly #idPrefix: string;
   #sessions = 0;
   #callsMade = 0;
   #collecting: Promise<void> = Promise.resolve();
@@ -102,7 +103,7 @@ export class HostCore {
     const home = options.home === undefined ? findHome(env) : homeAt(resolve(options.home));
     const cwd = options.cwd ?? process.cwd();
     const [config, verdicts, pins] = await Promise.all([
-      loadConfig({ cwd, home, code: options.servers, builtIn: options.builtIn }),
+      options.config ?? loadConfig({ cwd, home, code: options.servers, builtIn: options.builtIn }),
       openVerdicts(home, clock),
       openPins(home),
     ]);
@@ -115,6 +116,7 @@ export class HostCore {
   private constructor(parts: Parts) {
     const { options, env, clock, home, config, verdicts } = parts;
     this.options = options;
+    this.#idPrefix = options.idPrefix ?? '';
     this.env = env;
     this.clock = clock;
     this.home = home;
@@ -128,8 +130,8 @@ export class HostCore {
     if (options.log !== undefined) this.events.on('log', options.log);
     this.auth = this.#createAuth();
     this.inputs = new HostInputs(this);
-    this.session = createSession('host', options);
-    this.#board = createBoard(this.events);
+    this.session = createSession(`${this.#idPrefix}host`, options);
+    this.#board = createBoard(this.events, this.#idPrefix);
     this.#questions = createQuestions({
       declared: { ...options, ...options.sessions },
       board: this.#board,
@@ -146,7 +148,7 @@ export class HostCore {
     this.deferral = hostDeferral(this);
     const context = this.#connectionContext();
     this.pool = new Pool(context);
-    this.work = new Workplace(options.manyAgents ? context : undefined);
+    this.work = new Workplace(options.manyAgents ? { ...context, transport: this.#ownTransport } : undefined);
     this.work.events.on('state', ({ connection }) => {
       if (connection.state.status === 'connected') this.content.connected(connection);
     });
@@ -175,18 +177,24 @@ export class HostCore {
   }
 
   report(connection: Connection): ServerReport {
-    return reportOf(connection, this.catalog.listing(connection.name), this.work.twinsOf(connection));
+    const listing = this.catalog.listing(connection.name);
+    return reportOf(
+      connection,
+      listing,
+      this.work.twinsOf(connection),
+      (twin) => this.work.berths?.reasonOf(twin) ?? 'state',
+    );
   }
 
   nextCallId(): string {
     this.#callsMade += 1;
-    return `c${this.#callsMade}`;
+    return `${this.#idPrefix}c${this.#callsMade}`;
   }
 
   /** One more caller with its own questions, approvals and loaded tools. */
   openSession(options: SessionOptions): Session {
     this.#sessions += 1;
-    return createSession(`s${this.#sessions}`, options);
+    return createSession(`${this.#idPrefix}s${this.#sessions}`, options);
   }
 
   /** Collects the results of tasks that an earlier host of this home began and did not see the end of. */
@@ -275,7 +283,7 @@ export class HostCore {
   }
 
   #connectionContext(): ConnectionContext {
-    const { options, env, clock } = this;
+    const { options, clock } = this;
     const questions = this.#questions;
     const { client } = this.config.settings;
     return {
@@ -288,21 +296,7 @@ export class HostCore {
       expand: (spec) => this.inputs.expandForStart(spec),
       transport: async (spec, entry, choice) => {
         await checkStillAdmitted(this.inputs.filledIn(spec, entry), this);
-        const shared = options.daemon ? await import('./host-shared.ts') : undefined;
-        return (
-          options.openTransport?.(spec.name) ??
-          (await shared?.openShared(this, spec)) ??
-          createTransport({
-            entry: confined(entry, options.sandbox),
-            sse: choice === 'sse',
-            env,
-            secrets: this.inputs.secretsIn(entry),
-            baseDir: spec.baseDir,
-            clock,
-            reaper: () => this.#startReaper(),
-            credentials: () => this.auth.of(spec, entry),
-          })
-        );
+        return options.borrow?.(spec, entry) ?? this.#ownTransport(spec, entry, choice);
       },
       fallsBackToSse,
       restAfterMs: (entry) => (entry.lifecycle === 'keep-alive' ? undefined : REST_AFTER_MS),
@@ -326,6 +320,26 @@ export class HostCore {
         this.log(connection.name, level, message, this.work.whose(connection)),
     };
   }
+
+  readonly #ownTransport: ConnectionContext['transport'] = async (spec, entry, choice) => {
+    const { options, env, clock } = this;
+    await checkStillAdmitted(this.inputs.filledIn(spec, entry), this);
+    const shared = options.daemon ? await import('./host-shared.ts') : undefined;
+    return (
+      options.openTransport?.(spec.name) ??
+      (await shared?.openShared(this, spec)) ??
+      createTransport({
+        entry: confined(entry, options.sandbox),
+        sse: choice === 'sse',
+        env,
+        secrets: this.inputs.secretsIn(entry),
+        baseDir: spec.baseDir,
+        clock,
+        reaper: () => this.#startReaper(),
+        credentials: () => this.auth.of(spec, entry),
+      })
+    );
+  };
 
   #changed(connection: Connection): void {
     if (connection.state.status === 'connected') {

@@ -7,7 +7,7 @@ import type { ToolSearchMode } from './catalog/deferral.ts';
 import type { Naming } from './catalog/names.ts';
 import type { ServerEntry, ServerSpec } from './config/entry.ts';
 import type { AskInput } from './config/input-values.ts';
-import type { BuiltIn } from './config/load.ts';
+import type { BuiltIn, LoadedConfig } from './config/load.ts';
 import type { LogLevel } from './connection/log-gate.ts';
 import type { Questioned } from './connection/questions.ts';
 import type { QuestionEvents } from './connection/questions-board.ts';
@@ -80,6 +80,12 @@ export interface HostOptions extends Questioned {
   readonly openTransport?: ((name: string) => Transport | undefined) | undefined;
   readonly env?: NodeJS.ProcessEnv | undefined;
   readonly clock?: Clock | undefined;
+  /** @internal The configuration for these options, if it was read a moment ago. */
+  readonly config?: LoadedConfig | undefined;
+  /** @internal Prefix of the ids of calls, sessions and questions, for processes with several hosts. */
+  readonly idPrefix?: string | undefined;
+  /** @internal Gives the transport to a process of another host that runs the same server; undefined: start one. */
+  readonly borrow?: ((spec: ServerSpec, entry: ServerEntry) => Transport | undefined) | undefined;
 }
 
 /** What `host.on` tells, by the name of the event. */

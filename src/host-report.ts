@@ -1,5 +1,6 @@
 /** A server's state, and what is said about it, as other programs read it. */
 
+import type { DedicatedReason } from './call/berths.ts';
 import type { ServerListing } from './catalog/catalog.ts';
 import { transportOf } from './config/describe.ts';
 import type { Scope } from './config/entry.ts';
@@ -28,16 +29,21 @@ export interface ServerReport {
   readonly pid?: number;
   /** Processes that work for one session each, beside the first. */
   readonly ownPids?: readonly number[];
+  /** The same with the reason for each. */
+  readonly dedicated?: readonly { readonly pid: number; readonly reason: DedicatedReason }[];
   readonly quarantined?: readonly { readonly tool: string; readonly reason: string }[];
 }
 
-/** `twins`: processes of sessions that share with nobody. */
+/** `twins`: processes that work for one session each; `reasonOf`: why each was started. */
 export function reportOf(
   connection: Connection,
   listing: ServerListing | undefined,
   twins: readonly Connection[] = [],
+  reasonOf: (twin: Connection) => DedicatedReason = () => 'state',
 ): ServerReport {
-  const ownPids = twins.flatMap((twin) => twin.pid ?? []);
+  const dedicated = twins.flatMap((twin) =>
+    twin.pid === undefined ? [] : [{ pid: twin.pid, reason: reasonOf(twin) }],
+  );
   const { spec, state, negotiated, pid, transportKind } = connection;
   const quarantined = listing?.quarantined ?? [];
   return {
@@ -50,7 +56,7 @@ export function reportOf(
     ...(negotiated === undefined ? {} : { protocolVersion: negotiated.protocolVersion, era: negotiated.era }),
     ...(state.status === 'connected' ? { connectMs: state.connectMs } : {}),
     ...(pid === undefined ? {} : { pid }),
-    ...(ownPids.length === 0 ? {} : { ownPids }),
+    ...(dedicated.length === 0 ? {} : { ownPids: dedicated.map((each) => each.pid), dedicated }),
     ...(quarantined.length === 0 ? {} : { quarantined }),
   };
 }

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { specFromCode } from './config/code-spec.ts';
 import type { ServerEntry, ServerSpec } from './config/entry.ts';
 import { keepUnreadable } from './config/keep.ts';
-import { loadConfig } from './config/load.ts';
+import { type LoadedConfig, loadConfig } from './config/load.ts';
 import { watchFiles } from './config/watch.ts';
 import type { Connection } from './connection/connection.ts';
 import type { Admitted } from './connection/pool.ts';
@@ -103,13 +103,16 @@ export class HostServers {
     });
   }
 
-  /** Reads the configuration again; only servers that changed are restarted, and waited for. */
-  async reload(): Promise<void> {
+  /**
+   * Reads the configuration again; only servers that changed are restarted, and waited for. `read`: the configuration
+   * that the caller has just read for this host.
+   */
+  async reload(read?: LoadedConfig): Promise<void> {
     const core = this.#core;
     const added = await this.#change(async () => {
       if (this.#closed) return [];
       const { cwd = process.cwd(), servers, builtIn } = core.options;
-      const loaded = await loadConfig({ cwd, home: core.home, code: servers, builtIn });
+      const loaded = read ?? (await loadConfig({ cwd, home: core.home, code: servers, builtIn }));
       const watched = core.config.files;
       core.config = keepUnreadable(core.config, loaded);
       if (core.options.watch !== false && !isDeepStrictEqual(watched, core.config.files)) await this.#watch();

@@ -4,12 +4,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { isStdio, type ServerEntry, type ServerSpec, type Settings } from './config/entry.ts';
 import type { Home } from './config/home.ts';
 import { isShareable } from './config/shareable.ts';
+import { type Attached, attachOrStart } from './daemon/client/attach.ts';
+import { allowsDaemon } from './daemon/client/wanted.ts';
+import { placeOf } from './daemon/protocol/place.ts';
 import { asPlugboardError } from './errors.ts';
 import type { HostOptions } from './host-options.ts';
-import type { Attached } from './remote/attach.ts';
-import { placeOf } from './remote/place.ts';
-import { attachOrStart } from './remote/start.ts';
-import { allowsDaemon } from './remote/wanted.ts';
 import { createAttachedTransport } from './transport/attached.ts';
 import type { Transport } from './transport/contract.ts';
 
@@ -48,7 +47,7 @@ async function attach({ options, env, home }: Owner, spec: ServerSpec): Promise<
   const { name, raw, baseDir, scope } = spec;
   if (!isDeepStrictEqual(JSON.parse(JSON.stringify(raw)), raw))
     throw new Error('its entry is not plain data');
-  const place = placeOf(home, env);
+  const place = placeOf(home);
   if (place === undefined) throw new Error('this build has no daemon');
   return attachOrStart(home, place, env, {
     kind: 'server',

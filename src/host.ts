@@ -15,6 +15,7 @@ import type { SearchHit } from './catalog/search/tool-index.ts';
 import type { Tool } from './catalog/tool.ts';
 import type { EditableScope } from './config/edit.ts';
 import { isStdio, type Problem, type ServerEntry } from './config/entry.ts';
+import type { LoadedConfig } from './config/load.ts';
 import type { Connection } from './connection/connection.ts';
 import type { Phase } from './connection/open.ts';
 import { PlugboardError } from './errors.ts';
@@ -282,8 +283,8 @@ export class Host {
   }
 
   /** Reads the configuration again; only servers that changed are restarted, and waited for. */
-  reload(): Promise<void> {
-    return this.#servers.reload();
+  reload(config?: LoadedConfig): Promise<void> {
+    return this.#servers.reload(config);
   }
 
   /** Tells servers that declared an interest what the agent's sandbox allows now. */

@@ -12,7 +12,8 @@ const LAYERS: readonly string[] = [
   'lib',
   'secrets',
   'config',
-  'remote',
+  'daemon/protocol',
+  'daemon/client',
   'policy',
   'auth',
   'transport',
@@ -31,14 +32,18 @@ const LAYERS: readonly string[] = [
   'chat',
   'doctor',
   'cli',
-  'daemon',
+  'daemon/server',
 ];
 
 const IMPORT = /\b(?:from|import)\s*\(?\s*['"](\.[^'"]*)['"]/g;
 
-/** `lib/clock.ts` → `lib`, `errors.ts` → `errors`; the host's own files at the root, `host-options.ts`, → `host`. */
+/**
+ * `lib/clock.ts` → `lib`, `errors.ts` → `errors`; the host's own files at the root, `host-options.ts`, → `host`. The
+ * daemon has three: what it and its clients agree on, its clients, and the process itself.
+ */
 function layerOf(path: string): string {
-  const first = path.split(sep)[0] ?? '';
+  const [first = '', second = ''] = path.split(sep);
+  if (first === 'daemon') return `${first}/${second}`;
   return first.replace(/^host-[a-z-]+\.ts$/, 'host').replace(/\.[cm]?[jt]s$/, '');
 }
 

@@ -22,6 +22,12 @@ const MAX_TWINS = 64;
 
 const REFUSED: ReadonlySet<string> = new Set(['disabled', 'blocked', 'untrusted', 'disconnected']);
 
+/**
+ * Why a session has a process of its own: the server keeps state, it was told the roots of another session, or another
+ * session kept it busy for too long.
+ */
+export type DedicatedReason = 'state' | 'roots' | 'busy';
+
 /** Where one piece of work is done, and whether `leave` has to be called when it is over. */
 export interface Berth {
   readonly connection: Connection;
@@ -38,6 +44,8 @@ interface Place {
   readonly primary: Connection;
   /** The session that the primary belongs to, if to one only. */
   owner: Session | undefined;
+  /** Why it does. */
+  ownerReason: DedicatedReason;
   readonly twins: Map<Session, Connection>;
   readonly turns: Turns;
 }
@@ -46,6 +54,7 @@ export class Berths {
   readonly #options: BerthsOptions;
   readonly #places = new Map<string, Place>();
   readonly #ending = new Set<Promise<void>>();
+  readonly #reasons = new WeakMap<Connection, DedicatedReason>();
 
   constructor(options: BerthsOptions) {
     this.#options = options;
@@ -59,8 +68,11 @@ export class Berths {
     if (own !== undefined) return own;
     // It says itself why it cannot be had.
     if (REFUSED.has(primary.state.status)) return primary;
-    if (place.owner !== undefined) return this.#twin(place, session) ?? primary;
-    if (!isShareable(primary.spec.entry)) place.owner = session;
+    if (place.owner !== undefined) return this.#twin(place, session, place.ownerReason) ?? primary;
+    if (!isShareable(primary.spec.entry)) {
+      place.owner = session;
+      place.ownerReason = 'state';
+    }
     return primary;
   }
 
@@ -79,7 +91,7 @@ export class Berths {
     if (berth !== undefined || place === undefined) return berth ?? { connection, hasTurn: false };
     const signal = signalOf(waiting);
     if (await this.#turn(place, session, signal)) return { connection, hasTurn: true };
-    const twin = this.#twin(place, session);
+    const twin = this.#twin(place, session, 'busy');
     if (twin !== undefined) return { connection: twin, hasTurn: false };
     await this.#turn(place, session, signal, Number.POSITIVE_INFINITY);
     return { connection, hasTurn: true };
@@ -92,7 +104,9 @@ export class Berths {
   /** What this process was told is about this session only: no other uses it from here on. */
   bind(connection: Connection, session: Session): void {
     const place = this.#places.get(connection.name);
-    if (place?.primary === connection) place.owner ??= session;
+    if (place?.primary !== connection || place.owner !== undefined) return;
+    place.owner = session;
+    place.ownerReason = 'roots';
   }
 
   /** The session that a process belongs to, if to one only. */
@@ -101,6 +115,11 @@ export class Berths {
     if (place?.primary === connection) return place.owner;
     for (const [session, twin] of place?.twins ?? []) if (twin === connection) return session;
     return undefined;
+  }
+
+  /** Why a process of a server beside the first one was started. */
+  reasonOf(connection: Connection): DedicatedReason | undefined {
+    return this.#reasons.get(connection);
   }
 
   twinsOf(server: string): readonly Connection[] {
@@ -133,16 +152,23 @@ export class Berths {
     const known = this.#places.get(primary.name);
     if (known?.primary === primary) return known;
     this.drop(primary.name);
-    const place: Place = { primary, owner: undefined, twins: new Map(), turns: new Turns() };
+    const place: Place = {
+      primary,
+      owner: undefined,
+      ownerReason: 'state',
+      twins: new Map(),
+      turns: new Turns(),
+    };
     this.#places.set(primary.name, place);
     return place;
   }
 
-  #twin(place: Place, session: Session): Connection | undefined {
+  #twin(place: Place, session: Session, reason: DedicatedReason): Connection | undefined {
     const known = place.twins.get(session);
     if (known !== undefined) return known;
     if (place.twins.size >= MAX_TWINS) return undefined;
     const twin = this.#options.twin(place.primary);
+    this.#reasons.set(twin, reason);
     place.twins.set(session, twin);
     return twin;
   }

@@ -1,6 +1,7 @@
-/** A command that runs in the daemon for a shell elsewhere: the same verbs, over the host that is there already. */
+/** Runs a command in the daemon for a shell: the same commands, over a host that others share. */
 
 import type { Home } from '../config/home.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Host } from '../host.ts';
 import type { HostSession } from '../host-session.ts';
@@ -18,17 +19,19 @@ export interface Elsewhere {
   readonly env: NodeJS.ProcessEnv;
   readonly home: Home;
   readonly host: Host;
-  /** Aborted when nobody waits for it any more. */
+  /** The configuration of that host, read for this command. */
+  readonly config: LoadedConfig;
+  /** Aborted when the shell has disconnected. */
   readonly signal: AbortSignal;
-  /** A person sits at the shell and could be asked there. */
-  readonly canAskAtHome: boolean;
+  /** The command could ask a person if it ran in the shell's own process. */
+  readonly canAskLocally: boolean;
   readonly stdout: TextSink;
   readonly stderr: TextSink;
 }
 
-/** The exit status; or `home`, when a person has to be asked, and nothing was done yet. */
-export async function runElsewhere(elsewhere: Elsewhere): Promise<number | 'home'> {
-  const { argv, cwd, env, home, host, stdout, stderr } = elsewhere;
+/** The exit status; or `local` if a person has to be asked and nothing was done yet. */
+export async function runElsewhere(elsewhere: Elsewhere): Promise<number | 'local'> {
+  const { argv, cwd, env, home, host, config, stdout, stderr } = elsewhere;
   const cancel = new AbortController();
   const stop = (): void => cancel.abort(new PlugboardError('CANCELLED', 'Interrupted.'));
   if (elsewhere.signal.aborted) stop();
@@ -48,16 +51,16 @@ export async function runElsewhere(elsewhere: Elsewhere): Promise<number | 'home
       version: readVersion,
       output,
       signal: cancel.signal,
-      there: { cwd, home, openHost: (need) => Promise.resolve(viewOf(host, need)) },
+      there: { cwd, home, config, openHost: (need) => Promise.resolve(viewOf(host, need)) },
     });
   } catch (thrown) {
     const { code } = asPlugboardError(thrown);
     const asks = code === 'APPROVAL_REQUIRED' || code === 'UNTRUSTED';
-    return asks && elsewhere.canAskAtHome ? 'home' : reportFailure(thrown, output, false);
+    return asks && elsewhere.canAskLocally ? 'local' : reportFailure(thrown, output, false);
   }
 }
 
-/** The shared host as one command sees it: the servers it named, every tool, results that are whole. */
+/** The shared host for one command: the servers it named, every tool, whole results. */
 function viewOf(host: Host, need: Need): CommandHost {
   const { servers: wanted, approve, forModel = false } = need;
   const session: HostSession = host.session({ approve, approvals: 'client', forModel });
@@ -81,12 +84,12 @@ function viewOf(host: Host, need: Need): CommandHost {
     credentialPlace: (name) => host.credentialPlace(name),
     on: (event, listener) => host.on(event, listener),
     async ready() {
-      // Whoever asks wants to know how it is now, not how it was when the daemon first tried.
+      // A person who asks expects the current state, not that of the first attempt.
       const failed = host.servers().filter(({ status }) => status === 'failed');
       await Promise.all(failed.map(({ name }) => host.connect(name).catch(() => {})));
       await host.ready();
     },
-    // It is not ours: the others go on with it.
+    // Other sessions use it.
     close: () => Promise.resolve(),
   };
 }

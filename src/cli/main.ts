@@ -2,11 +2,10 @@
 /** The command `plugboard`: where it begins, and the only place that ends the process. */
 
 import { writeSync } from 'node:fs';
+import { DAEMON_COMMANDS } from '../daemon/protocol/commands.ts';
 import { readVersion } from '../lib/version.ts';
 
 const STDOUT = 1;
-/** Relays, and commands that a running daemon may know the answer to: they need none of the rest. */
-const QUICK = /^(?:serve|call|list|status|tools|search|resources|read|prompts|prompt)$/;
 
 const [, , ...words] = process.argv;
 if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
@@ -25,9 +24,9 @@ async function completeWords(): Promise<void> {
 
 async function main(): Promise<void> {
   const command = words.find((word) => word !== '--json') ?? '';
-  // What is answered from files needs no daemon, nor what it takes to look for one.
-  if (QUICK.test(command) && !words.includes('--no-connect')) {
-    const { runQuickly } = await import('../remote/quick.ts');
+  // A relay, or a command that a running daemon can run. What is answered from files needs no daemon.
+  if ((command === 'serve' || DAEMON_COMMANDS.has(command)) && !words.includes('--no-connect')) {
+    const { runQuickly } = await import('../daemon/client/quick.ts');
     const status = await runQuickly(words, process.env);
     if (status === 'alone') words.push('--no-daemon');
     else if (status !== undefined) process.exit(status);

@@ -3,19 +3,11 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { findHome, type Home } from '../config/home.ts';
+import { findHome } from '../config/home.ts';
 import { PlugboardError } from '../errors.ts';
 import { parseExtraServers } from './extra-server.ts';
 import type { Output } from './output.ts';
-import {
-  type CommandRow,
-  type Context,
-  collect,
-  type Flags,
-  listFlag,
-  type OpenHost,
-  textFlag,
-} from './verb.ts';
+import { type CommandRow, type Context, collect, type Flags, listFlag, textFlag } from './verb.ts';
 
 export interface Invocation {
   readonly argv: readonly string[];
@@ -26,7 +18,7 @@ export interface Invocation {
   readonly output: Output;
   readonly signal: AbortSignal;
   /** For a command that runs for a shell elsewhere: where that shell stands, and the host that is used. */
-  readonly there?: { readonly cwd: string; readonly home: Home; readonly openHost: OpenHost } | undefined;
+  readonly there?: Pick<Context, 'cwd' | 'home' | 'config' | 'openHost'> | undefined;
 }
 
 /** Global flags that take the next word as their value. */
@@ -87,6 +79,7 @@ function contextOf(
   return {
     ...readGlobals(globals, there?.cwd),
     home: there?.home ?? findHome(env),
+    config: there?.config,
     openHost: there?.openHost,
     env,
     output,

@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import type { ServerEntry } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import type { Output } from './output.ts';
 import type { CommandHost, Need } from './with-host.ts';
 
@@ -18,7 +19,9 @@ export interface Context {
   readonly output: Output;
   /** Aborted by SIGINT, SIGTERM, SIGHUP, and when nobody reads our output any more. */
   readonly signal: AbortSignal;
-  /** Gives the host of somebody else instead of one of the command's own. */
+  /** The configuration, if it was read for this command already. */
+  readonly config?: LoadedConfig | undefined;
+  /** Opens a host that is shared with others instead of one for this command alone. */
   readonly openHost?: OpenHost | undefined;
   /** What stood after `--`, as it was typed; undefined when there was no `--`. */
   readonly afterDashes: readonly string[] | undefined;

@@ -2,9 +2,9 @@
 
 import type { Approve } from '../call/session.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import { allowsDaemon } from '../daemon/client/wanted.ts';
 import type { Host } from '../host.ts';
 import { clean } from '../policy/clean.ts';
-import { allowsDaemon } from '../remote/wanted.ts';
 import { needsConsent, trustVerdicts } from './config-report.ts';
 import { aborted } from './interrupt.ts';
 import { findServer } from './known-server.ts';
@@ -81,7 +81,7 @@ export async function openHost(
   work: (hosted: Hosted) => Promise<number>,
 ): Promise<number> {
   const { cwd, home, extra, output, signal } = context;
-  const config = await loadConfig({ cwd, home, extra });
+  const config = context.config ?? (await loadConfig({ cwd, home, extra }));
   if (need.tellsProblems !== true) noteProblems(config.problems, output);
   if (need.servers !== 'all') await settleTrust(context, config, need.servers);
   if (output.canAsk && need.connect !== 'none') {
@@ -94,7 +94,7 @@ export async function openHost(
   if (config.settings.daemon === true && context.openHost === undefined) await startForLater(context);
   // A host that others share may have servers which are not configured: commands speak of those that are.
   const servers = need.servers === 'all' ? config.servers.map(({ name }) => name) : need.servers;
-  const host = await (context.openHost?.({ ...need, servers }) ?? ownHost(context, need));
+  const host = await (context.openHost?.({ ...need, servers }) ?? ownHost(context, config, need));
   const stopLog = context.verbose ? logTo(context, host) : undefined;
   try {
     return await Promise.race([work({ host, config }), aborted(signal)]);
@@ -106,11 +106,11 @@ export async function openHost(
 
 async function startForLater({ home, env }: Context): Promise<void> {
   if (!allowsDaemon(env)) return;
-  const { startDaemon } = await import('../remote/control.ts');
+  const { startDaemon } = await import('../daemon/client/control.ts');
   await startDaemon(home, env).catch(() => {});
 }
 
-async function ownHost(context: Context, need: Need): Promise<CommandHost> {
+async function ownHost(context: Context, config: LoadedConfig, need: Need): Promise<CommandHost> {
   const { cwd, home, extra, env, signal } = context;
   const { createHost } = await import('../host.ts');
   signal.throwIfAborted();
@@ -118,6 +118,7 @@ async function ownHost(context: Context, need: Need): Promise<CommandHost> {
     cwd,
     home: home.dir,
     servers: extra,
+    config,
     env,
     watch: false,
     connect: need.connect ?? 'all',

@@ -1,6 +1,6 @@
 /** A host for as long as a command runs: as the library has it, not as people's one-shot commands use it. */
 
-import { loadConfig } from '../config/load.ts';
+import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Host } from '../host.ts';
 import type { HostOptions } from '../host-options.ts';
 import { clean } from '../policy/clean.ts';
@@ -19,18 +19,15 @@ export async function withOwnHost(
   work: (host: Host) => Promise<number>,
 ): Promise<number> {
   const { cwd, home, extra, env, signal } = context;
-  if (context.output.canAsk) {
-    // Now, while somebody is sure to look: later there is a page, or a conversation, in the way.
-    const { settleInputs } = await import('./inputs.ts');
-    const config = await loadConfig({ cwd, home, extra });
-    await settleInputs(context, config, config.servers);
-  }
+  const config = await settleInputsFirst(context);
   const { createHost } = await import('../host.ts');
   signal.throwIfAborted();
   const host = await createHost({
     cwd,
     home: home.dir,
     servers: extra,
+    // Read without the built-in server.
+    config: workspace ? undefined : config,
     builtIn: workspace ? workspaceEntries : undefined,
     builtInList: workspaceList,
     env,
@@ -47,4 +44,14 @@ export async function withOwnHost(
     await host.close();
     stopLog?.();
   }
+}
+
+/** Asks for missing `${input:…}` values now, while a person is at the terminal; the configuration, if it was read. */
+export async function settleInputsFirst(context: Context): Promise<LoadedConfig | undefined> {
+  if (!context.output.canAsk) return undefined;
+  const { cwd, home, extra } = context;
+  const { settleInputs } = await import('./inputs.ts');
+  const config = await loadConfig({ cwd, home, extra });
+  await settleInputs(context, config, config.servers);
+  return config;
 }

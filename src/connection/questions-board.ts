@@ -35,12 +35,12 @@ export interface Board {
   ): Promise<T>;
 }
 
-export function createBoard(events: Pick<Emitter<QuestionEvents>, 'emit'>): Board {
+export function createBoard(events: Pick<Emitter<QuestionEvents>, 'emit'>, idPrefix = ''): Board {
   let asked = 0;
   return {
     async ask(question, put, inAWord, signal) {
       asked += 1;
-      const id = `q${asked}`;
+      const id = `${idPrefix}q${asked}`;
       const { kind, server } = question;
       const end = (answer: string): void => events.emit('answer', { id, kind, answer });
       if (signal?.aborted) throw withdrawn(kind, server, signal);

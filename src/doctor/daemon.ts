@@ -1,8 +1,8 @@
 /** Whether the shared daemon, if it runs, is well and of this version. */
 
+import { reportDaemons } from '../daemon/client/control.ts';
 import { asPlugboardError } from '../errors.ts';
 import { readVersion } from '../lib/version.ts';
-import { reportDaemons } from '../remote/control.ts';
 import { type Check, type Patient, plural } from './check.ts';
 
 export async function checkDaemon({ home }: Pick<Patient, 'home'>): Promise<Check[]> {

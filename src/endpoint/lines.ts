@@ -2,7 +2,7 @@
 
 import type { Readable, Writable } from 'node:stream';
 import { type JsonRpcMessage, messageText } from '../lib/json-rpc.ts';
-import { type Dropped, LineCutter } from '../remote/lines.ts';
+import { type Dropped, LineCutter } from '../lib/lines.ts';
 import { MAX_BODY_BYTES } from './http-body.ts';
 
 /** With this much unread by the client, nothing more is read from it, and what it could do without is dropped. */

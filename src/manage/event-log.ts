@@ -1,9 +1,10 @@
-/** Everything a host tells, numbered and kept for a while, for readers that come and go. */
+/** Events of one host, and calls and questions of every host, numbered and kept for a while for readers that reconnect. */
 
 import type { ServerResponse } from 'node:http';
 import type { Host } from '../host.ts';
 import type { HostEvents } from '../host-options.ts';
 import type { Clock } from '../lib/clock.ts';
+import { TRAFFIC_EVENTS, type Traffic } from './traffic.ts';
 
 /** What a reader that was away can catch up on. */
 const MAX_KEPT_EVENTS = 1_000;
@@ -13,22 +14,17 @@ const MAX_UNREAD_BYTES: number = 1024 * 1024;
 const MAX_READERS = 64;
 const HEARTBEAT_MS = 15_000;
 
-const NAMES = [
+const HOST_EVENTS = [
   'server',
   'ready',
   'tools',
   'resources',
   'prompts',
-  'question',
-  'answer',
   'login',
-  'call.begin',
-  'call.progress',
-  'call.end',
   'log',
 ] as const satisfies readonly (keyof HostEvents)[];
 
-export const EVENT_NAMES: readonly string[] = NAMES;
+export const EVENT_NAMES: readonly string[] = [...HOST_EVENTS, ...TRAFFIC_EVENTS];
 
 interface Kept {
   readonly id: number;
@@ -48,10 +44,13 @@ export class EventLog {
   #last = 0;
   #stopHeartbeat: () => void = () => {};
 
-  constructor(host: Pick<Host, 'on'>, clock: Clock) {
+  constructor(host: Pick<Host, 'on'>, traffic: Pick<Traffic, 'on'>, clock: Clock) {
     this.#clock = clock;
     this.#run = clock.now().toString(36);
-    this.#stops = NAMES.map((name) => host.on(name, (event) => this.#told(name, event)));
+    this.#stops = [
+      ...HOST_EVENTS.map((name) => host.on(name, (event) => this.#told(name, event))),
+      ...TRAFFIC_EVENTS.map((name) => traffic.on(name, (event) => this.#told(name, event))),
+    ];
   }
 
   get isFull(): boolean {

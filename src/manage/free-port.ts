@@ -5,12 +5,13 @@ import { DEFAULT_PORT } from '../serve/http.ts';
 
 const MAX_PORTS_TRIED = 20;
 
-/** Tries the usual port and those after it. `taken` is told each that was not free. */
+/** Tries `first`, then the usual port and those after it. Calls `taken` for each that was not free. */
 export async function onFreePort<T>(
   serve: (port: number) => Promise<T>,
-  { taken }: { readonly taken: (port: number) => void },
+  { taken, first }: { readonly taken: (port: number) => void; readonly first?: number | undefined },
 ): Promise<T> {
-  for (let port = DEFAULT_PORT; port < DEFAULT_PORT + MAX_PORTS_TRIED; port += 1) {
+  const usual = Array.from({ length: MAX_PORTS_TRIED }, (_, at) => DEFAULT_PORT + at);
+  for (const port of new Set(first === undefined ? usual : [first, ...usual])) {
     try {
       return await serve(port);
     } catch (thrown) {

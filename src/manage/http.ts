@@ -4,7 +4,7 @@ import { isLoopback } from '../endpoint/guard.ts';
 import type { ServedHttp } from '../endpoint/http.ts';
 import type { Host } from '../host.ts';
 import { type ServeHttpOptions, serveHttp as serveGateway } from '../serve/http.ts';
-import { Management } from './management.ts';
+import { Management, type ManagementOptions } from './management.ts';
 
 export interface ServeManagedOptions extends Omit<ServeHttpOptions, 'desk' | 'sideDoor'> {
   /**
@@ -12,6 +12,8 @@ export interface ServeManagedOptions extends Omit<ServeHttpOptions, 'desk' | 'si
    * no management. `false` leaves it out.
    */
   readonly manage?: { readonly token: string } | false | undefined;
+  /** Calls and questions of more hosts than this one; see {@link ManagementOptions}. */
+  readonly traffic?: ManagementOptions['traffic'];
 }
 
 export interface ServedManaged extends ServedHttp {
@@ -28,11 +30,11 @@ export interface ServedManaged extends ServedHttp {
  * await gateway.close();
  */
 export async function serveHttp(host: Host, options: ServeManagedOptions = {}): Promise<ServedManaged> {
-  const { manage, ...gateway } = options;
+  const { manage, traffic, ...gateway } = options;
   const token = manage === false ? undefined : (manage?.token ?? options.token);
-  if (!token) return { ...(await serveGateway(host, gateway)), page: undefined };
+  if (!token) return { ...(await serveGateway(host, { ...gateway, desk: traffic?.desk })), page: undefined };
   const { approvals, clock } = options;
-  const management = await Management.open(host, { token, approvals, clock });
+  const management = await Management.open(host, { token, approvals, clock, traffic });
   try {
     const served = await serveGateway(host, { ...gateway, desk: management.desk, sideDoor: management });
     const { hostname, port } = new URL(served.url);

@@ -1,25 +1,28 @@
-/** Everything that manages one host over HTTP, behind one side door of its gateway: the API, its desk, and the page. */
+/** Everything that manages one host over HTTP beside its gateway: the API and the page. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SessionOptions } from '../call/session.ts';
 import type { SideDoor } from '../endpoint/http.ts';
 import { endWith } from '../endpoint/http-exchange.ts';
 import type { Host } from '../host.ts';
+import type { HostSession } from '../host-session.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { Api } from './api.ts';
-import { Desk } from './desk.ts';
+import type { Desk } from './desk.ts';
 import { Door } from './door.ts';
 import { EventLog } from './event-log.ts';
 import { WaitingLogins } from './logins.ts';
 import { Page } from './page.ts';
-import { RecentCalls } from './recent-calls.ts';
 import { serverRoutes } from './routes-servers.ts';
 import { useRoutes } from './routes-use.ts';
+import { Traffic } from './traffic.ts';
 
 export interface ManagementOptions {
   readonly token: string;
   readonly approvals?: SessionOptions['approvals'];
   readonly clock?: Clock | undefined;
+  /** Of all hosts of this process; the caller closes it. Default: of this host alone. */
+  readonly traffic?: Traffic | undefined;
 }
 
 export class Management implements SideDoor {
@@ -28,8 +31,9 @@ export class Management implements SideDoor {
   readonly #api: Api;
   readonly #page: Page;
   readonly #events: EventLog;
-  readonly #calls: RecentCalls;
   readonly #logins: WaitingLogins;
+  readonly #session: HostSession;
+  readonly #closeTraffic: () => void;
 
   static async open(host: Host, options: ManagementOptions): Promise<Management> {
     return new Management(host, options, await Page.load());
@@ -37,18 +41,24 @@ export class Management implements SideDoor {
 
   private constructor(host: Host, options: ManagementOptions, page: Page) {
     const { token, approvals = 'client', clock = systemClock } = options;
-    this.desk = new Desk(clock);
+    const traffic = options.traffic ?? new Traffic(clock);
+    const unwatch = options.traffic === undefined ? traffic.watch(host) : () => {};
+    this.#closeTraffic = () => {
+      unwatch();
+      if (options.traffic === undefined) traffic.close();
+    };
+    const { desk, calls } = traffic;
+    this.desk = desk;
     this.#page = page;
     this.#door = new Door(token, clock);
-    this.#events = new EventLog(host, clock);
-    this.#calls = new RecentCalls(host, clock);
+    this.#events = new EventLog(host, traffic, clock);
     this.#logins = new WaitingLogins(host);
-    const { approve, elicit, sample } = this.desk;
-    // Whoever types a call here has agreed to it, as on the command line, and reads all of the result.
-    const session = host.session({ approvals, forModel: false, approve, elicit, sample });
+    const { approve, elicit, sample } = desk;
+    // A person who calls a tool on the page has approved it, as on the command line, and reads the whole result.
+    this.#session = host.session({ approvals, forModel: false, approve, elicit, sample });
     this.#api = new Api(this.#door, [
       ...serverRoutes(host, this.#logins),
-      ...useRoutes({ host, session, desk: this.desk, events: this.#events, calls: this.#calls }),
+      ...useRoutes({ host, session: this.#session, desk, events: this.#events, calls }),
     ]);
   }
 
@@ -64,10 +74,10 @@ export class Management implements SideDoor {
   }
 
   close(): void {
-    this.desk.close();
+    this.#closeTraffic();
     this.#logins.close();
     this.#events.close();
-    this.#calls.close();
+    this.#session.end();
   }
 
   #showPage(request: IncomingMessage, response: ServerResponse, path: string): void {

@@ -5,6 +5,7 @@ import type { Tool } from '../catalog/tool.ts';
 import type { Host } from '../host.ts';
 import type { HostEvents } from '../host-options.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Traffic } from './traffic.ts';
 
 export const MAX_KEPT_CALLS = 10_000;
 /** Points of a server's small chart. */
@@ -55,16 +56,16 @@ export class RecentCalls {
   /** Costs are counted once: a definition never changes, it is replaced. */
   readonly #costs = new WeakMap<Tool['inputSchema'], number>();
 
-  constructor(host: Pick<Host, 'on'>, clock: Clock) {
+  constructor(traffic: Pick<Traffic, 'on'>, clock: Clock) {
     this.#stops = [
-      host.on('call.begin', ({ id, server, tool, session }) =>
+      traffic.on('call.begin', ({ id, server, tool, session }) =>
         this.#begin({ id, server, tool, session, at: clock.now() }),
       ),
-      host.on('call.progress', ({ id, ...progress }) => {
+      traffic.on('call.progress', ({ id, ...progress }) => {
         const call = this.#running.get(id);
         if (call !== undefined) call.progress = progress;
       }),
-      host.on('call.end', (end) => this.#end(end)),
+      traffic.on('call.end', (end) => this.#end(end)),
     ];
   }
 

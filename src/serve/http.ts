@@ -6,6 +6,7 @@ import { createTokenVerifier, type IssuerOptions } from './jwt.ts';
 import type { ServedHost } from './served-host.ts';
 
 export const DEFAULT_PORT = 7420;
+export const REACH_HINT = 'Give --token, or --issuer with --audience; or serve on 127.0.0.1.';
 
 export interface ServeHttpOptions extends GatewayOptions {
   /** Default 127.0.0.1. Anything beyond this machine demands a token or an issuer. */
@@ -35,7 +36,7 @@ export async function serveHttp(host: ServedHost, options: ServeHttpOptions = {}
   const token = options.token || undefined;
   checkReach(name, {
     proof: token !== undefined || issuer !== undefined,
-    hint: 'Give --token, or --issuer with --audience; or serve on 127.0.0.1.',
+    hint: REACH_HINT,
   });
   const verifier = issuer === undefined ? undefined : await createTokenVerifier(issuer);
   return listenHttp(new Gateway(host, options), { host: name, port, token, verifier, legacySse, sideDoor });

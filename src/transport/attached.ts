@@ -1,11 +1,11 @@
 /** A stdio server whose process is the daemon's: the same messages, over a socket, shared with other agents. */
 
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { decodeError, ERROR_KEY } from '../daemon/protocol/error-codec.ts';
+import { LEAVING, type ServerFrame, STOPPED } from '../daemon/protocol/hello.ts';
 import { PlugboardError } from '../errors.ts';
 import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
-import { LEAVING, type ServerFrame, STOPPED } from '../remote/hello.ts';
-import { LineCutter } from '../remote/lines.ts';
-import { hearError, SAID_ERROR } from '../remote/said-error.ts';
+import { LineCutter } from '../lib/lines.ts';
 import type { Receiver, Transport } from './contract.ts';
 
 /** How long the daemon may take to end what it did for us alone. */
@@ -14,21 +14,21 @@ const GOODBYE_MS = 15_000;
 const MAX_LINE_CHARS: number = 16 * 1024 * 1024;
 
 /** `socket`: greeted and welcomed by the daemon; nothing was read from it since. */
-export function createAttachedTransport(socket: Socket): Transport {
+export function createAttachedTransport(socket: Duplex): Transport {
   return new AttachedTransport(socket);
 }
 
 class AttachedTransport implements Transport {
   readonly kind = 'stdio';
   readonly streamPerRequest = false;
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
   readonly #gone: Promise<void>;
   #pid: number | undefined;
   /** Why it ends, where the daemon has said so. */
   #reason: PlugboardError | undefined;
   #closing = false;
 
-  constructor(socket: Socket) {
+  constructor(socket: Duplex) {
     this.#socket = socket;
     this.#gone = new Promise((resolve) => {
       socket.once('close', resolve);
@@ -96,13 +96,13 @@ class AttachedTransport implements Transport {
 
   #told(frame: ServerFrame): void {
     if (frame.plugboard === 'started') this.#pid = frame.pid;
-    else if (frame.plugboard === 'ended') this.#reason = hearError(frame.error);
+    else if (frame.plugboard === 'ended') this.#reason = decodeError(frame.error);
   }
 
   /** An answer that says in our own words why there is none. */
   #failed(receiver: Receiver, { id, error }: Readonly<Record<string, unknown>>): boolean {
     const data = isRecord(error) ? error['data'] : undefined;
-    const said = isRecord(data) ? hearError(data[SAID_ERROR]) : undefined;
+    const said = isRecord(data) ? decodeError(data[ERROR_KEY]) : undefined;
     if (said === undefined || (typeof id !== 'number' && typeof id !== 'string')) return false;
     receiver.lost(id, said);
     return true;

@@ -19,7 +19,8 @@ it(
   'F58: ten agents share one set of servers; the daemon is killed; one new one takes over, calls end typed, nothing is left',
   async () => {
     world.configure({ s: world.server(), t: world.server() });
-    const agents = await Promise.all(Array.from({ length: AGENTS }, () => world.agent().open()));
+    const env = { PLUGBOARD_DAEMON_IDLE_MS: '1000' };
+    const agents = await Promise.all(Array.from({ length: AGENTS }, () => world.agent({ env }).open()));
     const pids = await Promise.all(agents.map((agent) => agent.call('pid')));
     const killed = await world.daemon();
     const before = { pids: new Set(pids).size, servers: world.servers().length };

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { DaemonReport } from '../../src/remote/report.ts';
+import type { DaemonReport } from '../../src/daemon/protocol/report.ts';
 import { Agent } from './agent.ts';
 
 const exec = promisify(execFile);

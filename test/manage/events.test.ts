@@ -82,7 +82,7 @@ describe('SRV-5: /api/events', () => {
 
   it('F28: a reader that does not read is cut off, and nobody else notices', async () => {
     const host = new Emitter<HostEvents>();
-    const log = new EventLog(host, systemClock);
+    const log = new EventLog(host, host, systemClock);
     const server = createServer((_, response) => log.stream(response, undefined, () => {})).listen(
       0,
       '127.0.0.1',

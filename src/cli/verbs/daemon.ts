@@ -1,18 +1,29 @@
-/** `plugboard daemon`: the process in which the sessions of all agents share their servers. */
+/** `plugboard daemon`: the process that all agents of this user share. */
 
 import type { Command } from 'commander';
+import { reportDaemons, startDaemon, stopDaemons } from '../../daemon/client/control.ts';
+import { placeOf } from '../../daemon/protocol/place.ts';
+import type { DaemonReport, HostUse, ServerUse } from '../../daemon/protocol/report.ts';
 import { PlugboardError } from '../../errors.ts';
 import { clean } from '../../policy/clean.ts';
-import { reportDaemons, startDaemon, stopDaemons } from '../../remote/control.ts';
-import type { DaemonReport, HostUse } from '../../remote/report.ts';
 import type { Context, Verb } from '../verb.ts';
 
 const BYTES_PER_MB = 1024 * 1024;
+const MS_PER_MINUTE = 60_000;
+const MS_PER_SECOND = 1_000;
+
+const ACTIONS: Readonly<Record<string, (context: Context) => Promise<number>>> = {
+  start,
+  stop,
+  restart,
+  status,
+  run,
+};
 
 export const daemon: Verb = {
   configure(command: Command): void {
     command
-      .argument('<what>', 'start, stop or status')
+      .argument('<what>', 'start, stop, restart, status, or run (in the foreground, for a service)')
       .addHelpText(
         'after',
         '\nExamples:\n  plugboard daemon start\n  plugboard daemon status --json\n  plugboard daemon stop',
@@ -20,12 +31,11 @@ export const daemon: Verb = {
   },
 
   async run(context: Context, args: readonly string[]): Promise<number> {
-    const [what] = args;
-    if (what === 'start') return start(context);
-    if (what === 'stop') return stop(context);
-    if (what === 'status') return status(context);
+    const [what = ''] = args;
+    const action = Object.hasOwn(ACTIONS, what) ? ACTIONS[what] : undefined;
+    if (action !== undefined) return action(context);
     throw new PlugboardError('USAGE', `There is no daemon ${JSON.stringify(what)}.`, {
-      hint: 'It is plugboard daemon start, stop or status.',
+      hint: 'It is plugboard daemon start, stop, restart, status or run.',
     });
   },
 };
@@ -33,7 +43,7 @@ export const daemon: Verb = {
 async function start({ home, env, output }: Context): Promise<number> {
   const report = await startDaemon(home, env);
   output.answer({ running: true, daemons: [report] }, () =>
-    [`The daemon runs (pid ${report.pid}).`, 'Without anything to do it ends after ten minutes.'].join('\n'),
+    [`The daemon runs (pid ${report.pid}).`, `It ${lifetime(report)}.`].join('\n'),
   );
   return 0;
 }
@@ -44,21 +54,46 @@ async function stop({ home, output }: Context): Promise<number> {
   return 0;
 }
 
+/** Sessions of agents attach to the new one with their next request. */
+async function restart(context: Context): Promise<number> {
+  await stopDaemons(context.home);
+  return start(context);
+}
+
 async function status({ home, output }: Context): Promise<number> {
   const daemons = await reportDaemons(home);
   output.answer({ running: daemons.length > 0, daemons }, () =>
     daemons.length === 0
-      ? 'The daemon is not running. Agents that use `plugboard serve` start it, and so does plugboard daemon start.'
+      ? 'The daemon is not running. `plugboard serve`, `plugboard dashboard` and `plugboard daemon start` start it.'
       : daemons.map(describe).join('\n\n'),
   );
   return 0;
 }
 
-function describe({ pid, version, since, bytes, sessions, hosts, stays }: DaemonReport): string {
-  const end = stays ? 'ends after ten minutes without work' : 'ends with its last session';
+/** For systemd and launchd: this process is the daemon, until a signal or `daemon stop`. */
+async function run({ home, signal }: Context): Promise<number> {
+  const place = placeOf(home);
+  if (place === undefined) throw new PlugboardError('START_FAILED', 'This build has no daemon');
+  const { spawn } = await import('node:child_process');
+  await stopDaemons(home);
+  const child = spawn(process.execPath, [place.entry, '--forever'], {
+    stdio: 'inherit',
+    env: { ...process.env, PLUGBOARD_HOME: home.dir },
+  });
+  const forward = (): void => void child.kill('SIGTERM');
+  signal.addEventListener('abort', forward, { once: true });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => resolve(code ?? 0));
+  });
+}
+
+function describe(report: DaemonReport): string {
+  const { pid, version, since, bytes, sessions, hosts, pages = [] } = report;
   return [
-    `pid ${pid}, version ${version}, since ${since}${size(bytes)}; ${end}`,
+    `pid ${pid}, version ${version}, since ${since}${size(bytes)}; ${lifetime(report)}`,
     `${count(sessions.length, 'session')}, ${count(hosts.length, 'set')} of servers`,
+    ...pages.map(({ url, page }) => `serving ${url}${page === undefined ? '' : `, page ${page}`}`),
     ...hosts.flatMap(describeHost),
   ].join('\n');
 }
@@ -67,11 +102,29 @@ function describeHost({ cwd, sessions, servers }: HostUse): string[] {
   return [
     '',
     `${clean(cwd, { multiline: false })} (${count(sessions, 'session')})`,
-    ...servers.map(({ name, status: state, pid, processes, bytes }) => {
-      const running = pid === undefined ? '' : `, pid ${pid}, ${count(processes ?? 1, 'process', 'es')}`;
-      return `  ${clean(name, { multiline: false })}  ${state}${running}${size(bytes)}`;
-    }),
+    ...servers.flatMap(describeServer),
   ];
+}
+
+function describeServer({ name, status: state, pid, processes, bytes, copies = [] }: ServerUse): string[] {
+  const running = pid === undefined ? '' : `, pid ${pid}, ${count(processes ?? 1, 'process', 'es')}`;
+  return [
+    `  ${clean(name, { multiline: false })}  ${state}${running}${size(bytes)}`,
+    ...copies.map(
+      (copy) =>
+        `    second copy, pid ${copy.pid}: ${copy.reason}${copy.hint === undefined ? '' : `. ${copy.hint}`}`,
+    ),
+  ];
+}
+
+function lifetime({ idleMs, isService }: DaemonReport): string {
+  if (isService === true) return 'runs as a service';
+  if (idleMs === undefined) return 'ends when it is idle';
+  const time =
+    idleMs < MS_PER_MINUTE
+      ? count(Math.round(idleMs / MS_PER_SECOND), 'second')
+      : count(Math.round(idleMs / MS_PER_MINUTE), 'minute');
+  return `ends after ${time} without sessions`;
 }
 
 function count(number: number, word: string, ending = 's'): string {

@@ -1,41 +1,104 @@
-/** `plugboard dashboard`: the page and its API on this machine, and the address that opens it. */
+/** `plugboard dashboard`: the page of the daemon, for the servers of this folder and the calls of every agent. */
 
 import type { Command } from 'commander';
+import { allowsDaemon } from '../../daemon/client/wanted.ts';
 import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
 import { port } from '../flags.ts';
 import { aborted } from '../interrupt.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
-import { withOwnHost } from '../with-own-host.ts';
+import { settleInputsFirst, withOwnHost } from '../with-own-host.ts';
+
+const OWN_NOTE =
+  'note: this page has its own servers and does not show the calls and questions of other agents.';
 
 export const dashboard: Verb = {
   configure(command: Command): void {
     command
-      .option('--port <port>', 'serve on this port (default: 7420, or the next that is free)')
+      .option(
+        '--port <port>',
+        'serve on this port (default: that of the last time, 7420, or the next free one)',
+      )
+      .option('--no-open', 'do not open the browser')
+      .option('--own', 'from a process of its own, which shares nothing with other agents')
       .addHelpText('after', '\nExample:\n  plugboard dashboard');
   },
 
   async run(context: Context, _args: readonly string[], flags: Flags): Promise<number> {
-    const { signal, home, output } = context;
     const given = textFlag(flags, 'port');
     // 0 takes any free port.
-    const wanted = given === undefined || given === '0' ? given : port('--port', given);
-    return withOwnHost(context, { workspace: true, sessions: SERVED_SESSIONS }, async (host) => {
-      const [{ serveHttp, pageWithToken }, { onFreePort }, { gatewayToken }] = await Promise.all([
-        import('../../manage/http.ts'),
-        import('../../manage/free-port.ts'),
-        import('../../serve/token.ts'),
-      ]);
-      const { token } = await gatewayToken(home);
-      const serve = (at: number): ReturnType<typeof serveHttp> => serveHttp(host, { port: at, token });
-      const served =
-        wanted === undefined ? await onFreePort(serve, { taken: () => {} }) : await serve(Number(wanted));
-      const page = pageWithToken(served.page ?? '', token);
-      output.answer({ page, url: served.url }, () =>
-        ['Open this address in a browser:', `  ${page}`, 'End with Ctrl-C.'].join('\n'),
-      );
-      await Promise.race([served.closed, aborted(signal).catch(() => {})]);
-      await served.close();
-      return 0;
-    });
+    const wanted = given === undefined ? undefined : given === '0' ? 0 : Number(port('--port', given));
+    const opens = flags['open'] !== false;
+    if (flags['own'] !== true && !context.verbose && allowsDaemon(context.env)) {
+      const status = await fromDaemon(context, wanted, opens);
+      if (status !== undefined) return status;
+    }
+    context.output.note(OWN_NOTE);
+    return fromOwnHost(context, wanted, opens);
   },
 };
+
+/** Undefined if the configuration switches the daemon off. */
+async function fromDaemon(
+  context: Context,
+  wanted: number | undefined,
+  opens: boolean,
+): Promise<number | undefined> {
+  const { cwd, env, home, extra, signal } = context;
+  await settleInputsFirst(context);
+  const [{ holdHttp }, { gatewayToken }] = await Promise.all([
+    import('../../daemon/client/hold-http.ts'),
+    import('../../serve/token.ts'),
+  ]);
+  const { token } = await gatewayToken(home);
+  const held = await holdHttp({
+    home,
+    env,
+    signal,
+    hello: {
+      kind: 'http',
+      cwd,
+      env,
+      servers: extra,
+      workspace: false,
+      listen: { port: wanted, approvals: 'client', token, manageToken: token },
+    },
+  });
+  if (held === undefined) return undefined;
+  await show(context, held, token, opens);
+  await held.closed;
+  return 0;
+}
+
+async function fromOwnHost(context: Context, wanted: number | undefined, opens: boolean): Promise<number> {
+  const { signal, home } = context;
+  return withOwnHost(context, { workspace: false, sessions: SERVED_SESSIONS }, async (host) => {
+    const [{ serveHttp }, { onFreePort }, { gatewayToken }] = await Promise.all([
+      import('../../manage/http.ts'),
+      import('../../manage/free-port.ts'),
+      import('../../serve/token.ts'),
+    ]);
+    const { token } = await gatewayToken(home);
+    const serve = (at: number): ReturnType<typeof serveHttp> => serveHttp(host, { port: at, token });
+    const served = wanted === undefined ? await onFreePort(serve, { taken: () => {} }) : await serve(wanted);
+    await show(context, served, token, opens);
+    await Promise.race([served.closed, aborted(signal).catch(() => {})]);
+    await served.close();
+    return 0;
+  });
+}
+
+async function show(
+  { output, env }: Context,
+  { url, page: address = '' }: { readonly url: string; readonly page?: string | undefined },
+  token: string,
+  opens: boolean,
+): Promise<void> {
+  const { pageWithToken } = await import('../../manage/http.ts');
+  const page = pageWithToken(address, token);
+  output.answer({ page, url }, () =>
+    ['Open this address in a browser:', `  ${page}`, 'End with Ctrl-C.'].join('\n'),
+  );
+  if (!opens || !output.canAsk) return;
+  const { openBrowser } = await import('../../auth/browser.ts');
+  await openBrowser(page, env).catch(() => false);
+}

@@ -31,7 +31,8 @@ Examples:
 
 async function listConfigured(context: Context): Promise<number> {
   const { output } = context;
-  const config = await loadConfig({ cwd: context.cwd, home: context.home, extra: context.extra });
+  const config =
+    context.config ?? (await loadConfig({ cwd: context.cwd, home: context.home, extra: context.extra }));
   const verdicts = await trustVerdicts(config.servers, context);
   const authority = { managed: config.managed, env: context.env };
   const servers = config.servers.map((spec) =>

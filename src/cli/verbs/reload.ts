@@ -1,7 +1,7 @@
 /** `plugboard reload`: running daemons read the configuration again, and say how they are doing with it. */
 
 import type { Command } from 'commander';
-import { reloadDaemons } from '../../remote/control.ts';
+import { reloadDaemons } from '../../daemon/client/control.ts';
 import type { Context, Verb } from '../verb.ts';
 
 export const reload: Verb = {

@@ -2,18 +2,20 @@
 
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/load.ts';
+import { allowsDaemon } from '../../daemon/client/wanted.ts';
+import { checkReach } from '../../endpoint/http.ts';
 import { PlugboardError } from '../../errors.ts';
 import type { Host } from '../../host.ts';
-import { allowsDaemon } from '../../remote/wanted.ts';
 import { describeConnecting } from '../../serve/connect-lines.ts';
 import type { GatewayOptions } from '../../serve/gateway.ts';
-import { DEFAULT_PORT, type ServeHttpOptions } from '../../serve/http.ts';
+import { DEFAULT_PORT, REACH_HINT, type ServeHttpOptions } from '../../serve/http.ts';
 import type { OwnTool } from '../../serve/own-tools.ts';
 import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
+import type { GatewayToken } from '../../serve/token.ts';
 import { wholeNumber } from '../flags.ts';
 import { aborted } from '../interrupt.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
-import { withOwnHost } from '../with-own-host.ts';
+import { settleInputsFirst, withOwnHost } from '../with-own-host.ts';
 
 // In one bundle with it, so that what serves is shipped once.
 export { dashboard } from './dashboard.ts';
@@ -29,7 +31,8 @@ export const serve: Verb = {
       .option('--no-auth', 'ask MCP clients for no token; on this machine only')
       .option('--issuer <url>', 'accept tokens of this authorization server')
       .option('--audience <name>', 'whom such tokens have to be meant for')
-      .option('--no-daemon', 'have servers of its own instead of sharing those of the daemon')
+      .option('--own', 'serve from a process of its own, which shares nothing with other agents')
+      .option('--no-daemon', 'the same as --own')
       .option('--no-workspace', 'without the built-in server for files and git of the project')
       .option('--legacy-sse', 'also serve the HTTP+SSE transport of 2024-11-05 at /sse')
       .option(
@@ -47,9 +50,14 @@ export const serve: Verb = {
     const http = httpOf(flags);
     const workspace = flags['workspace'] !== false;
     if (flags['agent'] !== true && flags['model'] !== undefined) throw usage('--model belongs to --agent.');
-    // An agent has a model of this process's environment, so it is not shared.
-    const shares = http === undefined && flags['daemon'] !== false && flags['agent'] !== true;
-    if (shares && (await relayed(context, approvals, workspace))) return 0;
+    if (isShared(context, flags)) {
+      if (http === undefined && (await relayed(context, approvals, workspace))) return 0;
+      if (http !== undefined) {
+        const status = await inDaemon(context, { ...http, approvals }, workspace, flags['auth'] !== false);
+        if (status !== undefined) return status;
+      }
+    }
+    if (http !== undefined) context.output.note(OWN_NOTE);
     return withOwnHost(context, { workspace, sessions: SERVED_SESSIONS }, async (host) => {
       const tools = flags['agent'] === true ? await agentTools(context, host, flags) : [];
       return http === undefined
@@ -59,15 +67,23 @@ export const serve: Verb = {
   },
 };
 
-/** False when this process has to serve by itself; who wants to be told more wants a host of its own. */
+const OWN_NOTE =
+  'note: this process has its own servers; its calls and questions are not on the page of other agents.';
+
+/** The agent of `--agent` reads its model from this environment, and `--verbose` logs of this process. */
+function isShared({ env, verbose }: Context, flags: Flags): boolean {
+  const own = flags['own'] === true || flags['daemon'] === false || flags['agent'] === true;
+  return !own && !verbose && allowsDaemon(env);
+}
+
+/** False if the daemon cannot serve this session. */
 async function relayed(
   context: Context,
   approvals: 'client' | 'enforce',
   workspace: boolean,
 ): Promise<boolean> {
-  const { cwd, env, home, extra, signal, verbose } = context;
-  if (verbose || !allowsDaemon(env)) return false;
-  const { relayServe } = await import('../../remote/serve.ts');
+  const { cwd, env, home, extra, signal } = context;
+  const { relayServe } = await import('../../daemon/client/serve.ts');
   return relayServe({
     home,
     env,
@@ -76,7 +92,33 @@ async function relayed(
   });
 }
 
-/** SRV-4. A model that cannot be used is told at the start, not by the first call. */
+/** Undefined if the configuration switches the daemon off. */
+async function inDaemon(
+  context: Context,
+  options: ServeHttpOptions,
+  workspace: boolean,
+  auth: boolean,
+): Promise<number | undefined> {
+  const { cwd, env, home, extra, signal, output } = context;
+  await settleInputsFirst(context);
+  const tokens = await tokensFor(home, options, auth);
+  const { holdHttp } = await import('../../daemon/client/hold-http.ts');
+  const { host, port = DEFAULT_PORT, approvals = 'client', issuer, legacySse } = options;
+  checkReach(host, { proof: tokens.mcp !== undefined || issuer !== undefined, hint: REACH_HINT });
+  const listen = { host, port, approvals, token: tokens.mcp, manageToken: tokens.manage, issuer, legacySse };
+  const held = await holdHttp({
+    home,
+    env,
+    signal,
+    hello: { kind: 'http', cwd, env, servers: extra, workspace, listen },
+  });
+  if (held === undefined) return undefined;
+  announce(output, held, tokens, options);
+  await held.closed;
+  return 0;
+}
+
+/** SRV-4. A model that cannot be used is reported at the start, not by the first call. */
 async function agentTools(
   { env, home, cwd }: Context,
   host: Host,
@@ -111,35 +153,54 @@ async function onHttp(
   options: ServeHttpOptions,
   auth: boolean,
 ): Promise<number> {
-  const [{ serveHttp }, { gatewayToken }] = await Promise.all([
-    import('../../manage/http.ts'),
-    import('../../serve/token.ts'),
-  ]);
-  const own = options.token === undefined ? await gatewayToken(home) : undefined;
-  // Who may call tools can be anybody here, or whom an issuer vouches for; who manages has our own token.
-  const manageToken = options.token ?? own?.token;
-  const mcpToken = auth && options.issuer === undefined ? manageToken : options.token;
-  const manage = manageToken === undefined ? undefined : { token: manageToken };
-  const served = await serveHttp(host, { ...options, token: mcpToken, manage });
-  const { url, page } = served;
+  const { serveHttp } = await import('../../manage/http.ts');
+  const tokens = await tokensFor(home, options, auth);
+  const manage = tokens.manage === undefined ? undefined : { token: tokens.manage };
+  const served = await serveHttp(host, { ...options, token: tokens.mcp, manage });
+  announce(output, served, tokens, options);
+  await Promise.race([served.closed, aborted(signal).catch(() => {})]);
+  await served.close();
+  return 0;
+}
+
+interface Tokens {
+  /** Of MCP clients; undefined if none is required, or an issuer signs them. */
+  readonly mcp: string | undefined;
+  /** Of the page and the management API. */
+  readonly manage: string | undefined;
+  /** The one that is kept in the home, if none was given. */
+  readonly kept: GatewayToken | undefined;
+}
+
+async function tokensFor(home: Context['home'], options: ServeHttpOptions, auth: boolean): Promise<Tokens> {
+  const { gatewayToken } = await import('../../serve/token.ts');
+  const kept = options.token === undefined ? await gatewayToken(home) : undefined;
+  const manage = options.token ?? kept?.token;
+  return { kept, manage, mcp: auth && options.issuer === undefined ? manage : options.token };
+}
+
+function announce(
+  output: Context['output'],
+  { url, page }: { readonly url: string; readonly page: string | undefined },
+  { kept, manage, mcp }: Tokens,
+  { issuer }: ServeHttpOptions,
+): void {
   output.answer(
     {
       url,
       page,
-      ...(own?.isNew ? { token: own.token } : {}),
-      ...(own === undefined ? {} : { tokenFile: own.file }),
+      ...(kept?.isNew ? { token: kept.token } : {}),
+      ...(kept === undefined ? {} : { tokenFile: kept.file }),
     },
     () => {
-      // A token that was made before is in its file and in the agents that were connected; it is not shown again.
-      const shown = own === undefined || own.isNew ? manageToken : '<token>';
+      // A token that exists already is in its file and in the agents that use it; it is not printed again.
+      const shown = kept === undefined || kept.isNew ? manage : '<token>';
       const about =
-        own === undefined
+        kept === undefined
           ? []
-          : [own.isNew ? `The token is new, and kept in ${own.file}.` : `The token is in ${own.file}.`];
+          : [kept.isNew ? `The token is new, and kept in ${kept.file}.` : `The token is in ${kept.file}.`];
       const how =
-        options.issuer === undefined
-          ? describeConnecting({ url, token: mcpToken === undefined ? undefined : shown })
-          : '';
+        issuer === undefined ? describeConnecting({ url, token: mcp === undefined ? undefined : shown }) : '';
       return [
         `Serving at ${url}`,
         `Look at it in a browser: ${page}#token=${shown}`,
@@ -149,9 +210,6 @@ async function onHttp(
       ].join('\n');
     },
   );
-  await Promise.race([served.closed, aborted(signal).catch(() => {})]);
-  await served.close();
-  return 0;
 }
 
 function approvalsOf(flags: Flags): 'client' | 'enforce' {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runElsewhere } from '../../../src/cli/elsewhere.ts';
 import { homeAt } from '../../../src/config/home.ts';
+import { loadConfig } from '../../../src/config/load.ts';
 import type { TextSink } from '../../../src/lib/sink.ts';
 import { clean } from '../../../src/policy/clean.ts';
 import { smallHost } from '../../serve/small-host.ts';
@@ -63,7 +64,8 @@ export const argv: Edge = {
           home,
           host,
           signal: AbortSignal.timeout(10_000),
-          canAskAtHome: false,
+          config: await loadConfig({ cwd: project, home }),
+          canAskLocally: false,
           stdout,
           stderr,
         });

@@ -7,11 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { homeAt } from '../../../src/config/home.ts';
-import { Daemon } from '../../../src/daemon/daemon.ts';
+import { greet } from '../../../src/daemon/client/attach.ts';
+import { relay } from '../../../src/daemon/client/relay.ts';
+import { PROTOCOL } from '../../../src/daemon/protocol/hello.ts';
+import { type DaemonRecord, readRecord } from '../../../src/daemon/protocol/record.ts';
+import { Daemon } from '../../../src/daemon/server/daemon.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { greet } from '../../../src/remote/attach.ts';
-import { type DaemonRecord, readRecord } from '../../../src/remote/record.ts';
-import { relay } from '../../../src/remote/relay.ts';
 import { type Edge, orRefused } from '../edge.ts';
 
 const TOKEN = 'THE-TOKEN-OF-THE-DAEMON';
@@ -19,7 +20,7 @@ const TOKEN = 'THE-TOKEN-OF-THE-DAEMON';
 const PATIENCE_MS = 100;
 
 function greeting(hello: object, ...lines: readonly string[]): Buffer {
-  return Buffer.from([JSON.stringify({ plugboard: 1, token: TOKEN, hello }), ...lines, ''].join('\n'));
+  return Buffer.from([JSON.stringify({ plugboard: PROTOCOL, token: TOKEN, hello }), ...lines, ''].join('\n'));
 }
 
 const SCREEN = {
@@ -40,10 +41,9 @@ export const daemon: Edge = {
     const home = homeAt(join(base, 'home'));
     mkdirSync(home.run, { recursive: true, mode: 0o700 });
     writeFileSync(home.config, '{"workspace":false,"mcpServers":{}}');
-    const record = join(home.run, 'daemon-f.json');
+    const record = join(home.run, 'daemon.json');
     const place = {
-      id: 'f',
-      build: 'f',
+      build: { version: '1.0.0', id: 'f', madeAt: 1 },
       entry: '',
       record,
       lock: join(home.run, 'l'),
@@ -145,7 +145,7 @@ export const relayed: Edge = {
 };
 
 function recordOf(socket: string): DaemonRecord {
-  return { pid: 1, version: '1', socket, token: 't', since: 1 };
+  return { pid: 1, protocol: PROTOCOL, build: undefined, socket, token: 't', since: 1 };
 }
 
 async function relayLines(path: string, server: Server, input: Buffer): Promise<void> {

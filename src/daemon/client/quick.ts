@@ -1,31 +1,18 @@
-/** What the command can do without loading the command line: be a relay, and hand itself to the daemon that runs. */
+/** Runs without loading the command line: `serve --stdio` as a relay, and commands that the daemon can run. */
 
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { findHome } from '../config/home.ts';
-import { EXIT_STATUS } from '../errors.ts';
-import { runThere } from './command.ts';
+import { findHome } from '../../config/home.ts';
+import { EXIT_STATUS } from '../../errors.ts';
+import { DAEMON_COMMANDS } from '../protocol/commands.ts';
+import { runInDaemon } from './command.ts';
 import { allowsDaemon } from './wanted.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Commands that ask a running host something, and change nothing of this process's. */
-const THERE: ReadonlySet<string> = new Set([
-  'call',
-  'list',
-  'status',
-  'tools',
-  'search',
-  'resources',
-  'read',
-  'prompts',
-  'prompt',
-]);
-
 /**
- * Runs what was typed if it is plain enough, and resolves to its exit status. Undefined: nothing was done, and
- * the command line has to be loaded; it knows every flag, and says what is wrong with one. `alone`: the same, and
- * a daemon was looked for already.
+ * Resolves to the exit status. Undefined: nothing was done, and the command line has to be loaded, which knows every
+ * flag and its errors. `alone`: the same, and no daemon can be used.
  */
 export async function runQuickly(
   words: readonly string[],
@@ -34,7 +21,7 @@ export async function runQuickly(
   if (!allowsDaemon(env)) return undefined;
   if (words[0] === 'serve') return serveQuickly(words.slice(1), env);
   const command = words.find((word) => word !== '--json') ?? '';
-  return THERE.has(command) ? runThere(words, env) : undefined;
+  return DAEMON_COMMANDS.has(command) ? runInDaemon(words, env) : undefined;
 }
 
 async function serveQuickly(

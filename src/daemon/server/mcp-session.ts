@@ -1,44 +1,37 @@
-/** One client on a socket of the daemon: a front of the gateway for a relay, of one server for a host elsewhere. */
+/** One MCP client of the daemon: of the gateway for a relay, of one server for another host. */
 
-import type { Socket } from 'node:net';
-import type { Backend } from '../endpoint/backend.ts';
-import { type LineClient, openLines } from '../endpoint/stdio.ts';
-import { PlugboardError } from '../errors.ts';
-import type { Clock } from '../lib/clock.ts';
-import { LEAVING, type ServerFrame, type Surroundings } from '../remote/hello.ts';
-import type { SharedHost } from './hosts.ts';
+import type { Duplex } from 'node:stream';
+import type { Backend } from '../../endpoint/backend.ts';
+import { type LineClient, openLines } from '../../endpoint/stdio.ts';
+import { PlugboardError } from '../../errors.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { LEAVING, type ServerFrame } from '../protocol/hello.ts';
 
-/** How long a client may take to end its side. */
+/** Time for a client to close its end. */
 const PARTING_MS = 2_000;
 
 export interface McpSessionOptions {
-  readonly socket: Socket;
-  readonly from: Surroundings;
-  readonly shared: SharedHost;
+  readonly socket: Duplex;
   readonly backend: Backend;
   readonly name: string;
   readonly clock: Clock;
 }
 
 export class McpSession {
-  readonly from: Surroundings;
-  readonly shared: SharedHost;
-  /** Resolves when the client has gone, or was sent away. */
+  /** Resolves when the client has disconnected, or was disconnected. */
   readonly left: Promise<void>;
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
   readonly #client: LineClient;
   readonly #clock: Clock;
   #moving = false;
 
-  constructor({ socket, from, shared, backend, name, clock }: McpSessionOptions) {
-    this.from = from;
-    this.shared = shared;
+  constructor({ socket, backend, name, clock }: McpSessionOptions) {
     this.#socket = socket;
     this.#clock = clock;
     this.#client = openLines(backend, name, { input: socket, output: socket });
     const { left, broken, front } = this.#client;
     this.left = Promise.race([left, broken]).then(() =>
-      // Nobody reads the answers any more: what runs is cancelled upstream (F55).
+      // No one reads the answers: running calls are cancelled upstream (F55).
       front.close(new PlugboardError('CANCELLED', 'the client has gone away')),
     );
     socket.resume();
@@ -48,27 +41,27 @@ export class McpSession {
   async move(): Promise<void> {
     if (this.#moving) return;
     this.#moving = true;
-    // A cancellation has to come through meanwhile, so nothing is held back before that moment.
+    // A cancellation must still get through, so nothing is held back before that moment.
     while (!this.#client.isAnswered) await this.#client.answered();
     if (!this.#socket.destroyed) await this.leave(LEAVING, 0);
   }
 
-  /** A word of the daemon's own, between the lines of a server. */
-  say(frame: ServerFrame): void {
+  /** Sends a frame of the daemon between the lines of a server. */
+  send(frame: ServerFrame): void {
     void this.#client.writer.flushed();
     if (this.#socket.writable) this.#socket.write(`${JSON.stringify(frame)}\n`);
   }
 
-  /** The last word: it is the answer to everything that is waited for. */
+  /** Sends the last frame, which is the answer to every open request. */
   end(frame: ServerFrame): void {
     this.#client.front.close(new PlugboardError('CANCELLED', 'the server has gone away'));
-    this.say(frame);
+    this.send(frame);
     this.#socket.end();
   }
 
-  /** Ends the session when everything is answered, with a word to the relay; after `graceMs` without one. */
+  /** Ends the session when every request is answered, and tells the relay so; after `graceMs` without telling it. */
   async leave(word: string, graceMs: number): Promise<void> {
-    // What arrives from here on is not begun; the relay says it again elsewhere.
+    // Requests that arrive from here on are not started; the relay sends them to the next daemon.
     this.#socket.pause();
     let stopTimer = (): void => {};
     const late = new Promise<void>((resolve) => {
@@ -80,7 +73,7 @@ export class McpSession {
     if (this.#client.isAnswered) this.#socket.write(`${word}\n`);
     this.#socket.end();
     this.#socket.resume();
-    // A client that is stopped, or busy with something else, does not keep us.
+    // A client that is suspended does not hold up the end.
     const giveUp = this.#clock.after(PARTING_MS, () => this.#socket.destroy());
     await this.left;
     giveUp();

@@ -1,7 +1,7 @@
 /** The daemon's log: a file of bounded size that holds no secret. */
 
 import { appendFileSync, renameSync, statSync } from 'node:fs';
-import { clean } from '../policy/clean.ts';
+import { clean } from '../../policy/clean.ts';
 
 const MAX_BYTES: number = 1024 * 1024;
 const MAX_LINE_CHARS = 4_096;

@@ -1,35 +1,35 @@
-/** A command that runs in the daemon, where its servers are: what it prints comes back, and its exit status. */
+/** Runs a command in the daemon, where its servers are: its output comes back as frames, then its exit status. */
 
-import { findHome, type Home } from '../config/home.ts';
-import { EXIT_STATUS } from '../errors.ts';
-import { isTerminal, Sink } from '../lib/sink.ts';
+import { findHome, type Home } from '../../config/home.ts';
+import { EXIT_STATUS } from '../../errors.ts';
+import { LineCutter } from '../../lib/lines.ts';
+import { isTerminal, Sink } from '../../lib/sink.ts';
+import type { CommandFrame, Screen } from '../protocol/hello.ts';
+import { placeOf } from '../protocol/place.ts';
 import { attach } from './attach.ts';
-import type { CommandFrame, Screen } from './hello.ts';
-import { LineCutter } from './lines.ts';
-import { placeOf } from './place.ts';
 import { wantsDaemon } from './wanted.ts';
 
 const STDIN = 0;
 const STDOUT = 1;
 const STDERR = 2;
 
-/** Words after which a command needs a host, or a stdin, of its own. */
-const AT_HOME: ReadonlySet<string> = new Set(['--verbose', '--server', '--no-connect', '-h', '--help', '-']);
+/** Arguments with which a command needs a host, or a stdin, of its own. */
+const LOCAL: ReadonlySet<string> = new Set(['--verbose', '--server', '--no-connect', '-h', '--help', '-']);
 
 const LOST = {
   code: 'CONNECTION_LOST',
-  message: 'The daemon was lost while it ran this command, and whether it was done is not known.',
-  hint: 'plugboard daemon status shows the daemon, and run/daemon.log in the home says what happened.',
+  message: 'The daemon ended while it ran this command; the command may or may not have been completed',
+  hint: 'Check the result, then try again. `plugboard daemon status` shows the daemon, run/daemon.log in the home its log.',
 };
 
-/** Undefined when no daemon runs, or it says that the command is better run at home: then nothing was done. */
-export async function runThere(
+/** Undefined if no daemon runs or the command has to run locally: then nothing was done. */
+export async function runInDaemon(
   words: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<number | undefined> {
-  if (words.some((word) => AT_HOME.has(word) || word.startsWith('--server='))) return undefined;
+  if (words.some((word) => LOCAL.has(word) || word.startsWith('--server='))) return undefined;
   const home = findHome(env);
-  const place = placeOf(home, env);
+  const place = placeOf(home);
   if (place === undefined) return undefined;
   let onGone = (): void => {};
   const stdout = new Sink(STDOUT, () => onGone());
@@ -37,25 +37,25 @@ export async function runThere(
   const screen = screenOf(stdout, stderr);
   const hello = { kind: 'command', cwd: process.cwd(), env, words, screen } as const;
   if (wantsDaemon(env)) await startFirst(home, env);
-  const attached = await attach(place.record, hello).catch(() => undefined);
+  const attached = await attach(place, hello).catch(() => undefined);
   if (attached === undefined) return undefined;
   const { socket, welcome } = attached;
   if (!welcome.ok) {
     socket.destroy();
     return undefined;
   }
-  // Whoever closed the pipe has seen enough: that is no failure.
-  let status: number | 'home' | undefined;
+  // A reader that closes the pipe has read enough: not a failure.
+  let status: number | 'local' | undefined;
   onGone = () => {
     status = 0;
     socket.destroy();
   };
   const lines = new LineCutter((line) => {
-    // Of the daemon of our own build, on our own socket.
+    // Written by our own daemon, on a socket of this user.
     const frame = JSON.parse(line.toString('utf8')) as CommandFrame;
     if ('out' in frame) stdout.write(frame.out);
     else if ('err' in frame) stderr.write(frame.err);
-    else status = 'home' in frame ? 'home' : frame.exit;
+    else status = 'local' in frame ? 'local' : frame.exit;
   });
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => socket.end());
   await new Promise<void>((resolve) => {
@@ -64,7 +64,7 @@ export async function runThere(
     socket.once('close', () => resolve());
     socket.resume();
   });
-  if (status === 'home') return undefined;
+  if (status === 'local') return undefined;
   if (status === undefined) {
     const { message, hint } = LOST;
     if (words.includes('--json')) stdout.write(`${JSON.stringify({ error: LOST }, null, 2)}\n`);
@@ -74,7 +74,7 @@ export async function runThere(
   return status ?? EXIT_STATUS.CONNECTION_LOST;
 }
 
-/** What starts processes is loaded by whoever has to. */
+/** Loaded only where a daemon has to be started. */
 async function startFirst(home: Home, env: NodeJS.ProcessEnv): Promise<void> {
   const { startDaemon } = await import('./control.ts');
   await startDaemon(home, env).catch(() => {});

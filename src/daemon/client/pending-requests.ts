@@ -1,6 +1,6 @@
 /** What a relay has to remember of one client's conversation, so that a new daemon can take it over in the middle. */
 
-import { isRecord, isRequestId, type RequestId } from '../lib/json-rpc.ts';
+import { isRecord, isRequestId, type RequestId } from '../../lib/json-rpc.ts';
 
 type Frame = Readonly<Record<string, unknown>>;
 
@@ -47,7 +47,7 @@ interface Pending {
   readonly line: Buffer;
 }
 
-export class Ledger {
+export class PendingRequests {
   readonly #pending = new Map<RequestId, Pending>();
   readonly #questions = new Set<RequestId>();
   readonly #subscribed = new Map<string, Frame>();

@@ -1,13 +1,12 @@
-/** `serve --stdio` without a host of its own: a session of the daemon, relayed. */
+/** `serve --stdio` as a relay: a session of the daemon, without a host in this process. */
 
 import type { Socket } from 'node:net';
-import type { Home } from '../config/home.ts';
-import { asPlugboardError, PlugboardError } from '../errors.ts';
-import type { Attached } from './attach.ts';
-import type { Hello } from './hello.ts';
-import { placeOf } from './place.ts';
+import type { Home } from '../../config/home.ts';
+import { asPlugboardError, PlugboardError } from '../../errors.ts';
+import type { Hello } from '../protocol/hello.ts';
+import { placeOf } from '../protocol/place.ts';
+import { type Attached, attachOrStart } from './attach.ts';
 import { relay } from './relay.ts';
-import { attachOrStart } from './start.ts';
 
 export interface RelayServeOptions {
   readonly home: Home;
@@ -16,14 +15,14 @@ export interface RelayServeOptions {
   readonly signal: AbortSignal;
 }
 
-/** False when no daemon can be had, or it would not do the same: then the caller serves by itself. */
+/** False if the daemon cannot serve this session: then the caller serves it itself. */
 export async function relayServe({ home, env, hello, signal }: RelayServeOptions): Promise<boolean> {
-  const place = placeOf(home, env);
+  const place = placeOf(home);
   if (place === undefined) return false;
   const open = (): Promise<Attached> => attachOrStart(home, place, env, hello);
   const first = await open().catch((error: unknown) => {
     const { message, hint = '' } = asPlugboardError(error);
-    process.stderr.write(`plugboard: this agent has servers of its own. ${message} ${hint}\n`);
+    process.stderr.write(`plugboard: this agent does not share servers with others: ${message}. ${hint}\n`);
   });
   if (first === undefined) return false;
   if (!first.welcome.ok) {
@@ -34,7 +33,7 @@ export async function relayServe({ home, env, hello, signal }: RelayServeOptions
     const { socket, welcome } = await open();
     if (welcome.ok) return socket;
     socket.destroy();
-    throw new PlugboardError('CONNECTION_LOST', 'The daemon does not take this session any more.', {
+    throw new PlugboardError('CONNECTION_LOST', 'The daemon no longer accepts this session', {
       hint: 'Connect this client again.',
     });
   };

@@ -1,26 +1,26 @@
 /**
- * One server of a shared host, for a host in another process: under its own names, with what it answers as it is.
- * What its caller may see and do is decided there; here it only has its turn, and its questions their way back.
+ * One server of a shared host, exposed as it is to another host: its own names and its own results. The other host
+ * decides what its callers may see and do; here its calls take their turn and the server's questions find their way.
  */
 
-import { type Era, META, type Negotiated } from '../connection/eras.ts';
-import type { Attendant, Backend } from '../endpoint/backend.ts';
-import type { Asker, Params } from '../endpoint/eras.ts';
-import type { Front } from '../endpoint/front.ts';
-import { firstPage, progressOf } from '../endpoint/requests.ts';
-import { Held } from '../endpoint/rounds.ts';
-import { RpcFailure, unknownMethod } from '../endpoint/rpc-failure.ts';
-import type { Work } from '../endpoint/work.ts';
-import { asPlugboardError, PlugboardError } from '../errors.ts';
-import type { Host } from '../host.ts';
-import type { Passage } from '../host-passage.ts';
-import type { HostSession } from '../host-session.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Unsubscribe } from '../lib/emitter.ts';
-import { isRecord, RPC_INTERNAL_ERROR } from '../lib/json-rpc.ts';
-import type { WantedServer } from '../remote/hello.ts';
-import { SAID_ERROR, sayError } from '../remote/said-error.ts';
-import { questionsOf } from '../serve/questions.ts';
+import { type Era, META, type Negotiated } from '../../connection/eras.ts';
+import type { Attendant, Backend } from '../../endpoint/backend.ts';
+import type { Asker, Params } from '../../endpoint/eras.ts';
+import type { Front } from '../../endpoint/front.ts';
+import { firstPage, progressOf } from '../../endpoint/requests.ts';
+import { Held } from '../../endpoint/rounds.ts';
+import { RpcFailure, unknownMethod } from '../../endpoint/rpc-failure.ts';
+import type { Work } from '../../endpoint/work.ts';
+import { asPlugboardError, PlugboardError } from '../../errors.ts';
+import type { Host } from '../../host.ts';
+import type { Passage } from '../../host-passage.ts';
+import type { HostSession } from '../../host-session.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Unsubscribe } from '../../lib/emitter.ts';
+import { isRecord, RPC_INTERNAL_ERROR } from '../../lib/json-rpc.ts';
+import { questionsOf } from '../../serve/questions.ts';
+import { ERROR_KEY, encodeError } from '../protocol/error-codec.ts';
+import type { WantedServer } from '../protocol/hello.ts';
 import { isWanted } from './hosts.ts';
 import type { McpSession } from './mcp-session.ts';
 
@@ -28,16 +28,16 @@ import type { McpSession } from './mcp-session.ts';
 const PRIVATE = /^codex\/sandbox-state/;
 const ASKING = ['elicitation', 'sampling', 'roots'];
 
-/** Undefined when the host has no such server, or another one under its name. */
-export function openHanded(host: Host, wanted: WantedServer, clock: Clock): HandedServer | undefined {
+/** Undefined if the host has no such server, or a different one under its name. */
+export function openPassThrough(host: Host, wanted: WantedServer, clock: Clock): PassThrough | undefined {
   if (!host.servers().some(({ name }) => name === wanted.name)) return undefined;
-  const server = new HandedServer(host, wanted.name, clock);
+  const server = new PassThrough(host, wanted.name, clock);
   if (isWanted(server.spec, wanted)) return server;
   server.leave();
   return undefined;
 }
 
-class HandedServer implements Backend, Attendant {
+export class PassThrough implements Backend, Attendant {
   readonly clock: Clock;
   readonly held: Held;
   readonly isClosing = false;
@@ -69,22 +69,22 @@ class HandedServer implements Backend, Attendant {
     return this;
   }
 
-  /** Tells the client of the process behind this: which it is, what it says, and its end. */
+  /** Reports the server's process to the client: its pid, its log messages, and its end. */
   accompany(client: McpSession): void {
     const { id } = this.#session;
     const { name } = this.spec;
     this.#stop = [
       this.#passage.follow({
         listChanged: (kind) => this.#front?.listChanged(kind),
-        started: (pid) => client.say({ plugboard: 'started', pid }),
-        lost: (error) => client.end({ plugboard: 'ended', error: sayError(error) }),
+        started: (pid) => client.send({ plugboard: 'started', pid }),
+        lost: (error) => client.end({ plugboard: 'ended', error: encodeError(error) }),
       }),
       this.#host.on('log', ({ server, level, message, session }) => {
         if (server === name && session === id) this.#front?.log(name, level, message);
       }),
     ];
     const { pid } = this.#passage;
-    if (pid !== undefined) client.say({ plugboard: 'started', pid });
+    if (pid !== undefined) client.send({ plugboard: 'started', pid });
   }
 
   failureOf(thrown: unknown): RpcFailure {
@@ -92,7 +92,7 @@ class HandedServer implements Backend, Attendant {
     const { rpcCode, rpcMessage, rpcData } = error.detail;
     if (rpcCode !== undefined && rpcMessage !== undefined)
       return new RpcFailure(rpcCode, rpcMessage, theirs(rpcData));
-    return new RpcFailure(RPC_INTERNAL_ERROR, error.message, { [SAID_ERROR]: sayError(error) });
+    return new RpcFailure(RPC_INTERNAL_ERROR, error.message, { [ERROR_KEY]: encodeError(error) });
   }
 
   async close(): Promise<void> {
@@ -200,6 +200,6 @@ function handedOn(params: Params): Params {
 /** Our own words cannot be put into our mouth. */
 function theirs(data: unknown): unknown {
   if (!isRecord(data)) return data;
-  const { [SAID_ERROR]: _said, ...rest } = data;
+  const { [ERROR_KEY]: _said, ...rest } = data;
   return rest;
 }

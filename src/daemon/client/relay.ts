@@ -7,10 +7,10 @@
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { RPC_INTERNAL_ERROR } from '../lib/json-rpc.ts';
-import { LEAVING, STOPPED } from './hello.ts';
-import { Ledger } from './ledger.ts';
-import { LineCutter } from './lines.ts';
+import { RPC_INTERNAL_ERROR } from '../../lib/json-rpc.ts';
+import { LineCutter } from '../../lib/lines.ts';
+import { LEAVING, STOPPED } from '../protocol/hello.ts';
+import { PendingRequests } from './pending-requests.ts';
 
 /** How long the daemon may take to end what it did for us. */
 const GOODBYE_MS = 15_000;
@@ -47,7 +47,7 @@ export function relay(options: RelayOptions): Promise<void> {
 
 class Relay {
   readonly #options: RelayOptions;
-  readonly #ledger = new Ledger();
+  readonly #pending = new PendingRequests();
   readonly #incoming: LineCutter;
   #socket: Socket | undefined;
   #clientLeft = false;
@@ -96,8 +96,8 @@ class Relay {
     const lines = new LineCutter((line) => {
       const said = line.length === WORD_BYTES ? ENDS.get(line.toString('latin1')) : undefined;
       if (said !== undefined) end = said;
-      else if (this.#ledger.received(line)) this.#toClient(line);
-      if (!this.#ledger.hasPending) this.#onAnswered();
+      else if (this.#pending.received(line)) this.#toClient(line);
+      if (!this.#pending.hasPending) this.#onAnswered();
     });
     socket.on('data', (chunk: Buffer) => {
       // Lines of one moment leave in one write.
@@ -119,7 +119,7 @@ class Relay {
 
   #fromClient(line: Buffer): void {
     if (line.length === 1) return;
-    this.#ledger.sent(line);
+    this.#pending.sent(line);
     if (this.#asleep) this.#wake();
     else this.#toDaemon(line);
   }
@@ -142,13 +142,13 @@ class Relay {
       this.#finish();
       return;
     }
-    for (const requestId of this.#ledger.takeQuestions()) {
+    for (const requestId of this.#pending.takeQuestions()) {
       this.#tell({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
     }
     // Only a daemon that said goodbye is known to have begun nothing of what it did not answer.
-    const lost = end === 'lost' ? this.#ledger.takeLost() : [];
+    const lost = end === 'lost' ? this.#pending.takeLost() : [];
     for (const id of lost) this.#tell({ jsonrpc: '2.0', id, error: LOST });
-    this.#asleep = end === 'stopped' && !this.#ledger.hasPending;
+    this.#asleep = end === 'stopped' && !this.#pending.hasPending;
     if (!this.#asleep) this.#wake();
   }
 
@@ -160,11 +160,11 @@ class Relay {
 
   async #recover(): Promise<void> {
     const socket = await this.#reattach();
-    const again = this.#ledger.repeated();
+    const again = this.#pending.repeated();
     this.#use(socket);
-    for (const frame of this.#ledger.opening()) this.#toDaemon(lineOf(frame));
+    for (const frame of this.#pending.opening()) this.#toDaemon(lineOf(frame));
     for (const line of again) this.#toDaemon(line);
-    if (this.#ledger.isInitialized) {
+    if (this.#pending.isInitialized) {
       // What the session had loaded is gone, and the new daemon may know more or less than the old one.
       for (const kind of LIST_KINDS) {
         this.#tell({ jsonrpc: '2.0', method: `notifications/${kind}/list_changed` });
@@ -201,7 +201,7 @@ class Relay {
 
   async #leaveWhenAnswered(): Promise<void> {
     this.#options.input.pause();
-    if (this.#ledger.hasPending) {
+    if (this.#pending.hasPending) {
       const answered = new Promise<void>((resolve) => {
         this.#onAnswered = resolve;
       });

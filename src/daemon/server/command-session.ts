@@ -1,24 +1,24 @@
-/** One command that runs here for somebody's shell: its words come in, what it prints and its status go out. */
+/** Runs one command for a shell: argv comes in, its output and exit status go out. */
 
 import type { Socket } from 'node:net';
-import { runElsewhere } from '../cli/elsewhere.ts';
-import type { Home } from '../config/home.ts';
-import type { CommandFrame, Hello, Screen } from '../remote/hello.ts';
-import type { SharedHost } from './hosts.ts';
+import { runElsewhere } from '../../cli/elsewhere.ts';
+import type { Home } from '../../config/home.ts';
+import type { CommandFrame, Screen, SessionHello } from '../protocol/hello.ts';
+import type { Acquired } from './hosts.ts';
 
-type CommandHello = Extract<Hello, { kind: 'command' }>;
+type CommandHello = Extract<SessionHello, { kind: 'command' }>;
 
 export async function runCommandSession(
   socket: Socket,
   hello: CommandHello,
-  { home, shared }: { readonly home: Home; readonly shared: SharedHost },
+  { home, host, config }: Pick<Acquired, 'host' | 'config'> & { readonly home: Home },
 ): Promise<void> {
   const gone = new AbortController();
   const left = (): void => gone.abort();
   socket.once('end', left);
   socket.once('close', left);
   socket.resume();
-  /** Kept back while it may turn out that a person has to be asked, which can only be done at home. */
+  /** Held back while the command may still have to ask a person, which it can only do locally. */
   let kept: CommandFrame[] | undefined = hello.screen.canAsk ? [] : undefined;
   const send = (frame: CommandFrame): void => {
     if (kept !== undefined) kept.push(frame);
@@ -35,22 +35,23 @@ export async function runCommandSession(
     cwd,
     env,
     home,
-    host: shared.host,
+    host,
+    config,
     signal: gone.signal,
-    canAskAtHome: screen.canAsk,
+    canAskLocally: screen.canAsk,
     stdout: sink(screen.stdout, (out) => {
       release();
       send({ out });
     }),
     stderr: sink(screen.stderr, (err) => {
       send({ err });
-      // Progress is only shown once a call has begun: from here on it is ours.
+      // Progress is shown only after a call has started: from here on the command runs here.
       if (!err.endsWith('\n')) release();
     }),
   });
-  if (outcome === 'home') kept = undefined;
+  if (outcome === 'local') kept = undefined;
   else release();
-  send(outcome === 'home' ? { home: true } : { exit: outcome });
+  send(outcome === 'local' ? { local: true } : { exit: outcome });
   socket.end();
 }
 

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Ledger } from '../../src/remote/ledger.ts';
+import { PendingRequests } from '../../src/daemon/client/pending-requests.ts';
 
 /** Texts that look like what the ledger looks for. */
 const tricky = fc.constantFrom(
@@ -42,7 +42,7 @@ const REPEATABLE =
 it('F58: the calls that are lost with a daemon are those that were sent, however they were written', () => {
   fc.assert(
     fc.property(message, (sent) => {
-      const ledger = new Ledger();
+      const ledger = new PendingRequests();
       ledger.sent(Buffer.from(`${JSON.stringify(sent)}\n`));
       expect(ledger.takeLost()).toEqual(REPEATABLE.test(String(sent['method'])) ? [] : [sent['id']]);
     }),
@@ -50,7 +50,7 @@ it('F58: the calls that are lost with a daemon are those that were sent, however
 });
 
 it('F58: an answer ends its call and no other; what was never answered is forgotten after many', () => {
-  const ledger = new Ledger();
+  const ledger = new PendingRequests();
   const call = (own: number): Buffer =>
     Buffer.from(`{"jsonrpc":"2.0","id":${own},"method":"tools/call","params":{}}`);
   for (let own = 0; own < 40_000; own += 1) ledger.sent(call(own));
@@ -60,7 +60,7 @@ it('F58: an answer ends its call and no other; what was never answered is forgot
 });
 
 it('F58: what is refused without its id is not waited for, nor said again to another daemon', () => {
-  const ledger = new Ledger();
+  const ledger = new PendingRequests();
   for (const line of ['{"id":1,"method":"tools/call"}', 'no JSON', '[{"id":2,"method":"ping"}]', '[1]']) {
     ledger.sent(Buffer.from(line));
   }
@@ -68,7 +68,7 @@ it('F58: what is refused without its id is not waited for, nor said again to ano
 });
 
 it('F58: lines of a daemon that are no JSON-RPC message reach the client, and strike nothing out', () => {
-  const ledger = new Ledger();
+  const ledger = new PendingRequests();
   ledger.sent(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"tools/call"}'));
   const odd = [
     '{"jsonrpc":"2.0","id":1.2.3,"result":{}}',
@@ -80,7 +80,7 @@ it('F58: lines of a daemon that are no JSON-RPC message reach the client, and st
 });
 
 it('F58: a call that is no JSON is waited for until it is refused', () => {
-  const ledger = new Ledger();
+  const ledger = new PendingRequests();
   for (const own of [1, 2]) {
     const end = own === 1 ? '}' : '';
     ledger.sent(Buffer.from(`{"jsonrpc":"2.0","id":${own},"method":"tools/call","params":{}${end}`));
@@ -90,7 +90,7 @@ it('F58: a call that is no JSON is waited for until it is refused', () => {
 });
 
 it('F58: a subscription to nothing that is an address is left to the daemon to refuse', () => {
-  const ledger = new Ledger();
+  const ledger = new PendingRequests();
   ledger.sent(
     Buffer.from('{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":{"toString":1}}}'),
   );

@@ -1,0 +1,163 @@
+/** A connection to the daemon of a home: found, greeted, and started or replaced where necessary. */
+
+import { connect, type Socket } from 'node:net';
+import type { Home } from '../../config/home.ts';
+import { PlugboardError } from '../../errors.ts';
+import { isRecord } from '../../lib/json-rpc.ts';
+import { isNewer } from '../protocol/build.ts';
+import { decodeError } from '../protocol/error-codec.ts';
+import {
+  type ControlHello,
+  FIRST_PROTOCOL,
+  type Greeting,
+  type Hello,
+  PROTOCOL,
+  type Welcome,
+} from '../protocol/hello.ts';
+import type { Place } from '../protocol/place.ts';
+import { type DaemonRecord, readRecord } from '../protocol/record.ts';
+
+/** Time for the daemon's first line; it loads the configuration before it answers. */
+const WELCOME_MS = 30_000;
+/** An environment and an argv: no valid first line is longer. */
+const MAX_FIRST_BYTES: number = 16 * 1024 * 1024;
+const NEWLINE = 0x0a;
+
+export interface Attached {
+  readonly socket: Socket;
+  readonly welcome: Omit<Welcome, 'error'>;
+  /** Why it was refused, if the daemon gave a reason. */
+  readonly error: PlugboardError | undefined;
+}
+
+/** Attaches to the daemon of this home, which is started, or replaced if it runs an older build than ours. */
+export async function attachOrStart(
+  home: Home,
+  place: Place,
+  env: NodeJS.ProcessEnv,
+  hello: Hello,
+): Promise<Attached> {
+  const attached = await attach(place, hello);
+  if (attached !== undefined) return attached;
+  // A relay keeps in memory what it loads, and only the first one has to start a process.
+  const { startAndAttach } = await import('./launch.ts');
+  return startAndAttach(home, place, env, hello);
+}
+
+/**
+ * Undefined if no daemon runs, or one that has to make room for our build. Rejects if the daemon that runs is newer
+ * than we can speak to, or does not behave.
+ */
+export async function attach(place: Place, hello: Hello): Promise<Attached | undefined> {
+  const known = readRecord(place.record);
+  if (known === undefined || isOutdated(known, place)) return undefined;
+  if (known.protocol !== PROTOCOL) throw tooNew(known);
+  return greet(known, hello);
+}
+
+/** True if the running daemon has to make room for our build. */
+export function isOutdated({ protocol = FIRST_PROTOCOL, build }: DaemonRecord, place: Place): boolean {
+  return protocol < PROTOCOL || build === undefined || isNewer(place.build, build);
+}
+
+/** Sends a control message, to a daemon of whichever version. */
+export async function control(daemon: DaemonRecord, hello: ControlHello): Promise<Attached | undefined> {
+  return greet(daemon, hello, daemon.protocol ?? FIRST_PROTOCOL);
+}
+
+export async function greet(
+  daemon: DaemonRecord,
+  hello: Hello,
+  protocol: number = PROTOCOL,
+): Promise<Attached | undefined> {
+  const socket = await reach(daemon.socket);
+  if (socket === undefined) return undefined;
+  const greeting: Greeting = { plugboard: protocol, token: daemon.token, hello };
+  socket.write(`${JSON.stringify(greeting)}\n`);
+  const line = await firstLine(socket);
+  // It ended the connection before it answered: it is shutting down.
+  if (line === undefined) return undefined;
+  const value = parsed(line);
+  if (!isRecord(value) || typeof value['ok'] !== 'boolean') {
+    socket.destroy();
+    throw new PlugboardError('PROTOCOL_ERROR', 'The daemon sent an invalid first line', {
+      hint: 'Run `plugboard daemon stop`.',
+    });
+  }
+  const welcome = { ok: value['ok'], result: value['result'] };
+  return { socket, welcome, error: decodeError(value['error']) };
+}
+
+function tooNew({ build }: DaemonRecord): PlugboardError {
+  const version = build?.version ?? 'of another version';
+  return new PlugboardError('START_FAILED', `The daemon that runs is newer than this program (${version})`, {
+    hint: 'Upgrade this installation of Plugboard, or run `plugboard daemon stop` with it.',
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined if nothing listens there. */
+function reach(path: string): Promise<Socket | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ path, allowHalfOpen: true });
+    const failed = (): void => {
+      socket.destroy();
+      resolve(undefined);
+    };
+    socket.once('error', failed);
+    socket.once('connect', () => {
+      socket.off('error', failed);
+      // Every error is followed by `close`, which callers listen for.
+      socket.on('error', () => {});
+      resolve(socket);
+    });
+  });
+}
+
+/** Reads one line and leaves the rest in the socket. Undefined if the other side ended first. */
+export function firstLine(socket: Socket): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    let head = Buffer.alloc(0);
+    const done = (finish: () => void): void => {
+      clearTimeout(timer);
+      socket.off('data', onData);
+      socket.off('end', onEnd);
+      socket.off('close', onEnd);
+      finish();
+    };
+    const onEnd = (): void =>
+      done(() => {
+        socket.destroy();
+        resolve(undefined);
+      });
+    const onData = (chunk: Buffer): void => {
+      head = Buffer.concat([head, chunk]);
+      const end = head.indexOf(NEWLINE);
+      if (end === -1 && head.length > MAX_FIRST_BYTES) onEnd();
+      if (end === -1) return;
+      done(() => {
+        socket.pause();
+        if (end + 1 < head.length) socket.unshift(head.subarray(end + 1));
+        resolve(head.toString('utf8', 0, end));
+      });
+    };
+    const timer = setTimeout(
+      () =>
+        done(() => {
+          socket.destroy();
+          reject(new PlugboardError('TIMEOUT', `No first line within ${WELCOME_MS / 1000} s`));
+        }),
+      WELCOME_MS,
+    );
+    socket.on('data', onData);
+    socket.once('end', onEnd);
+    socket.once('close', onEnd);
+  });
+}

@@ -1,0 +1,85 @@
+/** Asks the daemon of a home for its status, to stop or to reload; also daemons of 0.1.0, of which a home could have several. */
+
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Home } from '../../config/home.ts';
+import { PlugboardError } from '../../errors.ts';
+import { isRecord } from '../../lib/json-rpc.ts';
+import { type ControlHello, FIRST_PROTOCOL } from '../protocol/hello.ts';
+import { placeOf, RECORD_NAME } from '../protocol/place.ts';
+import { type DaemonRecord, readRecord } from '../protocol/record.ts';
+import type { DaemonReport } from '../protocol/report.ts';
+import { attachOrStart, control } from './attach.ts';
+
+/** Starts the daemon unless it runs, and keeps it running without sessions. */
+export async function startDaemon(home: Home, env: NodeJS.ProcessEnv): Promise<DaemonReport> {
+  const place = placeOf(home);
+  if (place === undefined) throw new PlugboardError('START_FAILED', 'This build has no daemon');
+  const { socket, welcome } = await attachOrStart(home, place, env, { kind: 'stay' });
+  socket.destroy();
+  return asReport(welcome.result);
+}
+
+export async function reportDaemons(home: Home): Promise<readonly DaemonReport[]> {
+  return (await askAll(home, { kind: 'status' })).map(asReport);
+}
+
+/** Reads the configuration again; resolves when changed servers have been restarted. */
+export async function reloadDaemons(home: Home): Promise<readonly DaemonReport[]> {
+  return (await askAll(home, { kind: 'reload' })).map(asReport);
+}
+
+/** Resolves with the number of daemons when all have ended with everything they had started. */
+export async function stopDaemons(home: Home): Promise<number> {
+  return (await askAll(home, { kind: 'stop', when: 'now' })).length;
+}
+
+/** Stops daemons of 0.1.0 that have no sessions. */
+export async function stopIdleFirstDaemons(home: Home): Promise<void> {
+  const isFirst = ({ protocol = FIRST_PROTOCOL }: DaemonRecord): boolean => protocol === FIRST_PROTOCOL;
+  await askAll(home, { kind: 'stop', when: 'idle' }, isFirst);
+}
+
+/** The answers of the daemons that run; each has closed its end by then. */
+async function askAll(
+  home: Home,
+  hello: ControlHello,
+  wanted: (daemon: DaemonRecord) => boolean = () => true,
+): Promise<readonly unknown[]> {
+  const answers = await Promise.all(
+    recordsOf(home)
+      .filter(wanted)
+      .map(async (daemon) => {
+        const attached = await control(daemon, hello);
+        if (attached === undefined) return [];
+        const { socket, welcome } = attached;
+        await new Promise<void>((resolve) => {
+          socket.once('end', () => socket.end());
+          socket.once('close', () => resolve());
+          socket.resume();
+        });
+        return [welcome.result];
+      }),
+  );
+  return answers.flat();
+}
+
+function recordsOf({ run }: Home): DaemonRecord[] {
+  try {
+    return readdirSync(run).flatMap((name) =>
+      RECORD_NAME.test(name) ? (readRecord(join(run, name)) ?? []) : [],
+    );
+  } catch {
+    return []; // the folder does not exist: no daemon was ever started
+  }
+}
+
+function asReport(value: unknown): DaemonReport {
+  if (!isRecord(value) || !Array.isArray(value['hosts']) || !Array.isArray(value['sessions'])) {
+    throw new PlugboardError('PROTOCOL_ERROR', 'The daemon sent an invalid status response', {
+      hint: 'Run `plugboard daemon stop`.',
+    });
+  }
+  // The rest is as the daemon writes it.
+  return value as unknown as DaemonReport;
+}

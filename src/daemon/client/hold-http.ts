@@ -1,0 +1,103 @@
+/** Keeps the daemon serving over HTTP for as long as this process runs; if the daemon is replaced, at the same address. */
+
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Home } from '../../config/home.ts';
+import { PlugboardError } from '../../errors.ts';
+import { isRecord } from '../../lib/json-rpc.ts';
+import { type HttpListening, type SessionHello, STOPPED } from '../protocol/hello.ts';
+import { placeOf } from '../protocol/place.ts';
+import { attachOrStart } from './attach.ts';
+
+const MAX_TRIES = 8;
+const FIRST_PAUSE_MS = 50;
+/** Time for the daemon to let running calls end. */
+const GOODBYE_MS = 15_000;
+
+type HttpHello = Extract<SessionHello, { kind: 'http' }>;
+
+export interface HoldHttpOptions {
+  readonly home: Home;
+  readonly env: NodeJS.ProcessEnv;
+  readonly hello: HttpHello;
+  readonly signal: AbortSignal;
+}
+
+export interface HeldHttp extends HttpListening {
+  /** Resolves when it was asked to end, or a person stopped the daemon; rejects when the daemon cannot be restored. */
+  readonly closed: Promise<void>;
+}
+
+/** Undefined if the configuration switches the daemon off; rejects if the daemon cannot listen there. */
+export async function holdHttp({ home, env, hello, signal }: HoldHttpOptions): Promise<HeldHttp | undefined> {
+  const place = placeOf(home);
+  if (place === undefined) return undefined;
+  const open = async (wanted: HttpHello): Promise<Held | undefined> => {
+    const { socket, welcome, error } = await attachOrStart(home, place, env, wanted);
+    if (welcome.ok) return { socket, listening: asListening(welcome.result) };
+    socket.destroy();
+    if (error !== undefined) throw error;
+    return undefined;
+  };
+  const first = await open(hello);
+  if (first === undefined) return undefined;
+  const { url, page } = first.listening;
+  // Clients and bookmarks have this address now.
+  const again: HttpHello = { ...hello, listen: { ...hello.listen, port: Number(new URL(url).port) } };
+  return { url, page, closed: hold(first, () => reopened(() => open(again)), signal) };
+}
+
+interface Held {
+  readonly socket: Socket;
+  readonly listening: HttpListening;
+}
+
+async function hold(first: Held, reopen: () => Promise<Held>, signal: AbortSignal): Promise<void> {
+  for (let held = first; ; held = await reopen()) {
+    const end = await ended(held.socket, signal);
+    if (end === STOPPED || signal.aborted) return;
+  }
+}
+
+/** Resolves with the last line that the daemon sent. */
+function ended(socket: Socket, signal: AbortSignal): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    const leave = (): void => {
+      socket.end();
+      setTimeout(() => socket.destroy(), GOODBYE_MS).unref();
+    };
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    socket.once('end', () => socket.end());
+    socket.once('close', () => {
+      signal.removeEventListener('abort', leave);
+      resolve(text.trim());
+    });
+    signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) leave();
+    socket.resume();
+  });
+}
+
+/** The old daemon may hold the port until its last call has ended. */
+async function reopened(open: () => Promise<Held | undefined>): Promise<Held> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const held = await open();
+      if (held !== undefined) return held;
+      throw new PlugboardError('CONNECTION_LOST', 'The daemon no longer accepts this session');
+    } catch (error) {
+      if (tries === MAX_TRIES) throw error;
+    }
+    await delay(FIRST_PAUSE_MS * 2 ** tries);
+  }
+}
+
+function asListening(value: unknown): HttpListening {
+  if (!isRecord(value) || typeof value['url'] !== 'string')
+    throw new PlugboardError('PROTOCOL_ERROR', 'The daemon did not send its address');
+  const { url, page } = value;
+  return { url, page: typeof page === 'string' ? page : undefined };
+}

@@ -1,0 +1,13 @@
+/** The commands that a running daemon can run for a shell: they ask its hosts something and change nothing else. */
+
+export const DAEMON_COMMANDS: ReadonlySet<string> = new Set([
+  'call',
+  'list',
+  'status',
+  'tools',
+  'search',
+  'resources',
+  'read',
+  'prompts',
+  'prompt',
+]);

@@ -1,0 +1,114 @@
+/** The first line of each side: what a client asks the daemon for, and whether it gets it. */
+
+import type { ServerEntry } from '../../config/entry.ts';
+import type { EncodedError } from './error-codec.ts';
+
+/**
+ * Version of everything after the first line. Raise it when a client of the previous version could no longer attach;
+ * `status`, `stop` and `handover` are understood by every version from 2 on.
+ */
+export const PROTOCOL = 2;
+/** The version of 0.1.0, whose daemons are only asked for their status and to stop. */
+export const FIRST_PROTOCOL = 1;
+
+/** The session's folder and environment: they decide which servers it has and which processes it may share. */
+export interface Surroundings {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Servers given for this session only. */
+  readonly servers?: Readonly<Record<string, ServerEntry>> | undefined;
+  /** Whether the built-in workspace server is included. Undefined: any host of this folder will do. */
+  readonly workspace?: boolean | undefined;
+}
+
+/** A server as its caller has it configured: another one is not given under its name. */
+export interface WantedServer {
+  readonly name: string;
+  readonly raw: Readonly<Record<string, unknown>>;
+  readonly baseDir: string;
+}
+
+export type SessionHello =
+  /** A relay: MCP lines in both directions from here on, and nothing else. */
+  | ({ readonly kind: 'mcp'; readonly approvals: Approvals } & Surroundings)
+  /** MCP lines in both directions with one server as it is, for a host in another process. */
+  | ({ readonly kind: 'server'; readonly wanted: WantedServer } & Surroundings)
+  /** One command: frames of what it prints, then its exit status. */
+  | ({ readonly kind: 'command'; readonly words: readonly string[]; readonly screen: Screen } & Surroundings)
+  /** The gateway and the page over HTTP for as long as the client stays; the welcome has their addresses. */
+  | ({ readonly kind: 'http'; readonly listen: HttpListen } & Surroundings);
+
+export type ControlHello =
+  | { readonly kind: 'status' }
+  | { readonly kind: 'reload' }
+  /** `idle`: only if no client is attached. */
+  | { readonly kind: 'stop'; readonly when: 'idle' | 'now' }
+  /** Stop accepting clients now, and end when each session has reached a moment without open requests. */
+  | { readonly kind: 'handover' }
+  /** Keep running without sessions, and keep idle servers for a while. */
+  | { readonly kind: 'stay' };
+
+export type Hello = SessionHello | ControlHello;
+
+type Approvals = 'client' | 'enforce';
+
+/** Where and how the gateway listens. */
+export interface HttpListen {
+  readonly host?: string | undefined;
+  /** Undefined: the port of the last time, else the default one, else the next that is free. */
+  readonly port?: number | undefined;
+  readonly approvals: Approvals;
+  /** Required of MCP clients. */
+  readonly token?: string | undefined;
+  /** Required by the management API and the page. */
+  readonly manageToken?: string | undefined;
+  readonly issuer?: { readonly issuer: string; readonly audience: string } | undefined;
+  readonly legacySse?: boolean | undefined;
+}
+
+/** `result` of the welcome to an `http` session. */
+export interface HttpListening {
+  readonly url: string;
+  readonly page: string | undefined;
+}
+
+/** The terminal of the shell that runs a command. */
+export interface Screen {
+  readonly stdout: { readonly isTerminal: boolean; readonly columns?: number; readonly rows?: number };
+  readonly stderr: Screen['stdout'];
+  /** A person could be asked, by a command that runs locally. */
+  readonly canAsk: boolean;
+}
+
+export interface Greeting {
+  readonly plugboard: number;
+  readonly token: string;
+  readonly hello: Hello;
+}
+
+/** `ok: false` without an error: the client does it locally. */
+export interface Welcome {
+  readonly ok: boolean;
+  readonly result?: unknown;
+  readonly error?: EncodedError | undefined;
+}
+
+/** The daemon ends this session in good order: no request without an answer was started. */
+export const LEAVING = '{"plugboard":"leaving"}';
+/** The same, because a person stopped the daemon: none is started until the client sends its next request. */
+export const STOPPED = '{"plugboard":"stopped"}';
+
+/** State of the server's process, between the lines of that server. */
+export type ServerFrame =
+  /** The process that works for this session. */
+  | { readonly plugboard: 'started'; readonly pid?: number | undefined }
+  /** It has ended, with why. */
+  | { readonly plugboard: 'ended'; readonly error: EncodedError };
+
+/** One frame of a command's output. */
+export type CommandFrame =
+  | { readonly out: string }
+  | { readonly err: string }
+  | { readonly exit: number }
+  /** Nothing was done and nothing printed: run it locally. */
+  | { readonly local: true };

@@ -1,0 +1,122 @@
+/** Where the daemon of a home is found, and which build of it this code would start. */
+
+import { chmodSync, existsSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Home } from '../../config/home.ts';
+import { PlugboardError } from '../../errors.ts';
+import { makeFolderSync } from '../../lib/make-folder.ts';
+import { quickHash } from '../../lib/quick-hash.ts';
+import { readVersion } from '../../lib/version.ts';
+import type { Build } from './build.ts';
+
+/** Longest socket path that every system accepts (Linux 108 bytes, macOS 104, terminator included). */
+const MAX_SOCKET_BYTES = 103;
+const HASH_CHARS = 12;
+const OWNER_ONLY = 0o700;
+const OTHERS = 0o077;
+
+const SOCKET_NAME = /^d-[0-9a-f]+\.sock$/;
+
+/** One daemon for each home, whatever version its clients have. */
+export interface Place {
+  /** The build that this process would start. */
+  readonly build: Build;
+  /** The program to start. */
+  readonly entry: string;
+  /** Holds the address and the token of the running daemon; 0600. */
+  readonly record: string;
+  readonly lock: string;
+  readonly log: string;
+}
+
+/** `daemon.json`; 0.1.0 had one file for each build and environment. */
+export const RECORD_NAME: RegExp = /^daemon(?:-[0-9a-f]+)?\.json$/;
+
+/** Undefined if the daemon's program does not exist. */
+export function placeOf(home: Home): Place | undefined {
+  const entry = entryFile();
+  if (entry === undefined) return undefined;
+  return {
+    build: buildOf(entry),
+    entry,
+    record: join(home.run, 'daemon.json'),
+    lock: join(home.run, 'locks', 'daemon.lock'),
+    log: join(home.run, 'daemon.log'),
+  };
+}
+
+/** Reads the file anew: an upgrade replaces it under a running process. */
+export function buildOf(entry: string): Build {
+  const { size, mtimeMs } = statSync(entry);
+  return {
+    version: readVersion(),
+    id: hash([process.execPath, entry, size, mtimeMs]),
+    madeAt: Math.floor(mtimeMs),
+  };
+}
+
+/**
+ * A new path for a socket: in the home, or where that is too long, in a folder that only this user can enter. Never
+ * the path of a predecessor, which removes its own socket when it ends: `id` is random and hexadecimal.
+ */
+export function newSocketPath(home: Home, env: NodeJS.ProcessEnv, id: string): string {
+  if (process.platform === 'win32') return `\\\\.\\pipe\\plugboard-${hash([home.dir])}-${id}`;
+  const name = `d-${id}.sock`;
+  const own = join(home.run, name);
+  if (fits(own)) return inOwnFolder(home.run, own);
+  const runtime = env['XDG_RUNTIME_DIR'] ?? '';
+  const base = isAbsolute(runtime) && existsSync(runtime) ? runtime : '/tmp';
+  for (const root of [base, '/tmp', tmpdir()]) {
+    const folder = join(root, `plugboard-${process.getuid?.() ?? 0}`, hash([home.dir]));
+    const path = join(folder, name);
+    if (!fits(path)) continue;
+    inOwnFolder(dirname(folder), path);
+    return inOwnFolder(folder, path);
+  }
+  throw new PlugboardError('START_FAILED', 'No folder has a path short enough for the socket', {
+    hint: 'Set PLUGBOARD_HOME to a folder with a shorter path.',
+  });
+}
+
+/** Removes sockets of daemons that were killed. Call it only while no daemon of this home accepts connections. */
+export function removeStaleSockets(socket: string): void {
+  if (process.platform === 'win32') return;
+  const folder = dirname(socket);
+  for (const name of readdirSync(folder))
+    if (SOCKET_NAME.test(name)) rmSync(join(folder, name), { force: true });
+}
+
+/** Always true on systems without user ids. */
+export function isOurs({ uid }: { readonly uid: number }): boolean {
+  return process.getuid === undefined || uid === process.getuid();
+}
+
+function fits(path: string): boolean {
+  return Buffer.byteLength(path) <= MAX_SOCKET_BYTES;
+}
+
+/** Anyone who can enter the folder can connect to the daemon, so only its owner may. */
+function inOwnFolder(folder: string, path: string): string {
+  makeFolderSync(folder, OWNER_ONLY);
+  const info = lstatSync(folder);
+  if (info.isDirectory() && isOurs(info)) {
+    // A home that was copied or unpacked can have wider rights. Files of other users in it are ignored: `isOurs`.
+    if ((info.mode & OTHERS) !== 0) chmodSync(folder, OWNER_ONLY);
+    return path;
+  }
+  throw new PlugboardError('START_FAILED', `${folder} is not a folder that only you can enter`, {
+    hint: `Remove it, or set PLUGBOARD_HOME to another folder.`,
+  });
+}
+
+/** The bundle of the build that this file belongs to; when run from the sources, that of the last build. */
+function entryFile(): string | undefined {
+  const candidates = ['../../bin/daemon.cjs', '../../../dist/bin/daemon.cjs'];
+  return candidates.map((path) => fileURLToPath(new URL(path, import.meta.url))).find(existsSync);
+}
+
+function hash(parts: readonly unknown[]): string {
+  return quickHash(JSON.stringify(parts)).slice(0, HASH_CHARS);
+}

@@ -1,0 +1,468 @@
+/** The daemon: the one process of a home that owns its servers, sessions, questions and page (CON-11, SRV-11). */
+
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import type { Home } from '../../config/home.ts';
+import type { Backend } from '../../endpoint/backend.ts';
+import { asPlugboardError } from '../../errors.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { isRecord } from '../../lib/json-rpc.ts';
+import { replaceFile } from '../../lib/locked-file.ts';
+import { Traffic } from '../../manage/traffic.ts';
+import { firstLine } from '../client/attach.ts';
+import type { Build } from '../protocol/build.ts';
+import { encodeError } from '../protocol/error-codec.ts';
+import {
+  type ControlHello,
+  type Hello,
+  LEAVING,
+  PROTOCOL,
+  type SessionHello,
+  STOPPED,
+  type Surroundings,
+  type Welcome,
+} from '../protocol/hello.ts';
+import { buildOf, newSocketPath, type Place, removeStaleSockets } from '../protocol/place.ts';
+import { type DaemonRecord, readRecord } from '../protocol/record.ts';
+import type { DaemonReport } from '../protocol/report.ts';
+import { runCommandSession } from './command-session.ts';
+import { type Acquired, type Scope, type SharedHost, SharedHosts } from './hosts.ts';
+import { HttpSession } from './http-session.ts';
+import { McpSession } from './mcp-session.ts';
+import { openPassThrough } from './pass-through.ts';
+import { bytesOf, useOf } from './status.ts';
+
+/** How long the daemon runs without a session. Its servers have ended with the last session. */
+const LINGER_MS: number = 5 * 60 * 1000;
+/** The same for one that a person started; it keeps its servers for as long. */
+const STAY_MS: number = 10 * 60 * 1000;
+/** How often it checks its record and its program on disk. */
+const WATCH_MS = 1_000;
+/** A new program on disk must be unchanged for so many checks: an installation writes many files. */
+const UPGRADE_CHECKS = 3;
+/** Delay after a change of servers, which often come several at once. */
+const CHECK_MS = 200;
+/** How long running calls may continue after a request to stop. */
+const CLOSE_GRACE_MS = 5_000;
+const TOKEN_BYTES = 32;
+const SOCKET_ID_BYTES = 4;
+const OWNER_ONLY = 0o600;
+
+export interface DaemonOptions {
+  readonly home: Home;
+  readonly place: Place;
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  readonly log: (message: string) => void;
+  /** Starts the successor after an upgrade, if this daemon was to stay. */
+  readonly startSuccessor?: (() => Promise<void>) | undefined;
+}
+
+interface Session {
+  readonly kind: SessionHello['kind'];
+  readonly cwd: string;
+  readonly since: number;
+}
+
+interface McpClient {
+  readonly session: McpSession;
+  readonly from: Surroundings;
+  readonly shared: SharedHost;
+}
+
+export class Daemon {
+  readonly #options: DaemonOptions;
+  readonly #record: DaemonRecord & { readonly build: Build };
+  readonly #server: Server;
+  readonly #traffic: Traffic;
+  readonly #hosts: SharedHosts;
+  readonly #sessions = new Set<Session>();
+  readonly #clients = new Set<McpClient>();
+  readonly #listeners = new Set<HttpSession>();
+  readonly #sockets = new Set<Socket>();
+  /** Of clients that asked to stop, and wait for the end of this process. */
+  readonly #stopping = new Set<Socket>();
+  readonly #checking = new Set<SharedHost>();
+  #cancelIdle: () => void = () => {};
+  #cancelWatch: () => void = () => {};
+  #stays = false;
+  #forever = false;
+  #served = 0;
+  /** The record is gone or another daemon's: no new client can find this one. */
+  #isLost = false;
+  #seenBuild: { readonly id: string; checks: number } | undefined;
+  #handingOver = false;
+  #closing: Promise<void> | undefined;
+  #ended: () => void = () => {};
+  /** Resolves when everything has ended. */
+  readonly closed: Promise<void> = new Promise((resolve) => {
+    this.#ended = resolve;
+  });
+
+  /** Listens and writes the record by which clients find it. */
+  static async start(options: DaemonOptions): Promise<Daemon> {
+    const { home, place, env, clock } = options;
+    const daemon = new Daemon(options, {
+      pid: process.pid,
+      protocol: PROTOCOL,
+      build: place.build,
+      socket: newSocketPath(home, env, randomBytes(SOCKET_ID_BYTES).toString('hex')),
+      token: randomBytes(TOKEN_BYTES).toString('hex'),
+      since: clock.now(),
+    });
+    await daemon.#listen();
+    return daemon;
+  }
+
+  /** Runs without sessions for longer, or until it is stopped, and keeps its servers for a while. */
+  stay({ forever = false }: { readonly forever?: boolean } = {}): void {
+    this.#stays = true;
+    this.#forever ||= forever;
+    this.#settle();
+  }
+
+  private constructor(options: DaemonOptions, record: DaemonRecord & { readonly build: Build }) {
+    this.#options = options;
+    this.#record = record;
+    const { home, clock, log } = options;
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#connected(socket));
+    this.#traffic = new Traffic(clock);
+    this.#hosts = new SharedHosts({
+      home,
+      clock,
+      log,
+      traffic: this.#traffic,
+      keepMs: () => (this.#stays ? this.#idleMs() : 0),
+      changed: (shared) => this.#checkSoon(shared),
+    });
+  }
+
+  reload(): Promise<void> {
+    return this.#hosts.reload();
+  }
+
+  /** Ends in good order: running calls may end, servers are ended, clients are told. May be called twice. */
+  close(word: string = LEAVING): Promise<void> {
+    this.#closing ??= this.#close(word);
+    return this.#closing;
+  }
+
+  // Lifetime.
+
+  async #listen(): Promise<void> {
+    const { socket } = this.#record;
+    // We hold the lock under which daemons are started: no other accepts connections now.
+    removeStaleSockets(socket);
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(socket, resolve);
+    });
+    if (process.platform !== 'win32') chmodSync(socket, OWNER_ONLY);
+    await replaceFile(this.#options.place.record, `${JSON.stringify(this.#record)}\n`, { mode: OWNER_ONLY });
+    this.#options.log(`listening, version ${this.#record.build.version}`);
+    this.#watch();
+    this.#settle();
+  }
+
+  #watch(): void {
+    this.#cancelWatch = this.#options.clock.after(WATCH_MS, () => {
+      this.#isLost = readRecord(this.#options.place.record)?.token !== this.#record.token;
+      if (this.#isLost) this.#settle();
+      if (this.#isUpgraded()) void this.#handOver('a new version was installed');
+      this.#watch();
+    });
+  }
+
+  /** True when the program on disk is another one than ours, and complete. */
+  #isUpgraded(): boolean {
+    if (this.#handingOver || this.#closing !== undefined) return false;
+    let found: Build;
+    try {
+      found = buildOf(this.#options.place.entry);
+    } catch {
+      this.#seenBuild = undefined; // being replaced, or removed: we go on with what is loaded
+      return false;
+    }
+    if (found.id === this.#record.build.id) return false;
+    if (this.#seenBuild?.id !== found.id) this.#seenBuild = { id: found.id, checks: 0 };
+    this.#seenBuild.checks += 1;
+    return this.#seenBuild.checks >= UPGRADE_CHECKS;
+  }
+
+  #idleMs(): number {
+    const given = Number(this.#options.env['PLUGBOARD_DAEMON_IDLE_MS']);
+    if (Number.isInteger(given) && given > 0) return given;
+    return this.#stays ? STAY_MS : LINGER_MS;
+  }
+
+  /** Counts down to the end while there are no sessions. */
+  #settle(): void {
+    this.#cancelIdle();
+    if (this.#sessions.size > 0 || this.#closing !== undefined) return;
+    const end = (why: string): void => {
+      this.#options.log(`ends: ${why}`);
+      void this.close();
+    };
+    if (this.#handingOver) end('its successor runs');
+    else if (this.#isLost) end('its record is gone');
+    else if (!this.#forever)
+      this.#cancelIdle = this.#options.clock.after(this.#idleMs(), () => end('no sessions'));
+  }
+
+  /**
+   * Makes room for a newer build: accepts no more clients, and ends each session at a moment when everything is
+   * answered. Relays then attach to the successor, which the first of them starts.
+   */
+  async #handOver(why: string): Promise<void> {
+    if (this.#handingOver || this.#closing !== undefined) return;
+    this.#handingOver = true;
+    this.#options.log(`hands over: ${why}`);
+    this.#withdraw();
+    // The successor of a service is started by its service manager.
+    if (this.#stays && !this.#forever)
+      await this.#options.startSuccessor?.().catch((error: unknown) => this.#options.log(String(error)));
+    for (const { session } of [...this.#clients]) void session.move();
+    for (const listener of [...this.#listeners]) void listener.leave(LEAVING);
+    this.#settle();
+  }
+
+  /** From here on clients find no daemon here, and start the next. */
+  #withdraw(): void {
+    const { place } = this.#options;
+    this.#server.close();
+    if (readRecord(place.record)?.token === this.#record.token) rmSync(place.record, { force: true });
+  }
+
+  async #close(word: string): Promise<void> {
+    this.#cancelIdle();
+    this.#cancelWatch();
+    this.#withdraw();
+    await Promise.all([
+      ...[...this.#clients].map(({ session }) => session.leave(word, CLOSE_GRACE_MS)),
+      ...[...this.#listeners].map((listener) => listener.leave(word)),
+    ]);
+    await this.#hosts.close();
+    this.#traffic.close();
+    for (const socket of this.#sockets) if (!this.#stopping.has(socket)) socket.destroy();
+    this.#options.log('ended');
+    this.#ended();
+  }
+
+  /** A changed configuration can show servers more variables: sessions that differ in them get another host. */
+  #checkSoon(shared: SharedHost): void {
+    if (this.#checking.has(shared)) return;
+    this.#checking.add(shared);
+    this.#options.clock.after(CHECK_MS, async () => {
+      this.#checking.delete(shared);
+      for (const client of [...this.#clients]) {
+        if (client.shared !== shared) continue;
+        if (!(await this.#hosts.isFor(shared, client.from))) void client.session.move();
+      }
+    });
+  }
+
+  // Clients.
+
+  #connected(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on('error', () => {}); // followed by `close`
+    socket.once('close', () => this.#sockets.delete(socket));
+    this.#receive(socket).catch((error: unknown) => {
+      this.#options.log(`a session failed: ${asPlugboardError(error).message}`);
+      socket.destroy();
+    });
+  }
+
+  async #receive(socket: Socket): Promise<void> {
+    const line = await firstLine(socket);
+    if (line === undefined) return;
+    const hello = this.#checked(line);
+    if (hello === undefined || this.#closing !== undefined) {
+      socket.destroy();
+      return;
+    }
+    if ('cwd' in hello) return this.#attend(socket, hello);
+    const result = await this.#control(hello);
+    if (hello.kind !== 'stop') {
+      socket.end(lineOf({ ok: true, result }));
+      return;
+    }
+    const ends = hello.when === 'now' || this.#sessions.size === 0;
+    socket.write(lineOf({ ok: ends, result }));
+    if (ends) {
+      this.#stopping.add(socket);
+      await this.close(STOPPED);
+    }
+    // Its end tells the client that everything has ended: the process exits first, and closes it.
+    setImmediate(() => socket.end());
+  }
+
+  /** Undefined without the token, or for a session of another protocol version. */
+  #checked(line: string): Hello | undefined {
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch {
+      return undefined;
+    }
+    if (!isRecord(value) || !isRecord(value['hello'])) return undefined;
+    const sent = Buffer.from(String(value['token']));
+    const known = Buffer.from(this.#record.token);
+    if (sent.length !== known.length || !timingSafeEqual(sent, known)) return undefined;
+    // The socket and the token are this user's: it is a client of ours, of this version or for control only.
+    const hello = value['hello'] as unknown as Hello;
+    return 'cwd' in hello && value['plugboard'] !== PROTOCOL ? undefined : hello;
+  }
+
+  async #control(hello: ControlHello): Promise<unknown> {
+    switch (hello.kind) {
+      case 'status':
+        return this.#status();
+      case 'reload':
+        await this.reload();
+        return this.#status();
+      case 'stay':
+        this.stay();
+        return this.#status();
+      case 'stop':
+        return { sessions: this.#sessions.size, stays: this.#stays };
+      case 'handover': {
+        // The client that asks starts the successor itself.
+        const stays = this.#stays;
+        this.#stays = false;
+        await this.#handOver('a newer version asked for it');
+        return { stays };
+      }
+      default:
+        return hello satisfies never;
+    }
+  }
+
+  async #attend(socket: Socket, hello: SessionHello): Promise<void> {
+    const session: Session = { kind: hello.kind, cwd: hello.cwd, since: this.#options.clock.now() };
+    this.#sessions.add(session);
+    this.#settle();
+    try {
+      const from = hello.kind === 'server' ? await this.#hosts.around(hello) : hello;
+      const acquired = await this.#hosts.acquire(from, this.#scopeOf(hello)).catch((error: unknown) => {
+        this.#options.log(`${hello.cwd}: ${asPlugboardError(error).message}`);
+        return undefined;
+      });
+      try {
+        const served = acquired && (await this.#attendIn(acquired, socket, hello, from));
+        if (served !== true) socket.end(lineOf({ ok: false }));
+      } finally {
+        if (acquired !== undefined) await this.#hosts.release(acquired.shared);
+      }
+      // The client's process ends with this: everything that it alone needed has ended before.
+      socket.end();
+    } finally {
+      this.#sessions.delete(session);
+      this.#settle();
+    }
+  }
+
+  #scopeOf({ kind }: SessionHello): Scope {
+    switch (kind) {
+      case 'mcp':
+      case 'http':
+        return 'all';
+      case 'server':
+        return 'named';
+      case 'command':
+        // One command is not a reason to start all servers here, unless the daemon is to stay.
+        return this.#stays ? 'all' : 'existing';
+      default:
+        return kind satisfies never;
+    }
+  }
+
+  /** False if the client has to do it itself. Resolves when the client has disconnected. */
+  async #attendIn(
+    acquired: Acquired,
+    socket: Socket,
+    hello: SessionHello,
+    from: Surroundings,
+  ): Promise<boolean> {
+    const { clock, home } = this.#options;
+    const { shared, host } = acquired;
+    const welcome = (): boolean => socket.write(lineOf({ ok: true }));
+    switch (hello.kind) {
+      case 'mcp':
+        welcome();
+        await this.#serve(socket, shared, from, shared.gateway(host, hello.approvals)).left;
+        return true;
+      case 'server': {
+        const server = openPassThrough(host, hello.wanted, clock);
+        if (server === undefined) return false;
+        welcome();
+        const client = this.#serve(socket, shared, from, server);
+        server.accompany(client);
+        await client.left;
+        return true;
+      }
+      case 'command':
+        welcome();
+        await runCommandSession(socket, hello, { home, ...acquired });
+        return true;
+      case 'http':
+        await this.#listenFor(socket, host, hello.listen);
+        return true;
+      default:
+        return hello satisfies never;
+    }
+  }
+
+  #serve(socket: Socket, shared: SharedHost, from: Surroundings, backend: Backend): McpSession {
+    this.#served += 1;
+    const { clock } = this.#options;
+    const session = new McpSession({ socket, backend, name: `attached-${this.#served}`, clock });
+    const client: McpClient = { session, from, shared };
+    this.#clients.add(client);
+    void session.left.then(() => this.#clients.delete(client));
+    return session;
+  }
+
+  async #listenFor(
+    socket: Socket,
+    host: Acquired['host'],
+    listen: Extract<SessionHello, { kind: 'http' }>['listen'],
+  ): Promise<void> {
+    const { home, clock } = this.#options;
+    let session: HttpSession;
+    try {
+      session = await HttpSession.open(socket, host, listen, { home, clock, traffic: this.#traffic });
+    } catch (error) {
+      socket.write(lineOf({ ok: false, error: encodeError(asPlugboardError(error)) }));
+      return;
+    }
+    this.#listeners.add(session);
+    socket.write(lineOf({ ok: true, result: session.listening }));
+    await session.left;
+    this.#listeners.delete(session);
+  }
+
+  async #status(): Promise<DaemonReport> {
+    const { pid, build, since } = this.#record;
+    return {
+      pid,
+      version: build.version,
+      since: new Date(since).toISOString(),
+      stays: this.#stays,
+      ...(this.#forever ? {} : { idleMs: this.#idleMs() }),
+      isService: this.#forever,
+      ...bytesOf([pid]),
+      sessions: [...this.#sessions].map((session) => ({
+        ...session,
+        since: new Date(session.since).toISOString(),
+      })),
+      pages: [...this.#listeners].map(({ listening }) => listening),
+      hosts: this.#hosts.all().map((each) => useOf(each, this.#hosts.loans)),
+    };
+  }
+}
+
+function lineOf(welcome: Welcome): string {
+  return `${JSON.stringify(welcome)}\n`;
+}

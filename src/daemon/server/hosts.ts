@@ -1,0 +1,359 @@
+/** The hosts of the daemon: one for all sessions of a folder whose servers would be started alike. */
+
+import { realpathSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import type { ServerSpec } from '../../config/entry.ts';
+import type { Home } from '../../config/home.ts';
+import { type LoadedConfig, loadConfig } from '../../config/load.ts';
+import { createHost, type Host } from '../../host.ts';
+import { canonicalJson } from '../../lib/canonical-json.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Traffic } from '../../manage/traffic.ts';
+import { Gateway } from '../../serve/gateway.ts';
+import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
+import { addOptional } from '../../transport/launch.ts';
+import { workspaceEntries, workspaceList } from '../../workspace/entry.ts';
+import type { SessionHello, Surroundings, WantedServer } from '../protocol/hello.ts';
+import { AmbientEnvironment } from './ambient-environment.ts';
+import { sessionDifferences, visibleEnvironment } from './environment.ts';
+import { type Lender, Loans } from './loans.ts';
+
+type Approvals = 'client' | 'enforce';
+export type ServerHello = Extract<SessionHello, { kind: 'server' }>;
+
+/** A folder with the servers that a session has there, and the environment that they would get. */
+interface View {
+  readonly cwd: string;
+  readonly servers: Surroundings['servers'];
+  readonly workspace: boolean;
+  readonly env: NodeJS.ProcessEnv;
+  readonly config: LoadedConfig;
+}
+
+/** One host and its users. */
+export class SharedHost implements Lender {
+  readonly cwd: string;
+  readonly servers: Surroundings['servers'];
+  readonly workspace: boolean;
+  /** Grows by optional variables that later sessions have and the first one had not. */
+  readonly env: NodeJS.ProcessEnv;
+  /** Newest configuration that a session of it was matched with. */
+  config: LoadedConfig;
+  sessions = 0;
+  /** Other hosts that use a process of this one. */
+  #loans = 0;
+  readonly #gateways = new Map<Approvals, Gateway>();
+  readonly #options: SharedHostsOptions;
+  readonly #unused: () => void;
+  #host: Host | undefined;
+  #stopWatching: () => void = () => {};
+  #all: Promise<void> | undefined;
+
+  /** `unused` is called when its last user has left. */
+  constructor(view: View, options: SharedHostsOptions, unused: () => void) {
+    this.cwd = view.cwd;
+    this.servers = view.servers;
+    this.workspace = view.workspace;
+    this.env = { ...view.env };
+    this.config = view.config;
+    this.#options = options;
+    this.#unused = unused;
+  }
+
+  get host(): Host | undefined {
+    return this.#host;
+  }
+
+  get isUsed(): boolean {
+    return this.sessions > 0 || this.#loans > 0;
+  }
+
+  /** `connect: 'none'`: only servers that a session names are started. */
+  async open(idPrefix: string, connect: 'lifecycle' | 'none', loans: Loans): Promise<Host> {
+    const { home, clock, log, traffic, changed } = this.#options;
+    const host = await createHost({
+      cwd: this.cwd,
+      home: home.dir,
+      servers: this.servers,
+      config: this.config,
+      builtIn: this.workspace ? workspaceEntries : undefined,
+      builtInList: workspaceList,
+      // Nothing that was not compared: a variable of one session must not decide for another.
+      env: this.env,
+      clock,
+      connect,
+      manyAgents: true,
+      sessions: SERVED_SESSIONS,
+      idPrefix,
+      borrow: (spec, entry) => loans.borrow(this, spec, entry),
+    });
+    this.#host = host;
+    if (connect === 'lifecycle') this.#all = Promise.resolve();
+    this.#stopWatching = traffic.watch(host);
+    host.on('log', ({ server, level, message }) => {
+      if (level === 'warning' || level === 'error') log(`${level} ${server ?? ''}: ${message}`);
+    });
+    host.on('server', () => changed(this));
+    log(`opened the servers of ${this.cwd}`);
+    return host;
+  }
+
+  /** Starts the servers that `connect: 'none'` left out; resolves when they are being started. */
+  async connectAll(): Promise<void> {
+    this.#all ??= this.#host?.connect();
+    await this.#all;
+  }
+
+  /** The gateway for MCP clients; one for each way of asking for approval. */
+  gateway(host: Host, approvals: Approvals): Gateway {
+    let gateway = this.#gateways.get(approvals);
+    if (gateway === undefined) {
+      const { clock, traffic } = this.#options;
+      gateway = new Gateway(host, { approvals, clock, desk: traffic.desk });
+      this.#gateways.set(approvals, gateway);
+    }
+    return gateway;
+  }
+
+  hold(): () => void {
+    this.#loans += 1;
+    let release = (): void => {
+      release = () => {};
+      this.#loans -= 1;
+      if (!this.isUsed) this.#unused();
+    };
+    return () => release();
+  }
+
+  async close(): Promise<void> {
+    const host = this.#host;
+    this.#host = undefined;
+    await Promise.all([...this.#gateways.values()].map((gateway) => gateway.close()));
+    await host?.close();
+    this.#stopWatching();
+  }
+}
+
+export interface SharedHostsOptions {
+  readonly home: Home;
+  readonly clock: Clock;
+  readonly traffic: Traffic;
+  /** How long a host without users is kept; read when its last user leaves. */
+  readonly keepMs: () => number;
+  readonly log: (message: string) => void;
+  /** The servers of a host changed, and with them perhaps what its sessions have to have in common. */
+  readonly changed: (shared: SharedHost) => void;
+}
+
+/** `all`: a host is made if necessary, and all its servers take part; `named`: only those that a session names. */
+export type Scope = 'all' | 'named' | 'existing';
+
+interface Known {
+  readonly shared: SharedHost;
+  readonly made: Promise<Host>;
+  cancelEnd: () => void;
+}
+
+export interface Acquired {
+  readonly shared: SharedHost;
+  readonly host: Host;
+  /** As the session asked for it: without the workspace server, unless it asked for that. */
+  readonly config: LoadedConfig;
+}
+
+export class SharedHosts {
+  readonly loans: Loans;
+  readonly #options: SharedHostsOptions;
+  readonly #ambient: AmbientEnvironment;
+  readonly #known = new Set<Known>();
+  readonly #ending = new Map<SharedHost, Promise<void>>();
+  /** Hosts are made one after the other, so that each sees the processes of those before it. */
+  #making: Promise<unknown> = Promise.resolve();
+  #made = 0;
+
+  constructor(options: SharedHostsOptions) {
+    this.#options = options;
+    this.loans = new Loans(options.clock);
+    this.#ambient = new AmbientEnvironment(options.home);
+  }
+
+  /** Those that are open. */
+  all(): readonly { readonly shared: SharedHost; readonly host: Host }[] {
+    return [...this.#known].flatMap(({ shared }) =>
+      shared.host === undefined ? [] : [{ shared, host: shared.host }],
+    );
+  }
+
+  /**
+   * The host for a session, with the configuration as it is now; `release` it afterwards. Undefined if there is none
+   * and none is to be made, or if the configuration switches the daemon off.
+   */
+  async acquire(from: Surroundings, scope: Scope): Promise<Acquired | undefined> {
+    const view = await this.#viewOf(from);
+    if (view.config.settings.daemon === false) return undefined;
+    for (;;) {
+      const known = this.#find(view, from) ?? (scope === 'existing' ? undefined : this.#make(view, scope));
+      if (known === undefined) {
+        const ending = [...this.#ending].find(([shared]) => matches(shared, view, from.workspace));
+        if (ending === undefined) return undefined;
+        await ending[1];
+        continue;
+      }
+      const { shared } = known;
+      known.cancelEnd();
+      known.cancelEnd = () => {};
+      shared.sessions += 1;
+      addOptional(shared.env, view.env);
+      try {
+        const host = await known.made;
+        // It may have been closed while we waited.
+        if (!this.#known.has(known)) continue;
+        if (scope !== 'named') await shared.connectAll();
+        await this.#refresh(shared, host, view);
+        return { shared, host, config: view.config };
+      } catch (error) {
+        shared.sessions -= 1;
+        throw error;
+      }
+    }
+  }
+
+  /** The session has left. Resolves when the host is closed, if this was its last user and it is not kept. */
+  async release(shared: SharedHost): Promise<void> {
+    shared.sessions -= 1;
+    await this.#releaseIfUnused(shared);
+  }
+
+  /**
+   * Where a session finds the one server that it wants: among the others of its folder if they have the same one, else
+   * in a host that is given its entry.
+   */
+  async around({ cwd, env, servers, wanted }: ServerHello): Promise<Surroundings> {
+    if (servers === undefined) return { cwd, env };
+    const config = await loadConfig({ cwd, home: this.#options.home, builtIn: workspaceEntries });
+    const same = config.servers.find((spec) => isWanted(spec, wanted));
+    // An entry in a program's own code needs no consent; an entry in a project's file does.
+    return same === undefined || same.scope === 'project' ? { cwd, env, servers } : { cwd, env };
+  }
+
+  /** Whether a session with these surroundings would get this host now. */
+  async isFor(shared: SharedHost, from: Surroundings): Promise<boolean> {
+    return matches(shared, await this.#viewOf(from), from.workspace);
+  }
+
+  async reload(): Promise<void> {
+    await Promise.all(this.all().map(({ host }) => host.reload()));
+  }
+
+  async close(): Promise<void> {
+    await this.#making.catch(() => {});
+    for (const known of [...this.#known]) void this.#end(known);
+    await Promise.all(this.#ending.values());
+  }
+
+  async #viewOf(from: Surroundings): Promise<View> {
+    const session = await this.#ambient.complete(from.env);
+    const workspace = from.workspace === true;
+    const config = await loadConfig({
+      cwd: from.cwd,
+      home: this.#options.home,
+      code: from.servers,
+      builtIn: workspace ? workspaceEntries : undefined,
+    });
+    return {
+      cwd: realPath(from.cwd),
+      servers: from.servers,
+      workspace,
+      env: visibleEnvironment(config.servers, session, from.env),
+      config,
+    };
+  }
+
+  #find(view: View, { workspace }: Surroundings): Known | undefined {
+    return [...this.#known].find(({ shared }) => matches(shared, view, workspace));
+  }
+
+  #make(view: View, scope: Scope): Known {
+    this.#made += 1;
+    const idPrefix = `${this.#made}.`;
+    const shared: SharedHost = new SharedHost(view, this.#options, () => void this.#releaseIfUnused(shared));
+    const made = this.#making
+      .catch(() => {})
+      // Its predecessor for the same sessions has to have ended its processes.
+      .then(() =>
+        Promise.all([...this.#ending].flatMap(([old, ended]) => (isAlike(old, view) ? [ended] : []))),
+      )
+      .then(() => shared.open(idPrefix, scope === 'named' ? 'none' : 'lifecycle', this.loans));
+    this.#making = made;
+    const known: Known = { shared, made, cancelEnd: () => {} };
+    this.#known.add(known);
+    made.catch(() => this.#known.delete(known));
+    return known;
+  }
+
+  /** A watcher notices changes too, but later than the command that follows the change. */
+  async #refresh(shared: SharedHost, host: Host, view: View): Promise<void> {
+    if (shared.config === view.config) return;
+    shared.config =
+      shared.workspace === view.workspace
+        ? view.config
+        : await loadConfig({
+            cwd: shared.cwd,
+            home: this.#options.home,
+            code: shared.servers,
+            builtIn: shared.workspace ? workspaceEntries : undefined,
+          });
+    await host.reload(shared.config).catch((error: unknown) => this.#options.log(String(error)));
+  }
+
+  async #releaseIfUnused(shared: SharedHost): Promise<void> {
+    const known = [...this.#known].find((each) => each.shared === shared);
+    if (known === undefined || shared.isUsed) return;
+    const keepMs = this.#options.keepMs();
+    known.cancelEnd();
+    if (keepMs > 0) known.cancelEnd = this.#options.clock.after(keepMs, () => void this.#end(known));
+    else await this.#end(known);
+  }
+
+  #end(known: Known): Promise<void> {
+    const { shared } = known;
+    this.#known.delete(known);
+    this.loans.drop(shared);
+    known.cancelEnd();
+    const { log } = this.#options;
+    const ended = known.made
+      .catch(() => {})
+      .then(() => shared.close())
+      .then(() => log(`closed the servers of ${shared.cwd}`))
+      .catch((error: unknown) => log(`closing the servers of ${shared.cwd}: ${String(error)}`))
+      .finally(() => this.#ending.delete(shared));
+    this.#ending.set(shared, ended);
+    return ended;
+  }
+}
+
+/** The same entry, started in the same folder. */
+export function isWanted({ name, raw, baseDir }: ServerSpec, wanted: WantedServer): boolean {
+  return name === wanted.name && baseDir === wanted.baseDir && isDeepStrictEqual(raw, wanted.raw);
+}
+
+/** `workspace`: as the session asked for it. */
+function matches(shared: SharedHost, view: View, workspace: boolean | undefined): boolean {
+  return (workspace === undefined || shared.workspace === workspace) && isAlike(shared, view);
+}
+
+function isAlike(shared: SharedHost, { cwd, servers, env, config }: View): boolean {
+  return (
+    shared.cwd === cwd &&
+    canonicalJson(shared.servers ?? {}) === canonicalJson(servers ?? {}) &&
+    sessionDifferences(config.servers, shared.env, env).length === 0
+  );
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

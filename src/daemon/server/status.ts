@@ -1,0 +1,80 @@
+/** The report of what the daemon runs: the memory of each server, and why a second process of it exists. */
+
+import { readFileSync } from 'node:fs';
+import type { DedicatedReason } from '../../call/berths.ts';
+import type { Host } from '../../host.ts';
+import { descendants } from '../../lib/process-table.ts';
+import type { HostUse, ProcessCopy, ServerUse } from '../protocol/report.ts';
+import type { SharedHost } from './hosts.ts';
+import type { Loans } from './loans.ts';
+
+const BYTES_PER_KB = 1024;
+
+const DEDICATED: Readonly<Record<DedicatedReason, Omit<ProcessCopy, 'pid'>>> = {
+  state: {
+    reason: 'the server keeps state, so each session has its own process',
+    hint: 'If its calls do not depend on each other, set "shared": true in its entry.',
+  },
+  roots: { reason: 'the first process was told the roots of another session' },
+  busy: { reason: 'the first process was busy with a call of another session' },
+};
+
+const HINTS: Readonly<Record<string, string>> = {
+  program: 'PATH leads to another program in this session; give the full path as "command".',
+  PATH: 'PATH leads to another program in this session; give the full path as "command".',
+  folder: 'The sessions work in different folders; set "cwd" in its entry.',
+};
+
+export function useOf(
+  { shared, host }: { readonly shared: SharedHost; readonly host: Host },
+  loans: Loans,
+): HostUse {
+  return {
+    cwd: shared.cwd,
+    sessions: shared.sessions,
+    servers: host.servers().map(({ name, status, pid, dedicated = [] }): ServerUse => {
+      const started = [...(pid === undefined ? [] : [pid]), ...dedicated.map((copy) => copy.pid)];
+      if (started.length === 0) return { name, status };
+      const pids = started.flatMap((each) => [each, ...descendants(each).map((row) => row.pid)]);
+      const apart = pid === undefined ? undefined : loans.whyApart(shared, name);
+      const copies = [
+        ...(pid === undefined || apart === undefined ? [] : [{ pid, ...differs(apart) }]),
+        ...dedicated.map((copy) => ({ pid: copy.pid, ...DEDICATED[copy.reason] })),
+      ];
+      return {
+        name,
+        status,
+        ...(pid === undefined ? {} : { pid }),
+        processes: pids.length,
+        ...bytesOf(pids),
+        ...(copies.length === 0 ? {} : { copies }),
+      };
+    }),
+  };
+}
+
+/** `names`: what differs from the process that ran first. */
+function differs(names: readonly string[]): Omit<ProcessCopy, 'pid'> {
+  if (names.length === 0) return { reason: 'it was started before the other process could be used' };
+  const hint = names.flatMap((name) => HINTS[name] ?? []).at(0);
+  return {
+    reason: `another session has a different ${names.join(', ')}`,
+    hint:
+      hint ?? `Give every agent the same ${names.join(', ')}, or write the value into the server's entry.`,
+  };
+}
+
+/** Empty where the system does not report it. */
+export function bytesOf(pids: readonly number[]): { readonly bytes?: number } {
+  const known = pids.map(proportionalBytes).filter((bytes) => bytes !== undefined);
+  return known.length === 0 ? {} : { bytes: known.reduce((sum, bytes) => sum + bytes, 0) };
+}
+
+function proportionalBytes(pid: number): number | undefined {
+  try {
+    const found = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'));
+    return found === null ? undefined : Number(found[1]) * BYTES_PER_KB;
+  } catch {
+    return undefined; // ended, or not Linux
+  }
+}

@@ -1,0 +1,54 @@
+/** Calls and questions of every host of this process: the page shows all of them, whichever host it was opened for. */
+
+import type { Host } from '../host.ts';
+import type { HostEvents } from '../host-options.ts';
+import type { Clock } from '../lib/clock.ts';
+import { Emitter, type Unsubscribe } from '../lib/emitter.ts';
+import { Desk } from './desk.ts';
+import { RecentCalls } from './recent-calls.ts';
+
+export type TrafficEvents = Pick<
+  HostEvents,
+  'call.begin' | 'call.progress' | 'call.end' | 'question' | 'answer'
+>;
+
+export const TRAFFIC_EVENTS: readonly (keyof TrafficEvents)[] = [
+  'call.begin',
+  'call.progress',
+  'call.end',
+  'question',
+  'answer',
+];
+
+export class Traffic {
+  /** Questions that wait for a person. */
+  readonly desk: Desk;
+  readonly calls: RecentCalls;
+  readonly #events = new Emitter<TrafficEvents>();
+
+  constructor(clock: Clock) {
+    this.desk = new Desk(clock);
+    this.calls = new RecentCalls(this, clock);
+  }
+
+  /** The ids of its calls, sessions and questions must be unique in this process. */
+  watch(host: Pick<Host, 'on'>): Unsubscribe {
+    const stops = TRAFFIC_EVENTS.map((name) => host.on(name, (event) => this.#events.emit(name, event)));
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  on<Name extends keyof TrafficEvents>(
+    name: Name,
+    listener: (event: TrafficEvents[Name]) => void,
+  ): Unsubscribe {
+    return this.#events.on(name, listener);
+  }
+
+  close(): void {
+    this.desk.close();
+    this.calls.close();
+    this.#events.clear();
+  }
+}

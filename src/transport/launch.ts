@@ -1,0 +1,80 @@
+/** The process that an entry would start, and whether two sessions would start the same one. */
+
+import type { ServerSpec, StdioEntry } from '../config/entry.ts';
+import { canonicalJson } from '../lib/canonical-json.ts';
+import { findPrograms } from '../lib/find-program.ts';
+import { childEnvironment, isNetworkVariable } from './environment.ts';
+
+/**
+ * Variables that agents drop from what they pass on, and that only tell a program where to find its files, its
+ * language or its screen. A session without one can use a process that has it; two different values cannot share.
+ */
+const OPTIONAL =
+  /^(?:BROWSER|DBUS_SESSION_BUS_ADDRESS|XDG_.*|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|SHELL|USER|LOGNAME|LANG|LANGUAGE|LC_.*|TZ|TMPDIR|TEMP|TMP|npm_config_(?:cache|prefix|userconfig)|NVM_.*|FNM_.*|VOLTA_HOME|ASDF_.*|MISE_.*|PNPM_HOME|BUN_INSTALL|DENO_DIR|PYENV_ROOT|UV_.*|CARGO_HOME|PLAYWRIGHT_BROWSERS_PATH|__CF_USER_TEXT_ENCODING)$/i;
+/** Part of the person's shell rather than of one session: optional variables, and the way to the network. */
+export function isAmbient(name: string): boolean {
+  return OPTIONAL.test(name) || isNetworkVariable(name);
+}
+
+/** How the terminal looks: a server has none. */
+const IGNORED: ReadonlySet<string> = new Set(['TERM', 'COLORTERM']);
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Launch {
+  /** The program, and its interpreter if it has one; undefined where the search path has no such program. */
+  readonly programs: readonly (string | undefined)[];
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly sandbox: unknown;
+  readonly env: Environment;
+}
+
+/** `entry`: with its variables filled in. */
+export function launchOf(
+  { baseDir }: Pick<ServerSpec, 'baseDir'>,
+  entry: StdioEntry,
+  env: Environment,
+): Launch {
+  const child = childEnvironment(entry, env);
+  // The search path decides which programs are found, and that is compared; the path itself is not.
+  const { PATH = '', ...rest } = child;
+  const fixed = entry.env?.['PATH'] === undefined && entry.inheritEnv !== true ? rest : child;
+  return {
+    programs: findPrograms(entry.command, PATH),
+    args: entry.args ?? [],
+    cwd: entry.cwd ?? baseDir,
+    sandbox: entry.sandbox,
+    env: fixed,
+  };
+}
+
+/** What keeps two sessions from sharing a process: `program`, `arguments`, `folder`, `sandbox`, or names of variables. */
+export function differences(a: Launch, b: Launch): readonly string[] {
+  const parts: readonly (readonly [string, unknown, unknown])[] = [
+    ['program', a.programs, b.programs],
+    ['arguments', a.args, b.args],
+    ['folder', a.cwd, b.cwd],
+    ['sandbox', a.sandbox ?? null, b.sandbox ?? null],
+  ];
+  return [
+    ...parts.flatMap(([name, left, right]) => (canonicalJson(left) === canonicalJson(right) ? [] : [name])),
+    ...environmentDifferences(a.env, b.env),
+  ];
+}
+
+/** Names of variables by which two environments differ for a server, sorted. */
+export function environmentDifferences(a: Environment, b: Environment): readonly string[] {
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...names]
+    .filter((name) => {
+      if (a[name] === b[name] || IGNORED.has(name)) return false;
+      return !OPTIONAL.test(name) || (a[name] !== undefined && b[name] !== undefined);
+    })
+    .sort();
+}
+
+/** Adds to `env` the optional variables that it lacks: a process that starts later has what any of its sessions has. */
+export function addOptional(env: Record<string, string | undefined>, more: Environment): void {
+  for (const [name, value] of Object.entries(more)) if (OPTIONAL.test(name)) env[name] ??= value;
+}

@@ -1,0 +1,195 @@
+/** SRV-11: `serve --http` and `dashboard` are served by the daemon, which every other session is in too. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { isRunning, until, World } from './world.ts';
+
+const COMMAND = fileURLToPath(new URL('../../dist/bin/plugboard.cjs', import.meta.url));
+
+interface Serving {
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly page: string;
+  readonly token: string;
+}
+
+let world: World;
+const children: ChildProcess[] = [];
+beforeEach(() => {
+  world = new World();
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+  await world.close();
+});
+
+/** A command that serves, once it has printed its addresses. */
+async function serving(...words: string[]): Promise<Serving> {
+  const child = spawn(process.execPath, [COMMAND, '--json', ...words], {
+    cwd: world.project,
+    env: world.env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  let text = '';
+  for await (const chunk of child.stdout ?? []) {
+    text += String(chunk);
+    if (/\n}\s*$/.test(text)) break;
+  }
+  const { url, page, token } = JSON.parse(text) as { url: string; page: string; token?: string };
+  return { child, url, page, token: token ?? new URL(page).hash.slice('#token='.length) };
+}
+
+async function api<T>({ page, token }: Serving, path: string, body?: object): Promise<T> {
+  const response = await fetch(new URL(path, page), {
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+  });
+  return (await response.json()) as T;
+}
+
+async function callOverHttp({ url, token }: Serving, name: string): Promise<string> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': name,
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: {
+        name,
+        arguments: {},
+        _meta: {
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+          'io.modelcontextprotocol/clientCapabilities': {},
+        },
+      },
+    }),
+  });
+  const text = await response.text();
+  return /"text":"([^"]*)"/.exec(text)?.[1] ?? text;
+}
+
+it('SRV-11: the page shows the calls of every agent, and HTTP clients share their processes', async () => {
+  world.configure({ s: world.server() });
+  const page = await serving('dashboard', '--port', '0', '--no-open');
+  const http = await serving('serve', '--http', '0', '--no-workspace');
+  const agent = await world.agent({ words: ['--stdio', '--no-workspace'] }).open();
+  const pids = [await agent.call('pid'), await callOverHttp({ ...http, token: page.token }, 'mcp__s__pid')];
+  const { calls } = await api<{ calls: { tool: string; session: string; outcome: string }[] }>(
+    page,
+    '/api/calls',
+  );
+  expect({
+    shared: new Set(pids).size,
+    processes: world.servers().length,
+    daemons: world.daemonProcesses().length,
+    calls: calls.map(({ tool, outcome }) => [tool, outcome]),
+    sessions: new Set(calls.map(({ session }) => session)).size,
+  }).toEqual({
+    shared: 1,
+    processes: 1,
+    daemons: 1,
+    calls: [
+      ['pid', 'ok'],
+      ['pid', 'ok'],
+    ],
+    sessions: 2,
+  });
+});
+
+it('SRV-11: a question of a stdio agent that cannot ask is answered on the page and reaches that agent', async () => {
+  world.configure({ s: world.server() }, { permissions: { ask: ['mcp__s__pid'] } });
+  const page = await serving('dashboard', '--port', '0', '--no-open');
+  const agent = await world.agent().open();
+  await api(page, '/api/approvals');
+  const call = agent.call('pid');
+  interface Waiting {
+    readonly approvals: { readonly id: string; readonly kind: string; readonly server: string }[];
+  }
+  let waiting: Waiting = { approvals: [] };
+  await until('the question is on the page', async () => {
+    waiting = await api<Waiting>(page, '/api/approvals');
+    return waiting.approvals.length > 0;
+  });
+  const [question] = waiting.approvals;
+  await api(page, `/api/approvals/${question?.id}`, { answer: 'allow' });
+  expect([question?.kind, question?.server, [Number(await call)]]).toEqual([
+    'approval',
+    's',
+    world.servers(),
+  ]);
+});
+
+it('SRV-11: serve --http keeps its address when the daemon is killed or stopped for a new one', async () => {
+  world.configure({ s: world.server() });
+  const http = await serving('serve', '--http', '0', '--token', 'a-token-of-twenty-characters');
+  const held = { ...http, token: 'a-token-of-twenty-characters' };
+  const before = await callOverHttp(held, 'mcp__s__pid');
+  const killed = await world.daemon();
+  process.kill(killed, 'SIGKILL');
+  await until('the daemon has ended', () => !isRunning(killed));
+  let after = '';
+  await until('it is served again', async () => {
+    after = await callOverHttp(held, 'mcp__s__pid').catch(() => '');
+    return /^\d+$/.test(after);
+  });
+  expect({ isNew: after !== before, running: http.child.exitCode }).toEqual({ isNew: true, running: null });
+});
+
+it('SRV-11: the address of the page is the same after a restart, and ends with its command', async () => {
+  world.configure({ s: world.server() });
+  const first = await serving('dashboard', '--no-open');
+  first.child.kill('SIGTERM');
+  await once(first.child, 'exit');
+  await world.command('daemon', 'stop');
+  const second = await serving('dashboard', '--no-open');
+  expect(second.page).toBe(first.page);
+  second.child.kill('SIGTERM');
+  const [status] = await once(second.child, 'exit');
+  await until('nothing listens any more', () =>
+    fetch(second.page).then(
+      () => false,
+      () => true,
+    ),
+  );
+  expect(status).toBe(0);
+});
+
+it('SRV-11: a port that is taken is reported with its hint, and --own says what it does not share', async () => {
+  world.configure({ s: world.server() });
+  const http = await serving('serve', '--http', '0');
+  const { port } = new URL(http.url);
+  const failed = await world.run(['serve', '--http', port]).catch((error) => error);
+  expect([failed.code, failed.stderr]).toEqual([
+    expect.any(Number),
+    `error: Port ${port} is taken.\nhint:  Choose another port.\n`,
+  ]);
+  const own = spawn(process.execPath, [COMMAND, 'serve', '--http', '0', '--own'], {
+    cwd: world.project,
+    env: world.env,
+  });
+  children.push(own);
+  let note = '';
+  for await (const chunk of own.stderr) {
+    note += String(chunk);
+    if (note.includes('\n')) break;
+  }
+  expect(note).toBe(
+    'note: this process has its own servers; its calls and questions are not on the page of other agents.\n',
+  );
+});
