@@ -8,6 +8,7 @@ import type { Front } from '../endpoint/front.ts';
 import { firstPage, progressOf } from '../endpoint/requests.ts';
 import type { Work } from '../endpoint/work.ts';
 import { asPlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import {
   complete,
@@ -126,6 +127,10 @@ export class GatewayClient implements Attendant {
     );
   }
 
+  get clock(): Clock {
+    return this.#gateway.clock;
+  }
+
   get desk(): QuestionDesk | undefined {
     const { desk } = this.#gateway;
     return desk?.isAttended === true ? desk : undefined;
@@ -191,7 +196,7 @@ export class GatewayClient implements Attendant {
       arguments: args,
       principal: this.front.principal,
       signal: work.signal,
-      questions: questionsOf({ desk: this.desk, workFor: () => work }),
+      questions: questionsOf({ desk: this.desk, workFor: () => work, clock: this.clock }),
       onProgress: progressOf(params, work),
       log: (data) => {
         if (work.asker.era === 'modern' && work.asker.logLevel === undefined) return;

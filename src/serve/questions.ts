@@ -9,8 +9,10 @@ import type { Params } from '../endpoint/eras.ts';
 import { missingCapability } from '../endpoint/rpc-failure.ts';
 import type { Work } from '../endpoint/work.ts';
 import { PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
 import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
+import { askBoth } from './ask-both.ts';
 
 const MAX_SHOWN_ARGUMENTS_CHARS = 2_000;
 
@@ -28,6 +30,7 @@ export interface QuestionedClient {
   readonly desk: QuestionDesk | undefined;
   /** The request that a question belongs to; undefined when there is none, or it could be another client's. */
   workFor(server: string | undefined, signal: AbortSignal | undefined): Work | undefined;
+  readonly clock: Clock;
 }
 
 /** The callbacks of a session whose person sits behind a client of ours. */
@@ -54,16 +57,27 @@ async function elicit(
     if (work.asker.era === 'modern') work.fail(missingCapability('elicitation'));
     return { action: 'decline' };
   }
-  const said = work.asker.version >= FIRST_MODE_VERSION ? { mode } : {};
-  const answer = await work.ask(
-    'elicitation/create',
+  const named = work.asker.version >= FIRST_MODE_VERSION ? { mode } : {};
+  const params: Params =
     mode === 'form'
-      ? { ...said, message, requestedSchema: schema, _meta: { 'plugboard/server': server } }
-      : { ...said, message, url, elicitationId: randomUUID(), _meta: { 'plugboard/server': server } },
+      ? { ...named, message, requestedSchema: schema, _meta: { 'plugboard/server': server } }
+      : { ...named, message, url, elicitationId: randomUUID(), _meta: { 'plugboard/server': server } };
+  const ask = async (until: AbortSignal | undefined): Promise<ElicitAnswer> =>
+    asElicitAnswer(await work.ask('elicitation/create', params, until, key));
+  const { desk, clock } = client;
+  if (desk === undefined || !canAskBoth(work)) return ask(signal);
+  return askBoth({
+    client: ask,
+    page: async (until) => desk.elicit({ ...request, signal: until }, id),
+    isAccepted: ({ action }) => action === 'accept',
     signal,
-    key,
-  );
-  return asElicitAnswer(answer);
+    clock,
+  });
+}
+
+/** A modern client is asked in the answer to its own request, which cannot be taken back. */
+function canAskBoth({ asker }: Work): boolean {
+  return asker.era === 'legacy';
 }
 
 async function sample(client: QuestionedClient, request: SampleRequest, id: QuestionId): Promise<unknown> {
@@ -112,6 +126,24 @@ async function approve(
       hint: `This client cannot ask you, and nobody looks at the page. To allow it, add ${JSON.stringify(name)} to permissions.allow in config.json.`,
     });
   }
+  const ask = (until: AbortSignal | undefined): Promise<ApprovalAnswer> => approveBy(work, request, until);
+  const { desk, clock } = client;
+  if (desk === undefined || !canAskBoth(work)) return ask(signal);
+  return askBoth({
+    client: ask,
+    page: async (until) => desk.approve({ ...request, signal: until }, id),
+    isAccepted: (answer) => answer !== 'deny' && answer !== 'cancel',
+    signal,
+    clock,
+  });
+}
+
+async function approveBy(
+  work: Work,
+  request: ApprovalRequest,
+  signal: AbortSignal | undefined,
+): Promise<ApprovalAnswer> {
+  const { name, reason } = request;
   const args = clean(JSON.stringify(request.arguments), { max: MAX_SHOWN_ARGUMENTS_CHARS });
   const answer = asElicitAnswer(
     await work.ask(

@@ -2,6 +2,9 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { isRunning, until, World } from './world.ts';
@@ -28,6 +31,16 @@ afterEach(async () => {
   }
   await world.close();
 });
+
+/** A port that was free a moment ago, far from those that other tests try in order. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
 
 /** A command that serves, once it has printed its addresses. */
 async function serving(...words: string[]): Promise<Serving> {
@@ -112,27 +125,76 @@ it('SRV-11: the page shows the calls of every agent, and HTTP clients share thei
   });
 });
 
+interface Waiting {
+  readonly approvals: readonly {
+    readonly id: string;
+    readonly kind: string;
+    readonly server: string;
+    readonly message?: string;
+  }[];
+}
+
+/** The questions on the page, as soon as there are any. */
+async function waiting(page: Serving): Promise<Waiting['approvals']> {
+  let found: Waiting = { approvals: [] };
+  await until('a question is on the page', async () => {
+    found = await api<Waiting>(page, '/api/approvals');
+    return found.approvals.length > 0;
+  });
+  return found.approvals;
+}
+
 it('SRV-11: a question of a stdio agent that cannot ask is answered on the page and reaches that agent', async () => {
   world.configure({ s: world.server() }, { permissions: { ask: ['mcp__s__pid'] } });
   const page = await serving('dashboard', '--port', '0', '--no-open');
   const agent = await world.agent().open();
   await api(page, '/api/approvals');
   const call = agent.call('pid');
-  interface Waiting {
-    readonly approvals: { readonly id: string; readonly kind: string; readonly server: string }[];
-  }
-  let waiting: Waiting = { approvals: [] };
-  await until('the question is on the page', async () => {
-    waiting = await api<Waiting>(page, '/api/approvals');
-    return waiting.approvals.length > 0;
-  });
-  const [question] = waiting.approvals;
+  const [question] = await waiting(page);
   await api(page, `/api/approvals/${question?.id}`, { answer: 'allow' });
   expect([question?.kind, question?.server, [Number(await call)]]).toEqual([
     'approval',
     's',
     world.servers(),
   ]);
+});
+
+it('SRV-11: a headless agent that refuses every question at once is asked on the page instead', async () => {
+  world.configure({ s: world.server() }, { permissions: { ask: ['mcp__s__pid'] } });
+  const page = await serving('dashboard', '--port', '0', '--no-open');
+  const agent = await world.agent().open({ elicitation: {} });
+  await api(page, '/api/approvals');
+  const approved = agent.call('pid');
+  (await agent.question()).answer({ action: 'cancel' });
+  const [approval] = await waiting(page);
+  await api(page, `/api/approvals/${approval?.id}`, { answer: 'allow' });
+  const pid = await approved;
+  const asked = agent.call('ask', { text: 'Who are you?' });
+  (await agent.question()).answer({ action: 'decline' });
+  const [form] = await waiting(page);
+  await api(page, `/api/approvals/${form?.id}`, { answer: 'accept', content: { name: 'Ada' } });
+  expect({ pids: [Number(pid)], message: form?.message, answer: JSON.parse(await asked) }).toEqual({
+    pids: world.servers(),
+    message: 'Who are you?',
+    answer: { action: 'accept', content: { name: 'Ada' } },
+  });
+});
+
+it("SRV-11: an answer of the agent's own user takes the question from the page", async () => {
+  world.configure({ s: world.server() });
+  const page = await serving('dashboard', '--port', '0', '--no-open');
+  const agent = await world.agent().open({ elicitation: {} });
+  await api(page, '/api/approvals');
+  const asked = agent.call('ask', { text: 'Who are you?' });
+  const question = await agent.question();
+  await waiting(page);
+  question.answer({ action: 'accept', content: { name: 'Ada' } });
+  const answer = JSON.parse(await asked);
+  const left = await api<Waiting>(page, '/api/approvals');
+  expect({ answer, left }).toEqual({
+    answer: { action: 'accept', content: { name: 'Ada' } },
+    left: { approvals: [] },
+  });
 });
 
 it('SRV-11: serve --http keeps its address when the daemon is killed or stopped for a new one', async () => {
@@ -153,6 +215,8 @@ it('SRV-11: serve --http keeps its address when the daemon is killed or stopped 
 
 it('SRV-11: the address of the page is the same after a restart, and ends with its command', async () => {
   world.configure({ s: world.server() });
+  mkdirSync(join(world.home, 'run'), { mode: 0o700 });
+  writeFileSync(join(world.home, 'run', 'http-port'), String(await freePort()));
   const first = await serving('dashboard', '--no-open');
   first.child.kill('SIGTERM');
   await once(first.child, 'exit');

@@ -55,7 +55,7 @@ export class PassThrough implements Backend, Attendant {
     this.held = new Held(clock);
     this.#session = host.session({
       canBeAsked: () => this.#canBeAsked(),
-      ...questionsOf({ desk: undefined, workFor: (_server, signal) => this.#workFor(signal) }),
+      ...questionsOf({ desk: undefined, workFor: (_server, signal) => this.#workFor(signal), clock }),
     });
     this.#passage = this.#session.passage(name);
   }

@@ -1,0 +1,50 @@
+/**
+ * Asks a client's user and the page at the same time; the first answer that a person can have given is used.
+ *
+ * Agents that run without a terminal declare that they can ask their user, and then refuse every question at once. A
+ * refusal that comes sooner than a person can read the question is therefore not an answer while a page is open.
+ */
+
+import { asPlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+
+/** A refusal that comes sooner was not given by a person. */
+const UNATTENDED_MS = 1_000;
+
+export interface Asked<T> {
+  readonly client: (signal: AbortSignal) => Promise<T>;
+  readonly page: (signal: AbortSignal) => Promise<T>;
+  readonly isAccepted: (answer: T) => boolean;
+  readonly signal: AbortSignal | undefined;
+  readonly clock: Clock;
+}
+
+export function askBoth<T>({ client, page, isAccepted, signal, clock }: Asked<T>): Promise<T> {
+  const over = new AbortController();
+  const both = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
+  const askedAt = clock.now();
+  return new Promise<T>((resolve, reject) => {
+    const settle = (end: () => void): void => {
+      end();
+      over.abort();
+    };
+    /** What the one that gave up first has answered; used if the other gives up too. */
+    let first: (() => void) | undefined;
+    const giveUp = (end: () => void): void => {
+      if (first === undefined) first = end;
+      else settle(first);
+    };
+    client(both).then(
+      (answer) => {
+        const byPerson = isAccepted(answer) || clock.now() - askedAt >= UNATTENDED_MS;
+        if (byPerson) settle(() => resolve(answer));
+        else giveUp(() => resolve(answer));
+      },
+      (error: unknown) => giveUp(() => reject(asPlugboardError(error))),
+    );
+    page(both).then(
+      (answer) => settle(() => resolve(answer)),
+      (error: unknown) => giveUp(() => reject(asPlugboardError(error))),
+    );
+  });
+}
