@@ -9,6 +9,7 @@ import { PlugboardError } from '../../errors.ts';
 import { isRecord } from '../../lib/json-rpc.ts';
 import { withFileLock } from '../../lib/locked-file.ts';
 import { makeFolderSync } from '../../lib/make-folder.ts';
+import { readAmbient } from '../protocol/ambient-file.ts';
 import type { Hello } from '../protocol/hello.ts';
 import type { Place } from '../protocol/place.ts';
 import { readRecord } from '../protocol/record.ts';
@@ -67,7 +68,8 @@ async function start(home: Home, place: Place, env: NodeJS.ProcessEnv, stays: bo
   const options = {
     // A folder of the caller's could not be removed or unmounted while the daemon runs.
     cwd: process.platform === 'win32' ? dirname(place.log) : '/',
-    env: { ...daemonEnvironment(env), PLUGBOARD_HOME: home.dir },
+    // Node reads certificates when it starts, and the client may be an agent that does not pass them on.
+    env: { ...daemonEnvironment({ ...readAmbient(home), ...env }), PLUGBOARD_HOME: home.dir },
     stdio: ['ignore', 'pipe', log] satisfies ['ignore', 'pipe', number],
     detached: true,
     windowsHide: true,
@@ -87,7 +89,7 @@ async function start(home: Home, place: Place, env: NodeJS.ProcessEnv, stays: bo
   }
 }
 
-export function daemonEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function daemonEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => DAEMON_VARIABLES.test(name) && name !== OWNER_MARK),
   );

@@ -5,12 +5,10 @@
  * to are never filled in.
  */
 
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Home } from '../../config/home.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
 import { replaceFile } from '../../lib/locked-file.ts';
 import { isAmbient } from '../../transport/launch.ts';
+import { ambientFile, readAmbient } from '../protocol/ambient-file.ts';
 
 const OWNER_ONLY = 0o600;
 const MAX_VALUE_CHARS = 4_096;
@@ -22,8 +20,8 @@ export class AmbientEnvironment {
   readonly #known: Map<string, string>;
 
   constructor(home: Home) {
-    this.#file = join(home.run, 'environment.json');
-    this.#known = new Map(Object.entries(readValues(this.#file)));
+    this.#file = ambientFile(home);
+    this.#known = new Map(Object.entries(readAmbient(home)).filter(([name]) => isAmbient(name)));
   }
 
   /** The environment with what it lacks; values that it has are remembered. */
@@ -43,17 +41,5 @@ export class AmbientEnvironment {
     const values = [...this.#known].filter(([, value]) => !CREDENTIALS.test(value));
     const text = `${JSON.stringify(Object.fromEntries(values), null, 2)}\n`;
     await replaceFile(this.#file, text, { mode: OWNER_ONLY }).catch(() => {});
-  }
-}
-
-function readValues(file: string): Record<string, string> {
-  try {
-    const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    const entries = isRecord(value) ? Object.entries(value) : [];
-    return Object.fromEntries(
-      entries.flatMap(([name, text]) => (isAmbient(name) && typeof text === 'string' ? [[name, text]] : [])),
-    );
-  } catch {
-    return {};
   }
 }
