@@ -86,6 +86,7 @@ export class Daemon {
   readonly #checking = new Set<SharedHost>();
   #cancelIdle: () => void = () => {};
   #cancelWatch: () => void = () => {};
+  #wasUsed = false;
   #stays = false;
   #forever = false;
   #served = 0;
@@ -192,7 +193,8 @@ export class Daemon {
 
   #idleMs(): number {
     const given = Number(this.#options.env['PLUGBOARD_DAEMON_IDLE_MS']);
-    if (Number.isInteger(given) && given > 0) return given;
+    // On a busy machine the client that started us needs longer than a short idle time to connect.
+    if (this.#wasUsed && Number.isInteger(given) && given > 0) return given;
     return this.#stays ? STAY_MS : LINGER_MS;
   }
 
@@ -282,6 +284,7 @@ export class Daemon {
       socket.destroy();
       return;
     }
+    this.#wasUsed = true;
     if ('cwd' in hello) return this.#attend(socket, hello);
     const result = await this.#control(hello);
     if (hello.kind !== 'stop') {
