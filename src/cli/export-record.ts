@@ -1,61 +1,105 @@
-/** What `export` changed in another agent's file, kept so that it can be taken back exactly. */
+/** Records of what was changed in the files of one agent, kept so that it can be reversed exactly. */
 
-import { readFile, unlink } from 'node:fs/promises';
+import { readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AgentId } from '../config/import/agent.ts';
+import type { Home } from '../config/home.ts';
+import type { EditedFile, FileEdit } from '../config/import/file-edits.ts';
+import { readValue } from '../config/import/write.ts';
+import { valueAt } from '../config/value-at.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { replaceFile } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';
-import type { Context } from './verb.ts';
 
-/** The file may hold keys of its agent. */
+/** The files may hold keys of their agent. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
+const FOLDER = 'exports';
 
 export interface ExportRecord {
-  readonly file: string;
-  readonly format: 'json' | 'toml';
-  readonly path: readonly string[];
-  /** The whole text before; null: there was no such file. */
-  readonly before: string | null;
-  readonly after: string;
-  /** The entry that gave way; null: there was none. */
-  readonly previous: unknown;
+  readonly files: readonly EditedFile[];
+  /** Ids of values that were stored in place of environment variables. */
+  readonly storedInputs?: readonly string[];
 }
 
-/** One record for each agent and scope. */
-export function recordFile({ home }: Context, agent: AgentId, scope: string): string {
-  return join(home.dir, 'exports', `${agent}-${scope}.json`);
+/** The record of one agent and scope. */
+export function recordFile(home: Home, agent: string, scope: string): string {
+  return join(home.dir, FOLDER, `${agent}-${scope}.json`);
+}
+
+/** Names of the agents that have a record in a scope. */
+export async function recordedAgents(home: Home, scope: string): Promise<readonly string[]> {
+  const names = await readdir(join(home.dir, FOLDER)).catch(() => []);
+  const ending = `-${scope}.json`;
+  return names.flatMap((name) => (name.endsWith(ending) ? [name.slice(0, -ending.length)] : [])).sort();
 }
 
 export async function readRecord(file: string): Promise<ExportRecord | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(file, 'utf8'));
-    return isRecordOfExport(value) ? value : undefined;
+    return isFirstVersion(value) ? await upgraded(value) : isExportRecord(value) ? value : undefined;
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-export async function keepRecord(context: Context, file: string, record: ExportRecord): Promise<void> {
-  await makeFolder(context.home.dir, FOLDER_MODE);
-  await makeFolder(join(context.home.dir, 'exports'), FOLDER_MODE);
-  await replaceFile(file, `${JSON.stringify(record, null, 2)}\n`, { mode: FILE_MODE });
+export async function keepRecord(home: Home, file: string, record: ExportRecord): Promise<void> {
+  await makeFolder(home.dir, FOLDER_MODE);
+  await makeFolder(join(home.dir, FOLDER), FOLDER_MODE);
+  await replaceFile(file, `${JSON.stringify({ version: 2, ...record }, null, 2)}\n`, { mode: FILE_MODE });
 }
 
 export async function forgetRecord(file: string): Promise<void> {
   await unlink(file).catch(() => {});
 }
 
-function isRecordOfExport(value: unknown): value is ExportRecord {
+function isExportRecord(value: unknown): value is ExportRecord {
+  return isRecord(value) && Array.isArray(value['files']) && value['files'].every(isEditedFile);
+}
+
+function isEditedFile(value: unknown): value is EditedFile {
+  return isRecord(value) && hasTexts(value) && Array.isArray(value['edits']) && value['edits'].every(isEdit);
+}
+
+function isEdit(value: unknown): value is FileEdit {
+  if (!isRecord(value) || !isPath(value['path'])) return false;
+  return value['kind'] === 'set' || (value['kind'] === 'list' && typeof value['item'] === 'string');
+}
+
+/** What 0.1.0 kept: one file with one entry. */
+interface FirstVersion {
+  readonly file: string;
+  readonly format: EditedFile['format'];
+  readonly path: readonly string[];
+  readonly before: string | null;
+  readonly after: string;
+  readonly previous?: unknown;
+}
+
+function isFirstVersion(value: unknown): value is FirstVersion {
+  return isRecord(value) && hasTexts(value) && isPath(value['path']);
+}
+
+async function upgraded(record: FirstVersion): Promise<ExportRecord> {
+  const { file, format, path, before, after, previous } = record;
+  const written = valueAt(await readValue({ path: file, format }, after), path);
+  const known = previous === undefined || previous === null ? {} : { before: previous };
+  return {
+    files: [{ file, format, before, after, edits: [{ kind: 'set', path, ...known, after: written }] }],
+  };
+}
+
+function hasTexts(value: Readonly<Record<string, unknown>>): boolean {
+  const { file, format, before, after } = value;
   return (
-    isRecord(value) &&
-    typeof value['file'] === 'string' &&
-    (value['format'] === 'json' || value['format'] === 'toml') &&
-    Array.isArray(value['path']) &&
-    (value['before'] === null || typeof value['before'] === 'string') &&
-    typeof value['after'] === 'string'
+    typeof file === 'string' &&
+    (format === 'json' || format === 'toml') &&
+    (before === null || typeof before === 'string') &&
+    typeof after === 'string'
   );
+}
+
+function isPath(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((key) => typeof key === 'string');
 }

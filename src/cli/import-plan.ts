@@ -8,11 +8,13 @@ import type { ServerEntry } from '../config/entry.ts';
 import type { Fault } from '../config/fault.ts';
 import type { Found, FoundServer } from '../config/import/find.ts';
 import type { Lost } from '../config/import/translation.ts';
+import { inputIds } from '../config/inputs.ts';
 import { type LoadedConfig, PROJECT_FILE } from '../config/load.ts';
 import { takeClientSecret } from '../config/new-entry.ts';
 import { parseEntry } from '../config/parse.ts';
 import { dropPrivileges } from '../config/privileges.ts';
 import { valueAt } from '../config/value-at.ts';
+import { withStoredValues } from '../config/variables.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { compare, type Difference } from '../policy/differences.ts';
@@ -102,7 +104,7 @@ export async function planImport(
     }
     const present = here.get(scope)?.(server.name);
     if (present === undefined) return plan('add');
-    if (isSame(present, raw)) return plan('same');
+    if (isSame(present, raw) || isStoredForm(present, raw)) return plan('same');
     const changes = differences(present, raw);
     return options.overwrite ? plan('replace', undefined, changes) : plan('keep', KEPT, changes);
   }
@@ -160,11 +162,18 @@ function isSame(one: unknown, other: unknown): boolean {
   return canonicalJson(essence(one)) === canonicalJson(essence(other));
 }
 
+/** True if the entry here is the other one with variables replaced by stored values. */
+function isStoredForm(present: unknown, raw: Raw): boolean {
+  if (!isRecord(present)) return false;
+  const ids = inputIds({ entry: present as unknown as ServerEntry });
+  return ids.length > 0 && isSame(present, withStoredValues(raw, new Set(ids)));
+}
+
 /** An entry without what means nothing: defaults that are written out, and empty lists and objects. */
 function essence(value: unknown): unknown {
   if (!isRecord(value)) return value;
   const members = Object.entries(value).filter(([key, member]) => {
-    if (key === 'type') return member !== 'stdio';
+    if (key === 'type') return member !== 'stdio' && member !== 'http';
     if (key === 'enabled') return member !== true;
     return !(typeof member === 'object' && member !== null && Object.keys(member).length === 0);
   });
@@ -201,8 +210,8 @@ function holdsSecret(entry: ServerEntry, clientSecret: string | undefined): bool
   return clientSecret !== undefined || secretValues(entry, {}).some((value) => !value.includes('${'));
 }
 
-/** What `export` writes, in whatever way the program is found. */
-function isPlugboard({ command, args }: Raw): boolean {
+/** True for an entry that `export` wrote, in whatever way the program is found. */
+export function isPlugboard({ command, args }: Raw): boolean {
   const words = [command, ...(Array.isArray(args) ? args : [])].map(String);
   const at = words.findIndex((word) => /(^|[\\/])plugboard(\.cjs|\.cmd)?$/.test(word));
   return at !== -1 && words[at + 1] === 'serve';

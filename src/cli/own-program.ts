@@ -1,24 +1,35 @@
-/** How another program can start this one: the words that will still be true when this process is gone. */
+/** The argv that starts this program from elsewhere: absolute, so that no folder of a project can shadow it. */
 
 import { existsSync, realpathSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, isAbsolute, join } from 'node:path';
 
-/** Folders that are in PATH only for the time of one `npx` or `npm run`. */
+/** Folders that are in PATH only while `npx` or `npm run` runs. */
 const PASSING = /[\\/](?:node_modules[\\/]\.bin|_npx[\\/])/;
 
-/** The words before the name of a command. */
+/** The installed command where PATH has one, else the Node binary and the script that run now. */
 export function ownProgram(
   env: NodeJS.ProcessEnv,
   script: string = process.argv[1] ?? '',
 ): readonly string[] {
-  if (isInstalled(env)) return ['plugboard'];
-  const real = existsSync(script) ? realpathSync(script) : script;
-  // What npx fetched lies in a cache that may be emptied.
-  return /[\\/]_npx[\\/]/.test(real) ? ['npx', '-y', 'plugboard'] : [process.execPath, real];
+  const installed = installedCommand(env);
+  return installed === undefined ? runningProgram(script) : [installed];
 }
 
-function isInstalled(env: NodeJS.ProcessEnv): boolean {
-  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+/** The Node binary and the script that run now: needs no PATH to find Node, which a service does not have. */
+export function runningProgram(script: string = process.argv[1] ?? ''): readonly string[] {
+  return [process.execPath, existsSync(script) ? realpathSync(script) : script];
+}
+
+/** True if the program is in npm's cache for `npx`, which npm may empty at any time. */
+export function isInPassingCache(program: readonly string[]): boolean {
+  return program.some((part) => /[\\/]_npx[\\/]/.test(part));
+}
+
+function installedCommand(env: NodeJS.ProcessEnv): string | undefined {
   const name = process.platform === 'win32' ? 'plugboard.cmd' : 'plugboard';
-  return folders.some((folder) => !PASSING.test(`${folder}/`) && existsSync(join(folder, name)));
+  return (env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder) && !PASSING.test(`${folder}/`))
+    .map((folder) => join(folder, name))
+    .find((file) => existsSync(file));
 }

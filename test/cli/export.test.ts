@@ -108,11 +108,13 @@ describe('export', () => {
     }
   });
 
-  it('CFG-6: uses the installed command where there is one, and always in a project’s file', async () => {
+  it('CFG-6: writes the path of the installed command, and its name in a project’s file', async () => {
     const bin = join(place.dir, 'bin');
     place.write(join(bin, 'plugboard'), '#!/bin/sh\n');
     const { value } = await place.json(['export', '--to', 'cursor'], place.here({ PATH: bin }));
-    expect(value).toMatchObject({ entry: { command: 'plugboard', args: ['serve', '--stdio'] } });
+    expect(value).toMatchObject({
+      entry: { command: join(bin, 'plugboard'), args: ['serve', '--stdio'] },
+    });
     const shared = await exporting('cursor', '-s', 'project');
     expect(shared).toMatchObject({
       file: '<project>/.cursor/mcp.json',

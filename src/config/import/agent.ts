@@ -1,6 +1,5 @@
 /** What has to be known about another agent to read its servers and to write Plugboard into its configuration. */
 
-import type { JsonPath } from '../fault.ts';
 import type { Translated } from './translation.ts';
 
 export type AgentId =
@@ -41,7 +40,7 @@ export interface ForeignEntry {
   readonly value: unknown;
   readonly scope: ForeignScope;
   /** Its place in the file. */
-  readonly path: JsonPath;
+  readonly path: readonly string[];
 }
 
 /** A program to start, as every agent can be told of one. */
@@ -49,6 +48,14 @@ export interface Program {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Variables that the program needs from the agent's environment, for agents that hand on only a part of theirs. */
+  readonly variables?: readonly NeededVariable[];
+}
+
+export interface NeededVariable {
+  readonly name: string;
+  /** True if it is set where the entry is written. */
+  readonly isSet: boolean;
 }
 
 export interface Agent {
@@ -67,4 +74,13 @@ export interface Agent {
   placeOf(value: unknown, name: string): readonly string[];
   /** How the agent writes a program. */
   entryFor(program: Program): Readonly<Record<string, unknown>>;
+  /** Variables that an entry of `entryFor` names. */
+  variablesIn?(entry: Readonly<Record<string, unknown>>): readonly string[];
+  /** A folder that exists where the agent is installed, for agents whose files are not in a folder of their own. */
+  folder?(where: Where): string;
+  /**
+   * Place of the list of servers that are switched off in this project alone, in the agent's own user file; absent
+   * if the agent has no such list.
+   */
+  switchedOffPath?(value: unknown, where: Where): readonly string[];
 }

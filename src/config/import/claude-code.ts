@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { isRecord } from '../../lib/json-rpc.ts';
 import { projectKey } from '../project-key.ts';
+import { valueAt } from '../value-at.ts';
 import type { Agent } from './agent.ts';
 import { SHELL } from './dialect.ts';
 import { entriesAt, jsonFile } from './files.ts';
@@ -18,6 +19,15 @@ export const claudeCode: Agent = {
       jsonFile(join(folder, '.claude.json'), 'user'),
       jsonFile(join(projectRoot, '.mcp.json'), 'project'),
     ];
+  },
+
+  folder: ({ env, userHome }) => env['CLAUDE_CONFIG_DIR'] || join(userHome, '.claude'),
+
+  // Its own switch under /mcp. `disabledMcpjsonServers` would have to be written into a file of the project.
+  switchedOffPath: (value, { projectRoot }) => {
+    const projects = valueAt(value, ['projects']);
+    const key = (isRecord(projects) && projectKey(projects, [projectRoot])) || projectRoot;
+    return ['projects', key, 'disabledMcpServers'];
   },
 
   entries(value, file, { projectRoot }) {

@@ -62,8 +62,21 @@ export const codex: Agent = {
   },
 
   placeOf: (_value, name) => ['mcp_servers', name],
-  entryFor: plainEntry,
+  // It hands on a few variables of its own choice and those that are named here; one that is not set is left out.
+  entryFor: (program) => {
+    const names = (program.variables ?? []).map(({ name }) => name).filter((name) => !HANDED_ON.has(name));
+    return { ...plainEntry(program), ...(names.length === 0 ? {} : { env_vars: names }) };
+  },
+  variablesIn: ({ env_vars: names }) =>
+    Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [],
 };
+
+/** Variables that Codex gives every server. */
+const HANDED_ON: ReadonlySet<string> = new Set(
+  ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'USER', 'LANG', 'LC_ALL', 'TERM', 'TMPDIR', 'TZ'].concat(
+    '__CF_USER_TEXT_ENCODING',
+  ),
+);
 
 /** A name, or a name with where it comes from: ours always come from our own environment. */
 function variableNames(value: unknown): unknown {

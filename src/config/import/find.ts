@@ -10,8 +10,13 @@ import type { Translated } from './translation.ts';
 export interface FoundServer extends Translated {
   readonly agent: Agent;
   readonly file: string;
+  readonly format: ForeignFile['format'];
+  /** The file is read only, see {@link ForeignFile}. */
+  readonly isReadOnly: boolean;
   readonly scope: ForeignScope;
   readonly name: string;
+  /** Its place in the file. */
+  readonly path: readonly string[];
 }
 
 /** One question for a secret, as it stands in the file; checked by whoever keeps it. */
@@ -66,8 +71,11 @@ function readFile(agent: Agent, file: ForeignFile, document: Document, where: Wh
     (entry): FoundServer => ({
       agent,
       file: file.path,
+      format: file.format,
+      isReadOnly: file.readOnly === true,
       scope: entry.scope,
       name: entry.name,
+      path: entry.path,
       ...(isRecord(entry.value) ? agent.translate(entry.value) : NOT_AN_ENTRY),
     }),
   );

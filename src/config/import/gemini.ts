@@ -1,6 +1,7 @@
 /** Gemini CLI: `settings.json` for a person and for a project, with a shell's variables. */
 
 import { join } from 'node:path';
+import { isRecord } from '../../lib/json-rpc.ts';
 import type { Agent } from './agent.ts';
 import { DOLLAR } from './dialect.ts';
 import { entriesAt, jsonFile } from './files.ts';
@@ -60,5 +61,12 @@ export const gemini: Agent = {
   },
 
   placeOf: plainPlace,
-  entryFor: plainEntry,
+  // Variables with names like *TOKEN* or *KEY* are withheld from servers unless `env` names them. One that is not set
+  // would arrive as the text "$NAME", so only those that are set now are named.
+  entryFor: (program) => {
+    const named = (program.variables ?? []).flatMap(({ name, isSet }) => (isSet ? [[name, `$${name}`]] : []));
+    return plainEntry({ ...program, env: { ...program.env, ...Object.fromEntries(named) } });
+  },
+  variablesIn: ({ env }) =>
+    Object.entries(isRecord(env) ? env : {}).flatMap(([name, value]) => (value === `$${name}` ? [name] : [])),
 };

@@ -2,7 +2,7 @@
 
 import { PlugboardError } from '../../errors.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
-import { type Document, parseDocument } from '../document.ts';
+import { parseDocument } from '../document.ts';
 import { EditError, editJson } from '../json-edit.ts';
 import { valueAt } from '../value-at.ts';
 import type { Agent, ForeignFile, Program } from './agent.ts';
@@ -25,7 +25,7 @@ export async function writeProgram(
   text: string,
   { name, program }: { readonly name: string; readonly program: Program },
 ): Promise<Written> {
-  const { value } = await parsed(file, text);
+  const value = await readValue(file, text);
   const path = agent.placeOf(value, name);
   const entry = agent.entryFor(program);
   const previous = valueAt(value, path);
@@ -57,13 +57,21 @@ export async function setEntry(
   }
 }
 
-async function parsed({ path, format }: ForeignFile, text: string): Promise<Document> {
+/**
+ * Returns the value of a file's text; undefined for an empty one.
+ *
+ * @throws PlugboardError CONFIG_UNWRITABLE when it does not parse.
+ */
+export async function readValue(
+  { path, format }: Pick<ForeignFile, 'path' | 'format'>,
+  text: string,
+): Promise<unknown> {
   const document =
     format === 'json' ? await parseDocument(path, text) : (await import('./toml.ts')).parseToml(path, text);
   const [problem] = document.problems;
-  if (problem === undefined || document.value !== undefined) return document;
+  if (problem === undefined || document.value !== undefined) return document.value;
   const place = problem.line === undefined ? path : `${path}:${problem.line}:${problem.column ?? 1}`;
   throw new PlugboardError('CONFIG_UNWRITABLE', `${place}: ${problem.message}`, {
-    hint: 'Mend the file by hand first; nothing was changed.',
+    hint: 'Fix the file first; nothing was changed.',
   });
 }

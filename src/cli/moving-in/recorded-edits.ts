@@ -1,0 +1,183 @@
+/** Edits of files that belong to others, each recorded before it is made, and their reversal. */
+
+import { existsSync } from 'node:fs';
+import { readFile, realpath, rmdir, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { unwritable } from '../../config/edit.ts';
+import type { ForeignFile } from '../../config/import/agent.ts';
+import {
+  applyEdits,
+  combineEdits,
+  type EditedFile,
+  type FileEdit,
+  reverseEdits,
+} from '../../config/import/file-edits.ts';
+import { readValue } from '../../config/import/write.ts';
+import { PlugboardError } from '../../errors.ts';
+import { errorCode } from '../../lib/error-code.ts';
+import { isRecord } from '../../lib/json-rpc.ts';
+import { updateFile } from '../../lib/locked-file.ts';
+import { makeFolder } from '../../lib/make-folder.ts';
+import { type ExportRecord, forgetRecord, keepRecord, readRecord } from '../export-record.ts';
+import { isPlugboard } from '../import-plan.ts';
+import type { Context } from '../verb.ts';
+
+/** Mode of folders that are made for another agent. */
+const FOLDER_MODE = 0o755;
+
+type FileKind = Pick<ForeignFile, 'path' | 'format'>;
+
+export interface EditResult {
+  readonly before: string | undefined;
+  readonly after: string;
+}
+
+export interface RecordedEdit {
+  readonly file: FileKind;
+  /** Where the edits are recorded. */
+  readonly record: string;
+  readonly isDry: boolean;
+}
+
+/** Edits one file as `decide` says from its value; with `isDry`, only computes the result. */
+export async function editRecorded(
+  context: Context,
+  { file, record, isDry }: RecordedEdit,
+  decide: (value: unknown, text: string) => Promise<readonly FileEdit[]> | readonly FileEdit[],
+): Promise<EditResult> {
+  let result: EditResult = { before: undefined, after: '' };
+  const folders = missingFolders(dirname(file.path));
+  await updateForeign(context, file.path, isDry, async (text) => {
+    const edits = await decide(await readValue(file, text ?? ''), text ?? '');
+    const after = edits.length === 0 ? (text ?? '') : await applyEdits(file, text ?? '', edits);
+    result = { before: text, after };
+    if (edits.length === 0 || after === text) return undefined;
+    // Recorded first: an edit that cannot be reversed must not happen.
+    if (!isDry) await addToRecord(context, record, file, { text, after, edits, folders });
+    return after;
+  });
+  return result;
+}
+
+interface Change {
+  readonly text: string | undefined;
+  readonly after: string;
+  readonly edits: readonly FileEdit[];
+  readonly folders: readonly string[];
+}
+
+/** One edit may follow another: the record always has the text that the file would have without any of them. */
+async function addToRecord(
+  { home }: Context,
+  recordPath: string,
+  { path, format }: FileKind,
+  { text, after, edits, folders }: Change,
+): Promise<void> {
+  const record = (await readRecord(recordPath)) ?? { files: [] };
+  const known = record.files.find((each) => each.file === path);
+  const made = known?.folders ?? folders;
+  const edited: EditedFile = {
+    file: path,
+    format,
+    before:
+      known === undefined || text === undefined
+        ? (text ?? null)
+        : await reverseEdits(known, text, isOwnEntry),
+    after,
+    edits: combineEdits(text === undefined ? [] : (known?.edits ?? []), edits),
+    ...(made.length === 0 ? {} : { folders: made }),
+  };
+  const others = record.files.filter((each) => each !== known);
+  await keepRecord(home, recordPath, { ...record, files: [...others, edited] });
+}
+
+/** What became of one file. `none`: it is gone, and so is everything that was written into it. */
+export interface Undone {
+  readonly file: string;
+  readonly action: 'restored' | 'removed' | 'none';
+}
+
+/**
+ * Reverses every recorded edit and forgets the record; undefined if there is none.
+ *
+ * @param isOurs see `reverseEdits`
+ */
+export async function undoRecorded(
+  context: Context,
+  recordPath: string,
+  { isDry, isOurs }: { readonly isDry: boolean; readonly isOurs: (value: unknown) => boolean },
+): Promise<{ readonly record: ExportRecord; readonly files: readonly Undone[] } | undefined> {
+  const record = await readRecord(recordPath);
+  if (record === undefined) return undefined;
+  const files: Undone[] = [];
+  for (const edited of record.files) files.push(await undoFile(context, edited, isDry, isOurs));
+  if (!isDry) await forgetRecord(recordPath);
+  return { record, files };
+}
+
+async function undoFile(
+  context: Context,
+  edited: EditedFile,
+  isDry: boolean,
+  isOurs: (value: unknown) => boolean,
+): Promise<Undone> {
+  const { file, after, folders = [] } = edited;
+  let action: Undone['action'] = 'none';
+  let isToDelete = false;
+  await updateForeign(context, file, isDry, async (text) => {
+    if (text === undefined) return undefined;
+    action = text === after ? 'restored' : 'removed';
+    const reversed = await reverseEdits(edited, text, isOurs);
+    isToDelete = reversed === null;
+    return reversed ?? undefined;
+  });
+  if (isToDelete && !isDry) {
+    // The file behind a link: the link was there before.
+    await unlink(await realpath(file));
+    for (const folder of folders.toReversed()) await rmdir(folder).catch(() => {});
+  }
+  return { file, action };
+}
+
+/** True for the entry of an agent that starts Plugboard, however it was changed. */
+export function isOwnEntry(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { command, args } = value;
+  // OpenCode has the command and its arguments in one list.
+  return isPlugboard(
+    Array.isArray(command) ? { command: command[0], args: command.slice(1) } : { command, args },
+  );
+}
+
+/** Reads a file and replaces it with what `change` returns, under its lock; a dry run only reads. */
+async function updateForeign(
+  { home, signal }: Context,
+  path: string,
+  isDry: boolean,
+  change: (text: string | undefined) => Promise<string | undefined>,
+): Promise<void> {
+  try {
+    if (isDry) {
+      await change(await readFile(path, 'utf8').catch(absent));
+      return;
+    }
+    // The folder is made only for a file that is written: the lock is elsewhere.
+    const write = async (text: string | undefined): Promise<string | undefined> => {
+      const changed = await change(text);
+      if (changed !== undefined && text === undefined) await makeFolder(dirname(path), FOLDER_MODE);
+      return changed;
+    };
+    await updateFile(path, write, { lockDir: join(home.run, 'locks'), signal });
+  } catch (error) {
+    throw error instanceof PlugboardError || signal.aborted ? error : unwritable(path, error);
+  }
+}
+
+function absent(error: unknown): undefined {
+  if (errorCode(error) !== 'ENOENT' && errorCode(error) !== 'ENOTDIR') throw error;
+}
+
+/** Folders on the way that do not exist yet, outermost first. */
+function missingFolders(folder: string): string[] {
+  return existsSync(folder) || dirname(folder) === folder ? [] : [...missingFolders(dirname(folder)), folder];
+}

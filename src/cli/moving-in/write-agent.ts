@@ -1,0 +1,115 @@
+/** Writes Plugboard into the configuration of one agent. */
+
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { findProjectRoot } from '../../config/home.ts';
+import type { Agent, ForeignFile, NeededVariable, Program } from '../../config/import/agent.ts';
+import { type Written, writeProgram } from '../../config/import/write.ts';
+import { valueAt } from '../../config/value-at.ts';
+import { PlugboardError } from '../../errors.ts';
+import { isRecord } from '../../lib/json-rpc.ts';
+import { recordFile } from '../export-record.ts';
+import { foreignPlaces } from '../foreign-places.ts';
+import { lineDiff } from '../line-diff.ts';
+import { ownProgram } from '../own-program.ts';
+import type { Context } from '../verb.ts';
+import { editRecorded, isOwnEntry } from './recorded-edits.ts';
+
+/** Name of our entry in every agent. */
+export const OWN_NAME = 'plugboard';
+
+export type AgentScope = 'user' | 'project';
+
+export interface AgentTarget {
+  readonly agent: Agent;
+  readonly scope: AgentScope;
+  readonly isDry: boolean;
+}
+
+export interface WriteOptions {
+  /** Replaces another server called "plugboard". */
+  readonly overwrite: boolean;
+  /** Names of variables that entries refer to. */
+  readonly variables: readonly string[];
+}
+
+export interface AgentWritten {
+  readonly file: string;
+  /** `blocked`: another server has our name, and nothing was written. */
+  readonly action: Written['action'] | 'blocked';
+  readonly entry: Readonly<Record<string, unknown>>;
+  readonly diff: readonly string[];
+  /** Where the record for undo is. */
+  readonly record: string;
+}
+
+/** @throws PlugboardError CONFIG_UNWRITABLE when the file does not parse or cannot be edited safely. */
+export async function writeIntoAgent(
+  context: Context,
+  { agent, scope, isDry }: AgentTarget,
+  { overwrite, variables }: WriteOptions,
+): Promise<AgentWritten> {
+  const file = targetFile(context, agent, scope);
+  const record = recordFile(context.home, agent.id, scope);
+  const program = programFor(context, scope);
+  let written: Written | undefined;
+  let isBlocked = false;
+  const { before, after } = await editRecorded(context, { file, record, isDry }, async (value, text) => {
+    const previous = valueAt(value, agent.placeOf(value, OWN_NAME));
+    const isOwn = isOwnEntry(previous);
+    const listed = isOwn && isRecord(previous) ? (agent.variablesIn?.(previous) ?? []) : [];
+    const needed = scope === 'project' ? [] : neededVariables([...listed, ...variables], context.env);
+    written = await writeProgram(agent, file, text, {
+      name: OWN_NAME,
+      program: { ...program, variables: needed },
+    });
+    isBlocked = written.action === 'replace' && !overwrite && !isOwn;
+    if (written.action === 'same' || (isBlocked && !isDry)) return [];
+    const { path, entry } = written;
+    return [{ kind: 'set', path, ...(previous === undefined ? {} : { before: previous }), after: entry }];
+  });
+  if (written === undefined) throw new Error(`${file.path} was not read`);
+  const { action, entry } = written;
+  return {
+    file: file.path,
+    action: isBlocked ? 'blocked' : action,
+    entry,
+    diff: action === 'same' ? [] : lineDiff(before ?? '', after),
+    record,
+  };
+}
+
+/** The file that exists, else one whose folder does, else the first. */
+export function targetFile(context: Context, agent: Agent, scope: AgentScope): ForeignFile {
+  const where = foreignPlaces(context, findProjectRoot(context.cwd));
+  const files = agent.files(where).filter((file) => file.scope === scope && file.readOnly !== true);
+  const existing =
+    files.find(({ path }) => existsSync(path)) ?? files.find(({ path }) => existsSync(dirname(path)));
+  const file = existing ?? files[0];
+  if (file !== undefined) return file;
+  throw new PlugboardError('USAGE', `${agent.title} has no file of its own in a project.`, {
+    hint: 'Leave --scope out.',
+  });
+}
+
+/** A project's file is committed: there the program is found by its name, on every machine. */
+function programFor({ env }: Context, scope: AgentScope): Program {
+  const [command = OWN_NAME, ...args] = scope === 'project' ? [OWN_NAME] : ownProgram(env);
+  const home = scope === 'project' ? undefined : env['PLUGBOARD_HOME'];
+  return {
+    command,
+    args: [...args, 'serve', '--stdio'],
+    // The agent that starts it may not have the variable, and would serve another home.
+    env: home ? { PLUGBOARD_HOME: home } : {},
+  };
+}
+
+function neededVariables(names: readonly string[], env: NodeJS.ProcessEnv): NeededVariable[] {
+  return [...new Set(names)].sort().map((name) => ({ name, isSet: env[name] !== undefined }));
+}
+
+export function nameIsTaken(agent: Agent, file: string): PlugboardError {
+  return new PlugboardError('USAGE', `${agent.title} has another server called "${OWN_NAME}" in ${file}.`, {
+    hint: '--overwrite replaces it, --dry-run shows what would change.',
+  });
+}

@@ -1,0 +1,147 @@
+/** Several edits of one foreign file, and their exact reversal in a file that others edited since. Pure: no files. */
+
+import { canonicalJson } from '../../lib/canonical-json.ts';
+import { isRecord } from '../../lib/json-rpc.ts';
+import { reverseLines } from '../../lib/reverse-lines.ts';
+import { valueAt } from '../value-at.ts';
+import type { ForeignFile } from './agent.ts';
+import { readValue, setEntry } from './write.ts';
+
+/** One edit. `set`: the value at a path; a missing `before` or `after` is no value. `list`: one more item of a list. */
+export type FileEdit =
+  | {
+      readonly kind: 'set';
+      readonly path: readonly string[];
+      readonly before?: unknown;
+      readonly after?: unknown;
+    }
+  | { readonly kind: 'list'; readonly path: readonly string[]; readonly item: string };
+
+/** One edited file: its text before and after our edits; `before` is null if there was no file. */
+export interface EditedFile {
+  readonly file: string;
+  readonly format: ForeignFile['format'];
+  readonly before: string | null;
+  readonly after: string;
+  readonly edits: readonly FileEdit[];
+  /** Folders that were made for it, outermost first. */
+  readonly folders?: readonly string[];
+}
+
+type FileKind = Pick<ForeignFile, 'path' | 'format'>;
+
+/** @throws PlugboardError CONFIG_UNWRITABLE when the text does not parse or cannot be edited safely. */
+export async function applyEdits(file: FileKind, text: string, edits: readonly FileEdit[]): Promise<string> {
+  let changed = text;
+  for (const edit of edits) {
+    if (edit.kind === 'set') changed = await setEntry(file, changed, edit.path, edit.after);
+    else {
+      const items = itemsAt(await readValue(file, changed), edit.path);
+      if (!items.includes(edit.item))
+        changed = await setEntry(file, changed, edit.path, [...items, edit.item]);
+    }
+  }
+  return changed;
+}
+
+/**
+ * Returns the text without our edits: byte for byte as it was if nobody changed it since, else with exactly our
+ * edits reversed. Null: the file was ours alone.
+ *
+ * @param isOurs true for a value that is still ours although it differs from what was written
+ */
+export async function reverseEdits(
+  edited: EditedFile,
+  text: string,
+  isOurs: (value: unknown) => boolean = () => false,
+): Promise<string | null> {
+  if (text === edited.after) return edited.before;
+  const file = { path: edited.file, format: edited.format };
+  const plain = await reverseValues(file, edited, text, isOurs);
+  // Line by line first: that brings back comments, order and formatting. Its result has to have the same values.
+  const lines = reverseLines(edited.before ?? '', edited.after, text);
+  if (lines === undefined) return plain;
+  const exact = await reverseValues(file, edited, lines, isOurs).catch(() => undefined);
+  if (exact === undefined) return plain;
+  const isSame = canonicalJson(await readValue(file, exact)) === canonicalJson(await readValue(file, plain));
+  return isSame ? exact : plain;
+}
+
+/** Combines the edits of an earlier change with those of a later one, for a file whose text is `before` the later one. */
+export function combineEdits(earlier: readonly FileEdit[], later: readonly FileEdit[]): readonly FileEdit[] {
+  const combined = new Map<string, FileEdit>();
+  for (const edit of [...earlier, ...later]) {
+    const key = canonicalJson([edit.kind, edit.path, edit.kind === 'list' ? edit.item : '']);
+    const known = combined.get(key);
+    combined.set(key, known === undefined ? edit : combine(known, edit));
+  }
+  return [...combined.values()];
+}
+
+function combine(earlier: FileEdit, later: FileEdit): FileEdit {
+  if (earlier.kind !== 'set' || later.kind !== 'set') return later;
+  // What was there before an entry of ours; but an entry that came back by itself is newer than the one we took.
+  if (earlier.after === undefined) return later;
+  const { before: _, ...rest } = later;
+  return 'before' in earlier ? { ...rest, before: earlier.before } : rest;
+}
+
+async function reverseValues(
+  file: FileKind,
+  edited: EditedFile,
+  text: string,
+  isOurs: (value: unknown) => boolean,
+): Promise<string> {
+  const original = await readValue(file, edited.before ?? '');
+  let reversed = text;
+  for (const edit of edited.edits.toReversed()) {
+    const root = await readValue(file, reversed);
+    const now = valueAt(root, edit.path);
+    if (edit.kind === 'list') {
+      const items = itemsAt(root, edit.path);
+      if (!items.includes(edit.item)) continue;
+      const left = items.filter((item) => item !== edit.item);
+      const isGone = left.length === 0 && valueAt(original, edit.path) === undefined;
+      reversed = await setEntry(file, reversed, edit.path, isGone ? undefined : left);
+      if (isGone) reversed = await withoutEmptyParents(file, reversed, edit.path, original);
+    } else if (edit.after === undefined) {
+      // Put back what was taken out, unless there is another one by now.
+      if (now === undefined) reversed = await setEntry(file, reversed, edit.path, edit.before);
+    } else if (now !== undefined && (isSame(now, edit.after) || isOurs(now))) {
+      if (isSame(now, edit.before)) continue;
+      reversed = await setEntry(file, reversed, edit.path, edit.before);
+      if (edit.before === undefined)
+        reversed = await withoutEmptyParents(file, reversed, edit.path, original);
+    }
+  }
+  return reversed;
+}
+
+/** Removes objects that are empty now and were not there at first. */
+async function withoutEmptyParents(
+  file: FileKind,
+  text: string,
+  path: readonly string[],
+  original: unknown,
+): Promise<string> {
+  // An empty table of TOML is gone with its last member.
+  if (file.format === 'toml') return text;
+  let pruned = text;
+  for (let depth = path.length - 1; depth > 0; depth--) {
+    const parent = path.slice(0, depth);
+    const value = valueAt(await readValue(file, pruned), parent);
+    const isEmpty = isRecord(value) && Object.keys(value).length === 0;
+    if (!isEmpty || valueAt(original, parent) !== undefined) return pruned;
+    pruned = await setEntry(file, pruned, parent, undefined);
+  }
+  return pruned;
+}
+
+function itemsAt(root: unknown, path: readonly string[]): readonly unknown[] {
+  const list = valueAt(root, path);
+  return Array.isArray(list) ? list : [];
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return one !== undefined && other !== undefined && canonicalJson(one) === canonicalJson(other);
+}
