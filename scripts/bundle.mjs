@@ -14,7 +14,7 @@
  *   chat.cjs        the agent in the terminal
  *   agent.cjs       the agent as a tool of the gateway
  *   doctor.cjs      the checks of doctor
- *   import.cjs, export.cjs   what is known about other agents, which no other command needs
+ *   moving.cjs      import, export, up and down, with all that is known about other agents
  *   daemon.cjs      the daemon, a program of its own
  *   jsonc.cjs       what edits a configuration, and reads one that is not plain JSON
  *   complete.cjs    what the completion of shells asks, with command-words.json beside it
@@ -52,6 +52,7 @@ const external = [
 
 const errors = { 'errors.ts': './errors.cjs' };
 const host = { ...errors, 'host.ts': './host.cjs' };
+const moving = ['import', 'export', 'up', 'down'].map((name) => `cli/verbs/${name}.ts`);
 /** Commands with a file of their own. */
 const programs = {
   ...host,
@@ -59,8 +60,7 @@ const programs = {
   'cli/verbs/doctor.ts': './doctor.cjs',
   'cli/verbs/serve.ts': './serve.cjs',
   'cli/workspace-program.ts': './workspace.cjs',
-  'cli/verbs/import.ts': './import.cjs',
-  'cli/verbs/export.ts': './export.cjs',
+  ...Object.fromEntries(moving.map((path) => [path, './moving.cjs'])),
 };
 /** What `get` and `list --no-connect` do not need: it would be half of the file that they have to read. */
 const verbs = (await readdir(join(src, 'cli', 'verbs')))
@@ -77,8 +77,7 @@ const files = [
   // With the schema library; only `serve --agent` reads it.
   { name: 'agent', entry: 'chat/agent-tools.ts', apart: host },
   { name: 'serve', entry: 'cli/verbs/serve.ts', apart: { ...host, 'chat/agent-tools.ts': './agent.cjs' } },
-  { name: 'import', entry: 'cli/verbs/import.ts', apart: errors },
-  { name: 'export', entry: 'cli/verbs/export.ts', apart: errors },
+  { name: 'moving', entry: moving, apart: host },
   { name: 'argument-check', entry: 'call/argument-check.ts', apart: {} },
   {
     name: 'workspace',

@@ -32,6 +32,8 @@ const PROGRAMS = [
   { program: 'fish', debian: 'fish', reason: 'completion in a real shell' },
   { program: 'chromium', debian: 'chromium', reason: 'logins in a real browser' },
   { program: 'dbus-run-session', debian: 'dbus-daemon', reason: 'a session with a keyring' },
+  { program: 'systemd-analyze', debian: 'systemd', reason: 'the check of the service unit' },
+  { program: 'python3', debian: 'python3', reason: 'the parser of property lists' },
   { program: 'gnome-keyring-daemon', debian: 'gnome-keyring', reason: 'a real keyring' },
 ];
 

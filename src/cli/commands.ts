@@ -69,6 +69,18 @@ export const rows: readonly CommandRow[] = [
     load: async () => (await import('./verbs/test.ts')).test,
   },
   {
+    name: 'up',
+    group: MOVING,
+    summary: 'move in: import the servers of your agents and serve them from one place',
+    load: async () => (await import('./verbs/up.ts')).up,
+  },
+  {
+    name: 'down',
+    group: MOVING,
+    summary: 'move out: undo what up did',
+    load: async () => (await import('./verbs/down.ts')).down,
+  },
+  {
     name: 'import',
     group: MOVING,
     summary: 'take over the servers of other agents',
@@ -175,6 +187,12 @@ export const rows: readonly CommandRow[] = [
     group: SERVING,
     summary: 'start, stop or show the process that agents share their servers in',
     load: async () => (await import('./verbs/daemon.ts')).daemon,
+  },
+  {
+    name: 'service',
+    group: SERVING,
+    summary: 'install the resident process as a service of your session',
+    load: async () => (await import('./verbs/service.ts')).service,
   },
   {
     name: 'reload',

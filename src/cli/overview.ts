@@ -65,6 +65,7 @@ interface Step {
 function nextStep(reports: readonly ServerReport[], hasProblems: boolean): Step[] {
   if (reports.length === 0) {
     return [
+      { command: 'plugboard up', why: 'takes over what your agents have, step by step' },
       { command: 'plugboard import --dry-run', why: 'shows what other agents on this machine have' },
       { command: 'plugboard add <name> -- <command>', why: 'adds a server of your own' },
     ];

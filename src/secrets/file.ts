@@ -53,6 +53,16 @@ export function fileSecrets(home: SecretHome): SecretBackend {
       if (!parse(await readIfThere(file), file).has(key)) return false;
       return change((secrets) => secrets.delete(key));
     },
+    async clear() {
+      const { size } = parse(await readIfThere(file), file);
+      if (size > 0) {
+        await change((secrets) => {
+          secrets.clear();
+          return true;
+        });
+      }
+      return size;
+    },
   };
 }
 

@@ -39,6 +39,15 @@ export function keyringSecrets(owner: string): SecretBackend {
       await use(key, (entry, signal) => entry.setPassword(value, signal));
     },
     delete: (key) => useOrMiss(key, (entry, signal) => entry.deletePassword(signal)),
+    clear: async () => {
+      const { findCredentialsAsync } = await import('@napi-rs/keyring');
+      const signal = AbortSignal.timeout(KEYRING_TIMEOUT_MS);
+      const all = await Promise.race([findCredentialsAsync(SERVICE, undefined, signal), rejectOn(signal)]);
+      const own = all.filter(({ account }) => account.startsWith(`${prefix}:`));
+      for (const { account } of own)
+        await use(account.slice(prefix.length + 1), (entry, given) => entry.deletePassword(given));
+      return own.length;
+    },
   };
 }
 

@@ -12,6 +12,8 @@ export interface SecretStore {
   delete(key: string): Promise<boolean>;
   /** Where a value is kept, if there is one. */
   place(key: string): Promise<SecretPlace | undefined>;
+  /** Deletes every secret of this home; returns their number. */
+  clear(): Promise<number>;
 }
 
 /** One place where secrets can be. Rejects when the place itself is not there. */
@@ -19,6 +21,7 @@ export interface SecretBackend {
   get(key: string): Promise<string | undefined>;
   set(key: string, value: string): Promise<void>;
   delete(key: string): Promise<boolean>;
+  clear(): Promise<number>;
 }
 
 /** The paths of the home folder that a store needs. */
@@ -85,6 +88,10 @@ export function openSecrets(options: SecretStoreOptions): SecretStore {
       const fromFile = await file.delete(key);
       const fromKeyring = (await keyring?.delete(key).catch(() => false)) ?? false;
       return fromFile || fromKeyring;
+    },
+    async clear() {
+      const fromFile = await file.clear();
+      return fromFile + ((await keyring?.clear().catch(() => 0)) ?? 0);
     },
   };
 }

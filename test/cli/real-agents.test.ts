@@ -1,6 +1,7 @@
 /** The real programs of npm are the referees: what they write comes over, and what export writes they read and use. */
 
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
@@ -139,6 +140,54 @@ it(
     expect(left.map(({ name }) => name)).toEqual(['other']);
     expect(await openCode('list')).not.toContain('plugboard');
     expect(await claude('list')).not.toContain('plugboard');
+  },
+  AGENT_MS,
+);
+
+it(
+  'MOV-14: after up, claude, codex and opencode have Plugboard alone and connect; after down, what they had',
+  async () => {
+    const echo = [process.execPath, join(FIXTURES, 'echo.mjs')] as const;
+    await claude('add', '-s', 'user', 'mine', '--', ...echo);
+    await claude('add', '-s', 'local', 'here', '--', ...echo, 'here');
+    await codex('add', 'coded', '--env', 'A=b', '--', ...echo, 'coded');
+    await openCode('add', 'opened', '--', ...echo, 'opened');
+    place.write(place.projectFile, {
+      mcpServers: { shared: { command: echo[0], args: [echo[1], 'shared'] } },
+    });
+    await place.run(['trust', 'shared', '--yes']);
+    const texts = (): string[] =>
+      ['.claude.json', '.codex/config.toml', '.config/opencode/opencode.jsonc'].map((path) =>
+        readFileSync(join(place.userHome, path), 'utf8'),
+      );
+    const before = texts();
+    const agents = ['claude-code', 'codex', 'opencode'].flatMap((id) => ['--agent', id]);
+    const moved = await place.json(['up', '--yes', ...agents], place.here(env));
+    expect(moved).toMatchObject({ status: 0, value: { changed: true } });
+    const listed = await claude('list');
+    expect(listed).toMatch(/^plugboard: .*serve --stdio - .*Connected$/m);
+    expect(listed).not.toMatch(/^(?:mine|here):/m);
+    const left = JSON.parse(await codex('list', '--json')) as { name: string }[];
+    expect(left.map(({ name }) => name)).toEqual(['plugboard']);
+    const opened = await openCode('list');
+    expect(opened).toMatch(/plugboard connected/);
+    expect(opened).not.toContain('opened');
+    const disabled = place.read(join(place.userHome, '.claude.json'));
+    expect(disabled).toMatchObject({ projects: { [place.project]: { disabledMcpServers: ['shared'] } } });
+    expect(await place.json(['down'], place.here(env))).toMatchObject({ status: 0 });
+    // Claude Code counts its starts in its file.
+    const [claudeText = '', ...others] = texts();
+    expect(others).toEqual(before.slice(1));
+    const servers = (text: string): unknown => {
+      const { mcpServers, projects } = JSON.parse(text) as {
+        mcpServers: unknown;
+        projects: Record<string, { mcpServers: unknown; disabledMcpServers?: unknown }>;
+      };
+      const { mcpServers: local, disabledMcpServers } = projects[place.project] ?? {};
+      return { mcpServers, local, disabledMcpServers };
+    };
+    expect(servers(claudeText)).toEqual(servers(before[0] ?? ''));
+    expect(await claude('list')).toMatch(/^mine: .*Connected$/m);
   },
   AGENT_MS,
 );

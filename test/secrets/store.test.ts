@@ -101,6 +101,7 @@ describe('the keyring', () => {
       ],
       file: true,
       after: [true, null],
+      cleared: [1, null, 'theirs'],
     });
     expect((await stat(join(home, 'credentials.json'))).mode & 0o777).toBe(0o600);
   });
@@ -131,6 +132,7 @@ describe('the keyring', () => {
       notices: [],
       file: false,
       after: [true, null],
+      cleared: [1, null, 'theirs'],
     });
   });
 });

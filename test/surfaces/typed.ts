@@ -21,6 +21,9 @@ export const TYPED: Readonly<Record<string, Typed>> = {
   disable: { hostile: [['evil']], writes: true },
   list: { hostile: [[], ['--no-connect']], faulty: [], poisoned: [] },
   test: { hostile: [['evil'], ['remote']], faulty: ['exits'], poisoned: ['poison'] },
+  // With --yes they would change the files of whoever runs the tests; test/cli/up.test.ts has that.
+  up: { hostile: [['--dry-run', '--agent', 'windsurf']] },
+  down: { hostile: [['--dry-run']] },
   import: { hostile: [['--dry-run'], []], writes: true },
   export: { hostile: [['--to', 'claude-code', '--dry-run']] },
   plugin: { hostile: [['list'], ['add', '.']], writes: true },
@@ -45,6 +48,7 @@ export const TYPED: Readonly<Record<string, Typed>> = {
   dashboard: { hostile: [['--port', '0']] },
   // `start` begins a process of ours that stays; what it serves is what `serve` is.
   daemon: { hostile: [['status'], ['stop']], faulty: ['status'] },
+  service: { hostile: [['status']] },
   reload: { hostile: [[]] },
   workspace: { hostile: [[]] },
   init: { hostile: [['server', 'made']], writes: true },

@@ -1,5 +1,6 @@
 /** Servers that an agent would have twice, once by itself and once through Plugboard, and taking them out of it. */
 
+import { readDocument } from '../../config/document.ts';
 import type { ServerSpec } from '../../config/entry.ts';
 import type { Agent } from '../../config/import/agent.ts';
 import { applyEdits, type FileEdit } from '../../config/import/file-edits.ts';
@@ -38,6 +39,7 @@ export async function findDuplicates(
   isServed: (each: Planned) => boolean,
 ): Promise<readonly Duplicate[]> {
   const running = await runningProjectServers(context, config);
+  const isOff = await switchedOff(context, config.projectRoot, planned);
   return planned.flatMap((each): Duplicate[] => {
     const { agent, name, file } = each.found;
     const decided = (action: Duplicate['action'], reason?: string): Duplicate[] => [
@@ -47,6 +49,7 @@ export async function findDuplicates(
     if (each.action === 'skip') return [];
     if (each.found.scope === 'project') {
       if (each.action !== 'same') return [];
+      if (isOff(agent, name)) return [];
       if (!running.has(name))
         return decided('keep', `Plugboard runs it after: plugboard trust ${shellWord(name)}`);
       return agent.switchedOffPath === undefined
@@ -126,6 +129,24 @@ function removalOf({ planned }: Duplicate, value: unknown): FileEdit | undefined
 function isSwitchedOff(value: unknown, path: readonly string[], name: string): boolean {
   const list = valueAt(value, path);
   return Array.isArray(list) && list.includes(name);
+}
+
+/** Servers of project files that are switched off in their agents already. */
+async function switchedOff(
+  context: Context,
+  projectRoot: string,
+  planned: readonly Planned[],
+): Promise<(agent: Agent, name: string) => boolean> {
+  const where = foreignPlaces(context, projectRoot);
+  const agents = new Set(planned.map(({ found }) => found.agent));
+  const lists = new Map<Agent, (name: string) => boolean>();
+  for (const agent of agents) {
+    if (agent.switchedOffPath === undefined) continue;
+    const { value } = await readDocument(targetFile(context, agent, 'user').path);
+    const path = agent.switchedOffPath(value, where);
+    lists.set(agent, (name) => isSwitchedOff(value, path, name));
+  }
+  return (agent, name) => lists.get(agent)?.(name) ?? false;
 }
 
 /** Names of the servers of project files that may run. */

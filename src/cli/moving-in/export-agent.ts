@@ -81,25 +81,26 @@ export function noteCache({ env, output }: Context, scope: AgentTarget['scope'])
   );
 }
 
-export function writtenLines(
+function writtenLines(
   agent: Agent,
-  { action, file, diff }: AgentWritten,
+  { action, file: path, diff }: AgentWritten,
   { isDry, output }: { readonly isDry: boolean; readonly output: Output },
 ): readonly string[] {
   const { paint } = output;
+  const file = reveal(path);
   if (action === 'same') return [`${agent.title} has Plugboard already in ${file}`];
   const lines = diff.map((line) => (line.startsWith('-') ? paint.bad(line) : paint.good(line)));
   if (isDry) return [`Would change ${file}:`, ...lines];
   return [`${paint.good('Wrote')} Plugboard into ${file}:`, ...lines];
 }
 
-export function duplicateLines(duplicates: readonly Duplicate[], isDry: boolean): readonly string[] {
+function duplicateLines(duplicates: readonly Duplicate[], isDry: boolean): readonly string[] {
   const verbs = isDry
     ? { remove: 'Would remove', disable: 'Would switch off', keep: 'Would keep' }
     : { remove: 'Removed', disable: 'Switched off', keep: 'Kept' };
   return duplicates.map(({ agent, name, file, action, reason }) => {
     const why = reason === undefined ? '' : `: ${reveal(reason)}`;
-    return `${verbs[action]} ${reveal(name)} in ${agent.title} (${file})${why}`;
+    return `${verbs[action]} ${reveal(name)} in ${agent.title} (${reveal(file)})${why}`;
   });
 }
 
@@ -135,10 +136,11 @@ export async function undoExport(context: Context, { agent, scope, isDry }: Agen
 }
 
 export function undoneLine(
-  { file, action }: { readonly file: string; readonly action: 'restored' | 'removed' | 'none' },
+  { file: path, action }: { readonly file: string; readonly action: 'restored' | 'removed' | 'none' },
   isDry: boolean,
 ): string {
   const is = isDry ? 'would be' : 'is';
+  const file = reveal(path);
   if (action === 'none') return `${file} does not exist any longer; there is nothing to take back.`;
   return action === 'restored'
     ? `${file} ${is} as it was before.`

@@ -67,7 +67,7 @@ interface Change {
 }
 
 /** One edit may follow another: the record always has the text that the file would have without any of them. */
-async function addToRecord(
+export async function addToRecord(
   { home }: Context,
   recordPath: string,
   { path, format }: FileKind,

@@ -1,19 +1,15 @@
 /** `plugboard import`: takes over what other agents on this machine are configured with, after showing what that is. */
 
 import type { Command } from 'commander';
-import { editTarget, setServer } from '../../config/edit.ts';
-import { expandText } from '../../config/expand.ts';
 import { AGENTS, agentCalled } from '../../config/import/agents.ts';
 import { type Found, findForeign } from '../../config/import/find.ts';
 import { loadConfig } from '../../config/load.ts';
-import { asPlugboardError } from '../../errors.ts';
-import { clean } from '../../policy/clean.ts';
 import { confirm } from '../ask.ts';
-import { keepClientSecret } from '../credentials.ts';
 import { foreignPlaces } from '../foreign-places.ts';
-import { inputLine, type PlannedInput, planInputs, writeInputs } from '../import-inputs.ts';
+import { inputLine, type PlannedInput, planInputs } from '../import-inputs.ts';
 import { importLines, summaryLine } from '../import-lines.ts';
 import { type Planned, planImport, plannedDocument } from '../import-plan.ts';
+import { writeImport } from '../import-write.ts';
 import { noteProblems } from '../problems.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
 import type { Context, Flags, Verb } from '../verb.ts';
@@ -48,8 +44,7 @@ export const importVerb: Verb = {
     const toWrite = planned.filter(({ action }) => action === 'add' || action === 'replace');
     const goes = !isDry && toWrite.length > 0 && (await isAgreed(context, toWrite, flags));
     if (goes) {
-      await writeInputs(context, config.projectRoot, inputs);
-      for (const server of toWrite) await write(context, config.projectRoot, server);
+      await writeImport(context, config.projectRoot, { servers: toWrite, inputs });
     }
     output.answer(documentOf(found, planned, inputs, isDry), () => summaryLine(planned, isDry || !goes));
     return 0;
@@ -68,23 +63,6 @@ async function isAgreed(context: Context, toWrite: readonly Planned[], flags: Fl
   if (!context.output.canAsk || flags['yes'] === true) return true;
   const count = toWrite.length;
   return confirm(context, `Import ${count} ${count === 1 ? 'server' : 'servers'}?`);
-}
-
-async function write(context: Context, projectRoot: string, server: Planned): Promise<void> {
-  const { home, signal, env } = context;
-  const { scope, raw, clientSecret, found } = server;
-  const target = editTarget(scope, { home, projectRoot });
-  await setServer(target, found.name, raw, { home, signal, replace: server.action === 'replace' });
-  if (clientSecret === undefined) return;
-  try {
-    const url = expandText(String(raw['url']), env, { server: found.name, key: 'url' });
-    await keepClientSecret(context, url, clientSecret);
-  } catch (thrown) {
-    // The server is there; without a variable of its address there is nothing to keep the secret under.
-    const { message } = asPlugboardError(thrown);
-    const text = `the client's secret of ${found.name} was not taken over: ${message}`;
-    context.output.note(`note: ${clean(text, { multiline: false })}`);
-  }
 }
 
 function documentOf(

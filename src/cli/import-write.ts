@@ -1,0 +1,36 @@
+/** Writes the servers and inputs of an import into the configuration. */
+
+import { editTarget, setServer } from '../config/edit.ts';
+import { expandText } from '../config/expand.ts';
+import { asPlugboardError } from '../errors.ts';
+import { clean } from '../policy/clean.ts';
+import { keepClientSecret } from './credentials.ts';
+import { type PlannedInput, writeInputs } from './import-inputs.ts';
+import type { Planned } from './import-plan.ts';
+import type { Context } from './verb.ts';
+
+export async function writeImport(
+  context: Context,
+  projectRoot: string,
+  { servers, inputs }: { readonly servers: readonly Planned[]; readonly inputs: readonly PlannedInput[] },
+): Promise<void> {
+  await writeInputs(context, projectRoot, inputs);
+  for (const server of servers) await writeServer(context, projectRoot, server);
+}
+
+async function writeServer(context: Context, projectRoot: string, server: Planned): Promise<void> {
+  const { home, signal, env } = context;
+  const { scope, raw, clientSecret, found } = server;
+  const target = editTarget(scope, { home, projectRoot });
+  await setServer(target, found.name, raw, { home, signal, replace: server.action === 'replace' });
+  if (clientSecret === undefined) return;
+  try {
+    const url = expandText(String(raw['url']), env, { server: found.name, key: 'url' });
+    await keepClientSecret(context, url, clientSecret);
+  } catch (thrown) {
+    // The server is written; without a variable of its address there is no key to store the secret under.
+    const { message } = asPlugboardError(thrown);
+    const text = `the client's secret of ${found.name} was not imported: ${message}`;
+    context.output.note(`note: ${clean(text, { multiline: false })}`);
+  }
+}

@@ -1,0 +1,76 @@
+/** Values that only this shell has: agents with a small environment and HTTP clients cannot supply them. */
+
+import { setServer, targetOf } from '../../config/edit.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { variablesOf, withStoredValues } from '../../config/variables.ts';
+import { reveal } from '../../policy/clean.ts';
+import type { SecretPlace } from '../../secrets/store.ts';
+import { childEnvironment } from '../../transport/environment.ts';
+import { openInputs } from '../inputs.ts';
+import type { Context } from '../verb.ts';
+import { type HomeServer, recordHomeEdits, recordStoredInputs } from './home-record.ts';
+
+/** One variable and the servers that refer to it. */
+export interface ShellValue {
+  readonly variable: string;
+  readonly servers: readonly string[];
+}
+
+/** An entry of config.json, there or about to be written. */
+interface OwnEntry {
+  readonly name: string;
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+/** Entries of our own file only: those of a project are shared, and their values are everyone's own. */
+export function ownEntries({ servers }: LoadedConfig): readonly (OwnEntry & HomeServer)[] {
+  return servers.flatMap(({ name, scope, raw }) =>
+    scope === 'user' || scope === 'local' ? [{ name, scope, raw }] : [],
+  );
+}
+
+export function findShellValues(env: NodeJS.ProcessEnv, entries: readonly OwnEntry[]): readonly ShellValue[] {
+  // PATH, HOME and the like are everywhere.
+  const ambient = childEnvironment({}, env);
+  const users = new Map<string, string[]>();
+  for (const { name, raw } of entries) {
+    for (const variable of variablesOf(raw)) {
+      if (!env[variable] || Object.hasOwn(ambient, variable)) continue;
+      users.set(variable, [...(users.get(variable) ?? []), name]);
+    }
+  }
+  return [...users].map(([variable, servers]) => ({ variable, servers }));
+}
+
+/** Stores the values and makes the entries refer to them. */
+export async function storeShellValues(
+  context: Context,
+  config: LoadedConfig,
+  values: readonly ShellValue[],
+): Promise<ReadonlyMap<string, SecretPlace>> {
+  const { home, env, signal } = context;
+  const { projectRoot } = config;
+  const names = new Set(values.map(({ variable }) => variable));
+  const store = openInputs(context);
+  await recordStoredInputs(context, [...names]);
+  const places = new Map<string, SecretPlace>();
+  for (const id of names) places.set(id, await store.set({ id, owner: '' }, env[id] ?? ''));
+  const users = config.servers.filter(
+    ({ name, scope }) =>
+      (scope === 'user' || scope === 'local') && values.some(({ servers }) => servers.includes(name)),
+  );
+  await recordHomeEdits(context, projectRoot, ownEntries({ ...config, servers: users }), async () => {
+    for (const spec of users) {
+      const raw = withStoredValues(spec.raw, names);
+      await setServer(targetOf(spec, { home, projectRoot }), spec.name, raw, { home, signal, replace: true });
+    }
+  });
+  return places;
+}
+
+export function shellValueLines(values: readonly ShellValue[]): readonly string[] {
+  return [
+    'Only this shell has them; editors, HTTP clients and agents with a small environment cannot supply them:',
+    ...values.map(({ variable, servers }) => `  ${variable}  used by ${servers.map(reveal).join(', ')}`),
+  ];
+}

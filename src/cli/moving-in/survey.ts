@@ -1,0 +1,47 @@
+/** What the agents on this machine have, and what importing it would do. */
+
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Agent, Where } from '../../config/import/agent.ts';
+import { type Found, findForeign } from '../../config/import/find.ts';
+import { type LoadedConfig, loadConfig } from '../../config/load.ts';
+import { foreignPlaces } from '../foreign-places.ts';
+import { type PlannedInput, planInputs } from '../import-inputs.ts';
+import { type Planned, planImport } from '../import-plan.ts';
+import type { Context } from '../verb.ts';
+
+export interface Survey {
+  readonly config: LoadedConfig;
+  readonly found: Found;
+  readonly planned: readonly Planned[];
+  readonly inputs: readonly PlannedInput[];
+}
+
+export async function takeSurvey(context: Context, agents: readonly Agent[]): Promise<Survey> {
+  const { cwd, home } = context;
+  const config = await loadConfig({ cwd, home });
+  const found = await findForeign(agents, foreignPlaces(context, config.projectRoot));
+  const all = await planImport(context, found, config, { scope: undefined, overwrite: false });
+  const planned = all.map(withoutProjectFiles);
+  return { config, found, planned, inputs: await planInputs(context, found, planned, config.projectRoot) };
+}
+
+/** Servers of project files are not imported: that would write into the project's own file, which a team shares. */
+function withoutProjectFiles(planned: Planned): Planned {
+  const { found, action } = planned;
+  if (found.scope !== 'project' || (action !== 'add' && action !== 'replace')) return planned;
+  const reason = `It is in a project file and stays there; for you alone: plugboard import ${found.agent.id} -s local`;
+  return { ...planned, action: 'skip', reason, notes: [], changes: [] };
+}
+
+/** True if one of the agent's own files exists, or the folder that it keeps them in. */
+export function isInstalled(agent: Agent, where: Where): boolean {
+  const folders = agent.folder === undefined ? [] : [agent.folder(where)];
+  return (
+    folders.some(existsSync) ||
+    agent
+      .files(where)
+      .filter(({ scope, readOnly }) => scope === 'user' && readOnly !== true)
+      .some(({ path }) => existsSync(path) || (dirname(path) !== where.userHome && existsSync(dirname(path))))
+  );
+}
