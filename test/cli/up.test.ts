@@ -34,7 +34,7 @@ interface Told {
   readonly moves: readonly { agent: string; name: string; action: string; reason?: string }[];
   readonly connected: readonly { name: string; status: string; tools: number; error?: { code: string } }[];
   readonly logins: readonly unknown[];
-  readonly page: unknown;
+  readonly page: { readonly command: string; readonly page?: string };
 }
 
 async function up(args: readonly string[] = [], env: Record<string, string> = {}): Promise<Told> {
@@ -365,7 +365,12 @@ describe('up and down', () => {
       ['hangs', 'connecting', 0, 'TIMEOUT'],
       ['broken', 'failed', 0, 'START_FAILED'],
     ]);
-    expect(page).toEqual({ command: 'plugboard dashboard' });
+    expect(page).toEqual({
+      command: 'plugboard dashboard',
+      page: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/#token=/),
+    });
+    const shown = await fetch(page.page ?? '');
+    expect([shown.status, await shown.text()]).toEqual([200, expect.stringContaining('<title>')]);
     const { value } = await place.json(['list', '--no-connect']);
     expect(value).toMatchObject({ servers: [{ name: 'echo', tools: 5 }, { tools: 0 }, { tools: 0 }] });
   });
@@ -393,6 +398,7 @@ describe('up and down', () => {
         { after: 'Write Plugboard into Cursor?', type: 'y' },
         { after: 'Take 1 server out of your agents?', type: 'n' },
         { after: 'Connect every server once?', type: 'y' },
+        { after: 'Open the page?', type: 'n' },
       ],
     });
     expect(status).toBe(0);

@@ -1,12 +1,52 @@
-/** The last step of `up`: the page. */
+/** The last step of `up`: the page of the daemon, which keeps running for the agents. */
 
+import { allowsDaemon } from '../../daemon/client/wanted.ts';
+import { asPlugboardError } from '../../errors.ts';
 import type { Context } from '../verb.ts';
 
 /** Command that opens the page. */
 const PAGE_COMMAND = 'plugboard dashboard';
 
-/** Prints how to open the page; returns what `--json` has about it. */
-export function showPage({ output }: Context): { readonly command: string } {
+export interface ShownPage {
+  /** Opens it again later. */
+  readonly command: string;
+  /** Its address with the token; absent if the daemon does not serve it. */
+  readonly page?: string;
+}
+
+/** Starts the page, prints its address and opens the browser where a person is; returns what `--json` has about it. */
+export async function showPage(context: Context): Promise<ShownPage> {
+  const page = await startedPage(context);
+  if (page === undefined) return nameOfPage(context);
+  const { output, env } = context;
+  output.line(`See everything on the page: ${page}`);
+  output.line(`Open it again with: ${PAGE_COMMAND}`);
+  if (output.canAsk) {
+    const { openBrowser } = await import('../../auth/browser.ts');
+    await openBrowser(page, env).catch(() => false);
+  }
+  return { command: PAGE_COMMAND, page };
+}
+
+/** Prints the command that opens the page. */
+export function nameOfPage({ output }: Context): ShownPage {
   output.line(`See everything on the page: ${PAGE_COMMAND}`);
   return { command: PAGE_COMMAND };
+}
+
+/** Undefined where there is no daemon, or it cannot listen: moving in does not fail for that. */
+async function startedPage({ cwd, env, home, extra, output }: Context): Promise<string | undefined> {
+  if (!allowsDaemon(env)) return undefined;
+  try {
+    const [{ startPage }, { gatewayToken }] = await Promise.all([
+      import('../../daemon/client/hold-http.ts'),
+      import('../../serve/token.ts'),
+    ]);
+    const { token } = await gatewayToken(home);
+    const page = await startPage({ home, env, cwd, servers: extra, token });
+    return page === undefined ? undefined : `${page}#token=${encodeURIComponent(token)}`;
+  } catch (error) {
+    output.note(`note: the page was not started: ${asPlugboardError(error).message}`);
+    return undefined;
+  }
 }

@@ -3,7 +3,7 @@
 import { confirm } from '../ask.ts';
 import type { Context } from '../verb.ts';
 
-export const STEPS = ['import', 'values', 'export', 'move', 'connect', 'login'] as const;
+export const STEPS = ['import', 'values', 'export', 'move', 'connect', 'login', 'page'] as const;
 export type StepId = (typeof STEPS)[number];
 
 /** `nothing`: there is nothing to do. `preview`: shown, and not done. */

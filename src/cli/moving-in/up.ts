@@ -27,7 +27,7 @@ import {
 import { duplicateDocument, noteCache, variablesOfServers } from './export-agent.ts';
 import { connectOnce } from './first-connect.ts';
 import { recordHomeEdits } from './home-record.ts';
-import { showPage } from './page.ts';
+import { nameOfPage, type ShownPage, showPage } from './page.ts';
 import {
   findShellValues,
   ownEntries,
@@ -93,7 +93,7 @@ class MovingIn {
     const moved = await this.#move(written);
     const connected = await this.#connect();
     const logins = await this.#logIn(connected);
-    const page = showPage(this.#context);
+    const page = await this.#page();
     return this.#answer({ first, values, written, moved, connected, logins, page });
   }
 
@@ -280,6 +280,11 @@ class MovingIn {
     return [...left];
   }
 
+  async #page(): Promise<ShownPage> {
+    const go = await this.#consent.decide('page', 'Open the page?');
+    return go ? showPage(this.#context) : nameOfPage(this.#context);
+  }
+
   #answer(done: {
     readonly first: Survey;
     readonly values: readonly ShellValue[];
@@ -287,7 +292,7 @@ class MovingIn {
     readonly moved: readonly Duplicate[];
     readonly connected: readonly ServerReport[];
     readonly logins: readonly string[];
-    readonly page: { readonly command: string };
+    readonly page: ShownPage;
   }): number {
     const { output } = this.#context;
     const { first, values, written, moved, connected, logins, page } = done;

@@ -47,6 +47,36 @@ export async function holdHttp({ home, env, hello, signal }: HoldHttpOptions): P
   return { url, page, closed: hold(first, () => reopened(() => open(again)), signal) };
 }
 
+export interface StartPageOptions extends Pick<HoldHttpOptions, 'home' | 'env'> {
+  readonly cwd: string;
+  readonly servers: HttpHello['servers'];
+  /** Of MCP clients and of the page. */
+  readonly token: string;
+}
+
+/** Starts the page for as long as the daemon runs; its address, or undefined if the daemon is switched off. */
+export async function startPage({
+  home,
+  env,
+  cwd,
+  servers,
+  token,
+}: StartPageOptions): Promise<string | undefined> {
+  const place = placeOf(home);
+  if (place === undefined) return undefined;
+  const { socket, welcome, error } = await attachOrStart(home, place, env, {
+    kind: 'http',
+    cwd,
+    env,
+    servers,
+    workspace: false,
+    listen: { approvals: 'client', token, manageToken: token, stays: true },
+  });
+  socket.destroy();
+  if (error !== undefined) throw error;
+  return welcome.ok ? asListening(welcome.result).page : undefined;
+}
+
 interface Held {
   readonly socket: Socket;
   readonly listening: HttpListening;

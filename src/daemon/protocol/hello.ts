@@ -35,7 +35,7 @@ export type SessionHello =
   | ({ readonly kind: 'server'; readonly wanted: WantedServer } & Surroundings)
   /** One command: frames of what it prints, then its exit status. */
   | ({ readonly kind: 'command'; readonly words: readonly string[]; readonly screen: Screen } & Surroundings)
-  /** The gateway and the page over HTTP for as long as the client stays; the welcome has their addresses. */
+  /** The gateway and the page over HTTP, by default for as long as the client stays; the welcome has their addresses. */
   | ({ readonly kind: 'http'; readonly listen: HttpListen } & Surroundings);
 
 export type ControlHello =
@@ -64,6 +64,8 @@ export interface HttpListen {
   readonly manageToken?: string | undefined;
   readonly issuer?: { readonly issuer: string; readonly audience: string } | undefined;
   readonly legacySse?: boolean | undefined;
+  /** Keep listening after the client has left, for as long as the daemon runs; an open page keeps it running. */
+  readonly stays?: boolean | undefined;
 }
 
 /** `result` of the welcome to an `http` session. */

@@ -16,6 +16,7 @@ import { encodeError } from '../protocol/error-codec.ts';
 import {
   type ControlHello,
   type Hello,
+  type HttpListen,
   LEAVING,
   PROTOCOL,
   type SessionHello,
@@ -79,7 +80,7 @@ export class Daemon {
   readonly #hosts: SharedHosts;
   readonly #sessions = new Set<Session>();
   readonly #clients = new Set<McpClient>();
-  readonly #listeners = new Set<HttpSession>();
+  readonly #listeners = new Map<HttpSession, SharedHost>();
   readonly #sockets = new Set<Socket>();
   /** Of clients that asked to stop, and wait for the end of this process. */
   readonly #stopping = new Set<Socket>();
@@ -206,10 +207,14 @@ export class Daemon {
       this.#options.log(`ends: ${why}`);
       void this.close();
     };
+    const endIfUnused = (): void => {
+      // An open page is a client, too.
+      if (this.#traffic.desk.isAttended) this.#settle();
+      else end('no sessions');
+    };
     if (this.#handingOver) end('its successor runs');
     else if (this.#isLost) end('its record is gone');
-    else if (!this.#forever)
-      this.#cancelIdle = this.#options.clock.after(this.#idleMs(), () => end('no sessions'));
+    else if (!this.#forever) this.#cancelIdle = this.#options.clock.after(this.#idleMs(), endIfUnused);
   }
 
   /**
@@ -225,7 +230,7 @@ export class Daemon {
     if (this.#stays && !this.#forever)
       await this.#options.startSuccessor?.().catch((error: unknown) => this.#options.log(String(error)));
     for (const { session } of [...this.#clients]) void session.move();
-    for (const listener of [...this.#listeners]) void listener.leave(LEAVING);
+    for (const listener of [...this.#listeners.keys()]) void listener.close(LEAVING);
     this.#settle();
   }
 
@@ -242,7 +247,7 @@ export class Daemon {
     this.#withdraw();
     await Promise.all([
       ...[...this.#clients].map(({ session }) => session.leave(word, CLOSE_GRACE_MS)),
-      ...[...this.#listeners].map((listener) => listener.leave(word)),
+      ...[...this.#listeners.keys()].map((listener) => listener.close(word)),
     ]);
     await this.#hosts.close();
     this.#traffic.close();
@@ -410,7 +415,7 @@ export class Daemon {
         await runCommandSession(socket, hello, { home, ...acquired });
         return true;
       case 'http':
-        await this.#listenFor(socket, host, hello.listen);
+        await this.#listenFor(socket, acquired, hello.listen);
         return true;
       default:
         return hello satisfies never;
@@ -427,23 +432,30 @@ export class Daemon {
     return session;
   }
 
-  async #listenFor(
-    socket: Socket,
-    host: Acquired['host'],
-    listen: Extract<SessionHello, { kind: 'http' }>['listen'],
-  ): Promise<void> {
-    const { home, clock } = this.#options;
-    let session: HttpSession;
+  async #listenFor(socket: Socket, { shared, host }: Acquired, listen: HttpListen): Promise<void> {
+    let session = [...this.#listeners].find(([each, its]) => its === shared && each.isFor(listen))?.[0];
     try {
-      session = await HttpSession.open(socket, host, listen, { home, clock, traffic: this.#traffic });
+      session ??= await this.#openHttp(shared, host, listen);
     } catch (error) {
       socket.write(lineOf({ ok: false, error: encodeError(asPlugboardError(error)) }));
       return;
     }
-    this.#listeners.add(session);
     socket.write(lineOf({ ok: true, result: session.listening }));
-    await session.left;
-    this.#listeners.delete(session);
+    await session.attend(socket);
+    // One that stays has other clients, or will have.
+    if (!session.stays) await session.close(LEAVING);
+  }
+
+  async #openHttp(shared: SharedHost, host: Acquired['host'], listen: HttpListen): Promise<HttpSession> {
+    const { home, clock } = this.#options;
+    const session = await HttpSession.open(host, listen, { home, clock, traffic: this.#traffic });
+    const release = shared.hold();
+    this.#listeners.set(session, shared);
+    void session.closed.then(() => {
+      this.#listeners.delete(session);
+      release();
+    });
+    return session;
   }
 
   async #status(): Promise<DaemonReport> {
@@ -460,7 +472,7 @@ export class Daemon {
         ...session,
         since: new Date(session.since).toISOString(),
       })),
-      pages: [...this.#listeners].map(({ listening }) => listening),
+      pages: [...this.#listeners.keys()].map(({ listening }) => listening),
       hosts: this.#hosts.all().map((each) => useOf(each, this.#hosts.loans)),
     };
   }

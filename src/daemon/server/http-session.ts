@@ -1,10 +1,11 @@
-/** The gateway and the page over HTTP, for as long as one client of the daemon stays attached. */
+/** The gateway and the page over HTTP: for as long as one client of the daemon stays attached, or the daemon runs. */
 
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Home } from '../../config/home.ts';
 import type { Host } from '../../host.ts';
+import { canonicalJson } from '../../lib/canonical-json.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { replaceFile } from '../../lib/locked-file.ts';
 import { onFreePort } from '../../manage/free-port.ts';
@@ -22,19 +23,15 @@ export interface HttpSessionOptions {
 }
 
 export class HttpSession {
-  /** Resolves when the client has disconnected, or was disconnected. */
-  readonly left: Promise<void>;
+  /** Resolves when it no longer listens. */
+  readonly closed: Promise<void>;
   readonly #served: ServedManaged;
-  readonly #socket: Socket;
+  readonly #listen: HttpListen;
+  readonly #clients = new Set<Socket>();
 
   /** Rejects if it cannot listen there. */
-  static async open(
-    socket: Socket,
-    host: Host,
-    listen: HttpListen,
-    options: HttpSessionOptions,
-  ): Promise<HttpSession> {
-    const { port, manageToken, ...rest } = listen;
+  static async open(host: Host, listen: HttpListen, options: HttpSessionOptions): Promise<HttpSession> {
+    const { port, manageToken, stays: _stays, ...rest } = listen;
     const { home, clock, traffic } = options;
     const manage = manageToken === undefined ? false : { token: manageToken };
     const serve = (at: number): Promise<ServedManaged> =>
@@ -44,18 +41,13 @@ export class HttpSession {
         ? await onFreePort(serve, { taken: () => {}, first: lastPort(home) })
         : await serve(port);
     if (port === undefined) await rememberPort(home, Number(new URL(served.url).port));
-    return new HttpSession(socket, served);
+    return new HttpSession(served, listen);
   }
 
-  private constructor(socket: Socket, served: ServedManaged) {
-    this.#socket = socket;
+  private constructor(served: ServedManaged, listen: HttpListen) {
     this.#served = served;
-    const gone = new Promise<void>((resolve) => {
-      socket.once('end', resolve);
-      socket.once('close', resolve);
-    });
-    this.left = gone.then(() => served.close());
-    socket.resume();
+    this.#listen = listen;
+    this.closed = served.closed;
   }
 
   get listening(): HttpListening {
@@ -63,11 +55,34 @@ export class HttpSession {
     return { url, page };
   }
 
-  /** Stops listening when running calls have ended, within a limit, and tells the client why. */
-  async leave(word: string): Promise<void> {
+  /** Whether it listens for longer than the client that asked for it. */
+  get stays(): boolean {
+    return this.#listen.stays === true;
+  }
+
+  /** True if a client that asks for `wanted` can use this address. */
+  isFor({ port, stays: _stays, ...wanted }: HttpListen): boolean {
+    const { port: _port, stays: _kept, ...own } = this.#listen;
+    return this.stays && port === undefined && canonicalJson(own) === canonicalJson(wanted);
+  }
+
+  /** Resolves when the client has disconnected, or was disconnected. */
+  async attend(socket: Socket): Promise<void> {
+    this.#clients.add(socket);
+    const gone = new Promise<void>((resolve) => {
+      socket.once('end', resolve);
+      socket.once('close', resolve);
+    });
+    socket.resume();
+    await Promise.race([gone, this.closed]);
+    this.#clients.delete(socket);
+  }
+
+  /** Stops listening when running calls have ended, within a limit, and tells its clients why. */
+  async close(word: string): Promise<void> {
+    const clients = [...this.#clients];
     await this.#served.close();
-    if (this.#socket.writable) this.#socket.end(`${word}\n`);
-    await this.left;
+    for (const socket of clients) if (socket.writable) socket.end(`${word}\n`);
   }
 }
 
