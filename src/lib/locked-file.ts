@@ -2,6 +2,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import { createHash, randomBytes } from 'node:crypto';
+import { closeSync, openSync } from 'node:fs';
 import { lstat, open, readdir, readFile, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -54,11 +55,13 @@ export async function withFileLock<T>(
 ): Promise<T> {
   const { tryLock, unlock } = await import('fs-native-extensions');
   await makeFolder(dirname(lockFile), 0o700);
-  const handle = await open(lockFile, 'a+', 0o600);
+  // A number, not a FileHandle: a handle is closed when it is garbage-collected, and that would free the lock of
+  // work that waits for something nothing refers to.
+  const descriptor = openSync(lockFile, 'a+', 0o600);
   try {
     const deadline = performance.now() + (options.waitMs ?? LOCK_WAIT_MS);
     // Polled, not awaited in the thread pool: four waiters there would starve the holder's own file work.
-    for (let tries = 0; !tryLock(handle.fd); tries++) {
+    for (let tries = 0; !tryLock(descriptor); tries++) {
       if (performance.now() >= deadline) throw fault('ELOCKTIMEOUT', 'another process holds the lock');
       await delay(Math.min(2 ** Math.min(tries, 5), LOCK_POLL_MS) * (0.5 + Math.random()), undefined, {
         signal: options.signal,
@@ -67,10 +70,10 @@ export async function withFileLock<T>(
     try {
       return await work();
     } finally {
-      unlock(handle.fd);
+      unlock(descriptor);
     }
   } finally {
-    await handle.close();
+    closeSync(descriptor);
   }
 }
 

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   lstatSync,
@@ -10,9 +12,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { lockFileFor, replaceFile, updateFile, withFileLock } from '../../src/lib/locked-file.ts';
 import { scratch } from '../config/scratch.ts';
+
+const HOLDER = fileURLToPath(new URL('../fixtures/lock-holder.mjs', import.meta.url));
 
 describe('withFileLock', () => {
   it('lets one in at a time, within one process too, and more waiters than the thread pool has threads', async () => {
@@ -46,6 +51,20 @@ describe('withFileLock', () => {
       controller.abort();
       await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
     });
+  });
+
+  it('F49: keeps the lock through a garbage collection while nothing refers to the work, until its process ends', async () => {
+    const { home } = scratch();
+    const lock = lockFileFor(home.run, '/some/file');
+    const holder = spawn(process.execPath, ['--expose-gc', HOLDER, lock], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    await once(holder.stdout, 'data');
+    await expect(withFileLock(lock, async () => 'taken', { waitMs: 20 })).rejects.toMatchObject({
+      code: 'ELOCKTIMEOUT',
+    });
+    holder.kill('SIGKILL');
+    expect(await withFileLock(lock, async () => 'taken')).toBe('taken');
   });
 
   it('frees the lock when the work throws, and keeps its folder private', async () => {
