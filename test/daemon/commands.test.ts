@@ -139,6 +139,14 @@ it('CON-11: a daemon without work ends; one that is stopped ends at once, and ag
   });
 });
 
+it('CON-11: a daemon whose idle time is shorter than a connection takes still serves the command that started it', async () => {
+  world.configure({ s: world.server() });
+  const started = await run(['daemon', 'start', '--json'], { PLUGBOARD_DAEMON_IDLE_MS: '1' });
+  expect({ status: started.status, stderr: started.stderr }).toEqual({ status: 0, stderr: '' });
+  const { pid } = JSON.parse(started.stdout).daemons[0];
+  await until('the idle daemon has ended', () => !isRunning(pid));
+});
+
 it('CON-11, CFG-8: a changed configuration that sees more of the environment parts sessions that differ in it', async () => {
   world.configure({ s: world.server() });
   const [a, b] = await Promise.all([
