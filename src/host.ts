@@ -56,6 +56,8 @@ export interface SearchResult {
 }
 
 export class Host {
+  /** The folder of Plugboard's own files that this host uses. */
+  readonly home: string;
   readonly #core: HostCore;
   readonly #servers: HostServers;
   #closing: Promise<void> | undefined;
@@ -64,6 +66,7 @@ export class Host {
   /** Use {@link createHost}. */
   constructor(core: HostCore) {
     this.#core = core;
+    this.home = core.home.dir;
     this.#servers = new HostServers(core);
     this.#own = new HostSession(core, core.session);
   }

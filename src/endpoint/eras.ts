@@ -22,8 +22,16 @@ export interface Asker {
   readonly logLevel: string | undefined;
 }
 
+/** The log level of a legacy client that has not set one. */
+export const DEFAULT_LEVEL = 'info';
+
 /** What a legacy client is taken for that never said who it is. */
-export const NAMELESS: Asker = { era: 'legacy', version: '2025-03-26', capabilities: {}, logLevel: 'info' };
+export const NAMELESS: Asker = {
+  era: 'legacy',
+  version: '2025-03-26',
+  capabilities: {},
+  logLevel: DEFAULT_LEVEL,
+};
 
 const NEWEST_LEGACY_VERSION = LEGACY_VERSIONS[0] ?? '';
 
@@ -69,7 +77,7 @@ export function legacyAsker(params: Params): Asker {
     era: 'legacy',
     version: known ? protocolVersion : NEWEST_LEGACY_VERSION,
     capabilities: isRecord(capabilities) ? capabilities : {},
-    logLevel: 'info',
+    logLevel: DEFAULT_LEVEL,
   };
 }
 

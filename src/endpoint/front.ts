@@ -15,7 +15,7 @@ import {
   RPC_INVALID_REQUEST,
 } from '../lib/json-rpc.ts';
 import type { Attendant, Backend, ListKind } from './backend.ts';
-import { type Asker, dress, legacyAsker, modernAsker, NAMELESS, type Params } from './eras.ts';
+import { type Asker, DEFAULT_LEVEL, dress, legacyAsker, modernAsker, NAMELESS, type Params } from './eras.ts';
 import { Outbound } from './outbound.ts';
 import { isLong, toolOf } from './requests.ts';
 import { printOf, Rounds } from './rounds.ts';
@@ -45,6 +45,19 @@ export interface FrontOptions {
   readonly stateless: boolean;
   /** Sends what belongs to no request; false when nobody listens. */
   readonly broadcast: (message: JsonRpcMessage) => boolean;
+  /** Called after a legacy client initialized, set its log level, subscribed or unsubscribed. */
+  readonly clientChanged?: (() => void) | undefined;
+}
+
+/** State of a legacy client since `initialize`, from which another process can continue its session. */
+export interface InitializedClient {
+  readonly protocolVersion: string;
+  readonly capabilities: Params;
+  /** As the client sent it. */
+  readonly clientInfo: unknown;
+  readonly logLevel: string;
+  /** Addresses of resources. */
+  readonly subscriptions: readonly string[];
 }
 
 export class Front {
@@ -57,6 +70,7 @@ export class Front {
   readonly #outbound = new Outbound();
   readonly #subscriptions: Subscriptions;
   #legacy: Asker | undefined;
+  #clientInfo: unknown;
   #onIdle: (() => void)[] = [];
 
   constructor(backend: Backend, options: FrontOptions) {
@@ -85,6 +99,22 @@ export class Front {
 
   get version(): string | undefined {
     return this.#legacy?.version;
+  }
+
+  /** Undefined before `initialize`. */
+  get initializedClient(): InitializedClient | undefined {
+    if (this.#legacy === undefined) return undefined;
+    const { version, capabilities, logLevel = DEFAULT_LEVEL } = this.#legacy;
+    const subscriptions = this.#subscriptions.uris;
+    return { protocolVersion: version, capabilities, clientInfo: this.#clientInfo, logLevel, subscriptions };
+  }
+
+  /** Continues the session of a client that another process initialized. */
+  async resume(client: InitializedClient): Promise<void> {
+    const { protocolVersion, capabilities, clientInfo, logLevel, subscriptions } = client;
+    await this.#initialize({ protocolVersion, capabilities, clientInfo });
+    this.#legacy = { ...(this.#legacy ?? NAMELESS), logLevel };
+    this.#subscriptions.resume(subscriptions, this.#legacy);
   }
 
   /** One frame of the client. Resolves to what has to be answered, or to nothing. */
@@ -241,19 +271,27 @@ export class Front {
         throw unknownMethod(method);
       case 'ping':
         return {};
-      case 'initialize':
-        return this.#initialize(params);
+      case 'initialize': {
+        const initialized = this.#initialize(params);
+        this.#options.clientChanged?.();
+        return initialized;
+      }
       case 'logging/setLevel': {
         const { level } = params;
         if (typeof level !== 'string' || !LEVELS.includes(level))
           throw invalidParams('This is no log level.');
         this.#legacy = { ...(this.#legacy ?? NAMELESS), logLevel: level };
+        this.#options.clientChanged?.();
         return {};
       }
       case 'resources/subscribe':
-        return this.#subscriptions.subscribe(params['uri'], asker).then(() => ({}));
+        return this.#subscriptions.subscribe(params['uri'], asker).then(() => {
+          this.#options.clientChanged?.();
+          return {};
+        });
       case 'resources/unsubscribe':
         this.#subscriptions.unsubscribe(params['uri']);
+        this.#options.clientChanged?.();
         return {};
     }
     return undefined;
@@ -262,6 +300,7 @@ export class Front {
   #initialize(params: Params): Params | Promise<Params> {
     const asker = legacyAsker(params);
     this.#legacy = asker;
+    this.#clientInfo = params['clientInfo'];
     this.#attendant.enter();
     const { identity } = this.#backend;
     const answer = {

@@ -17,6 +17,7 @@ export class HttpExchange implements Exchange {
   readonly #response: ServerResponse;
   readonly #takesStream: boolean;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #eventIds: EventIds | undefined;
   #streaming = false;
   #ended = false;
   /** When something was last written, in sweeps of the server. */
@@ -27,7 +28,9 @@ export class HttpExchange implements Exchange {
     response: ServerResponse,
     takesStream: boolean,
     headers: Readonly<Record<string, string>> = {},
+    eventIds?: EventIds,
   ) {
+    this.#eventIds = eventIds;
     this.#response = response;
     this.#takesStream = takesStream;
     this.#headers = headers;
@@ -43,7 +46,7 @@ export class HttpExchange implements Exchange {
   }
 
   send(message: JsonRpcMessage): boolean {
-    return this.write(eventOf(message));
+    return this.write(eventOf(message, this.#eventIds?.next()));
   }
 
   /** An event as it was written before. */
@@ -95,6 +98,11 @@ export class HttpExchange implements Exchange {
     else this.#response.write(text);
     return true;
   }
+}
+
+/** Numbers the events of one stream. */
+export interface EventIds {
+  next(): string;
 }
 
 /** A message as an event of a stream; with an id, a client can go on after it. */

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LEGACY_VERSIONS, META, MODERN_VERSION } from '../connection/eras.ts';
-import type { PlugboardError } from '../errors.ts';
+import { PlugboardError } from '../errors.ts';
 import {
   isRecord,
   type JsonRpcMessage,
@@ -15,10 +15,12 @@ import type { Backend } from './backend.ts';
 import { type Params, unsupportedVersion } from './eras.ts';
 import { Front } from './front.ts';
 import { type Body, readBody } from './http-body.ts';
-import { endWith, HttpExchange } from './http-exchange.ts';
+import { type EventIds, endWith, HttpExchange } from './http-exchange.ts';
 import { checkHeaders, statusOf } from './http-modern.ts';
-import { HttpSessions } from './http-sessions.ts';
+import { type HttpSession, HttpSessions } from './http-sessions.ts';
+import { callEventIds, callOfEvent } from './lost-calls.ts';
 import { RpcFailure } from './rpc-failure.ts';
+import type { SessionRecords } from './session-records.ts';
 import type { Exchange } from './work.ts';
 
 const SESSION_HEADER = 'mcp-session-id';
@@ -35,9 +37,10 @@ export class McpEndpoint {
   readonly #open = new Set<HttpExchange>();
   readonly #sweeper: NodeJS.Timeout;
 
-  constructor(backend: Backend) {
+  /** `records`: where legacy sessions outlive this process; undefined: nowhere. */
+  constructor(backend: Backend, records?: SessionRecords) {
     this.#backend = backend;
-    this.#sessions = new HttpSessions(backend);
+    this.#sessions = new HttpSessions(backend, records);
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
     this.#sweeper.unref();
   }
@@ -61,10 +64,11 @@ export class McpEndpoint {
     }
   }
 
-  close(): void {
+  async close(): Promise<void> {
     clearInterval(this.#sweeper);
-    this.#sessions.close();
+    const recorded = this.#sessions.close();
     for (const exchange of this.#open) exchange.end();
+    await recorded;
   }
 
   #posted(request: IncomingMessage, response: ServerResponse, principal: string, body: Body): void {
@@ -108,9 +112,8 @@ export class McpEndpoint {
       answerFailure(response, id, thrown);
       return;
     }
-    const front = new Front(this.#backend, { principal, stateless: true, broadcast: nobodyListens });
     const exchange = this.#exchange(request, response);
-    this.#answer(exchange, front.receive(frame, exchange), statusOf);
+    this.#answer(exchange, this.#statelessFront(principal).receive(frame, exchange), statusOf);
   }
 
   #legacy(request: IncomingMessage, response: ServerResponse, principal: string, frame: Params): void {
@@ -129,20 +132,38 @@ export class McpEndpoint {
         refuse(response, 503, 'There are too many sessions.');
         return;
       }
-      const exchange = this.#exchange(request, response, { [SESSION_HEADER]: session.id });
-      this.#answer(exchange, session.front.receive(frame, exchange), always200);
+      const exchange = this.#exchange(request, response, { headers: { [SESSION_HEADER]: session.id } });
+      const answer = session.front.receive(frame, exchange);
+      // A client that has its session's id can rely on the record.
+      this.#answer(
+        exchange,
+        answer?.then((message) => session.recorded.then(() => message)),
+        always200,
+      );
       return;
     }
-    const front = this.#frontOf(request, principal);
-    if (front === undefined) {
-      sessionGone(response, frame['id']);
-      return;
-    }
-    if (!isId(frame['id']) || typeof frame['method'] !== 'string') {
+    this.#withSession(request, principal, (session) => {
+      if (session === 'unknown') sessionGone(response, frame['id']);
+      else this.#received(request, response, frame, session, principal);
+    });
+  }
+
+  /** One legacy message of a session, or of a client that has none. */
+  #received(
+    request: IncomingMessage,
+    response: ServerResponse,
+    frame: Params,
+    session: HttpSession | undefined,
+    principal: string,
+  ): void {
+    const front = session?.front ?? this.#statelessFront(principal);
+    const { id, method } = frame;
+    if (!isId(id) || typeof method !== 'string') {
       void front.receive(frame, unreachable());
       return void response.writeHead(202).end();
     }
-    const exchange = this.#exchange(request, response);
+    const exchange = this.#exchange(request, response, { eventIds: session && callEventIds(id) });
+    session?.announceLists(exchange);
     this.#answer(exchange, front.receive(frame, exchange), always200);
   }
 
@@ -151,11 +172,18 @@ export class McpEndpoint {
       refuse(response, 400, `A batch has 1 to ${MAX_BATCH} JSON-RPC messages.`, RPC_INVALID_REQUEST);
       return;
     }
-    const front = this.#frontOf(request, principal);
-    if (front === undefined) {
-      sessionGone(response, null);
-      return;
-    }
+    this.#withSession(request, principal, (session) => {
+      if (session === 'unknown') sessionGone(response, null);
+      else this.#receivedBatch(request, response, frames, session?.front ?? this.#statelessFront(principal));
+    });
+  }
+
+  #receivedBatch(
+    request: IncomingMessage,
+    response: ServerResponse,
+    frames: readonly Params[],
+    front: Front,
+  ): void {
     const exchange = this.#exchange(request, response);
     const parts = frames.map(
       (): Exchange => ({ send: (message) => exchange.send(message), onGone: undefined }),
@@ -171,54 +199,69 @@ export class McpEndpoint {
     });
   }
 
-  /** The client's session, or one request's worth of it for those who have none; undefined: its session is gone. */
-  #frontOf(request: IncomingMessage, principal: string): Front | undefined {
-    const id = request.headers[SESSION_HEADER];
-    if (typeof id === 'string') return this.#sessions.find(id, principal)?.front;
+  /** Undefined: the request names no session. */
+  #withSession(
+    { headers }: IncomingMessage,
+    principal: string,
+    use: (session: HttpSession | 'unknown' | undefined) => void,
+  ): void {
+    const { [SESSION_HEADER]: id } = headers;
+    const found = typeof id === 'string' ? this.#sessions.find(id, principal) : undefined;
+    if (typeof id !== 'string') use(undefined);
+    else if (found instanceof Promise) void found.then((session) => use(session ?? 'unknown'));
+    else use(found ?? 'unknown');
+  }
+
+  #statelessFront(principal: string): Front {
     return new Front(this.#backend, { principal, stateless: true, broadcast: nobodyListens });
   }
 
   #listen(request: IncomingMessage, response: ServerResponse, principal: string): void {
-    const id = request.headers[SESSION_HEADER];
-    if (typeof id !== 'string') {
-      response.setHeader('allow', 'POST');
-      refuse(response, 405, 'A stream of its own belongs to a session, and this request names none.');
-      return;
-    }
-    const session = this.#sessions.find(id, principal);
-    if (session === undefined) {
-      sessionGone(response, null);
-      return;
-    }
-    if (!takesStream(request)) {
-      refuse(response, 406, 'The client has to accept text/event-stream.');
-      return;
-    }
+    this.#withSession(request, principal, (session) => {
+      if (session === undefined) {
+        response.setHeader('allow', 'POST');
+        refuse(response, 405, 'A stream of its own belongs to a session, and this request names none.');
+      } else if (session === 'unknown') sessionGone(response, null);
+      else if (!takesStream(request)) refuse(response, 406, 'The client has to accept text/event-stream.');
+      else this.#openStream(request, response, session);
+    });
+  }
+
+  #openStream(request: IncomingMessage, response: ServerResponse, session: HttpSession): void {
     const { 'last-event-id': last } = request.headers;
-    session.listen(this.#exchange(request, response), typeof last === 'string' ? last : undefined);
+    const lastEventId = typeof last === 'string' ? last : undefined;
+    const exchange = this.#exchange(request, response);
+    const call = callOfEvent(lastEventId);
+    if (call === undefined) {
+      session.listen(exchange, lastEventId);
+      return;
+    }
+    const lost = new PlugboardError(
+      'CONNECTION_LOST',
+      'The connection of this request ended before its answer.',
+      {
+        hint: 'It may have been carried out. Questions that it asked are no longer open.',
+      },
+    );
+    exchange.openStream();
+    this.#open.delete(exchange);
+    exchange.finish(200, { jsonrpc: '2.0', id: call, error: this.#backend.failureOf(lost).toJSON() });
   }
 
   #delete(request: IncomingMessage, response: ServerResponse, principal: string): void {
-    const id = request.headers[SESSION_HEADER];
-    if (typeof id !== 'string') {
-      refuse(response, 400, 'The request names no session.');
-      return;
-    }
-    const session = this.#sessions.find(id, principal);
-    if (session === undefined) {
-      sessionGone(response, null);
-      return;
-    }
-    this.#sessions.end(session, 'the client asked for it');
-    response.writeHead(200).end();
+    this.#withSession(request, principal, (session) => {
+      if (session === undefined) refuse(response, 400, 'The request names no session.');
+      else if (session === 'unknown') sessionGone(response, null);
+      else void this.#sessions.delete(session).then(() => response.writeHead(200).end());
+    });
   }
 
   #exchange(
     request: IncomingMessage,
     response: ServerResponse,
-    headers?: Record<string, string>,
+    { headers, eventIds }: { headers?: Record<string, string>; eventIds?: EventIds | undefined } = {},
   ): HttpExchange {
-    const exchange = new HttpExchange(response, takesStream(request), headers);
+    const exchange = new HttpExchange(response, takesStream(request), headers, eventIds);
     this.#open.add(exchange);
     return exchange;
   }

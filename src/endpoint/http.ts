@@ -14,6 +14,8 @@ import { Guard, isLoopback, type TokenVerifier, type Verdict } from './guard.ts'
 import { endWith } from './http-exchange.ts';
 import { McpEndpoint, refuse } from './http-mcp.ts';
 import { LegacySse } from './http-sse.ts';
+import { SessionRecords } from './session-records.ts';
+import type { SessionStorage } from './session-store.ts';
 
 const MCP_PATH = '/mcp';
 const DEFAULT_HOST = '127.0.0.1';
@@ -42,6 +44,8 @@ export interface ListenOptions {
   readonly legacySse?: boolean | undefined;
   /** Answers paths that are not MCP's. */
   readonly sideDoor?: SideDoor | undefined;
+  /** Records legacy sessions there, so that they go on after a restart. Default: they live in memory only. */
+  readonly sessionStorage?: SessionStorage | undefined;
 }
 
 /** What else answers at the same address. It decides for itself who may come in. */
@@ -73,9 +77,10 @@ export function checkReach(
 export async function listenHttp(backend: Backend, options: ListenOptions): Promise<ServedHttp> {
   const name = options.host ?? DEFAULT_HOST;
   const local = isLoopback(name);
-  const { token, verifier, sideDoor } = options;
+  const { token, verifier, sideDoor, sessionStorage } = options;
   const guard = new Guard({ local, token, verifier });
-  const endpoint = new McpEndpoint(backend);
+  const records = sessionStorage && new SessionRecords(sessionStorage, token);
+  const endpoint = new McpEndpoint(backend, records);
   const sse = options.legacySse === true ? new LegacySse(backend) : undefined;
   const server = createServer(
     {
@@ -93,7 +98,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
   try {
     port = await listen(server, name.replace(/^\[|\]$/g, ''), options.port);
   } catch (error) {
-    endpoint.close();
+    await endpoint.close();
     sideDoor?.close();
     await backend.close();
     throw error;
@@ -110,7 +115,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
     await backend.close();
     // What was answered in this moment still has to be written, and then to leave.
     await new Promise(setImmediate);
-    endpoint.close();
+    await endpoint.close();
     sse?.close();
     await drained(server, closed);
     server.closeAllConnections();

@@ -14,7 +14,12 @@ interface Kept {
 export class MissedEvents {
   #kept: Kept[] = [];
   #chars = 0;
-  #last = 0;
+  #last: number;
+
+  /** `start`: ids are larger than this. With the time of day, they are larger than those of a process before. */
+  constructor(start: number) {
+    this.#last = start;
+  }
 
   /** Numbers a message and gives it as an event. */
   keep(message: JsonRpcMessage): string {

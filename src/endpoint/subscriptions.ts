@@ -26,7 +26,10 @@ export class Subscriptions {
   readonly #attendant: Pick<Attendant, 'watch'>;
   readonly #broadcast: (message: JsonRpcMessage) => void;
   readonly #legacy = new Map<string, Promise<Unsubscribe>>();
+  /** Subscriptions of a resumed session whose resource is not there yet: its server may still be starting. */
+  readonly #absent = new Map<string, Asker>();
   readonly #listeners = new Set<Listener>();
+  #isClosed = false;
 
   constructor(attendant: Pick<Attendant, 'watch'>, broadcast: (message: JsonRpcMessage) => void) {
     this.#attendant = attendant;
@@ -40,6 +43,21 @@ export class Subscriptions {
   /** Streams that are open, each a request that has no answer yet. */
   get streams(): number {
     return this.#listeners.size;
+  }
+
+  /** Resources that a legacy client subscribed to. */
+  get uris(): readonly string[] {
+    return [...this.#legacy.keys(), ...this.#absent.keys()];
+  }
+
+  /** Subscribes again for a resumed session; a resource that is not there is tried when the lists change. */
+  resume(uris: readonly string[], asker: Asker): void {
+    for (const uri of uris.slice(0, MAX_SUBSCRIPTIONS)) {
+      this.#absent.delete(uri);
+      this.subscribe(uri, asker).catch(() => {
+        if (!this.#isClosed) this.#absent.set(uri, asker);
+      });
+    }
   }
 
   async subscribe(uri: unknown, asker: Asker): Promise<void> {
@@ -60,6 +78,7 @@ export class Subscriptions {
     if (typeof uri !== 'string') throw invalidParams('resources/unsubscribe needs an address.');
     leave(this.#legacy.get(uri));
     this.#legacy.delete(uri);
+    this.#absent.delete(uri);
   }
 
   /** One modern stream: acknowledged with what we can tell about, ended by the client or by us. */
@@ -108,6 +127,7 @@ export class Subscriptions {
   }
 
   listChanged(kind: ListKind): void {
+    if (kind === 'resources') for (const [uri, asker] of [...this.#absent]) this.resume([uri], asker);
     for (const { filter, work } of this.#listeners) {
       if (filter[FILTERS[kind]] !== true) continue;
       work.notify(`notifications/${kind}/list_changed`, { _meta: { [META.subscriptionId]: work.id } });
@@ -115,6 +135,8 @@ export class Subscriptions {
   }
 
   close(): void {
+    this.#isClosed = true;
+    this.#absent.clear();
     for (const listener of this.#listeners) listener.end();
     this.#listeners.clear();
     for (const subscribed of this.#legacy.values()) leave(subscribed);

@@ -1,9 +1,11 @@
 /** The gateway over HTTP. */
 
+import { homeAt } from '../config/home.ts';
 import { checkReach, listenHttp, type ServedHttp, type SideDoor } from '../endpoint/http.ts';
 import { Gateway, type GatewayOptions } from './gateway.ts';
 import { createTokenVerifier, type IssuerOptions } from './jwt.ts';
 import type { ServedHost } from './served-host.ts';
+import { openSessionFiles } from './session-files.ts';
 
 export const DEFAULT_PORT = 7420;
 export const REACH_HINT = 'Give --token, or --issuer with --audience; or serve on 127.0.0.1.';
@@ -21,6 +23,11 @@ export interface ServeHttpOptions extends GatewayOptions {
   readonly legacySse?: boolean | undefined;
   /** Answers paths that are not MCP's. */
   readonly sideDoor?: SideDoor | undefined;
+  /**
+   * Default true: sessions of legacy clients are recorded in the host's home, and go on after a restart. `false`:
+   * they end with this process.
+   */
+  readonly keepSessions?: boolean | undefined;
 }
 
 /**
@@ -39,5 +46,9 @@ export async function serveHttp(host: ServedHost, options: ServeHttpOptions = {}
     hint: REACH_HINT,
   });
   const verifier = issuer === undefined ? undefined : await createTokenVerifier(issuer);
-  return listenHttp(new Gateway(host, options), { host: name, port, token, verifier, legacySse, sideDoor });
+  const gateway = new Gateway(host, options);
+  const kept = host.home !== undefined && options.keepSessions !== false ? homeAt(host.home) : undefined;
+  // A home that cannot be written is no reason not to serve: sessions then live in memory.
+  const sessionStorage = kept && (await openSessionFiles(kept, gateway.clock).catch(() => undefined));
+  return listenHttp(gateway, { host: name, port, token, verifier, legacySse, sideDoor, sessionStorage });
 }

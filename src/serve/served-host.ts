@@ -14,5 +14,7 @@ export interface ServedHost
     Host,
     'ready' | 'instructions' | 'resources' | 'read' | 'prompts' | 'prompt' | 'servers' | 'on'
   > {
+  /** Where sessions of HTTP clients are recorded; undefined: nowhere. */
+  readonly home?: string | undefined;
   session(options?: SessionOptions): ServedSession;
 }

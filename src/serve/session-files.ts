@@ -1,0 +1,118 @@
+/** Session records as files in the home: one for each session, readable by its owner only. */
+
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile, rename, rm, stat, unlink, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SessionStorage, SessionStore } from '../endpoint/session-store.ts';
+import type { Clock } from '../lib/clock.ts';
+import { updateFile } from '../lib/locked-file.ts';
+import { makeFolder } from '../lib/make-folder.ts';
+
+const FOLDER_NAME = 'sessions';
+const KEY_NAME = 'session-key';
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+const KEY_BYTES = 32;
+const KEY = /^[\w-]{43}$/;
+/** A session that was not used for this long cannot be continued. */
+const MAX_AGE_MS: number = 7 * 24 * 60 * 60 * 1000;
+/** The sessions used last are kept. */
+const MAX_RECORDS = 1_000;
+/** New records between two looks at the folder's age and number. */
+const WRITES_PER_SWEEP = 100;
+
+/** Opens the records of a home. Rejects if its key can be neither read nor written. */
+export async function openSessionFiles(
+  home: { readonly dir: string; readonly run: string },
+  clock: Clock,
+): Promise<SessionStorage> {
+  const folder = join(home.dir, FOLDER_NAME);
+  await makeFolder(folder, FOLDER_MODE);
+  const store = new SessionFiles(folder, clock);
+  const key = await readKey(join(home.dir, KEY_NAME), join(home.run, 'locks'));
+  await store.sweep().catch(() => {});
+  return { store, key };
+}
+
+/** Reads the key of a home, or makes one; two processes that start at once get the same. */
+async function readKey(file: string, lockDir: string): Promise<Uint8Array> {
+  let key = (await readFile(file, 'utf8').catch(() => '')).trim();
+  // The file is replaced in one step: a key that can be read is whole, and needs no lock.
+  if (!KEY.test(key))
+    await updateFile(
+      file,
+      (text) => {
+        key = (text ?? '').trim();
+        if (KEY.test(key)) return undefined;
+        // A key that cannot be read only ends the sessions that were sealed with it.
+        key = randomBytes(KEY_BYTES).toString('base64url');
+        return `${key}\n`;
+      },
+      { lockDir, mode: FILE_MODE },
+    );
+  return Buffer.from(key, 'base64url');
+}
+
+class SessionFiles implements SessionStore {
+  readonly #folder: string;
+  readonly #clock: Clock;
+  #writes = 0;
+
+  constructor(folder: string, clock: Clock) {
+    this.#folder = folder;
+    this.#clock = clock;
+  }
+
+  async read(name: string): Promise<string | undefined> {
+    const file = join(this.#folder, name);
+    const { mtimeMs } = await stat(file);
+    return this.#isExpired(mtimeMs) ? undefined : readFile(file, 'utf8');
+  }
+
+  async write(name: string, text: string): Promise<void> {
+    const file = join(this.#folder, name);
+    const temporary = `${file}.${randomBytes(4).toString('hex')}.tmp`;
+    try {
+      // Not synced: a record has to outlive the process, not the machine.
+      await writeFile(temporary, text, { flag: 'wx', mode: FILE_MODE });
+      await this.#date(temporary);
+      await rename(temporary, file);
+    } catch (error) {
+      await unlink(temporary).catch(() => {});
+      throw error;
+    }
+    this.#writes += 1;
+    if (this.#writes % WRITES_PER_SWEEP === 0) await this.sweep();
+  }
+
+  touch(name: string): Promise<void> {
+    return this.#date(join(this.#folder, name));
+  }
+
+  remove(name: string): Promise<void> {
+    return rm(join(this.#folder, name), { force: true });
+  }
+
+  /** Deletes expired records, and the oldest of too many. */
+  async sweep(): Promise<void> {
+    const names = await readdir(this.#folder);
+    const dated = await Promise.all(
+      names.map(async (name) => {
+        const file = join(this.#folder, name);
+        return { file, usedAt: (await stat(file).catch(() => undefined))?.mtimeMs ?? 0 };
+      }),
+    );
+    dated.sort((a, b) => b.usedAt - a.usedAt);
+    const old = dated.filter(({ usedAt }, place) => place >= MAX_RECORDS || this.#isExpired(usedAt));
+    await Promise.all(old.map(({ file }) => rm(file, { force: true })));
+  }
+
+  #isExpired(usedAt: number): boolean {
+    return this.#clock.now() - usedAt > MAX_AGE_MS;
+  }
+
+  #date(file: string): Promise<void> {
+    const now = new Date(this.#clock.now());
+    return utimes(file, now, now);
+  }
+}
