@@ -4,13 +4,13 @@ import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Host } from '../host.ts';
 import type { HostOptions } from '../host-options.ts';
 import { clean } from '../policy/clean.ts';
-import { workspaceEntries, workspaceList } from '../workspace/entry.ts';
+import { servedWorkspace, workspaceList } from '../workspace/entry.ts';
 import type { Context } from './verb.ts';
 
 export interface OwnHostOptions
   extends Pick<HostOptions, 'approve' | 'elicit' | 'sample' | 'roots' | 'sessions' | 'model'> {
-  /** Whether the built-in server for files, search and git comes along. */
-  readonly workspace: boolean;
+  /** Whether the built-in server for files, search and git is used; undefined: only if config.json sets it. */
+  readonly workspace: boolean | undefined;
 }
 
 export async function withOwnHost(
@@ -20,15 +20,17 @@ export async function withOwnHost(
 ): Promise<number> {
   const { cwd, home, extra, env, signal } = context;
   const config = await settleInputsFirst(context);
+  const builtIn = servedWorkspace(workspace);
+  const hasBuiltIn = config !== undefined && Object.keys(builtIn?.(config.settings) ?? {}).length > 0;
   const { createHost } = await import('../host.ts');
   signal.throwIfAborted();
   const host = await createHost({
     cwd,
     home: home.dir,
     servers: extra,
-    // Read without the built-in server.
-    config: workspace ? undefined : config,
-    builtIn: workspace ? workspaceEntries : undefined,
+    // It was read without the built-in server.
+    config: hasBuiltIn ? undefined : config,
+    builtIn,
     builtInList: workspaceList,
     env,
     ...options,

@@ -150,7 +150,7 @@ export interface Settings {
   readonly profiles?: Readonly<Record<string, AgentProfile>>;
   readonly plugins?: Readonly<Record<string, PluginSetting>>;
   readonly telemetry?: unknown;
-  /** The built-in server for the project's own files; default true. */
+  /** The built-in server for the project's own files: true: wherever it can be, false: nowhere; undefined: where asked for. */
   readonly workspace?: boolean | { readonly shell?: boolean };
 }
 

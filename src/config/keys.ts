@@ -252,7 +252,8 @@ export const SETTINGS_KEYS: Keys = keys({
         }),
       ),
     ),
-    description: 'Whether `serve` brings its own server for files and git of the project (default true).',
+    description:
+      'The built-in server for files and git of the project: true in `serve` and `dashboard` too, false nowhere (default: in `chat`, and with `serve --workspace`).',
   },
 });
 

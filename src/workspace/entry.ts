@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type CachedList, parseCachedList } from '../catalog/cache.ts';
 import type { ServerEntry, ServerSpec, Settings } from '../config/entry.ts';
+import type { BuiltIn } from '../config/load.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 
 /** What it is called where the person has not called it otherwise. */
@@ -15,7 +16,17 @@ const LIST: URL = new URL('../bin/workspace-tools.json', import.meta.url);
 /** The tool that is there with `--shell` only. */
 const SHELL = 'shell';
 
-/** The entry for the project that a host is made in, which is its working folder; none when the person wants none. */
+/**
+ * The built-in server of a host that serves agents, most of which have file tools of their own. `wanted`: true or false
+ * as `--workspace` and `--no-workspace` say; undefined: only if `workspace` is set in config.json.
+ */
+export function servedWorkspace(wanted: boolean | undefined): BuiltIn | undefined {
+  if (wanted === undefined)
+    return (settings) => (settings.workspace === undefined ? {} : workspaceEntries(settings));
+  return wanted ? workspaceEntries : undefined;
+}
+
+/** The entry for the project that a host is made in, which is its working folder; none if the setting is false. */
 export function workspaceEntries({ workspace = true }: Settings): Readonly<Record<string, ServerEntry>> {
   if (workspace === false) return {};
   const shell = workspace !== true && workspace.shell === true;

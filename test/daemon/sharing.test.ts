@@ -117,9 +117,11 @@ it('CON-11: what a project brings along is not started before somebody agreed, i
   });
 });
 
-it('SRV-3: agents share the workspace server too, some do without, and commands do not speak of it', async () => {
+it('SRV-3: agents that ask for the workspace server share it, others do not have it, and commands do not list it', async () => {
   world.configure({ s: world.server() });
-  const agents = [world.agent(), world.agent(), world.agent({ words: ['--stdio', '--no-workspace'] })];
+  const agents = ['--workspace', '--workspace', '--no-workspace'].map((flag) =>
+    world.agent({ words: ['--stdio', flag] }),
+  );
   const lists = await Promise.all(
     agents.map(async (agent) => {
       const { tools } = (await (await agent.open()).request('tools/list')) as { tools: { name: string }[] };

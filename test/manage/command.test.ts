@@ -51,7 +51,7 @@ const bearer = (token: string | undefined): Record<string, string> => ({ authori
 
 describe('SRV-5: the command', () => {
   it('serve --http serves management with its token, and the page without', async () => {
-    const { url, page, token } = await start(['serve', '--http', '0']);
+    const { url, page, token } = await start(['serve', '--http', '0', '--workspace']);
     expect(page).toBe(`${new URL(url).origin}/`);
     const answers = await Promise.all([
       send(page, 'GET', undefined, {}),

@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Client } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHost, type Host } from '../../src/host.ts';
@@ -126,7 +128,7 @@ async function serve(...flags: string[]): Promise<Client> {
 }
 
 describe('SRV-3: plugboard serve', () => {
-  it('gives an agent the workspace that it was started in; a shell that nobody can be asked about is refused', async () => {
+  it('with "workspace" set gives an agent the project that it was started in; a shell that nobody can be asked about is refused', async () => {
     configure({ workspace: { shell: true } });
     const client = await serve();
     const read = await client.callTool({ name: 'mcp__workspace__read', arguments: { path: 'a.txt' } });
@@ -147,11 +149,44 @@ describe('SRV-3: plugboard serve', () => {
     ]);
   });
 
-  it('--no-workspace leaves it out', async () => {
-    const client = await serve('--no-workspace');
-    expect((await client.listTools()).tools).toEqual([]);
+  // In a process of its own, which reads the configuration as this test wrote it.
+  it.each([
+    ['no flag and no setting', [], {}, false],
+    ['no flag and "workspace": true', [], { workspace: true }, true],
+    ['no flag and a shell', [], { workspace: { shell: true } }, true],
+    ['no flag and "workspace": false', [], { workspace: false }, false],
+    ['--workspace', ['--workspace'], {}, true],
+    ['--workspace and "workspace": false', ['--workspace'], { workspace: false }, false],
+    ['--no-workspace and "workspace": true', ['--no-workspace'], { workspace: true }, false],
+  ])('offers it as asked: %s', async (_, flags, config, isThere) => {
+    configure(config);
+    const client = await serve('--no-daemon', ...flags);
+    const { tools } = await client.listTools();
     await client.close();
+    expect(tools.some(({ name }) => name === 'mcp__workspace__read')).toBe(isThere);
   });
+});
+
+it('SRV-3: over HTTP it is absent, and with --workspace it works in the folder of --cwd', async () => {
+  const readIn = async (...flags: string[]): Promise<unknown> => {
+    const words = [COMMAND, 'serve', '--http', '0', '--no-auth', '--cwd', tree.root, '--json', ...flags];
+    const gateway = spawn(process.execPath, words, {
+      cwd: home,
+      env: { PATH: process.env['PATH'] ?? '', PLUGBOARD_HOME: home, PLUGBOARD_CREDENTIALS: 'file' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [printed] = await once(gateway.stdout, 'data');
+    const client = new Client({ name: 'agent', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+    await client.connect(new StreamableHTTPClientTransport(new URL(JSON.parse(printed).url)));
+    const { tools } = await client.listTools();
+    const call = { name: 'mcp__workspace__read', arguments: { path: 'a.txt' } };
+    const read = tools.length === 0 ? [] : (await client.callTool(call)).content;
+    await client.close();
+    gateway.kill();
+    await once(gateway, 'exit');
+    return read;
+  };
+  expect([await readIn(), await readIn('--workspace')]).toEqual([[], [{ type: 'text', text: 'a\n' }]]);
 });
 
 it('A16: its annotations count: looking is let through, writing is asked about', async () => {

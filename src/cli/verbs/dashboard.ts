@@ -71,7 +71,7 @@ async function fromDaemon(
 
 async function fromOwnHost(context: Context, wanted: number | undefined, opens: boolean): Promise<number> {
   const { signal, home } = context;
-  return withOwnHost(context, { workspace: false, sessions: SERVED_SESSIONS }, async (host) => {
+  return withOwnHost(context, { workspace: undefined, sessions: SERVED_SESSIONS }, async (host) => {
     const [{ serveHttp }, { onFreePort }, { gatewayToken }] = await Promise.all([
       import('../../manage/http.ts'),
       import('../../manage/free-port.ts'),

@@ -33,7 +33,8 @@ export const serve: Verb = {
       .option('--audience <name>', 'whom such tokens have to be meant for')
       .option('--own', 'serve from a process of its own, which shares nothing with other agents')
       .option('--no-daemon', 'the same as --own')
-      .option('--no-workspace', 'without the built-in server for files and git of the project')
+      .option('--workspace', 'with the built-in server for files and git of the project')
+      .option('--no-workspace', 'without it, also if config.json sets "workspace"')
       .option('--legacy-sse', 'also serve the HTTP+SSE transport of 2024-11-05 at /sse')
       .option(
         '--approvals <mode>',
@@ -48,7 +49,7 @@ export const serve: Verb = {
     if (args.length > 0) throw usage(`serve takes no arguments, and ${JSON.stringify(args[0])} is one.`);
     const approvals = approvalsOf(flags);
     const http = httpOf(flags);
-    const workspace = flags['workspace'] !== false;
+    const workspace = workspaceOf(flags);
     if (flags['agent'] !== true && flags['model'] !== undefined) throw usage('--model belongs to --agent.');
     if (isShared(context, flags)) {
       if (http === undefined && (await relayed(context, approvals, workspace))) return 0;
@@ -80,7 +81,7 @@ function isShared({ env, verbose }: Context, flags: Flags): boolean {
 async function relayed(
   context: Context,
   approvals: 'client' | 'enforce',
-  workspace: boolean,
+  workspace: boolean | undefined,
 ): Promise<boolean> {
   const { cwd, env, home, extra, signal } = context;
   const { relayServe } = await import('../../daemon/client/serve.ts');
@@ -96,7 +97,7 @@ async function relayed(
 async function inDaemon(
   context: Context,
   options: ServeHttpOptions,
-  workspace: boolean,
+  workspace: boolean | undefined,
   auth: boolean,
 ): Promise<number | undefined> {
   const { cwd, env, home, extra, signal, output } = context;
@@ -210,6 +211,12 @@ function announce(
       ].join('\n');
     },
   );
+}
+
+/** Undefined: as config.json says. The agent that is offered as a tool has no file tools but these. */
+function workspaceOf({ workspace, agent }: Flags): boolean | undefined {
+  if (typeof workspace === 'boolean') return workspace;
+  return agent === true ? true : undefined;
 }
 
 function approvalsOf(flags: Flags): 'client' | 'enforce' {
