@@ -1,24 +1,34 @@
-/** `npm start`: the workspace server, connected and served, with a word on what to type next. */
+/** `npm start [-- <folder>]`: a demonstration with a sample project, or with the folder given, and what to do next. */
 
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { findHome } from '../config/home.ts';
 import { asPlugboardError } from '../errors.ts';
 import { createHost, type Host } from '../host.ts';
+import { shellWord } from '../lib/shell-word.ts';
 import { describeConnecting } from '../serve/connect-lines.ts';
 import { gatewayToken } from '../serve/token.ts';
 import { workspaceEntries } from '../workspace/entry.ts';
 import { onFreePort } from './free-port.ts';
 import { pageWithToken, type ServedManaged, serveHttp } from './http.ts';
+import { copySample, givenProject } from './sample-project.ts';
 
 const FALLBACK_EXIT_STATUS = 1;
+const PACKAGE: string = fileURLToPath(new URL('../..', import.meta.url));
 
 async function start(): Promise<void> {
+  const [given] = process.argv.slice(2);
+  // npm runs scripts in the package's folder, and says where it was called.
+  const from = process.env['INIT_CWD'] ?? process.cwd();
+  const project = given === undefined ? undefined : await givenProject(given, from);
   // A home of its own: the demonstration shows the same on every machine, and nobody's configuration is touched.
-  const home = await mkdtemp(join(tmpdir(), 'plugboard-demo-'));
+  const temporary = await realpath(await mkdtemp(join(tmpdir(), 'plugboard-demo-')));
+  const folder = project ?? (await copySample(temporary));
   const host = await createHost({
-    home,
+    cwd: folder,
+    home: join(temporary, 'home'),
     // Servers are told once that they may ask; who answers is the client behind each session.
     sessions: { elicit: () => ({ action: 'decline' }), sample: () => undefined, roots: [] },
     builtIn: workspaceEntries,
@@ -30,7 +40,7 @@ async function start(): Promise<void> {
     stopping.abort();
     await gateway?.close();
     await host.close();
-    await rm(home, { recursive: true, force: true });
+    await rm(temporary, { recursive: true, force: true });
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop());
   try {
@@ -41,31 +51,38 @@ async function start(): Promise<void> {
       taken: (port) => process.stdout.write(`Port ${port} is taken, trying the next one.\n`),
     });
     if (stopping.signal.aborted) await gateway.close();
-    else process.stdout.write(welcome(host, gateway, token));
+    else process.stdout.write(welcome({ host, gateway, token, folder, isSample: project === undefined }));
   } catch (thrown) {
     await stop();
     throw thrown;
   }
 }
 
-function welcome(host: Host, { url, page }: ServedManaged, token: string): string {
-  const servers = host
-    .servers()
-    .map((server) => `  ${server.name}  ${server.status}, ${server.tools} tools, ${server.transport}`);
-  const width = Math.max(...host.tools().map(({ name }) => name.length));
-  const tools = host.tools().map((tool) => {
-    const [sentence = ''] = tool.description.split(/(?<=[.:;]) /);
-    return `    ${tool.name.padEnd(width)}  ${sentence.replace(/[:;]$/, '.')}`;
-  });
+interface Started {
+  readonly host: Host;
+  readonly gateway: ServedManaged;
+  readonly token: string;
+  readonly folder: string;
+  readonly isSample: boolean;
+}
+
+function welcome({ host, gateway: { url, page }, token, folder, isSample }: Started): string {
+  const servers = host.servers().map(({ name, status, tools }) => `  ${name}  ${status}, ${tools} tools`);
   return `${[
-    'Connected:',
+    isSample ? `A sample project, in ${folder} until you end this:` : `Your project, ${folder}:`,
     ...servers,
-    ...tools,
     '',
-    `Served to MCP clients at ${url} (this machine only, with a token).`,
-    `Look at it in a browser: ${pageWithToken(page ?? url, token)}`,
-    'Connect an agent:',
+    'Open the page, and try a tool on it:',
+    `  ${pageWithToken(page ?? url, token)}`,
+    '',
+    `Or connect an agent; MCP is served at ${url} on this machine only.`,
     describeConnecting({ url, token }),
+    '',
+    'Next, with your own servers and agents:',
+    `  npm install -g ${shellWord(PACKAGE.replace(/[/\\]$/, ''))}`,
+    '  plugboard up           takes the servers that your agents have, and connects the agents to Plugboard',
+    '  plugboard dashboard    shows servers, calls and questions in the browser',
+    '',
     'End with Ctrl-C.',
   ].join('\n')}\n`;
 }

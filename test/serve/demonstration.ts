@@ -15,8 +15,9 @@ export interface Demonstration {
   end(signal: NodeJS.Signals): Promise<unknown[]>;
 }
 
-export async function startDemonstration(home: string): Promise<Demonstration> {
-  const child = spawn(process.execPath, [START], {
+/** `folder`: the project to show; without one, the sample. */
+export async function startDemonstration(home: string, folder?: string): Promise<Demonstration> {
+  const child = spawn(process.execPath, [START, ...(folder === undefined ? [] : [folder])], {
     stdio: ['ignore', 'pipe', 'inherit'],
     cwd: home,
     env: { ...process.env, PLUGBOARD_HOME: home },

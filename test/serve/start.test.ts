@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -30,29 +30,34 @@ function workspacesOf(parent: number | undefined): string[] {
 }
 
 it.each(['SIGINT', 'SIGTERM'] as const)(
-  'SRV-3: npm start serves the workspace it is started in, says what to type, and ends on %s',
+  'SRV-3: npm start serves a copy of the sample project, prints the next commands, and leaves nothing after %s',
   async (signal) => {
     const demo = await startDemonstration(home);
     const servers = workspacesOf(demo.child.pid);
     const client = await refereeOnHttp(demo.url, 'auto', demo.headers);
     const { tools } = await client.listTools();
-    writeFileSync(join(home, 'hello.txt'), 'hello\n');
-    const read = await client.callTool({ name: 'mcp__workspace__read', arguments: { path: 'hello.txt' } });
-    const glob = await client.callTool({ name: 'mcp__workspace__glob', arguments: { pattern: 'hello*' } });
+    const call = (name: string, args: object): ReturnType<typeof client.callTool> =>
+      client.callTool({ name: `mcp__workspace__${name}`, arguments: { ...args } });
+    const glob = await call('glob', { pattern: '**' });
+    const status = await call('git_status', {});
     await client.close();
+    const output = demo.output();
+    const sample = /^A sample project, in (\S+)/m.exec(output)?.[1] ?? '';
     expect({
       servers: servers.length,
       tools: tools.map((tool) => tool.name),
-      read: read.content,
       glob: glob.structuredContent,
-      said: ['Claude Code', 'Codex', 'OpenCode', 'Cursor', 'VS Code'].filter((agent) =>
-        demo.output().includes(`  ${agent}`),
+      status: status.structuredContent,
+      page: output.includes(`  ${new URL(demo.url).origin}/#token=`),
+      next: ['npm install -g', 'plugboard up', 'plugboard dashboard'].filter((command) =>
+        output.includes(`\n  ${command} `),
       ),
-      claude: demo
-        .output()
-        .includes(
-          `claude mcp add --transport http plugboard ${demo.url} --header "Authorization: ${demo.headers.authorization}"`,
-        ),
+      said: ['Claude Code', 'Codex', 'OpenCode', 'Cursor', 'VS Code'].filter((agent) =>
+        output.includes(`  ${agent}`),
+      ),
+      claude: output.includes(
+        `claude mcp add --transport http plugboard ${demo.url} --header "Authorization: ${demo.headers.authorization}"`,
+      ),
       tokenMode: statSync(join(home, 'gateway-token')).mode & 0o777,
     }).toEqual({
       servers: 1,
@@ -68,16 +73,44 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
         'read',
         'write',
       ].map((name) => `mcp__workspace__${name}`),
-      read: [{ type: 'text', text: 'hello\n' }],
-      glob: { files: ['hello.txt'], truncated: false },
+      glob: {
+        files: ['README.md', 'package.json', 'src/cart.js', 'test/cart.js'],
+        truncated: false,
+      },
+      status: expect.objectContaining({ staged: [], unstaged: [], untracked: [] }),
+      page: true,
+      next: ['npm install -g', 'plugboard up', 'plugboard dashboard'],
       said: ['Claude Code', 'Codex', 'OpenCode', 'Cursor', 'VS Code'],
       claude: true,
       tokenMode: 0o600,
     });
     expect(await demo.end(signal)).toEqual([0, null]);
-    expect(servers.filter((pid) => readdirSync('/proc').includes(pid))).toEqual([]);
+    expect({
+      servers: servers.filter((pid) => readdirSync('/proc').includes(pid)),
+      sample: existsSync(sample),
+    }).toEqual({ servers: [], sample: false });
   },
 );
+
+it('SRV-3: npm start -- <folder> serves that folder', async () => {
+  const project = mkdtempSync(join(tmpdir(), 'plugboard-project-'));
+  writeFileSync(join(project, 'hello.txt'), 'hello\n');
+  const demo = await startDemonstration(home, project);
+  const client = await refereeOnHttp(demo.url, 'auto', demo.headers);
+  const read = await client.callTool({ name: 'mcp__workspace__read', arguments: { path: 'hello.txt' } });
+  await client.close();
+  await demo.end('SIGTERM');
+  expect([read.content, demo.output().includes(project), readdirSync(project)]).toEqual([
+    [{ type: 'text', text: 'hello\n' }],
+    true,
+    ['hello.txt'],
+  ]);
+  rmSync(project, { recursive: true });
+});
+
+it('SRV-3: npm start refuses a folder that does not exist', async () => {
+  await expect(startDemonstration(home, join(home, 'nowhere'))).rejects.toThrow('ended early');
+});
 
 it('npm start takes the next free port when its own is taken, and says so', async () => {
   const first = await startDemonstration(home);
