@@ -18,7 +18,7 @@ import { parseArgs } from 'node:util';
 import { drawBars } from './chart.mjs';
 import { drawCurves } from './chart-curves.mjs';
 import { machine } from './rounds.mjs';
-import { tables, withHeadlines, withTables } from './tables.mjs';
+import { tables, withChart, withTables } from './tables.mjs';
 
 const GROUPS = {
   calls: ['calls.mjs', 'http-transport.mjs'],
@@ -83,7 +83,7 @@ async function main(groups) {
 function publish(results) {
   const page = (file) => readFileSync(join(root, file), 'utf8');
   const files = {
-    'README.md': withHeadlines(page('README.md'), results),
+    'README.md': withChart(page('README.md'), results),
     'docs/numbers.md': withTables(page('docs/numbers.md'), results),
     'docs/images/bench.svg': drawBars(results),
     'docs/images/growth.svg': drawCurves(results),

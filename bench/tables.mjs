@@ -17,10 +17,10 @@ const TITLES = {
   auth: 'Logins',
 };
 
-/** The README with the headlines of a run between its marks. */
-export function withHeadlines(text, results) {
+/** The README with the chart of a run between its marks. */
+export function withChart(text, results) {
   const chart = '![Plugboard beside others, in one run](docs/images/bench.svg)';
-  return between(text, results, () => `${chart}\n\n${headlines(results)}`);
+  return between(text, results, () => `${chart}\n\n${takenOn(results)}\n`);
 }
 
 /** A page with all tables of a run between its marks. */
@@ -38,7 +38,11 @@ function between(text, results, block) {
   return `${text.slice(0, from + BEGIN.length)}\n\n${block()}\n${text.slice(to)}`;
 }
 
-function headlines({ date, node, cores, cpu, memoryGb, figures }) {
+function takenOn({ date, node, cores, cpu, memoryGb }) {
+  return `Taken on ${date}: Node ${node}, ${cores} × ${cpu}, ${memoryGb} GB.`;
+}
+
+function headlineTable(figures) {
   const named = [...new Set(figures.flatMap(({ headline }) => headline ?? []))];
   const rows = named.map((headline) => {
     const own = figures.filter((figure) => figure.headline === headline);
@@ -50,13 +54,14 @@ function headlines({ date, node, cores, cpu, memoryGb, figures }) {
     const unit = own.find((figure) => figure.unit !== undefined)?.unit ?? '';
     return [`${headline} (${unit})`, shown('ours'), shown('other'), shown('limit')];
   });
-  const taken = `Taken on ${date}: Node ${node}, ${cores} × ${cpu}, ${memoryGb} GB.`;
-  return `${taken}\n\n${table(['measure', 'Plugboard', 'others', 'the limit'], rows)}\n`;
+  return table(['measure', 'Plugboard', 'others', 'the limit'], rows);
 }
 
 export function tables(results) {
-  const { date, node, cores, cpu, memoryGb, figures, curves, failed } = results;
-  const parts = [`Taken on ${date}: Node ${node}, ${cores} × ${cpu}, ${memoryGb} GB.`];
+  const { figures, curves, failed } = results;
+  const parts = [takenOn(results)];
+  if (figures.some(({ headline }) => headline !== undefined))
+    parts.push('### At a glance', headlineTable(figures));
   for (const [group, title] of Object.entries(TITLES)) {
     const own = figures.filter((figure) => figure.group === group);
     if (own.length > 0) parts.push(`### ${title}`, figureTable(own));
