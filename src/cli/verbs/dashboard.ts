@@ -59,7 +59,6 @@ async function fromDaemon(
       cwd,
       env,
       servers: extra,
-      workspace: false,
       listen: { port: wanted, approvals: 'client', token, manageToken: token },
     },
   });

@@ -35,7 +35,7 @@ export async function runInDaemon(
   const stdout = new Sink(STDOUT, () => onGone());
   const stderr = new Sink(STDERR, () => {});
   const screen = screenOf(stdout, stderr);
-  const hello = { kind: 'command', cwd: process.cwd(), env, words, screen } as const;
+  const hello = { kind: 'command', cwd: process.cwd(), env, words, screen, workspace: 'any' } as const;
   if (wantsDaemon(env)) await startFirst(home, env);
   const attached = await attach(place, hello).catch(() => undefined);
   if (attached === undefined) return undefined;

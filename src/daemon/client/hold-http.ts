@@ -69,7 +69,6 @@ export async function startPage({
     cwd,
     env,
     servers,
-    workspace: false,
     listen: { approvals: 'client', token, manageToken: token, stays: true },
   });
   socket.destroy();

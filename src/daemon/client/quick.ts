@@ -41,7 +41,7 @@ async function serveQuickly(
   const done = await relayServe({
     home: findHome(env),
     env,
-    hello: { kind: 'mcp', cwd, env, approvals, workspace: true },
+    hello: { kind: 'mcp', cwd, env, approvals },
     signal: stop.signal,
   });
   for (const name of SIGNALS) process.off(name, stopped);

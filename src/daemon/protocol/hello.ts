@@ -17,8 +17,8 @@ export interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
   /** Servers given for this session only. */
   readonly servers?: Readonly<Record<string, ServerEntry>> | undefined;
-  /** Whether the built-in workspace server is included. Undefined: any host of this folder will do. */
-  readonly workspace?: boolean | undefined;
+  /** Whether the built-in workspace server is included: as config.json sets it by default; `any`: it does not matter. */
+  readonly workspace?: boolean | 'any' | undefined;
 }
 
 /** A server as its caller has it configured: another one is not given under its name. */

@@ -12,7 +12,7 @@ import type { Traffic } from '../../manage/traffic.ts';
 import { Gateway } from '../../serve/gateway.ts';
 import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
 import { addOptional } from '../../transport/launch.ts';
-import { workspaceEntries, workspaceList } from '../../workspace/entry.ts';
+import { servedWorkspace, workspaceEntries, workspaceList } from '../../workspace/entry.ts';
 import type { SessionHello, Surroundings, WantedServer } from '../protocol/hello.ts';
 import { AmbientEnvironment } from './ambient-environment.ts';
 import { sessionDifferences, visibleEnvironment } from './environment.ts';
@@ -194,7 +194,7 @@ export class SharedHosts {
     for (;;) {
       const known = this.#find(view, from) ?? (scope === 'existing' ? undefined : this.#make(view, scope));
       if (known === undefined) {
-        const ending = [...this.#ending].find(([shared]) => matches(shared, view, from.workspace));
+        const ending = [...this.#ending].find(([shared]) => matches(shared, view, from));
         if (ending === undefined) return undefined;
         await ending[1];
         continue;
@@ -229,16 +229,18 @@ export class SharedHosts {
    * in a host that is given its entry.
    */
   async around({ cwd, env, servers, wanted }: ServerHello): Promise<Surroundings> {
-    if (servers === undefined) return { cwd, env };
+    if (servers === undefined) return { cwd, env, workspace: 'any' };
     const config = await loadConfig({ cwd, home: this.#options.home, builtIn: workspaceEntries });
     const same = config.servers.find((spec) => isWanted(spec, wanted));
     // An entry in a program's own code needs no consent; an entry in a project's file does.
-    return same === undefined || same.scope === 'project' ? { cwd, env, servers } : { cwd, env };
+    return same === undefined || same.scope === 'project'
+      ? { cwd, env, servers, workspace: 'any' }
+      : { cwd, env, workspace: 'any' };
   }
 
   /** Whether a session with these surroundings would get this host now. */
   async isFor(shared: SharedHost, from: Surroundings): Promise<boolean> {
-    return matches(shared, await this.#viewOf(from), from.workspace);
+    return matches(shared, await this.#viewOf(from), from);
   }
 
   async reload(): Promise<void> {
@@ -253,13 +255,14 @@ export class SharedHosts {
 
   async #viewOf(from: Surroundings): Promise<View> {
     const session = await this.#ambient.complete(from.env);
-    const workspace = from.workspace === true;
+    const builtIn = servedWorkspace(from.workspace === 'any' ? false : from.workspace);
     const config = await loadConfig({
       cwd: from.cwd,
       home: this.#options.home,
       code: from.servers,
-      builtIn: workspace ? workspaceEntries : undefined,
+      builtIn,
     });
+    const workspace = Object.keys(builtIn?.(config.settings) ?? {}).length > 0;
     return {
       cwd: realPath(from.cwd),
       servers: from.servers,
@@ -269,8 +272,8 @@ export class SharedHosts {
     };
   }
 
-  #find(view: View, { workspace }: Surroundings): Known | undefined {
-    return [...this.#known].find(({ shared }) => matches(shared, view, workspace));
+  #find(view: View, from: Surroundings): Known | undefined {
+    return [...this.#known].find(({ shared }) => matches(shared, view, from));
   }
 
   #make(view: View, scope: Scope): Known {
@@ -337,9 +340,8 @@ export function isWanted({ name, raw, baseDir }: ServerSpec, wanted: WantedServe
   return name === wanted.name && baseDir === wanted.baseDir && isDeepStrictEqual(raw, wanted.raw);
 }
 
-/** `workspace`: as the session asked for it. */
-function matches(shared: SharedHost, view: View, workspace: boolean | undefined): boolean {
-  return (workspace === undefined || shared.workspace === workspace) && isAlike(shared, view);
+function matches(shared: SharedHost, view: View, { workspace }: Surroundings): boolean {
+  return (workspace === 'any' || shared.workspace === view.workspace) && isAlike(shared, view);
 }
 
 function isAlike(shared: SharedHost, { cwd, servers, env, config }: View): boolean {
