@@ -22,6 +22,7 @@ import { PlugboardError } from './errors.ts';
 import type { SaveOptions, ServerOrigin } from './host-configure.ts';
 import type { ContentOptions, Expansion } from './host-content.ts';
 import { HostCore } from './host-core.ts';
+import type { FirstLists } from './host-first-lists.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
 import type { ServerReport } from './host-report.ts';
 import { HostServers } from './host-servers.ts';
@@ -179,7 +180,17 @@ export class Host {
     return this.#core.content.complete(this.#servers.get(ref.server), ref, argument, options);
   }
 
+  /** Lists that do not wait for every server; used by the gateway and by commands. */
+  get firstLists(): FirstLists {
+    return this.#core.firstLists;
+  }
+
   // Who is there.
+
+  /** The folder of Plugboard's own files. */
+  get home(): string {
+    return this.#core.home.dir;
+  }
 
   servers(): readonly ServerReport[] {
     return this.#core.pool.all().map((connection) => this.#core.report(connection));
@@ -282,9 +293,14 @@ export class Host {
     return this.#servers.remove(name);
   }
 
-  /** Reads the configuration again; only servers that changed are restarted, and waited for. */
-  reload(config?: LoadedConfig): Promise<void> {
-    return this.#servers.reload(config);
+  /** Reads the configuration again; only servers that changed are restarted, and waited for unless `settle` is false. */
+  reload(config?: LoadedConfig, options: { readonly settle?: boolean | undefined } = {}): Promise<void> {
+    return this.#servers.reload(config, options);
+  }
+
+  /** Connects a server, or reads its tools again; rejects with the reason when it does not come up. */
+  refresh(name: string): Promise<void> {
+    return this.#servers.refresh(name);
   }
 
   /** Tells servers that declared an interest what the agent's sandbox allows now. */
@@ -302,6 +318,11 @@ export class Host {
   /** Waits until every server has settled; rejects when a `required` one did not come up. */
   ready(): Promise<void> {
     return this.#servers.ready();
+  }
+
+  /** As `ready()`, for `required` servers only; `unknown`: of these, for those whose tools are unknown. */
+  requiredReady(which: 'all' | 'unknown'): Promise<void> {
+    return this.#servers.requiredReady(which);
   }
 
   /** Ends every server and waits until all of them are gone. May be called twice. */

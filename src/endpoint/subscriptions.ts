@@ -107,11 +107,13 @@ export class Subscriptions {
     return { _meta };
   }
 
-  listChanged(kind: ListKind): void {
-    for (const { filter, work } of this.#listeners) {
-      if (filter[FILTERS[kind]] !== true) continue;
+  /** False when no stream asked for it. */
+  listChanged(kind: ListKind): boolean {
+    const told = [...this.#listeners].filter(({ filter }) => filter[FILTERS[kind]] === true);
+    for (const { work } of told) {
       work.notify(`notifications/${kind}/list_changed`, { _meta: { [META.subscriptionId]: work.id } });
     }
+    return told.length > 0;
   }
 
   close(): void {

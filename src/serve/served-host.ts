@@ -10,9 +10,6 @@ export type ServedSession = Pick<
 >;
 
 export interface ServedHost
-  extends Pick<
-    Host,
-    'ready' | 'instructions' | 'resources' | 'read' | 'prompts' | 'prompt' | 'servers' | 'on'
-  > {
+  extends Pick<Host, 'home' | 'instructions' | 'firstLists' | 'read' | 'prompt' | 'servers' | 'on'> {
   session(options?: SessionOptions): ServedSession;
 }

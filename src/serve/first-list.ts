@@ -1,0 +1,95 @@
+/**
+ * How long the first list of a client waits for servers that are contacted for the first time (CON-16).
+ *
+ * Some clients list once and ignore later changes, and what they were not given then they never have. A client
+ * counts as one of these until it has listed again after it was told of a change; that is remembered on disk.
+ */
+
+import { join } from 'node:path';
+import { homeAt } from '../config/home.ts';
+import type { Implementation } from '../connection/eras.ts';
+import type { FirstLists, Patience } from '../host-first-lists.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type Dated, Remembered } from '../lib/remembered.ts';
+
+/**
+ * How long the first list of a client may take that never lists again: well inside the time after which it gives up
+ * on a server, of which starting Plugboard takes a part. Claude Code and OpenCode give their servers five seconds
+ * before the first request, Codex ten. A client that is not here waits as long as any other.
+ */
+const LONGEST_WAIT_MS: ReadonlyMap<string, number> = new Map([
+  ['claude-code', 3_000],
+  ['codex-mcp-client', 6_000],
+  ['opencode', 3_000],
+]);
+const MAX_CLIENTS = 200;
+/** A longer name or version is not remembered. */
+const MAX_NAME_CHARS = 200;
+
+export interface FirstListOptions {
+  readonly home: string;
+  readonly clock: Clock;
+  readonly lists: Pick<FirstLists, 'waitMs' | 'configuredWaitMs'>;
+}
+
+export class ClientPatience {
+  readonly #options: FirstListOptions;
+  /** Clients without a session that were told of a change on a stream of theirs. */
+  readonly #told = new Set<string>();
+  #remembered: Promise<Remembered<Dated>> | undefined;
+
+  constructor(options: FirstListOptions) {
+    this.#options = options;
+  }
+
+  of(client: Implementation | undefined): Patience {
+    return async () => {
+      const { waitMs, configuredWaitMs } = this.#options.lists;
+      const longest = client === undefined ? undefined : LONGEST_WAIT_MS.get(client.name);
+      if (longest === undefined || configuredWaitMs !== undefined) return waitMs;
+      return (await this.#listsAgain(client)) ? waitMs : longest;
+    };
+  }
+
+  /** A client without a session was told of a change; its next list comes on another connection. */
+  told(client: Implementation | undefined): void {
+    const key = keyOf(client);
+    if (key !== undefined && this.#told.size < MAX_CLIENTS) this.#told.add(key);
+  }
+
+  /** A client lists its tools; `wasTold`: after its session was told that they changed. */
+  listed(client: Implementation | undefined, wasTold: boolean): void {
+    const key = keyOf(client);
+    if (key === undefined || !(wasTold || this.#told.has(key))) return;
+    void this.#open().then((remembered) => {
+      if (remembered.get(key) === undefined) remembered.set(key, { at: this.#options.clock.now() });
+    });
+  }
+
+  /** Resolves when what was learnt is on disk. */
+  async flush(): Promise<void> {
+    await (await this.#remembered)?.flush();
+  }
+
+  async #listsAgain(client: Implementation | undefined): Promise<boolean> {
+    const key = keyOf(client);
+    return key !== undefined && (await this.#open()).get(key) !== undefined;
+  }
+
+  #open(): Promise<Remembered<Dated>> {
+    const home = homeAt(this.#options.home);
+    this.#remembered ??= Remembered.open<Dated>({
+      file: join(home.cache, 'clients.json'),
+      lockDir: join(home.run, 'locks'),
+      maxEntries: MAX_CLIENTS,
+      parse: ({ at }) => ({ at: Number(at) }),
+    });
+    return this.#remembered;
+  }
+}
+
+function keyOf(client: Implementation | undefined): string | undefined {
+  if (client === undefined) return undefined;
+  const { name, version } = client;
+  return name.length + version.length > MAX_NAME_CHARS ? undefined : `${name} ${version}`;
+}
