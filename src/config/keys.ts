@@ -195,7 +195,7 @@ export const SETTINGS_KEYS: Keys = keys({
   firstListWaitMs: {
     kind: wholeNumber(0, MAX_FIRST_LIST_WAIT_MS),
     description:
-      'How long lists wait for servers that are contacted for the first time, in milliseconds (1500, and longer for some agents).',
+      'How long lists wait for servers at first contact, in milliseconds (1500; longer for some agents).',
   },
   naming: { kind: oneOf('mcp__', 'short'), description: 'How tools are named for models.' },
   client: {
