@@ -36,7 +36,7 @@ export async function openLastFailures(home: Home, clock: Clock): Promise<LastFa
   return {
     get(key) {
       const found = known.get(key);
-      if (found === undefined || clock.now() - found.at > FAILURE_MAX_AGE_MS) return undefined;
+      if (found === undefined || clock.now() - found.at >= FAILURE_MAX_AGE_MS) return undefined;
       return new PlugboardError(found.code, found.message, { hint: found.hint });
     },
     failed(key, { code, message, hint }) {

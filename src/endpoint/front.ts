@@ -124,9 +124,9 @@ export class Front {
     if (modern || legacy) this.#told.add(kind);
   }
 
-  /** Whether the client was told that a list changed. */
-  wasTold(kind: ListKind): boolean {
-    return this.#told.has(kind);
+  /** Whether the client was told that a list changed, since this was last asked. */
+  takeTold(kind: ListKind): boolean {
+    return this.#told.delete(kind);
   }
 
   /** A log message, for a client that wants such; on the stream of the work it belongs to if there is one. */

@@ -8,6 +8,7 @@
 import { join } from 'node:path';
 import { homeAt } from '../config/home.ts';
 import type { Implementation } from '../connection/eras.ts';
+import type { Front } from '../endpoint/front.ts';
 import type { FirstLists, Patience } from '../host-first-lists.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Dated, Remembered } from '../lib/remembered.ts';
@@ -34,8 +35,10 @@ export interface FirstListOptions {
 
 export class ClientPatience {
   readonly #options: FirstListOptions;
-  /** Clients without a session that were told of a change on a stream of theirs. */
-  readonly #told = new Set<string>();
+  /** Sessions that have listed their tools. */
+  readonly #listed = new WeakSet<Front>();
+  /** The same of clients without a session, and whether they were told of a change since, on a stream of theirs. */
+  readonly #stateless = new Map<string, { wasTold: boolean }>();
   #remembered: Promise<Remembered<Dated>> | undefined;
 
   constructor(options: FirstListOptions) {
@@ -51,16 +54,24 @@ export class ClientPatience {
     };
   }
 
-  /** A client without a session was told of a change; its next list comes on another connection. */
-  told(client: Implementation | undefined): void {
-    const key = keyOf(client);
-    if (key !== undefined && this.#told.size < MAX_CLIENTS) this.#told.add(key);
+  /** A client was told that its tools changed; one without a session lists them on another connection. */
+  told(front: Front): void {
+    if (!front.isStateless || !front.takeTold('tools')) return;
+    for (const { asker } of front.works()) {
+      const listed = this.#stateless.get(keyOf(asker.client) ?? '');
+      if (listed !== undefined) listed.wasTold = true;
+    }
   }
 
-  /** A client lists its tools; `wasTold`: after its session was told that they changed. */
-  listed(client: Implementation | undefined, wasTold: boolean): void {
+  /** A client lists its tools: again, if it was told since it last did. */
+  listed(front: Front, client: Implementation | undefined): void {
     const key = keyOf(client);
-    if (key === undefined || !(wasTold || this.#told.has(key))) return;
+    if (key === undefined) return;
+    const isAgain = front.isStateless
+      ? this.#listedAgain(key)
+      : front.takeTold('tools') && this.#listed.has(front);
+    this.#listed.add(front);
+    if (!isAgain) return;
     void this.#open().then((remembered) => {
       if (remembered.get(key) === undefined) remembered.set(key, { at: this.#options.clock.now() });
     });
@@ -69,6 +80,13 @@ export class ClientPatience {
   /** Resolves when what was learnt is on disk. */
   async flush(): Promise<void> {
     await (await this.#remembered)?.flush();
+  }
+
+  #listedAgain(key: string): boolean {
+    const wasTold = this.#stateless.get(key)?.wasTold === true;
+    if (this.#stateless.size < MAX_CLIENTS || this.#stateless.has(key))
+      this.#stateless.set(key, { wasTold: false });
+    return wasTold;
   }
 
   async #listsAgain(client: Implementation | undefined): Promise<boolean> {

@@ -67,7 +67,7 @@ export class GatewayClient implements Attendant {
     switch (method) {
       case 'tools/list':
         firstPage(params);
-        patience.listed(asker.client, this.front.wasTold('tools'));
+        patience.listed(this.front, asker.client);
         return (
           host.firstLists.tools(patience.of(asker.client))?.then(() => this.#listTools()) ?? this.#listTools()
         );
@@ -85,11 +85,8 @@ export class GatewayClient implements Attendant {
   }
 
   listChanged(kind: ListKind): void {
-    const { front } = this;
-    front.listChanged(kind);
-    if (kind === 'tools' && front.isStateless && front.wasTold(kind)) {
-      for (const { asker } of front.works()) this.#gateway.patience.told(asker.client);
-    }
+    this.front.listChanged(kind);
+    if (kind === 'tools') this.#gateway.patience.told(this.front);
   }
 
   /** What takes as long as a server does. */
