@@ -134,9 +134,9 @@ describe.each(ERAS)('the first tools/list of a client of %s', (version) => {
     client.notifications.length = 0;
     gate.open();
     await client.heard('notifications/tools/list_changed');
-    expect({ first, then: await toolsOf(client) }).toEqual({
+    expect({ first, later: await toolsOf(client) }).toEqual({
       first: { early: false, tools: ['mcp__good__one'] },
-      then: ['mcp__good__one', 'mcp__slow__two'],
+      later: ['mcp__good__one', 'mcp__slow__two'],
     });
   });
 
@@ -150,9 +150,9 @@ describe.each(ERAS)('the first tools/list of a client of %s', (version) => {
     client.notifications.length = 0;
     gate.open();
     await client.heard('notifications/tools/list_changed');
-    expect({ first, then: await toolsOf(client) }).toEqual({
+    expect({ first, later: await toolsOf(client) }).toEqual({
       first: ['mcp__good__one'],
-      then: ['mcp__good__one', 'mcp__hangs__two'],
+      later: ['mcp__good__one', 'mcp__hangs__two'],
     });
   });
 
