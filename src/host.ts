@@ -57,6 +57,10 @@ export interface SearchResult {
 }
 
 export class Host {
+  /** The folder of Plugboard's own files. */
+  readonly home: string;
+  /** Lists that do not wait for every server; used by the gateway and by commands. */
+  readonly firstLists: FirstLists;
   readonly #core: HostCore;
   readonly #servers: HostServers;
   #closing: Promise<void> | undefined;
@@ -65,6 +69,8 @@ export class Host {
   /** Use {@link createHost}. */
   constructor(core: HostCore) {
     this.#core = core;
+    this.home = core.home.dir;
+    this.firstLists = core.firstLists;
     this.#servers = new HostServers(core);
     this.#own = new HostSession(core, core.session);
   }
@@ -180,17 +186,7 @@ export class Host {
     return this.#core.content.complete(this.#servers.get(ref.server), ref, argument, options);
   }
 
-  /** Lists that do not wait for every server; used by the gateway and by commands. */
-  get firstLists(): FirstLists {
-    return this.#core.firstLists;
-  }
-
   // Who is there.
-
-  /** The folder of Plugboard's own files. */
-  get home(): string {
-    return this.#core.home.dir;
-  }
 
   servers(): readonly ServerReport[] {
     return this.#core.pool.all().map((connection) => this.#core.report(connection));

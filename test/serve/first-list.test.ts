@@ -274,7 +274,8 @@ describe('over HTTP', () => {
         headers === undefined
           ? await modern(url, 1, 'tools/list')
           : await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list' }, headers);
-      return (messages.at(-1)?.['result'] as { tools: { name: string }[] }).tools.map(({ name }) => name);
+      const result = messages.at(-1)?.['result'] as { tools: { name: string }[] } | undefined;
+      return result?.tools.map(({ name }) => name);
     };
     const served = async (): Promise<{ host: Host; url: string }> => {
       const host = await hostOf({ good: server('one'), hangs: hung('two') });
