@@ -140,9 +140,13 @@ export class FirstLists {
     const unreached: PlugboardError[] = [];
     const found = asked.flatMap((connection) => {
       const { name: server } = connection;
-      const items = list.knownNow(connection)?.items;
-      given.set(server, items ?? []);
-      if (items !== undefined) return items.map((item) => ({ server, item }));
+      const known = list.knownNow(connection);
+      given.set(server, known?.items ?? []);
+      if (known !== undefined) {
+        // Servers at rest are not started for an old list: when they connect, it is read again.
+        if (known.state === 'old' && connection.isLive) void this.#refresh(list, connection);
+        return known.items.map((item) => ({ server, item }));
+      }
       if (!this.#options.lacked(server, list.capability)) unreached.push(this.#reasonOf(connection));
       return [];
     });
@@ -152,12 +156,7 @@ export class FirstLists {
   /** Returns when the list of a server is known, or when it is not waited for any longer. */
   async #bringUp<T>(list: ContentList<T>, connection: Connection, patience: Patience): Promise<void> {
     const known = await list.known(connection);
-    if (known?.state === 'good') return;
-    if (known?.state === 'old') {
-      // Servers at rest are not started for this: when they connect, their lists are read again.
-      if (connection.isLive) void this.#refresh(list, connection);
-      return;
-    }
+    if (known?.state === 'good' || known?.state === 'old') return;
     const { name, state } = connection;
     const isIdle = state.status === 'idle';
     if (known === undefined && !connection.isLive && this.#options.lacked(name, list.capability)) return;

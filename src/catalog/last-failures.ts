@@ -8,6 +8,8 @@ import { type Dated, Remembered } from '../lib/remembered.ts';
 
 /** A server whose failure is older is waited for again, once. */
 const FAILURE_MAX_AGE_MS: number = 24 * 60 * 60 * 1000;
+/** The same failure of a server is recorded again after this long. */
+const REPEATED_AFTER_MS: number = 60 * 60 * 1000;
 const MAX_FAILURES = 1_000;
 const MAX_TEXT_CHARS = 500;
 
@@ -40,6 +42,10 @@ export async function openLastFailures(home: Home, clock: Clock): Promise<LastFa
       return new PlugboardError(found.code, found.message, { hint: found.hint });
     },
     failed(key, { code, message, hint }) {
+      const before = known.get(key);
+      const isSame = before?.code === code && before.message === message.slice(0, MAX_TEXT_CHARS);
+      // A server that is retried for hours is not written down each time.
+      if (isSame && clock.now() - before.at < REPEATED_AFTER_MS) return;
       known.set(key, {
         at: clock.now(),
         code,
