@@ -106,7 +106,7 @@ export class FirstContact {
     if (this.#options.pool().get(connection.name) !== connection) return;
     const { name, spec, state } = connection;
     this.#starting.get(name)?.();
-    this.#starting.delete(name);
+    const wasStarting = this.#starting.delete(name);
     switch (state.status) {
       case 'connecting':
         this.#starting.set(name, this.#watch(connection));
@@ -119,7 +119,8 @@ export class FirstContact {
       case 'needs_auth':
       case 'needs_client_registration': {
         const { error } = state;
-        if (error.code === 'CANCELLED') break;
+        // A server that crashed at work is no slower to start for that.
+        if (!wasStarting || error.code === 'CANCELLED') break;
         this.#failed.set(name, error);
         this.#write(spec, (key) => this.#options.failures.failed(key, error));
         break;
