@@ -24,7 +24,7 @@ const GROUPS = {
   calls: ['calls.mjs', 'http-transport.mjs'],
   start: ['start.mjs', 'cached-start.mjs'],
   commands: ['startup.mjs', 'one-shot.mjs'],
-  gateway: ['gateway.mjs', 'gateway-start.mjs', 'gateway-clients.mjs'],
+  gateway: ['gateway.mjs', 'gateway-start.mjs', 'first-list.mjs', 'gateway-clients.mjs'],
   daemon: ['daemon.mjs'],
   kit: ['kit.mjs'],
   memory: ['memory.mjs'],

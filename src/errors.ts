@@ -65,6 +65,10 @@ export const EXIT_STATUS = {
 
 export type ErrorCode = keyof typeof EXIT_STATUS;
 
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === 'string' && Object.hasOwn(EXIT_STATUS, value);
+}
+
 /** Facts that our own code decides on, so that nobody has to match message text. */
 export interface ErrorDetail {
   /** Exit code or signal of a server's process. */

@@ -1,6 +1,7 @@
 /** Resources, prompts, completion and mentions of all servers of a host: who is asked, and what is told back. */
 
 import {
+  type AcceptedList,
   acceptPrompts,
   acceptResources,
   acceptTemplates,
@@ -14,6 +15,7 @@ import {
   type CompletionRef,
   complete,
 } from './catalog/completion.ts';
+import type { ContentCache } from './catalog/content-cache.ts';
 import { type Capability, ContentList } from './catalog/content-lists.ts';
 import { findMentions, type Mention } from './catalog/mentions.ts';
 import { attach } from './catalog/mentions-attach.ts';
@@ -32,6 +34,7 @@ import { type ResourceListener, ResourceSubscriptions } from './catalog/resource
 import type { Settings } from './config/entry.ts';
 import { limitsFor } from './config/limits.ts';
 import type { Connection } from './connection/connection.ts';
+import type { ListKind } from './connection/listing.ts';
 import type { ListEvent } from './connection/live.ts';
 import type { RequestOptions } from './connection/peer.ts';
 import type { Pool } from './connection/pool.ts';
@@ -61,6 +64,19 @@ export interface HostContentOptions {
   /** Whether a server is known to have none of a kind, without asking it. */
   readonly lacks: (server: string, capability: Capability) => boolean;
   readonly warn: (server: string, message: string) => void;
+  readonly cache: ContentCache;
+  /** The key of a server in the caches. */
+  readonly keyOf: (connection: Connection) => Promise<string | undefined>;
+  /** A list was read from its server. */
+  readonly read: (kind: ContentKind, connection: Connection, items: readonly unknown[]) => void;
+}
+
+type ContentKind = Exclude<ListKind, 'tools'>;
+
+export interface ContentLists {
+  readonly resources: ContentList<Resource>;
+  readonly templates: ContentList<ResourceTemplate>;
+  readonly prompts: ContentList<Prompt>;
 }
 
 interface Of<T> {
@@ -77,18 +93,33 @@ export class HostContent {
 
   constructor(options: HostContentOptions) {
     this.#options = options;
-    const { clock, warn, pool } = options;
-    const resources = { capability: 'resources', clock, warn } as const;
-    this.#resources = new ContentList({ ...resources, kind: 'resources', accept: acceptResources });
-    this.#templates = new ContentList({ ...resources, kind: 'resourceTemplates', accept: acceptTemplates });
-    this.#prompts = new ContentList({
-      kind: 'prompts',
-      capability: 'prompts',
-      accept: acceptPrompts,
-      clock,
-      warn,
-    });
+    const { clock, warn, pool, cache, keyOf } = options;
+    const made = <T>(kind: ContentKind, accept: (raw: unknown) => AcceptedList<T>): ContentList<T> =>
+      new ContentList({
+        kind,
+        capability: kind === 'prompts' ? 'prompts' : 'resources',
+        accept,
+        clock,
+        warn,
+        cache,
+        keyOf,
+        read: (connection, items) => options.read(kind, connection, items),
+      });
+    this.#resources = made('resources', acceptResources);
+    this.#templates = made('resourceTemplates', acceptTemplates);
+    this.#prompts = made('prompts', acceptPrompts);
     this.#subscriptions = new ResourceSubscriptions({ connection: (server) => pool.get(server), warn });
+  }
+
+  /** The lists themselves, for answers that do not wait for every server. */
+  get lists(): ContentLists {
+    return { resources: this.#resources, templates: this.#templates, prompts: this.#prompts };
+  }
+
+  /** Resolves when every list that was read is on disk. */
+  async flush(): Promise<void> {
+    await Promise.all([this.#resources.flush(), this.#templates.flush(), this.#prompts.flush()]);
+    await this.#options.cache.flush();
   }
 
   /** Of one server, whose failure is the caller's; or of all, where a failure is told and harms nobody else. */

@@ -1,7 +1,7 @@
 /** The wiring of a host: every layer built once and joined to its neighbours. What a host can do is in `host.ts`. */
 
 import { join, resolve } from 'node:path';
-import { absenceOf } from './call/absent.ts';
+import { absenceOf, ownerOf } from './call/absent.ts';
 import { type AuditLog, createAuditLog } from './call/audit-log.ts';
 import type { CallContext, Handler } from './call/call.ts';
 import { createOutputFiles } from './call/output-files.ts';
@@ -12,13 +12,16 @@ import type { Telemetry } from './call/telemetry.ts';
 import { Workplace } from './call/workplace.ts';
 import { type CatalogCache, openCatalogCache } from './catalog/cache.ts';
 import { Catalog } from './catalog/catalog.ts';
+import { openContentCache } from './catalog/content-cache.ts';
 import { type Deferral, TOOL_SEARCH } from './catalog/deferral.ts';
 import { type Habits, openHabits } from './catalog/habits.ts';
 import { Intake } from './catalog/intake.ts';
 import { type KnownToolsKeeper, openKnownToolsKeeper } from './catalog/known-tools-keep.ts';
+import { type LastFailures, openLastFailures } from './catalog/last-failures.ts';
+import type { Naming } from './catalog/names.ts';
 import { createSearch, type Search } from './catalog/search-view.ts';
 import { findHome, type Home, homeAt } from './config/home.ts';
-import { limitsFor, maxOutputTokens } from './config/limits.ts';
+import { DEFAULT_FIRST_LIST_WAIT_MS, limitsFor, maxOutputTokens } from './config/limits.ts';
 import { type LoadedConfig, loadConfig } from './config/load.ts';
 import type { Connection } from './connection/connection.ts';
 import type { ConnectionContext } from './connection/context.ts';
@@ -31,6 +34,8 @@ import { openVerdicts, type Verdicts } from './connection/verdicts.ts';
 import { HostAuth } from './host-auth.ts';
 import { HostContent } from './host-content.ts';
 import { hostDeferral } from './host-deferral.ts';
+import { FirstContact } from './host-first-contact.ts';
+import { FirstLists } from './host-first-lists.ts';
 import { HostInputs } from './host-inputs.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
 import { logged, reportOf, type ServerReport } from './host-report.ts';
@@ -57,6 +62,7 @@ interface Parts {
   readonly config: LoadedConfig;
   readonly verdicts: Verdicts;
   readonly pins: Pins;
+  readonly failures: LastFailures;
   readonly telemetry: Telemetry | undefined;
 }
 
@@ -76,6 +82,8 @@ export class HostCore {
   readonly pool: Pool;
   readonly pipeline: Handler;
   readonly content: HostContent;
+  readonly contact: FirstContact;
+  readonly firstLists: FirstLists;
   readonly work: Workplace;
   /** The newest configuration; replaced whole by a reload. */
   config: LoadedConfig;
@@ -102,15 +110,16 @@ export class HostCore {
     const clock = options.clock ?? systemClock;
     const home = options.home === undefined ? findHome(env) : homeAt(resolve(options.home));
     const cwd = options.cwd ?? process.cwd();
-    const [config, verdicts, pins] = await Promise.all([
+    const [config, verdicts, pins, failures] = await Promise.all([
       options.config ?? loadConfig({ cwd, home, code: options.servers, builtIn: options.builtIn }),
       openVerdicts(home, clock),
       openPins(home),
+      openLastFailures(home, clock),
     ]);
     const wanted = options.telemetry ?? config.settings.telemetry ?? false;
     const telemetry =
       wanted === false ? undefined : await (await import('./call/telemetry.ts')).loadTelemetry();
-    return new HostCore({ options, env, clock, home, config, verdicts, pins, telemetry });
+    return new HostCore({ options, env, clock, home, config, verdicts, pins, failures, telemetry });
   }
 
   private constructor(parts: Parts) {
@@ -146,11 +155,14 @@ export class HostCore {
     this.#habits = config.settings.searchLearning === false ? undefined : openHabits(home);
     this.search = createSearch(() => this.catalog.snapshot, this.#habits);
     this.deferral = hostDeferral(this);
+    this.contact = this.#createContact(parts.failures);
     const context = this.#connectionContext();
     this.pool = new Pool(context);
     this.work = new Workplace(options.manyAgents ? { ...context, transport: this.#ownTransport } : undefined);
     this.work.events.on('state', ({ connection }) => {
-      if (connection.state.status === 'connected') this.content.connected(connection);
+      if (connection.state.status !== 'connected') return;
+      this.content.connected(connection);
+      this.firstLists.connected(connection);
     });
     this.content = new HostContent({
       clock,
@@ -160,7 +172,11 @@ export class HostCore {
       settings: () => this.config.settings,
       lacks: (server, capability) => this.intake.lacks(server, capability),
       warn: (server, message) => this.log(server, 'warning', message),
+      cache: openContentCache(home, clock),
+      keyOf: ({ spec }) => this.intake.keyOf(spec),
+      read: (kind, connection, items) => this.firstLists.read(kind, connection, items),
     });
+    this.firstLists = this.#createFirstLists(naming);
     this.#audit = createAuditLog({
       file: home.audit,
       lockDir: join(home.run, 'locks'),
@@ -189,6 +205,11 @@ export class HostCore {
   nextCallId(): string {
     this.#callsMade += 1;
     return `${this.#idPrefix}c${this.#callsMade}`;
+  }
+
+  /** Whether the tools of a server are known, from the cache or from itself. */
+  isKnown(server: string): boolean {
+    return this.catalog.listing(server) !== undefined;
   }
 
   /** One more caller with its own questions, approvals and loaded tools. */
@@ -236,6 +257,8 @@ export class HostCore {
       this.#verdicts.flush(),
       this.#cache.flush(),
       this.#known.flush(),
+      this.content.flush(),
+      this.contact.close(),
       this.#pins.flush(),
       this.#audit.flush(),
       this.#habits?.flush(),
@@ -278,6 +301,38 @@ export class HostCore {
       // What a server offers may depend on who asks and on what we say that we can do.
       principal: async (_spec, entry) =>
         `${JSON.stringify(this.#questions.capabilities)} ${await this.auth.principal(entry)}`,
+      warn: (server, message) => this.log(server, 'warning', message),
+    });
+  }
+
+  #createContact(failures: LastFailures): FirstContact {
+    return new FirstContact({
+      clock: this.clock,
+      pool: () => this.pool,
+      failures,
+      keyOf: (spec) => this.intake.keyOf(spec),
+      isKnown: (server) => this.isKnown(server),
+      waitMs: () => this.config.settings.firstListWaitMs ?? DEFAULT_FIRST_LIST_WAIT_MS,
+    });
+  }
+
+  #createFirstLists(naming: Naming): FirstLists {
+    const { clock, pool, contact, intake } = this;
+    return new FirstLists({
+      clock,
+      pool,
+      naming,
+      contact,
+      lists: this.content.lists,
+      configuredWaitMs: () => this.config.settings.firstListWaitMs,
+      isKnown: (server) => this.isKnown(server),
+      lacked: (server, capability) => intake.lacked(server, capability),
+      ownerOf: (name) => {
+        const coming = pool.all().filter(({ state }) => ['connecting', 'idle'].includes(state.status));
+        const unknown = coming.filter((connection) => !this.isKnown(connection.name));
+        return ownerOf(name, this.catalog.naming, unknown);
+      },
+      changed: (capability, server) => this.events.emit(capability, { server }),
       warn: (server, message) => this.log(server, 'warning', message),
     });
   }
@@ -348,6 +403,7 @@ export class HostCore {
       if (isNew) this.events.emit('tools', { server: connection.name });
     }
     if (connection.state.status === 'disconnected') this.forget(connection.name);
+    this.contact.changed(connection);
     this.events.emit('server', this.report(connection));
     this.work.events.emit('state', { connection });
   }

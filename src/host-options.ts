@@ -70,8 +70,11 @@ export interface HostOptions extends Questioned {
   readonly watch?: boolean | undefined;
   /** Only these servers take part; the others are as if they were not configured. */
   readonly only?: readonly string[] | undefined;
-  /** Which servers are started at once: as their `lifecycle` says (default), all of them, or none. */
-  readonly connect?: 'lifecycle' | 'all' | 'none' | undefined;
+  /**
+   * Which servers are started at once: as their `lifecycle` says (default), all of them, none, or those whose tools
+   * are unknown and that did not fail last time.
+   */
+  readonly connect?: 'lifecycle' | 'all' | 'none' | 'unknown' | undefined;
   /** Told every message of the `log` event, from the first one on. */
   readonly log?: ((event: HostEvents['log']) => void) | undefined;
   /** The least severe messages wanted from servers. */

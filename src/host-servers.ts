@@ -52,7 +52,26 @@ export class HostServers {
   /** Waits until every server has settled; rejects when a `required` one did not come up. */
   async ready(): Promise<void> {
     await this.#settled;
-    const missing = this.#core.pool.all().find(isMissing);
+    this.#checkRequired();
+  }
+
+  /** As `ready()`, for `required` servers only; `unknown`: of these, for those whose tools are unknown. */
+  async requiredReady(which: 'all' | 'unknown'): Promise<void> {
+    const { pool } = this.#core;
+    const applies = ({ name }: Connection): boolean => which === 'all' || !this.#core.isKnown(name);
+    const needed = pool.all().filter((each) => each.spec.entry.required === true && applies(each));
+    await Promise.all(needed.map((connection) => connection.connect().catch(() => {})));
+    this.#checkRequired(applies);
+  }
+
+  /** Connects a server, or reads its tools again; rejects with the reason when it does not come up. */
+  async refresh(name: string): Promise<void> {
+    const connection = this.get(name);
+    await (connection.isLive ? connection.reread() : connection.connect());
+  }
+
+  #checkRequired(applies: (connection: Connection) => boolean = () => true): void {
+    const missing = this.#core.pool.all().find((each) => isMissing(each) && applies(each));
     if (missing === undefined) return;
     const { state, name } = missing;
     const error = 'error' in state ? state.error : undefined;
@@ -104,10 +123,13 @@ export class HostServers {
   }
 
   /**
-   * Reads the configuration again; only servers that changed are restarted, and waited for. `read`: the configuration
-   * that the caller has just read for this host.
+   * Reads the configuration again; only servers that changed are restarted, and waited for unless `settle` is false.
+   * `read`: the configuration that the caller has just read for this host.
    */
-  async reload(read?: LoadedConfig): Promise<void> {
+  async reload(
+    read?: LoadedConfig,
+    { settle = true }: { readonly settle?: boolean | undefined } = {},
+  ): Promise<void> {
     const core = this.#core;
     const added = await this.#change(async () => {
       if (this.#closed) return [];
@@ -125,7 +147,8 @@ export class HostServers {
     });
     for (const connection of added) core.events.emit('server', core.report(connection));
     for (const server of await core.intake.review()) core.events.emit('tools', { server });
-    await startAll(await this.#toStart(added), core.clock);
+    const started = startAll(await this.#toStart(added), core.clock);
+    if (settle) await started;
   }
 
   /** Nothing changes any more; the servers themselves are ended by the core. */
@@ -170,15 +193,29 @@ export class HostServers {
   /** Recalls what is known of new servers, and says which of them have to be started now, and which when there is time. */
   async #toStart(connections: readonly Connection[]): Promise<Starting> {
     const allowed = connections.filter(({ state }) => state.status === 'idle');
-    const fresh = await this.#core.intake.recall(allowed.map(({ spec }) => spec));
-    if (this.#which === 'none') return { now: [], inTurns: [] };
-    if (this.#which === 'all') return { now: allowed, inTurns: [] };
+    const { fresh, keys } = await this.#core.intake.recall(allowed.map(({ spec }) => spec));
+    this.#core.contact.recall(keys);
     const isLazy = ({ spec }: Connection): boolean => (spec.entry.lifecycle ?? 'lazy') === 'lazy';
-    const isKnown = ({ name }: Connection): boolean => this.#core.catalog.listing(name) !== undefined;
-    return {
-      now: allowed.filter((each) => !isLazy(each) || !isKnown(each)),
-      inTurns: allowed.filter((each) => isLazy(each) && isKnown(each) && !fresh.has(each.name)),
-    };
+    const isKnown = ({ name }: Connection): boolean => this.#core.isKnown(name);
+    const hasFailed = ({ name }: Connection): boolean => this.#core.contact.lastFailure(name) !== undefined;
+    switch (this.#which) {
+      case 'none':
+        return { now: [], inTurns: [] };
+      case 'all':
+        return { now: allowed, inTurns: [] };
+      case 'unknown':
+        return { now: allowed.filter((each) => !isKnown(each) && !hasFailed(each)), inTurns: [] };
+      case 'lifecycle': {
+        const lazy = allowed.filter(isLazy);
+        return {
+          now: allowed.filter((each) => !isLazy(each) || (!isKnown(each) && !hasFailed(each))),
+          inTurns: [
+            ...lazy.filter((each) => isKnown(each) && !fresh.has(each.name)),
+            ...lazy.filter((each) => !isKnown(each) && hasFailed(each)),
+          ],
+        };
+      }
+    }
   }
 
   async #watch(): Promise<void> {

@@ -22,6 +22,7 @@ import { PlugboardError } from './errors.ts';
 import type { SaveOptions, ServerOrigin } from './host-configure.ts';
 import type { ContentOptions, Expansion } from './host-content.ts';
 import { HostCore } from './host-core.ts';
+import type { FirstLists } from './host-first-lists.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
 import type { ServerReport } from './host-report.ts';
 import { HostServers } from './host-servers.ts';
@@ -56,8 +57,10 @@ export interface SearchResult {
 }
 
 export class Host {
-  /** The folder of Plugboard's own files that this host uses. */
+  /** The folder of Plugboard's own files. */
   readonly home: string;
+  /** Lists that do not wait for every server; used by the gateway and by commands. */
+  readonly firstLists: FirstLists;
   readonly #core: HostCore;
   readonly #servers: HostServers;
   #closing: Promise<void> | undefined;
@@ -67,6 +70,7 @@ export class Host {
   constructor(core: HostCore) {
     this.#core = core;
     this.home = core.home.dir;
+    this.firstLists = core.firstLists;
     this.#servers = new HostServers(core);
     this.#own = new HostSession(core, core.session);
   }
@@ -285,9 +289,14 @@ export class Host {
     return this.#servers.remove(name);
   }
 
-  /** Reads the configuration again; only servers that changed are restarted, and waited for. */
-  reload(config?: LoadedConfig): Promise<void> {
-    return this.#servers.reload(config);
+  /** Reads the configuration again; only servers that changed are restarted, and waited for unless `settle` is false. */
+  reload(config?: LoadedConfig, options: { readonly settle?: boolean | undefined } = {}): Promise<void> {
+    return this.#servers.reload(config, options);
+  }
+
+  /** Connects a server, or reads its tools again; rejects with the reason when it does not come up. */
+  refresh(name: string): Promise<void> {
+    return this.#servers.refresh(name);
   }
 
   /** Tells servers that declared an interest what the agent's sandbox allows now. */
@@ -305,6 +314,11 @@ export class Host {
   /** Waits until every server has settled; rejects when a `required` one did not come up. */
   ready(): Promise<void> {
     return this.#servers.ready();
+  }
+
+  /** As `ready()`, for `required` servers only; `unknown`: of these, for those whose tools are unknown. */
+  requiredReady(which: 'all' | 'unknown'): Promise<void> {
+    return this.#servers.requiredReady(which);
   }
 
   /** Ends every server and waits until all of them are gone. May be called twice. */

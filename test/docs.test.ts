@@ -19,7 +19,7 @@ const ATTACKS = Array.from({ length: 23 }, (_, at) => `A${at + 1}`);
 /** The rows of the specification that the page of features has to have. */
 const FEATURES = [
   ...ids('CFG', [1, 2, 3, 4, 5, 6, 7, 8, 9]),
-  ...ids('CON', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]),
+  ...ids('CON', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16]),
   ...ids('AUT', [1, 2, 3, 4, 5, 6]),
   ...ids('CAT', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]),
   ...ids('CAL', [1, 2, 3, 4, 5, 6, 7]),

@@ -22,6 +22,7 @@ const DEFAULTS = {
   oauth: 'tried when asked for',
   toolSearch: '"auto"',
   searchLearning: 'true',
+  firstListWaitMs: '1500',
   naming: '"mcp__"',
   client: '"plugboard" and its version',
   telemetry: 'false',

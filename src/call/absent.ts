@@ -12,14 +12,24 @@ export function absenceOf(
   naming: Naming,
   connections: readonly Pick<Connection, 'name' | 'state'>[],
 ): PlugboardError | undefined {
+  const owner = ownerOf(name, naming, connections);
+  if (owner === undefined) return undefined;
+  const { state, name: server } = owner;
+  const error = refusalOf(server, state, false) ?? reasonOf(state);
+  return error === undefined ? undefined : forServer(error, server);
+}
+
+/** The server that the name of a tool begins with, the longest match of all. */
+export function ownerOf<C extends Pick<Connection, 'name'>>(
+  name: string,
+  naming: Naming,
+  connections: readonly C[],
+): C | undefined {
   const [owner] = connections
     .map((connection) => ({ connection, prefix: plainName(connection.name, '', naming) }))
     .filter(({ prefix }) => name.startsWith(prefix))
     .sort((a, b) => b.prefix.length - a.prefix.length);
-  if (owner === undefined) return undefined;
-  const { state, name: server } = owner.connection;
-  const error = refusalOf(server, state, false) ?? reasonOf(state);
-  return error === undefined ? undefined : forServer(error, server);
+  return owner?.connection;
 }
 
 function reasonOf(state: ConnectionState): PlugboardError | undefined {

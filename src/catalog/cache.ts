@@ -4,16 +4,13 @@
  */
 
 import { createHash } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Home } from '../config/home.ts';
 import type { Era } from '../connection/eras.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json-rpc.ts';
-import { keepNewest } from '../lib/keep-newest.ts';
-import { replaceFile } from '../lib/locked-file.ts';
-import { makeFolder } from '../lib/make-folder.ts';
+import { CacheFiles } from './cache-files.ts';
 
 /** Raised when what is kept or how it is read changes; older files are then not found any more. */
 const FORMAT = 1;
@@ -22,7 +19,6 @@ export const DEFAULT_TTL_MS: number = 60 * 60 * 1000;
 /** No server decides that a list is good for ever. */
 const MAX_TTL_MS: number = 24 * 60 * 60 * 1000;
 const MAX_FILES = 500;
-const MAX_FILE_BYTES: number = 64 * 1024 * 1024;
 
 export interface CachedList {
   readonly era: Era;
@@ -59,68 +55,33 @@ export function cacheKey(parts: readonly unknown[]): string {
 }
 
 export function openCatalogCache(home: Home, clock: Clock): CatalogCache {
-  const folder = join(home.cache, 'tools');
-  const writing = new Map<string, Promise<void>>();
-  const fileOf = (key: string): string => join(folder, `${key}.json`);
-
-  const save = async (key: string, text: string): Promise<void> => {
-    await makeFolder(folder, 0o700);
-    await replaceFile(fileOf(key), text, { mode: 0o600 });
-    // Entries that changed leave theirs behind.
-    await keepNewest(folder, MAX_FILES);
-  };
-
+  const files = new CacheFiles(join(home.cache, 'tools'), clock, MAX_FILES);
   return {
     async read(key) {
-      const file = fileOf(key);
-      const size = await stat(file).then(
-        (stats) => stats.size,
-        () => undefined,
-      );
-      if (size === undefined || size > MAX_FILE_BYTES) return undefined;
-      const kept = parse(await readFile(file, 'utf8').catch(() => ''));
-      if (kept === undefined) return undefined;
-      const age = clock.now() - kept.at;
-      const ttl = Math.min(kept.list.ttlMs ?? DEFAULT_TTL_MS, MAX_TTL_MS);
-      // A clock that was set back makes a list look young for ever: that is not fresh either.
-      return { list: kept.list, fresh: age >= 0 && age < ttl };
+      const found = await files.read(key);
+      const list = found === undefined ? undefined : listOf(found.content);
+      if (found === undefined || list === undefined) return undefined;
+      return { list, fresh: found.ageMs < goodForMs(list.ttlMs) };
     },
-    write(key, list) {
-      const text = JSON.stringify({ at: clock.now(), ...list });
-      const before = writing.get(key) ?? Promise.resolve();
-      const done: Promise<void> = before
-        .then(() => save(key, text))
-        .catch(() => {})
-        .finally(() => {
-          if (writing.get(key) === done) writing.delete(key);
-        });
-      writing.set(key, done);
-    },
-    async flush() {
-      await Promise.all(writing.values());
-    },
+    write: (key, list) => files.write(key, { ...list }),
+    flush: () => files.flush(),
   };
 }
 
-function parse(text: string): { at: number; list: CachedList } | undefined {
-  const value = parseJson(text);
-  if (!isRecord(value) || typeof value['at'] !== 'number') return undefined;
-  const list = listOf(value);
-  return list === undefined ? undefined : { at: value['at'], list };
+/** How long a list of a cache is served without asking its server. */
+export function goodForMs(ttlMs: number | undefined): number {
+  return Math.min(ttlMs ?? DEFAULT_TTL_MS, MAX_TTL_MS);
 }
 
 /** A list as it is written down, without the time. */
 export function parseCachedList(text: string): CachedList | undefined {
-  const value = parseJson(text);
-  return isRecord(value) ? listOf(value) : undefined;
-}
-
-function parseJson(text: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     return undefined;
   }
+  return isRecord(value) ? listOf(value) : undefined;
 }
 
 function listOf(value: Readonly<Record<string, unknown>>): CachedList | undefined {

@@ -7,6 +7,7 @@ import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { AcceptedList } from './accept-lists.ts';
+import type { ContentCache } from './content-cache.ts';
 
 /** One silent server must not hold up the lists of all the others. */
 const LIST_TIMEOUT_MS = 30_000;
@@ -30,20 +31,46 @@ export interface ContentListOptions<T> {
   readonly accept: (raw: unknown) => AcceptedList<T>;
   readonly clock: Clock;
   readonly warn: (server: string, message: string) => void;
+  readonly cache: ContentCache;
+  /** The key of a server in the caches; undefined while a variable of its entry is missing. */
+  readonly keyOf: (connection: Connection) => Promise<string | undefined>;
+  /** A list was read from its server. */
+  readonly read: (connection: Connection, items: readonly unknown[]) => void;
 }
 
-interface Kept<T> {
-  readonly items: Promise<readonly T[]>;
-  /** Undefined while the answer is under way: then everybody waits for the same one. */
-  answered?: { readonly by: Negotiated | undefined; readonly goodUntil: number };
+/** A list as it was last read: `good` as it is, `old`, or announced as `changed` by its server. */
+export interface KnownList<T> {
+  readonly items: readonly T[];
+  readonly state: 'good' | 'old' | 'changed';
+}
+
+interface LastRead<T> {
+  readonly items: readonly T[];
+  readonly by: Negotiated | undefined;
+  readonly goodUntil: number;
+}
+
+interface Recalled<T> {
+  readonly items: readonly T[];
+  readonly fresh: boolean;
 }
 
 export class ContentList<T> {
   readonly #options: ContentListOptions<T>;
-  readonly #kept = new WeakMap<Connection, Kept<T>>();
+  readonly #asking = new WeakMap<Connection, Promise<readonly T[]>>();
+  readonly #last = new WeakMap<Connection, LastRead<T>>();
+  /** Lists of an earlier host, from the cache on disk. */
+  readonly #recalled = new WeakMap<Connection, Recalled<T> | undefined>();
+  /** Servers that announced a change since their list was read. */
+  readonly #changed = new WeakSet<Connection>();
+  #writing: Promise<void> = Promise.resolve();
 
   constructor(options: ContentListOptions<T>) {
     this.#options = options;
+  }
+
+  get kind(): Exclude<ListKind, 'tools'> {
+    return this.#options.kind;
   }
 
   get capability(): Capability {
@@ -52,41 +79,67 @@ export class ContentList<T> {
 
   /** The list of one server, which is connected for it where necessary. */
   of(connection: Connection): Promise<readonly T[]> {
-    const known = this.#kept.get(connection);
-    if (known !== undefined && this.#isGood(known, connection)) return known.items;
-    const kept: Kept<T> = {
-      items: this.#ask(connection, (answered) => {
-        kept.answered = answered;
-      }),
+    const asking = this.#asking.get(connection);
+    if (asking !== undefined) return asking;
+    const last = this.#last.get(connection);
+    if (last !== undefined && this.#isGood(last, connection)) return Promise.resolve(last.items);
+    const asked = this.#ask(connection, () => this.#asking.get(connection) === asked);
+    this.#asking.set(connection, asked);
+    const done = (): void => {
+      if (this.#asking.get(connection) === asked) this.#asking.delete(connection);
     };
-    this.#kept.set(connection, kept);
-    kept.items.catch(() => {
-      if (this.#kept.get(connection) === kept) this.#kept.delete(connection);
-    });
-    return kept.items;
+    asked.then(done, done);
+    return asked;
+  }
+
+  /** The list without asking its server: as this host last read it, else as an earlier one did. */
+  async known(connection: Connection): Promise<KnownList<T> | undefined> {
+    if (!this.#last.has(connection) && !this.#recalled.has(connection)) {
+      this.#recalled.set(connection, await this.#recall(connection));
+    }
+    return this.knownNow(connection);
+  }
+
+  /** The same without looking on disk. */
+  knownNow(connection: Connection): KnownList<T> | undefined {
+    const last = this.#last.get(connection);
+    const recalled = this.#recalled.get(connection);
+    const items = last?.items ?? recalled?.items;
+    if (items === undefined) return undefined;
+    if (this.#changed.has(connection)) return { items, state: 'changed' };
+    const good =
+      last === undefined
+        ? recalled?.fresh === true && connection.state.status === 'idle'
+        : this.#isGood(last, connection);
+    return { items, state: good ? 'good' : 'old' };
   }
 
   /** The server said that its list changed; an answer that is under way may be the old one. */
   drop(connection: Connection): void {
-    this.#kept.delete(connection);
+    this.#asking.delete(connection);
+    this.#changed.add(connection);
   }
 
-  #isGood({ answered }: Kept<T>, { negotiated, state }: Connection): boolean {
-    if (answered === undefined) return true;
-    if (this.#options.clock.now() >= answered.goodUntil) return false;
-    // A server at rest has not changed its mind; one that was started anew may have.
-    return negotiated === undefined ? state.status === 'idle' : negotiated === answered.by;
+  /** Resolves when every list that was read is on disk. */
+  flush(): Promise<void> {
+    return this.#writing;
   }
 
-  async #ask(
-    connection: Connection,
-    answer: (answered: NonNullable<Kept<T>['answered']>) => void,
-  ): Promise<readonly T[]> {
+  #isGood({ by, goodUntil }: LastRead<T>, connection: Connection): boolean {
+    const { negotiated, state } = connection;
+    if (this.#changed.has(connection) || this.#options.clock.now() >= goodUntil) return false;
+    // A server at rest keeps its list; one that was started again may have another.
+    return negotiated === undefined ? state.status === 'idle' : negotiated === by;
+  }
+
+  /** `isNewest`: no change was announced while this answer was under way. */
+  async #ask(connection: Connection, isNewest: () => boolean): Promise<readonly T[]> {
     const { kind, capability, accept, clock } = this.#options;
     await connection.ready();
     const { negotiated } = connection;
     if (negotiated === undefined || !isDeclared(negotiated, capability)) {
-      answer({ by: negotiated, goodUntil: Number.POSITIVE_INFINITY });
+      const none = { items: [], by: negotiated, goodUntil: Number.POSITIVE_INFINITY };
+      this.#keep(connection, none, isNewest());
       return [];
     }
     const declared = negotiated.capabilities[capability];
@@ -95,10 +148,34 @@ export class ContentList<T> {
     const { items, ttlMs, cut } = await connection.list(kind, late.signal).finally(stop);
     const announced = isRecord(declared) && declared['listChanged'] === true;
     const goodForMs = ttlMs ?? (announced ? Number.POSITIVE_INFINITY : UNANNOUNCED_MS);
-    answer({ by: connection.negotiated, goodUntil: clock.now() + goodForMs });
     const list = accept(items);
     this.#complain(connection.name, list, cut);
+    // A list that was cut short is good enough to work with, not to be remembered.
+    if (cut === undefined) this.#write(connection, items, ttlMs);
+    const read = { items: list.accepted, by: connection.negotiated, goodUntil: clock.now() + goodForMs };
+    this.#keep(connection, read, isNewest());
     return list.accepted;
+  }
+
+  #keep(connection: Connection, read: LastRead<T>, isNewest: boolean): void {
+    if (isNewest) this.#changed.delete(connection);
+    this.#last.set(connection, read);
+    this.#options.read(connection, read.items);
+  }
+
+  #write(connection: Connection, items: readonly unknown[], ttlMs: number | undefined): void {
+    const { keyOf, cache, kind } = this.#options;
+    this.#writing = this.#writing.then(async () => {
+      const key = await keyOf(connection);
+      if (key !== undefined) cache.write(key, kind, items, ttlMs);
+    });
+  }
+
+  async #recall(connection: Connection): Promise<Recalled<T> | undefined> {
+    const { keyOf, cache, kind, accept } = this.#options;
+    const key = await keyOf(connection);
+    const found = key === undefined ? undefined : await cache.read(key, kind);
+    return found === undefined ? undefined : { items: accept(found.items).accepted, fresh: found.fresh };
   }
 
   #complain(server: string, { rejected, repaired }: AcceptedList<T>, cut: string | undefined): void {

@@ -24,6 +24,14 @@ export interface IntakeOptions {
   readonly known: KnownToolsKeeper;
 }
 
+/** What the cache had. */
+export interface Recalled {
+  /** Servers whose list is known and need not be read again. */
+  readonly fresh: ReadonlySet<string>;
+  /** The keys of the caches, by server. */
+  readonly keys: ReadonlyMap<string, string>;
+}
+
 /** The newest list of a server, for when somebody accepts what is held back of it. */
 interface Taken {
   readonly spec: ServerSpec;
@@ -33,33 +41,51 @@ interface Taken {
 export class Intake {
   readonly #options: IntakeOptions;
   readonly #withHeld = new Map<string, Taken>();
-  /** What servers have beside tools, by a list that is still good. */
-  readonly #offers = new Map<string, readonly string[]>();
+  /** What servers have beside tools, by their newest list. */
+  readonly #offers = new Map<string, { readonly offers: readonly string[]; readonly fresh: boolean }>();
 
   constructor(options: IntakeOptions) {
     this.#options = options;
   }
 
-  /** Fills the catalog from the cache; says of whom the list is known and still good. */
-  async recall(specs: readonly ServerSpec[]): Promise<ReadonlySet<string>> {
+  /** Fills the catalog from the cache. */
+  async recall(specs: readonly ServerSpec[]): Promise<Recalled> {
     const fresh = new Set<string>();
+    const keys = new Map<string, string>();
     for (const { name } of specs) this.#offers.delete(name);
     await Promise.all(
       specs.map(async (spec) => {
-        const found = await this.#find(spec);
+        const key = await this.keyOf(spec);
+        if (key !== undefined) keys.set(spec.name, key);
+        const found = await this.#find(spec, key);
         if (found === undefined) return;
         this.#take(spec, found.list);
-        if (!found.fresh) return;
-        fresh.add(spec.name);
-        if (found.list.offers !== undefined) this.#offers.set(spec.name, found.list.offers);
+        if (found.fresh) fresh.add(spec.name);
+        const { offers } = found.list;
+        if (offers !== undefined) this.#offers.set(spec.name, { offers, fresh: found.fresh });
       }),
     );
-    return fresh;
+    return { fresh, keys };
   }
 
   /** Whether a server that is not running is known to have no resources, or no prompts: it need not be started to say so. */
   lacks(server: string, capability: Capability): boolean {
-    return this.#offers.get(server)?.includes(capability) === false;
+    return this.#offers.get(server)?.fresh === true && this.lacked(server, capability);
+  }
+
+  /** The same by a list that may be old. */
+  lacked(server: string, capability: Capability): boolean {
+    return this.#offers.get(server)?.offers.includes(capability) === false;
+  }
+
+  /** The key of a server in the caches; undefined while a variable of its entry is missing: the start will say so. */
+  async keyOf(spec: ServerSpec): Promise<string | undefined> {
+    try {
+      const entry = await this.#options.expand(spec);
+      return cacheKey([spec.scope, spec.baseDir, entry, await this.#options.principal(spec, entry)]);
+    } catch {
+      return undefined;
+    }
   }
 
   /** Takes the newest list of a connected server, and keeps it for the next start; says whether it is a new one. */
@@ -75,12 +101,12 @@ export class Intake {
       offers: CAPABILITIES.filter((capability) => isDeclared(negotiated, capability)),
       ...(tools.ttlMs === undefined ? {} : { ttlMs: tools.ttlMs }),
     };
-    this.#offers.set(spec.name, list.offers ?? []);
+    this.#offers.set(spec.name, { offers: list.offers ?? [], fresh: true });
     const { isNew, ...pinned } = this.#take(spec, list);
     this.#options.known.keep(spec, this.#options.catalog.listing(spec.name)?.tools ?? []);
     // A list that was cut short is good enough to work with, not to be remembered.
     if (tools.cut !== undefined) return isNew;
-    void this.#keyOf(spec).then((key) => {
+    void this.keyOf(spec).then((key) => {
       if (key !== undefined) this.#options.cache.write(key, { ...list, ...pinned });
     });
     return isNew;
@@ -122,20 +148,10 @@ export class Intake {
     return { isNew, ...(pinned.seal === undefined ? {} : { seal: pinned.seal }) };
   }
 
-  async #find(spec: ServerSpec): Promise<Found | undefined> {
+  async #find(spec: ServerSpec, key: string | undefined): Promise<Found | undefined> {
     const list = await this.#options.brought(spec);
     if (list !== undefined) return { list, fresh: true };
-    const key = await this.#keyOf(spec);
     return key === undefined ? undefined : this.#options.cache.read(key);
-  }
-
-  async #keyOf(spec: ServerSpec): Promise<string | undefined> {
-    try {
-      const entry = await this.#options.expand(spec);
-      return cacheKey([spec.scope, spec.baseDir, entry, await this.#options.principal(spec, entry)]);
-    } catch {
-      return undefined; // A variable is missing: the start will say so.
-    }
   }
 }
 

@@ -4,7 +4,9 @@ import type { Approve } from '../call/session.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { allowsDaemon } from '../daemon/client/wanted.ts';
 import type { Host } from '../host.ts';
+import type { ServerReport } from '../host-report.ts';
 import { clean } from '../policy/clean.ts';
+import { SERVED_SESSIONS } from '../serve/served-sessions.ts';
 import { needsConsent, trustVerdicts } from './config-report.ts';
 import { aborted } from './interrupt.ts';
 import { findServer } from './known-server.ts';
@@ -15,8 +17,8 @@ import { whileConnecting } from './waiting-line.ts';
 export interface Need {
   /** The servers that have to be there, or all that can be. */
   readonly servers: 'all' | readonly string[];
-  /** Which of them are started at once; default: all of them. */
-  readonly connect?: 'all' | 'none' | undefined;
+  /** Which of them are started at once; default: all of them. `unknown`: those whose tools are not known. */
+  readonly connect?: 'all' | 'none' | 'unknown' | undefined;
   /** How the person is asked about a call. */
   readonly approve?: Approve | undefined;
   /** Results are cleaned and cut as for a model; default: they are whole. */
@@ -32,6 +34,7 @@ export type CommandHost = Pick<
   | 'close'
   | 'connect'
   | 'credentialPlace'
+  | 'firstLists'
   | 'isHeld'
   | 'login'
   | 'logout'
@@ -41,6 +44,8 @@ export type CommandHost = Pick<
   | 'prompts'
   | 'read'
   | 'ready'
+  | 'refresh'
+  | 'requiredReady'
   | 'resources'
   | 'scan'
   | 'search'
@@ -127,6 +132,8 @@ async function ownHost(context: Context, config: LoadedConfig, need: Need): Prom
     // People want to see every tool, not what a model would be given.
     toolSearch: false,
     approve: need.approve,
+    // Servers get the capabilities of a gateway's session, so that both share the cached lists.
+    sessions: SERVED_SESSIONS,
     ...(need.servers === 'all' ? {} : { only: need.servers }),
   });
 }
@@ -143,8 +150,14 @@ async function settleTrust(context: Context, config: LoadedConfig, names: readon
   }
 }
 
-function noteMissing({ output }: Context, host: CommandHost): void {
-  for (const { name, status, error } of host.servers()) {
+/** Notes on stderr why servers are missing; `applies`: of which this is said. */
+export function noteMissing(
+  { output }: Context,
+  host: CommandHost,
+  applies: (report: ServerReport) => boolean = () => true,
+): void {
+  for (const report of host.servers().filter(applies)) {
+    const { name, status, error } = report;
     if (status === 'connected' || status === 'disabled' || error === undefined) continue;
     const hint = error.hint === undefined ? '' : ` ${clean(error.hint, { multiline: false })}`;
     const why = clean(error.message, { multiline: false }).replace(/\.$/, '');

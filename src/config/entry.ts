@@ -143,6 +143,8 @@ export interface Settings {
   readonly toolSearch?: boolean | 'auto' | `auto:${number}`;
   /** Whether searches learn from what was called after them; default true. */
   readonly searchLearning?: boolean;
+  /** How long lists wait for servers that are contacted for the first time. */
+  readonly firstListWaitMs?: number;
   readonly naming?: 'mcp__' | 'short';
   readonly client?: { readonly name?: string; readonly version?: string };
   /** Whether commands share the servers of a daemon; undefined: only `serve` does. */

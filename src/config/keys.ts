@@ -14,6 +14,7 @@ import {
   positive,
   record,
   text,
+  wholeNumber,
   word,
 } from './kind.ts';
 
@@ -21,6 +22,7 @@ import {
 const MAX_TIME_MS = 2 ** 31 - 1;
 const MAX_OUTPUT_TOKENS = 100_000_000;
 const MAX_PORT = 65_535;
+const MAX_FIRST_LIST_WAIT_MS = 600_000;
 
 const variable = pattern('the name of an environment variable', '^[^=\\0]+$');
 const headerName = pattern("a header's name", "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$");
@@ -189,6 +191,11 @@ export const SETTINGS_KEYS: Keys = keys({
     kind: flag,
     description:
       'Whether tool search learns from what was called after it, on this machine only (default true).',
+  },
+  firstListWaitMs: {
+    kind: wholeNumber(0, MAX_FIRST_LIST_WAIT_MS),
+    description:
+      'How long lists wait for servers at first contact, in milliseconds (1500; longer for some agents).',
   },
   naming: { kind: oneOf('mcp__', 'short'), description: 'How tools are named for models.' },
   client: {

@@ -54,11 +54,15 @@ export function pattern(expected: string, source: string): Kind {
 
 /** A whole number from 1 to `maximum`. */
 export function positive(maximum: number): Kind {
+  return wholeNumber(1, maximum);
+}
+
+export function wholeNumber(minimum: number, maximum: number): Kind {
   return plain(
-    `a whole number from 1 to ${maximum}`,
+    `a whole number from ${minimum} to ${maximum}`,
     'number',
-    { type: 'integer', minimum: 1, maximum },
-    (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= maximum,
+    { type: 'integer', minimum, maximum },
+    (value) => Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum,
   );
 }
 

@@ -9,6 +9,9 @@ const DEFAULT_LIMITS: Required<Limits> = {
   maxOutputTokens: 25_000,
 };
 
+/** How long a list waits for servers that are contacted for the first time. */
+export const DEFAULT_FIRST_LIST_WAIT_MS = 1_500;
+
 export function limitFor(name: keyof Limits, entry: ServerEntry, settings: Settings): number {
   return entry[name] ?? settings.defaults?.[name] ?? DEFAULT_LIMITS[name];
 }

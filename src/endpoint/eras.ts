@@ -20,6 +20,8 @@ export interface Asker {
   readonly capabilities: Params;
   /** The least severe log messages wanted; undefined: none. */
   readonly logLevel: string | undefined;
+  /** The program that asks, by its own account. */
+  readonly client: Implementation | undefined;
 }
 
 /** The log level of a legacy client that has not set one. */
@@ -31,6 +33,7 @@ export const NAMELESS: Asker = {
   version: '2025-03-26',
   capabilities: {},
   logLevel: DEFAULT_LEVEL,
+  client: undefined,
 };
 
 const NEWEST_LEGACY_VERSION = LEGACY_VERSIONS[0] ?? '';
@@ -57,7 +60,13 @@ export function modernAsker(method: string, params: Params): Asker | undefined {
     throw invalidParams(`${method} came without ${META.clientCapabilities} in _meta.`);
   }
   const level = meta[META.logLevel];
-  return { era: 'modern', version, capabilities, logLevel: typeof level === 'string' ? level : undefined };
+  return {
+    era: 'modern',
+    version,
+    capabilities,
+    logLevel: typeof level === 'string' ? level : undefined,
+    client: clientOf(meta[META.clientInfo]),
+  };
 }
 
 /** `supported`: those of the era that the request belongs to. */
@@ -71,14 +80,21 @@ export function unsupportedVersion(requested: unknown, supported: readonly strin
 
 /** The legacy asker that an `initialize` introduces: its version if we know it, else our newest. */
 export function legacyAsker(params: Params): Asker {
-  const { protocolVersion, capabilities } = params;
+  const { protocolVersion, capabilities, clientInfo } = params;
   const known = typeof protocolVersion === 'string' && LEGACY_VERSIONS.includes(protocolVersion);
   return {
     era: 'legacy',
     version: known ? protocolVersion : NEWEST_LEGACY_VERSION,
     capabilities: isRecord(capabilities) ? capabilities : {},
     logLevel: DEFAULT_LEVEL,
+    client: clientOf(clientInfo),
   };
+}
+
+function clientOf(info: unknown): Implementation | undefined {
+  if (!isRecord(info)) return undefined;
+  const { name, version } = info;
+  return typeof name === 'string' && typeof version === 'string' ? { name, version } : undefined;
 }
 
 /** A result as the era of its reader wants it. What depends on who asks is never for a shared cache. */

@@ -69,6 +69,7 @@ export class Front {
   readonly #waiting: (() => void)[] = [];
   readonly #outbound = new Outbound();
   readonly #subscriptions: Subscriptions;
+  readonly #told = new Set<ListKind>();
   #legacy: Asker | undefined;
   #clientInfo: unknown;
   #onIdle: (() => void)[] = [];
@@ -147,9 +148,15 @@ export class Front {
 
   /** Tells the client that a list changed, in the way of its era. */
   listChanged(kind: ListKind): void {
-    this.#subscriptions.listChanged(kind);
-    if (this.#legacy === undefined) return;
-    this.#options.broadcast({ jsonrpc: '2.0', method: `notifications/${kind}/list_changed` });
+    const message = { jsonrpc: '2.0', method: `notifications/${kind}/list_changed` } as const;
+    const modern = this.#subscriptions.listChanged(kind);
+    const legacy = this.#legacy !== undefined && this.#options.broadcast(message);
+    if (modern || legacy) this.#told.add(kind);
+  }
+
+  /** Whether the client was told that a list changed, since this was last asked. */
+  takeTold(kind: ListKind): boolean {
+    return this.#told.delete(kind);
   }
 
   /** A log message, for a client that wants such; on the stream of the work it belongs to if there is one. */

@@ -126,12 +126,14 @@ export class Subscriptions {
     return { _meta };
   }
 
-  listChanged(kind: ListKind): void {
+  /** False if no stream asked for it. */
+  listChanged(kind: ListKind): boolean {
     if (kind === 'resources') for (const [uri, asker] of [...this.#absent]) this.resume([uri], asker);
-    for (const { filter, work } of this.#listeners) {
-      if (filter[FILTERS[kind]] !== true) continue;
+    const told = [...this.#listeners].filter(({ filter }) => filter[FILTERS[kind]] === true);
+    for (const { work } of told) {
       work.notify(`notifications/${kind}/list_changed`, { _meta: { [META.subscriptionId]: work.id } });
     }
+    return told.length > 0;
   }
 
   close(): void {

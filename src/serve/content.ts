@@ -6,6 +6,7 @@ import type { ReadResult } from '../catalog/resources.ts';
 import type { Asker, Params } from '../endpoint/eras.ts';
 import { invalidParams, resourceNotFound } from '../endpoint/rpc-failure.ts';
 import { asPlugboardError, type PlugboardError } from '../errors.ts';
+import type { Patience } from '../host-first-lists.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { Gateway } from './gateway.ts';
 import type { ServedHost } from './served-host.ts';
@@ -19,9 +20,9 @@ interface Place {
   readonly uri: string;
 }
 
-export async function listResources(host: ServedHost): Promise<Params> {
+export async function listResources(host: ServedHost, patience: Patience): Promise<Params> {
   const seen = new Set<string>();
-  const { resources } = await host.resources();
+  const { resources } = await host.firstLists.resources(patience);
   return {
     resources: resources.map(({ server, ...resource }) => {
       if (!seen.has(resource.uri)) {
@@ -34,8 +35,8 @@ export async function listResources(host: ServedHost): Promise<Params> {
   };
 }
 
-export async function listTemplates(host: ServedHost): Promise<Params> {
-  const { templates } = await host.resources();
+export async function listTemplates(host: ServedHost, patience: Patience): Promise<Params> {
+  const { templates } = await host.firstLists.resources(patience);
   return { resourceTemplates: templates.map(({ server: _server, ...template }) => template) };
 }
 
@@ -96,7 +97,7 @@ async function placesOf(host: ServedHost, uri: string): Promise<Places> {
     const isOne = server !== undefined && theirs !== undefined;
     return { owners: isOne ? [{ server, uri: theirs }] : [], others: [] };
   }
-  const { resources, templates } = await host.resources();
+  const { resources, templates } = await host.firstLists.resources(() => host.firstLists.waitMs);
   const listed = resources.find((resource) => resource.uri === uri);
   if (listed !== undefined) return { owners: [{ server: listed.server, uri }], others: [] };
   const fitting = templates
@@ -124,8 +125,8 @@ function decoded(part: string): string | undefined {
   }
 }
 
-export async function listPrompts(host: ServedHost): Promise<Params> {
-  const prompts = await host.prompts();
+export async function listPrompts(host: ServedHost, patience: Patience): Promise<Params> {
+  const { prompts } = await host.firstLists.prompts(patience);
   return {
     prompts: prompts.map(({ command, server: _server, ...prompt }) => ({ ...prompt, name: nameOf(command) })),
   };
@@ -188,7 +189,7 @@ async function completed(host: ServedHost, ref: Params): Promise<CompletionRef> 
   const { uri } = ref;
   if (ref['type'] !== 'ref/resource' || typeof uri !== 'string')
     throw invalidParams('This ref is of no known type.');
-  const { templates } = await host.resources();
+  const { templates } = await host.firstLists.resources(() => host.firstLists.waitMs);
   const exact = templates.find(({ uriTemplate }) => uriTemplate === uri);
   const server = exact?.server ?? (await likeliest(host, uri))?.server;
   if (server === undefined) throw invalidParams(`There is no resource template ${JSON.stringify(uri)}.`);
@@ -196,10 +197,15 @@ async function completed(host: ServedHost, ref: Params): Promise<CompletionRef> 
 }
 
 async function findPrompt(host: ServedHost, name: unknown): Promise<ListedPrompt> {
-  const prompts = await host.prompts();
+  const lists = host.firstLists;
+  const { prompts } = await lists.prompts(() => lists.waitMs);
   const found = prompts.find(({ command }) => nameOf(command) === name);
-  if (found === undefined) throw invalidParams(`There is no prompt ${JSON.stringify(name)}.`);
-  return found;
+  if (found !== undefined) return found;
+  // It may belong to a server that is still starting; no other is waited for.
+  const arrival = typeof name === 'string' ? lists.arrival(name) : undefined;
+  if (arrival === undefined) throw invalidParams(`There is no prompt ${JSON.stringify(name)}.`);
+  await arrival;
+  return findPrompt(host, name);
 }
 
 /** What a person types begins with a slash; a name does not. */

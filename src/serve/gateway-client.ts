@@ -2,7 +2,7 @@
 
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { Era } from '../connection/eras.ts';
-import type { Attendant } from '../endpoint/backend.ts';
+import type { Attendant, ListKind } from '../endpoint/backend.ts';
 import type { Asker, Params } from '../endpoint/eras.ts';
 import type { Front } from '../endpoint/front.ts';
 import { firstPage, progressOf } from '../endpoint/requests.ts';
@@ -62,23 +62,31 @@ export class GatewayClient implements Attendant {
     };
   }
 
-  quick(method: string, params: Params): Params | Promise<Params> | undefined {
-    const { host } = this.#gateway;
+  quick(method: string, params: Params, asker: Asker): Params | Promise<Params> | undefined {
+    const { host, patience } = this.#gateway;
     switch (method) {
       case 'tools/list':
         firstPage(params);
-        return this.#gateway.settling?.then(() => this.#listTools()) ?? this.#listTools();
+        patience.listed(this.front, asker.client);
+        return (
+          host.firstLists.tools(patience.of(asker.client))?.then(() => this.#listTools()) ?? this.#listTools()
+        );
       case 'resources/list':
         firstPage(params);
-        return listResources(host);
+        return listResources(host, patience.of(asker.client));
       case 'resources/templates/list':
         firstPage(params);
-        return listTemplates(host);
+        return listTemplates(host, patience.of(asker.client));
       case 'prompts/list':
         firstPage(params);
-        return listPrompts(host);
+        return listPrompts(host, patience.of(asker.client));
     }
     return undefined;
+  }
+
+  listChanged(kind: ListKind): void {
+    this.front.listChanged(kind);
+    if (kind === 'tools') this.#gateway.patience.told(this.front);
   }
 
   /** What takes as long as a server does. */
@@ -183,11 +191,9 @@ export class GatewayClient implements Attendant {
       );
     } catch (thrown) {
       const error = asPlugboardError(thrown);
-      // It may belong to a server that is still on its way.
-      const { settling } = this.#gateway;
-      if (error.code === 'UNKNOWN_TOOL' && settling !== undefined)
-        return settling.then(() => this.#call(params, work));
-      return refused(error);
+      // It may belong to a server that is still starting; no other is waited for.
+      const arrival = error.code === 'UNKNOWN_TOOL' ? this.#gateway.host.firstLists.arrival(name) : undefined;
+      return arrival === undefined ? refused(error) : arrival.then(() => this.#call(params, work));
     }
   }
   /** Whatever it asks belongs to this request, and to no other of this client. */

@@ -11,19 +11,16 @@ import { Held } from '../endpoint/rounds.ts';
 import type { RpcFailure } from '../endpoint/rpc-failure.ts';
 import { asPlugboardError } from '../errors.ts';
 import type { HostEvents } from '../host-options.ts';
-import type { ServerReport } from '../host-report.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { readVersion } from '../lib/version.ts';
 import { failureOf } from './failure.ts';
+import { ClientPatience } from './first-list.ts';
 import { GatewayClient } from './gateway-client.ts';
 import { Outputs } from './outputs.ts';
 import type { OwnTool } from './own-tools.ts';
 import type { QuestionDesk } from './questions.ts';
 import type { ServedHost, ServedSession } from './served-host.ts';
 import { createParamHeaders, createToolLister } from './tools.ts';
-
-/** How long the first list waits for servers that are on their way: many clients never ask a second time. */
-const SETTLE_MS = 15_000;
 
 export interface GatewayOptions {
   /** `client` (default): the connected agent has asked its own user; `enforce`: all of `approval` holds here too. */
@@ -45,14 +42,13 @@ export class Gateway implements Backend {
   readonly outputs: Outputs = new Outputs();
   readonly listTools: ReturnType<typeof createToolLister>;
   readonly own: ReadonlyMap<string, OwnTool>;
+  readonly patience: ClientPatience;
   readonly #paramHeaders: ReturnType<typeof createParamHeaders> = createParamHeaders();
   /** Nobody's session: it only knows every tool. */
   #everything: ServedSession | undefined;
   readonly #clients = new Map<string, GatewayClient>();
   readonly #changed = new Set<ListKind>();
   readonly #stopListening: readonly (() => void)[];
-  /** Resolves when every server has settled, or was waited for long enough; undefined once that is so. */
-  settling: Promise<void> | undefined;
   #closing = false;
 
   constructor(host: ServedHost, options: GatewayOptions = {}) {
@@ -64,7 +60,7 @@ export class Gateway implements Backend {
     this.clock = options.clock ?? systemClock;
     this.desk = options.desk;
     this.held = new Held(this.clock);
-    this.settling = this.#settle();
+    this.patience = new ClientPatience({ home: host.home, clock: this.clock, lists: host.firstLists });
     this.#stopListening = [
       host.on('tools', () => this.#listChanged('tools')),
       host.on('resources', () => this.#listChanged('resources')),
@@ -106,26 +102,7 @@ export class Gateway implements Backend {
     const fronts = [...this.#clients.values()].map(({ front }) => front);
     await partFrom(fronts, this.held, this.clock, 'the gateway is closing');
     for (const stop of this.#stopListening) stop();
-  }
-
-  async #settle(): Promise<void> {
-    let stopTimer = (): void => {};
-    let stopListening = (): void => {};
-    const late = new Promise<void>((resolve) => {
-      stopTimer = this.clock.after(SETTLE_MS, resolve);
-    });
-    const known = new Promise<void>((resolve) => {
-      const look = (): void => {
-        if (this.host.servers().every(isKnown)) resolve();
-      };
-      stopListening = this.host.on('server', look);
-      look();
-    });
-    // A required server that failed is for the host's owner to act on; what is there is served.
-    await Promise.race([this.host.ready().catch(() => {}), known, late]);
-    stopTimer();
-    stopListening();
-    this.settling = undefined;
+    await this.patience.flush();
   }
 
   #listChanged(kind: ListKind): void {
@@ -134,7 +111,7 @@ export class Gateway implements Backend {
       setImmediate(() => {
         const kinds = [...this.#changed];
         this.#changed.clear();
-        for (const { front } of this.#clients.values()) for (const each of kinds) front.listChanged(each);
+        for (const client of this.#clients.values()) for (const each of kinds) client.listChanged(each);
       });
     }
     this.#changed.add(kind);
@@ -151,9 +128,4 @@ export class Gateway implements Backend {
     const client = session === undefined ? alone : this.#clients.get(session);
     client?.front.log(server, level, message);
   }
-}
-
-/** What a server had when it was last here is served at once: if it has changed since, clients are told. */
-function isKnown({ status, tools }: ServerReport): boolean {
-  return status !== 'connecting' || tools > 0;
 }

@@ -47,7 +47,7 @@ export async function serveHttp(host: ServedHost, options: ServeHttpOptions = {}
   });
   const verifier = issuer === undefined ? undefined : await createTokenVerifier(issuer);
   const gateway = new Gateway(host, options);
-  const kept = host.home !== undefined && options.keepSessions !== false ? homeAt(host.home) : undefined;
+  const kept = options.keepSessions === false ? undefined : homeAt(host.home);
   // A home that cannot be written is no reason not to serve: sessions then live in memory.
   const sessionStorage = kept && (await openSessionFiles(kept, gateway.clock).catch(() => undefined));
   return listenHttp(gateway, { host: name, port, token, verifier, legacySse, sideDoor, sessionStorage });

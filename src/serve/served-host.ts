@@ -10,11 +10,6 @@ export type ServedSession = Pick<
 >;
 
 export interface ServedHost
-  extends Pick<
-    Host,
-    'ready' | 'instructions' | 'resources' | 'read' | 'prompts' | 'prompt' | 'servers' | 'on'
-  > {
-  /** Where sessions of HTTP clients are recorded; undefined: nowhere. */
-  readonly home?: string | undefined;
+  extends Pick<Host, 'home' | 'instructions' | 'firstLists' | 'read' | 'prompt' | 'servers' | 'on'> {
   session(options?: SessionOptions): ServedSession;
 }

@@ -13,6 +13,7 @@ beforeAll(() => {
     args: [join(FIXTURES, file), ...args],
   });
   place.write(place.userFile, {
+    firstListWaitMs: 20_000,
     mcpServers: {
       docs: fixture('content-server.mjs'),
       new: fixture('content-server.mjs', 'modern'),

@@ -341,4 +341,17 @@ describe('settings: CFG-2', () => {
       ],
     });
   });
+
+  it.each([
+    [0, { firstListWaitMs: 0 }, []],
+    [600_000, { firstListWaitMs: 600_000 }, []],
+    [-1, {}, ['"firstListWaitMs" must be a whole number from 0 to 600000.']],
+    ['1s', {}, ['"firstListWaitMs" must be a whole number from 0 to 600000, not a string.']],
+  ])(
+    'CON-16: firstListWaitMs is a whole number of milliseconds, 0 included (%j)',
+    (value, settings, messages) => {
+      const parsed = parseSettings({ firstListWaitMs: value });
+      expect([parsed.settings, parsed.faults.map(({ message }) => message)]).toEqual([settings, messages]);
+    },
+  );
 });

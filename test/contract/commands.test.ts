@@ -119,7 +119,10 @@ describe('exit status and code of each failure', () => {
 
 describe('what goes where', () => {
   it('servers that are missing are noted on stderr, one sentence and a hint each; the rest is answered', async () => {
-    place.write(place.userFile, { mcpServers: { echo: entry(), gone: { command: '/no/such/program' } } });
+    place.write(place.userFile, {
+      mcpServers: { echo: entry(), gone: { command: '/no/such/program' } },
+      firstListWaitMs: 20_000,
+    });
     const { status, stdout, stderr } = await place.run(['tools', '--json']);
     const { tools } = JSON.parse(stdout) as { tools: { name: string }[] };
     expect({ status, names: tools.map(({ name }) => name), stderr }).toEqual({

@@ -25,7 +25,8 @@ async function run(words: readonly string[], env: NodeJS.ProcessEnv = {}): Promi
 }
 
 it('CON-11: every command that can run there prints and ends as it does at home', async () => {
-  world.configure({ s: world.server() });
+  // All at once, which takes its time: nobody is given up.
+  world.configure({ s: world.server() }, { firstListWaitMs: 30_000 });
   const commands = [
     ['call', 's', 'echo', 'text=hi'],
     ['call', 's', 'echo', 'text=hi', '--json'],

@@ -10,6 +10,10 @@ export type Answer = (method: string, params: Message) => unknown;
 const META = 'io.modelcontextprotocol/';
 export const MODERN = '2026-07-28';
 
+export interface LineClientOptions extends ServeStdioOptions {
+  readonly clientInfo?: { readonly name: string; readonly version: string };
+}
+
 export class LineClient {
   readonly served: Served;
   readonly version: string;
@@ -19,6 +23,7 @@ export class LineClient {
   readonly #watchers = new Set<() => void>();
   readonly #capabilities: Message;
   readonly #answer: Answer;
+  readonly #clientInfo: Message;
   #nextId = 1;
 
   constructor(
@@ -26,8 +31,9 @@ export class LineClient {
     version: string,
     capabilities: Message,
     answer: Answer,
-    options: ServeStdioOptions = {},
+    { clientInfo = { name: 'line', version: '1' }, ...options }: LineClientOptions = {},
   ) {
+    this.#clientInfo = clientInfo;
     this.version = version;
     this.#capabilities = capabilities;
     this.#answer = answer;
@@ -47,8 +53,11 @@ export class LineClient {
 
   async open(): Promise<Message> {
     if (this.isModern) return this.request('server/discover');
-    const clientInfo = { name: 'line', version: '1' };
-    const params = { protocolVersion: this.version, capabilities: this.#capabilities, clientInfo };
+    const params = {
+      protocolVersion: this.version,
+      capabilities: this.#capabilities,
+      clientInfo: this.#clientInfo,
+    };
     const result = await this.request('initialize', params);
     this.#write({ jsonrpc: '2.0', method: 'notifications/initialized' });
     return result;
@@ -105,6 +114,7 @@ export class LineClient {
     const id = this.#nextId++;
     const envelope = {
       [`${META}protocolVersion`]: MODERN,
+      [`${META}clientInfo`]: this.#clientInfo,
       [`${META}clientCapabilities`]: this.#capabilities,
       [`${META}logLevel`]: 'info',
       ...(params['_meta'] as Message | undefined),

@@ -2,33 +2,57 @@
 
 import type { Command } from 'commander';
 import type { ListedPrompt } from '../../catalog/prompts.ts';
+import type { Unreached } from '../../host-first-lists.ts';
 import { clean } from '../../policy/clean.ts';
 import { askServers, byServer } from '../each-server.ts';
 import type { Output } from '../output.ts';
 import { indent, wrap } from '../table.ts';
-import type { Context, Verb } from '../verb.ts';
-import { withHost } from '../with-host.ts';
+import type { Context, Flags, Verb } from '../verb.ts';
+import type { CommandHost } from '../with-host.ts';
+import {
+  addRefreshFlag,
+  failedServers,
+  serversOf,
+  type Wanted,
+  wantedLists,
+  withLists,
+} from '../with-lists.ts';
 
 /** Characters of a description that a listing shows; `--json` has it whole. */
 const MAX_DESCRIPTION = 300;
 
 export const prompts: Verb = {
   configure(command: Command): void {
-    command
-      .argument('[server]', 'only the prompts of this server')
-      .addHelpText('after', '\nExamples:\n  plugboard prompts\n  plugboard prompts docs --json');
+    addRefreshFlag(command.argument('[server]', 'only the prompts of this server')).addHelpText(
+      'after',
+      '\nExamples:\n  plugboard prompts\n  plugboard prompts docs --json',
+    );
   },
 
-  run(context: Context, args: readonly string[]): Promise<number> {
-    const [server] = args;
+  run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+    const wanted = wantedLists(args, flags);
     const { output } = context;
-    return withHost(context, { servers: server === undefined ? 'all' : [server] }, async ({ host }) => {
-      const found = await askServers(context, host, server, (name) => host.prompts(name));
-      output.answer({ prompts: found }, () => describeAll(found, output));
+    return withLists(context, wanted, async (host, noteUnreached) => {
+      const { prompts: found, unreached: missing } = await find(context, host, wanted);
+      const unreached = noteUnreached(missing);
+      output.answer({ prompts: found, ...unreached }, () => describeAll(found, output));
       return 0;
     });
   },
 };
+
+async function find(
+  context: Context,
+  host: CommandHost,
+  { server, refresh }: Wanted,
+): Promise<Unreached & { readonly prompts: readonly ListedPrompt[] }> {
+  if (!refresh) {
+    const known = await host.firstLists.prompts(() => host.firstLists.waitMs, serversOf(host, server));
+    if (server === undefined || known.unreached.length === 0) return known;
+  }
+  const prompts = await askServers(context, host, server, (name) => host.prompts(name));
+  return { prompts, unreached: server === undefined ? failedServers(host) : [] };
+}
 
 function describeAll(found: readonly ListedPrompt[], output: Output): string {
   if (found.length === 0) return 'No prompts.';

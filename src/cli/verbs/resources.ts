@@ -1,13 +1,22 @@
 /** `plugboard resources`: what servers offer to read, grouped by server. */
 
 import type { Command } from 'commander';
-import type { ListedResource, ListedTemplate } from '../../catalog/resources.ts';
+import type { ListedResource, ListedTemplate, ResourceListing } from '../../catalog/resources.ts';
+import type { Unreached } from '../../host-first-lists.ts';
 import { clean } from '../../policy/clean.ts';
 import { askServers, byServer } from '../each-server.ts';
 import type { Output } from '../output.ts';
 import { indent, wrap } from '../table.ts';
-import type { Context, Verb } from '../verb.ts';
-import { withHost } from '../with-host.ts';
+import type { Context, Flags, Verb } from '../verb.ts';
+import type { CommandHost } from '../with-host.ts';
+import {
+  addRefreshFlag,
+  failedServers,
+  serversOf,
+  type Wanted,
+  wantedLists,
+  withLists,
+} from '../with-lists.ts';
 
 /** Characters of a description that a listing shows; `--json` has it whole. */
 const MAX_DESCRIPTION = 300;
@@ -16,25 +25,43 @@ type Listed = ListedResource | ListedTemplate;
 
 export const resources: Verb = {
   configure(command: Command): void {
-    command
-      .argument('[server]', 'only the resources of this server')
-      .addHelpText('after', '\nExamples:\n  plugboard resources\n  plugboard resources docs --json');
+    addRefreshFlag(command.argument('[server]', 'only the resources of this server')).addHelpText(
+      'after',
+      '\nExamples:\n  plugboard resources\n  plugboard resources docs --json',
+    );
   },
 
-  run(context: Context, args: readonly string[]): Promise<number> {
-    const [server] = args;
+  run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+    const wanted = wantedLists(args, flags);
     const { output } = context;
-    return withHost(context, { servers: server === undefined ? 'all' : [server] }, async ({ host }) => {
-      const listings = await askServers(context, host, server, async (name) => [await host.resources(name)]);
-      const found = {
-        resources: listings.flatMap((listing) => listing.resources),
-        templates: listings.flatMap((listing) => listing.templates),
-      };
-      output.answer(found, () => describeAll([...found.resources, ...found.templates], output));
+    return withLists(context, wanted, async (host, noteUnreached) => {
+      const found = await find(context, host, wanted);
+      const { resources, templates } = found;
+      const unreached = noteUnreached(found.unreached);
+      output.answer({ resources, templates, ...unreached }, () =>
+        describeAll([...resources, ...templates], output),
+      );
       return 0;
     });
   },
 };
+
+async function find(
+  context: Context,
+  host: CommandHost,
+  { server, refresh }: Wanted,
+): Promise<ResourceListing & Unreached> {
+  if (!refresh) {
+    const known = await host.firstLists.resources(() => host.firstLists.waitMs, serversOf(host, server));
+    if (server === undefined || known.unreached.length === 0) return known;
+  }
+  const listings = await askServers(context, host, server, async (name) => [await host.resources(name)]);
+  return {
+    resources: listings.flatMap((listing) => listing.resources),
+    templates: listings.flatMap((listing) => listing.templates),
+    unreached: server === undefined ? failedServers(host) : [],
+  };
+}
 
 function describeAll(all: readonly Listed[], output: Output): string {
   if (all.length === 0) return 'No resources.';

@@ -5,7 +5,7 @@ import { clean } from '../../policy/clean.ts';
 import { wholeNumber } from '../flags.ts';
 import { wrap } from '../table.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
-import { withHost } from '../with-host.ts';
+import { addRefreshFlag, missingTools, wantedLists, withLists } from '../with-lists.ts';
 
 const DEFAULT_RESULTS = 10;
 const MAX_RESULTS = 1000;
@@ -20,8 +20,7 @@ const PART_NAMES: Readonly<Record<string, string>> = {
 
 export const search: Verb = {
   configure(command: Command): void {
-    command
-      .argument('<query...>', 'what the tool should do')
+    addRefreshFlag(command.argument('<query...>', 'what the tool should do'))
       .option('-n, --limit <count>', `how many to show (${DEFAULT_RESULTS})`)
       .addHelpText(
         'after',
@@ -34,9 +33,11 @@ export const search: Verb = {
     const given = textFlag(flags, 'limit');
     const limit =
       given === undefined ? DEFAULT_RESULTS : wholeNumber('-n', given, { max: MAX_RESULTS, example: '-n 5' });
-    return withHost(context, { servers: 'all' }, async ({ host }) => {
+    const wanted = wantedLists([], flags);
+    return withLists(context, wanted, async (host, noteUnreached) => {
       const results = await host.search(args.join(' '), { limit });
-      output.answer({ results }, () => {
+      const unreached = noteUnreached(missingTools(host, wanted));
+      output.answer({ results, ...unreached }, () => {
         if (results.length === 0) return 'No tool fits.';
         const width = output.columns === undefined ? undefined : output.columns - 2;
         return results

@@ -6,24 +6,27 @@ import { isRecord } from '../../lib/json-rpc.ts';
 import { clean } from '../../policy/clean.ts';
 import type { Output } from '../output.ts';
 import { indent, wrap } from '../table.ts';
-import type { Context, Verb } from '../verb.ts';
-import { withHost } from '../with-host.ts';
+import type { Context, Flags, Verb } from '../verb.ts';
+import { addRefreshFlag, missingTools, wantedLists, withLists } from '../with-lists.ts';
 
 /** Characters of a description that a listing shows; `--json` has it whole. */
 const MAX_DESCRIPTION = 300;
 
 export const tools: Verb = {
   configure(command: Command): void {
-    command
-      .argument('[server]', 'only the tools of this server')
-      .addHelpText('after', '\nExamples:\n  plugboard tools\n  plugboard tools files --json');
+    addRefreshFlag(command.argument('[server]', 'only the tools of this server')).addHelpText(
+      'after',
+      '\nExamples:\n  plugboard tools\n  plugboard tools files --json',
+    );
   },
 
-  run(context: Context, args: readonly string[]): Promise<number> {
-    const [server] = args;
-    return withHost(context, { servers: server === undefined ? 'all' : [server] }, async ({ host }) => {
+  run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+    const wanted = wantedLists(args, flags);
+    const { server } = wanted;
+    return withLists(context, wanted, async (host, noteUnreached) => {
       const found = host.tools().filter((tool) => server === undefined || tool.server === server);
-      context.output.answer({ tools: found }, () => listing(found, context.output));
+      const unreached = noteUnreached(missingTools(host, wanted));
+      context.output.answer({ tools: found, ...unreached }, () => listing(found, context.output));
       return 0;
     });
   },

@@ -1,0 +1,80 @@
+/** A folder of dated JSON files found by a key: read with a bound, written in the background, the newest kept. */
+
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../lib/clock.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { keepNewest } from '../lib/keep-newest.ts';
+import { replaceFile } from '../lib/locked-file.ts';
+import { makeFolder } from '../lib/make-folder.ts';
+
+const MAX_FILE_BYTES: number = 64 * 1024 * 1024;
+
+type Content = Readonly<Record<string, unknown>>;
+
+export class CacheFiles {
+  readonly #folder: string;
+  readonly #clock: Clock;
+  readonly #maxFiles: number;
+  readonly #writing = new Map<string, Promise<void>>();
+
+  constructor(folder: string, clock: Clock, maxFiles: number) {
+    this.#folder = folder;
+    this.#clock = clock;
+    this.#maxFiles = maxFiles;
+  }
+
+  /** `ageMs` is infinite for a file from the future: after the clock was set back it would look fresh for ever. */
+  async read(key: string): Promise<{ readonly content: Content; readonly ageMs: number } | undefined> {
+    const file = this.#fileOf(key);
+    const size = await stat(file).then(
+      (stats) => stats.size,
+      () => undefined,
+    );
+    if (size === undefined || size > MAX_FILE_BYTES) return undefined;
+    const content = parse(await readFile(file, 'utf8').catch(() => ''));
+    if (content === undefined) return undefined;
+    const ageMs = this.#clock.now() - content.at;
+    return { content: content.rest, ageMs: ageMs >= 0 ? ageMs : Number.POSITIVE_INFINITY };
+  }
+
+  /** Written atomically; a read-only home costs the next start its speed. */
+  write(key: string, content: Content): void {
+    const text = JSON.stringify({ at: this.#clock.now(), ...content });
+    const before = this.#writing.get(key) ?? Promise.resolve();
+    const done: Promise<void> = before
+      .then(() => this.#save(key, text))
+      .catch(() => {})
+      .finally(() => {
+        if (this.#writing.get(key) === done) this.#writing.delete(key);
+      });
+    this.#writing.set(key, done);
+  }
+
+  async flush(): Promise<void> {
+    await Promise.all(this.#writing.values());
+  }
+
+  async #save(key: string, text: string): Promise<void> {
+    await makeFolder(this.#folder, 0o700);
+    await replaceFile(this.#fileOf(key), text, { mode: 0o600 });
+    // Changed entries leave their old files behind.
+    await keepNewest(this.#folder, this.#maxFiles);
+  }
+
+  #fileOf(key: string): string {
+    return join(this.#folder, `${key}.json`);
+  }
+}
+
+function parse(text: string): { readonly at: number; readonly rest: Content } | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(value) || typeof value['at'] !== 'number') return undefined;
+  const { at, ...rest } = value;
+  return { at: Number(at), rest };
+}

@@ -1,0 +1,69 @@
+/** Records on disk which servers did not come up when they were last started, so that the next list does not wait for them. */
+
+import { join } from 'node:path';
+import type { Home } from '../config/home.ts';
+import { type ErrorCode, isErrorCode, PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type Dated, Remembered } from '../lib/remembered.ts';
+
+/** A server whose failure is older is waited for again, once. */
+const FAILURE_MAX_AGE_MS: number = 24 * 60 * 60 * 1000;
+/** The same failure of a server is recorded again after this long. */
+const REPEATED_AFTER_MS: number = 60 * 60 * 1000;
+const MAX_FAILURES = 1_000;
+const MAX_TEXT_CHARS = 500;
+
+interface LastFailure extends Dated {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** Keys are those of the catalog cache: a server with a changed entry has not failed yet. */
+export interface LastFailures {
+  /** Why the last start of a server failed; undefined: it did not, or long ago. */
+  get(key: string): PlugboardError | undefined;
+  failed(key: string, error: PlugboardError): void;
+  recovered(key: string): void;
+  flush(): Promise<void>;
+}
+
+export async function openLastFailures(home: Home, clock: Clock): Promise<LastFailures> {
+  const known = await Remembered.open<LastFailure>({
+    file: join(home.cache, 'failures.json'),
+    lockDir: join(home.run, 'locks'),
+    maxEntries: MAX_FAILURES,
+    parse: parseFailure,
+  });
+  return {
+    get(key) {
+      const found = known.get(key);
+      if (found === undefined || clock.now() - found.at >= FAILURE_MAX_AGE_MS) return undefined;
+      return new PlugboardError(found.code, found.message, { hint: found.hint });
+    },
+    failed(key, { code, message, hint }) {
+      const before = known.get(key);
+      const isSame = before?.code === code && before.message === message.slice(0, MAX_TEXT_CHARS);
+      // A server that is retried for hours is not written down each time.
+      if (isSame && clock.now() - before.at < REPEATED_AFTER_MS) return;
+      known.set(key, {
+        at: clock.now(),
+        code,
+        message: message.slice(0, MAX_TEXT_CHARS),
+        ...(hint === undefined ? {} : { hint: hint.slice(0, MAX_TEXT_CHARS) }),
+      });
+    },
+    recovered: (key) => known.delete(key),
+    flush: () => known.flush(),
+  };
+}
+
+function parseFailure({
+  at,
+  code,
+  message,
+  hint,
+}: Readonly<Record<string, unknown>>): LastFailure | undefined {
+  if (!isErrorCode(code) || typeof message !== 'string') return undefined;
+  return { at: Number(at), code, message, ...(typeof hint === 'string' ? { hint } : {}) };
+}

@@ -1,0 +1,113 @@
+/**
+ * How long the first list of a client waits for servers that are contacted for the first time (CON-16).
+ *
+ * Some clients list once and ignore later changes, and what they were not given then they never have. A client
+ * counts as one of these until it has listed again after it was told of a change; that is remembered on disk.
+ */
+
+import { join } from 'node:path';
+import { homeAt } from '../config/home.ts';
+import type { Implementation } from '../connection/eras.ts';
+import type { Front } from '../endpoint/front.ts';
+import type { FirstLists, Patience } from '../host-first-lists.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type Dated, Remembered } from '../lib/remembered.ts';
+
+/**
+ * How long the first list of a client may take that never lists again: well inside the time after which it gives up
+ * on a server, of which starting Plugboard takes a part. Claude Code and OpenCode give their servers five seconds
+ * before the first request, Codex ten. A client that is not here waits as long as any other.
+ */
+const LONGEST_WAIT_MS: ReadonlyMap<string, number> = new Map([
+  ['claude-code', 3_000],
+  ['codex-mcp-client', 6_000],
+  ['opencode', 3_000],
+]);
+const MAX_CLIENTS = 200;
+/** A longer name or version is not remembered. */
+const MAX_NAME_CHARS = 200;
+
+export interface FirstListOptions {
+  readonly home: string;
+  readonly clock: Clock;
+  readonly lists: Pick<FirstLists, 'waitMs' | 'configuredWaitMs'>;
+}
+
+export class ClientPatience {
+  readonly #options: FirstListOptions;
+  /** Sessions that have listed their tools. */
+  readonly #listed = new WeakSet<Front>();
+  /** The same of clients without a session, and whether they were told of a change since, on a stream of theirs. */
+  readonly #stateless = new Map<string, { wasTold: boolean }>();
+  #remembered: Promise<Remembered<Dated>> | undefined;
+
+  constructor(options: FirstListOptions) {
+    this.#options = options;
+  }
+
+  of(client: Implementation | undefined): Patience {
+    return async () => {
+      const { waitMs, configuredWaitMs } = this.#options.lists;
+      const longest = client === undefined ? undefined : LONGEST_WAIT_MS.get(client.name);
+      if (longest === undefined || configuredWaitMs !== undefined) return waitMs;
+      return (await this.#listsAgain(client)) ? waitMs : longest;
+    };
+  }
+
+  /** A client was told that its tools changed; one without a session lists them on another connection. */
+  told(front: Front): void {
+    if (!front.isStateless || !front.takeTold('tools')) return;
+    for (const { asker } of front.works()) {
+      const listed = this.#stateless.get(keyOf(asker.client) ?? '');
+      if (listed !== undefined) listed.wasTold = true;
+    }
+  }
+
+  /** A client lists its tools: again, if it was told since it last did. */
+  listed(front: Front, client: Implementation | undefined): void {
+    const key = keyOf(client);
+    if (key === undefined) return;
+    const isAgain = front.isStateless
+      ? this.#listedAgain(key)
+      : front.takeTold('tools') && this.#listed.has(front);
+    this.#listed.add(front);
+    if (!isAgain) return;
+    void this.#open().then((remembered) => {
+      if (remembered.get(key) === undefined) remembered.set(key, { at: this.#options.clock.now() });
+    });
+  }
+
+  /** Resolves when what was learnt is on disk. */
+  async flush(): Promise<void> {
+    await (await this.#remembered)?.flush();
+  }
+
+  #listedAgain(key: string): boolean {
+    const wasTold = this.#stateless.get(key)?.wasTold === true;
+    if (this.#stateless.size < MAX_CLIENTS || this.#stateless.has(key))
+      this.#stateless.set(key, { wasTold: false });
+    return wasTold;
+  }
+
+  async #listsAgain(client: Implementation | undefined): Promise<boolean> {
+    const key = keyOf(client);
+    return key !== undefined && (await this.#open()).get(key) !== undefined;
+  }
+
+  #open(): Promise<Remembered<Dated>> {
+    const home = homeAt(this.#options.home);
+    this.#remembered ??= Remembered.open<Dated>({
+      file: join(home.cache, 'clients.json'),
+      lockDir: join(home.run, 'locks'),
+      maxEntries: MAX_CLIENTS,
+      parse: ({ at }) => ({ at: Number(at) }),
+    });
+    return this.#remembered;
+  }
+}
+
+function keyOf(client: Implementation | undefined): string | undefined {
+  if (client === undefined) return undefined;
+  const { name, version } = client;
+  return name.length + version.length > MAX_NAME_CHARS ? undefined : `${name} ${version}`;
+}

@@ -1,0 +1,79 @@
+/** CON-16: sessions of the daemon are short, so what they learn about a server that hangs has to outlive them. */
+
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { until, World } from './world.ts';
+
+/** Longer than a test: whoever waits for it does not end in time. */
+const FOR_EVER_MS = 600_000;
+const FIXTURES = fileURLToPath(new URL('../fixtures', import.meta.url));
+
+let world: World;
+beforeEach(() => {
+  world = new World();
+});
+afterEach(() => world.close());
+
+const hangs = (): object => ({
+  command: process.execPath,
+  args: [join(FIXTURES, 'cli-silent.mjs')],
+  startupTimeoutMs: FOR_EVER_MS,
+});
+
+/** Servers of the listed tools in the first answer to a new agent. */
+async function firstList(): Promise<{ servers: string[]; leave: () => Promise<void> }> {
+  const agent = await world.agent().open();
+  const { tools } = (await agent.request('tools/list')) as { tools: { name: string }[] };
+  return {
+    servers: [...new Set(tools.map(({ name }) => name.split('__')[1] ?? ''))],
+    leave: async () => {
+      agent.child.stdin?.end();
+      await agent.exited;
+    },
+  };
+}
+
+/** The good server is known, the other is not. */
+async function knownAndNew(): Promise<void> {
+  world.configure({ s: world.server() }, { workspace: false });
+  await world.run(['tools', 's']);
+  world.configure({ s: world.server(), hangs: hangs() }, { workspace: false, firstListWaitMs: 1000 });
+}
+
+function waitForEver(): void {
+  world.configure({ s: world.server(), hangs: hangs() }, { workspace: false, firstListWaitMs: FOR_EVER_MS });
+}
+
+it('CON-16: every session has the tools of the good servers, the second at once', async () => {
+  await knownAndNew();
+  const first = await firstList();
+  await first.leave();
+  waitForEver();
+  const second = await firstList();
+  expect([first.servers, second.servers]).toEqual([['s'], ['s']]);
+});
+
+it('CON-16: a daemon that is killed has recorded who did not answer', async () => {
+  await knownAndNew();
+  const first = await firstList();
+  process.kill(await world.daemon(), 'SIGKILL');
+  await until('no daemon runs', () => world.daemonProcesses().length === 0);
+  await first.leave();
+  waitForEver();
+  expect((await firstList()).servers).toEqual(['s']);
+});
+
+it('CON-16: commands list the same with a daemon as without', async () => {
+  await knownAndNew();
+  const commands = [['tools'], ['search', 'echo'], ['resources'], ['prompts']];
+  const list = (env: NodeJS.ProcessEnv): Promise<unknown[]> =>
+    Promise.all(commands.map((words) => world.run(['--json', ...words], env)));
+  await world.run(['resources', 's']);
+  await world.run(['prompts', 's']);
+  await world.run(['tools']);
+  const alone = await list({ PLUGBOARD_DAEMON: '0' });
+  await world.command('daemon', 'start');
+  const there = await list({});
+  expect(there).toEqual(alone);
+});
