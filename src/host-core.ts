@@ -298,9 +298,8 @@ export class HostCore {
       known: this.#known,
       expand: (spec) => this.inputs.expand(spec, { ask: false }),
       brought: async (spec) => this.options.builtInList?.(spec),
-      // What a server offers may depend on who asks and on what we say that we can do.
-      principal: async (_spec, entry) =>
-        `${JSON.stringify(this.#questions.capabilities)} ${await this.auth.principal(entry)}`,
+      principal: (_spec, entry) => this.auth.principal(entry),
+      capabilities: JSON.stringify(this.#questions.capabilities),
       warn: (server, message) => this.log(server, 'warning', message),
     });
   }

@@ -16,6 +16,8 @@ export interface IntakeOptions {
   readonly expand: (spec: ServerSpec) => ServerEntry | Promise<ServerEntry>;
   /** Who we are to a remote server, as something that differs between people and never shows a secret. */
   readonly principal: (spec: ServerSpec, entry: ServerEntry) => Promise<string> | string;
+  /** What we declare to servers, which can decide what they list. */
+  readonly capabilities: string;
   /** The list of a server that need not be asked for it. */
   readonly brought: (spec: ServerSpec) => Promise<CachedList | undefined>;
   readonly warn: (server: string, message: string) => void;
@@ -82,7 +84,23 @@ export class Intake {
   async keyOf(spec: ServerSpec): Promise<string | undefined> {
     try {
       const entry = await this.#options.expand(spec);
-      return cacheKey([spec.scope, spec.baseDir, entry, await this.#options.principal(spec, entry)]);
+      const { capabilities } = this.#options;
+      const principal = await this.#options.principal(spec, entry);
+      return cacheKey([spec.scope, spec.baseDir, entry, `${capabilities} ${principal}`]);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
+   * The key of what one of the person's own servers listed last, in whichever folder and with whatever capabilities:
+   * most likely its list here too. Undefined for servers that belong to one project.
+   */
+  async #likelyKeyOf(spec: ServerSpec): Promise<string | undefined> {
+    if (spec.scope !== 'user') return undefined;
+    try {
+      const entry = await this.#options.expand(spec);
+      return cacheKey(['likely', spec.name, entry, await this.#options.principal(spec, entry)]);
     } catch {
       return undefined;
     }
@@ -106,9 +124,11 @@ export class Intake {
     this.#options.known.keep(spec, this.#options.catalog.listing(spec.name)?.tools ?? []);
     // A list that was cut short is good enough to work with, not to be remembered.
     if (tools.cut !== undefined) return isNew;
-    void this.keyOf(spec).then((key) => {
-      if (key !== undefined) this.#options.cache.write(key, { ...list, ...pinned });
-    });
+    for (const found of [this.keyOf(spec), this.#likelyKeyOf(spec)]) {
+      void found.then((key) => {
+        if (key !== undefined) this.#options.cache.write(key, { ...list, ...pinned });
+      });
+    }
     return isNew;
   }
 
@@ -151,7 +171,14 @@ export class Intake {
   async #find(spec: ServerSpec, key: string | undefined): Promise<Found | undefined> {
     const list = await this.#options.brought(spec);
     if (list !== undefined) return { list, fresh: true };
-    return key === undefined ? undefined : this.#options.cache.read(key);
+    if (key === undefined) return undefined;
+    const { cache } = this.#options;
+    const found = await cache.read(key);
+    const likely = found === undefined ? await this.#likelyKeyOf(spec) : undefined;
+    if (likely === undefined) return found;
+    const elsewhere = await cache.read(likely);
+    // It is answered with at once, and read again in the background.
+    return elsewhere && { ...elsewhere, fresh: false };
   }
 }
 

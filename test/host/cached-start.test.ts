@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -131,6 +131,26 @@ describe('a start from the cache (CAT-4)', () => {
     await host.ready();
     expect(names(host)).toEqual(['greet', 'new']);
     await host.close();
+  });
+
+  it("CON-16: the person's own server is known in a folder where it never ran, and read again behind that", async () => {
+    const it = world();
+    const home = mkdtempSync(join(tmpdir(), 'plugboard-host-'));
+    writeFileSync(join(home, 'config.json'), JSON.stringify({ mcpServers: { s: { command: 'scripted' } } }));
+    const own = { home, servers: undefined };
+    const first = await it.start(own);
+    await first.ready();
+    await first.close();
+    const elsewhere = await it.start({
+      ...own,
+      cwd: mkdtempSync(join(tmpdir(), 'plugboard-other-')),
+      sessions: { elicit: () => ({ action: 'decline' }) },
+    });
+    const [server] = elsewhere.servers();
+    expect([names(elsewhere), server?.status === 'connected']).toEqual([['greet', 'part'], false]);
+    await elsewhere.ready();
+    expect(it.opened).toBe(2);
+    await elsewhere.close();
   });
 
   it('a tool that has vanished fails with a clear message, and nothing is sent', async () => {
