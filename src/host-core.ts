@@ -309,7 +309,7 @@ export class HostCore {
       clock: this.clock,
       pool: () => this.pool,
       failures,
-      keyOf: (spec) => this.intake.keyOf(spec),
+      keyOf: (spec) => this.intake.startKeyOf(spec),
       isKnown: (server) => this.isKnown(server),
       waitMs: () => this.config.settings.firstListWaitMs ?? DEFAULT_FIRST_LIST_WAIT_MS,
     });

@@ -13,7 +13,7 @@ export interface FirstContactOptions {
   readonly clock: Clock;
   readonly pool: () => Pick<Pool, 'all' | 'get'>;
   readonly failures: LastFailures;
-  /** The key of a server in the caches; undefined while a variable of its entry is missing. */
+  /** The key of how its start ended; undefined while a variable of its entry is missing. */
   readonly keyOf: (spec: ServerSpec) => Promise<string | undefined>;
   /** Whether the tools of a server are known, from the cache or from itself. */
   readonly isKnown: (server: string) => boolean;
@@ -35,7 +35,7 @@ export class FirstContact {
     this.#options = options;
   }
 
-  /** Looks up how the last start of each server ended; `keys` are those of the caches, by server. */
+  /** Looks up how the last start of each server ended; `keys` are those of `keyOf`, by server. */
   recall(keys: ReadonlyMap<string, string>): void {
     for (const [server, key] of keys) {
       const failure = this.#options.failures.get(key);

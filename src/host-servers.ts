@@ -193,8 +193,8 @@ export class HostServers {
   /** Recalls what is known of new servers, and says which of them have to be started now, and which when there is time. */
   async #toStart(connections: readonly Connection[]): Promise<Starting> {
     const allowed = connections.filter(({ state }) => state.status === 'idle');
-    const { fresh, keys } = await this.#core.intake.recall(allowed.map(({ spec }) => spec));
-    this.#core.contact.recall(keys);
+    const { fresh, startKeys } = await this.#core.intake.recall(allowed.map(({ spec }) => spec));
+    this.#core.contact.recall(startKeys);
     const isLazy = ({ spec }: Connection): boolean => (spec.entry.lifecycle ?? 'lazy') === 'lazy';
     const isKnown = ({ name }: Connection): boolean => this.#core.isKnown(name);
     const hasFailed = ({ name }: Connection): boolean => this.#core.contact.lastFailure(name) !== undefined;

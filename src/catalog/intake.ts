@@ -30,8 +30,8 @@ export interface IntakeOptions {
 export interface Recalled {
   /** Servers whose list is known and need not be read again. */
   readonly fresh: ReadonlySet<string>;
-  /** The keys of the caches, by server. */
-  readonly keys: ReadonlyMap<string, string>;
+  /** The keys under which the outcome of the last start is recorded, by server. */
+  readonly startKeys: ReadonlyMap<string, string>;
 }
 
 /** The newest list of a server, for when somebody accepts what is held back of it. */
@@ -53,12 +53,13 @@ export class Intake {
   /** Fills the catalog from the cache. */
   async recall(specs: readonly ServerSpec[]): Promise<Recalled> {
     const fresh = new Set<string>();
-    const keys = new Map<string, string>();
+    const startKeys = new Map<string, string>();
     for (const { name } of specs) this.#offers.delete(name);
     await Promise.all(
       specs.map(async (spec) => {
         const key = await this.keyOf(spec);
-        if (key !== undefined) keys.set(spec.name, key);
+        const startKey = await this.startKeyOf(spec);
+        if (startKey !== undefined) startKeys.set(spec.name, startKey);
         const found = await this.#find(spec, key);
         if (found === undefined) return;
         this.#take(spec, found.list);
@@ -67,7 +68,7 @@ export class Intake {
         if (offers !== undefined) this.#offers.set(spec.name, { offers, fresh: found.fresh });
       }),
     );
-    return { fresh, keys };
+    return { fresh, startKeys };
   }
 
   /** Whether a server that is not running is known to have no resources, or no prompts: it need not be started to say so. */
@@ -90,6 +91,11 @@ export class Intake {
     } catch {
       return undefined;
     }
+  }
+
+  /** The key of how the start of a server ended: of the person's own ones, in every folder. */
+  async startKeyOf(spec: ServerSpec): Promise<string | undefined> {
+    return (await this.#likelyKeyOf(spec)) ?? this.keyOf(spec);
   }
 
   /**

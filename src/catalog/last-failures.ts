@@ -19,7 +19,7 @@ interface LastFailure extends Dated {
   readonly hint?: string;
 }
 
-/** Keys are those of the catalog cache: a server with a changed entry has not failed yet. */
+/** Keys are those of `Intake.startKeyOf`: a server with a changed entry has not failed yet. */
 export interface LastFailures {
   /** Why the last start of a server failed; undefined: it did not, or long ago. */
   get(key: string): PlugboardError | undefined;

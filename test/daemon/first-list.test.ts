@@ -1,5 +1,6 @@
 /** CON-16: sessions of the daemon are short, so what they learn about a server that hangs has to outlive them. */
 
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -22,8 +23,10 @@ const hangs = (): object => ({
 });
 
 /** Servers of the listed tools in the first answer to a new agent. */
-async function firstList(): Promise<{ servers: string[]; leave: () => Promise<void> }> {
-  const agent = await world.agent().open();
+async function firstList(
+  words?: readonly string[],
+): Promise<{ servers: string[]; leave: () => Promise<void> }> {
+  const agent = await world.agent(words === undefined ? {} : { words }).open();
   const { tools } = (await agent.request('tools/list')) as { tools: { name: string }[] };
   return {
     servers: [...new Set(tools.map(({ name }) => name.split('__')[1] ?? ''))],
@@ -52,6 +55,15 @@ it('CON-16: every session has the tools of the good servers, the second at once'
   waitForEver();
   const second = await firstList();
   expect([first.servers, second.servers]).toEqual([['s'], ['s']]);
+});
+
+it('CON-16: in a folder where no server ever ran, a session has the same tools at once', async () => {
+  await knownAndNew();
+  await (await firstList()).leave();
+  waitForEver();
+  const elsewhere = join(world.home, '..', 'elsewhere');
+  mkdirSync(elsewhere);
+  expect((await firstList(['--stdio', '--cwd', elsewhere])).servers).toEqual(['s']);
 });
 
 it('CON-16: a daemon that is killed has recorded who did not answer', async () => {
