@@ -1,18 +1,11 @@
 /** Runs the real command from dist/ in folders of its own, as a person would type it. */
 
 import { spawn } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { removeHome } from '../remove-home.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const { bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -106,6 +99,6 @@ export class Place {
   }
 
   remove(): void {
-    rmSync(this.dir, { recursive: true, force: true });
+    removeHome(this.dir);
   }
 }

@@ -1,10 +1,11 @@
 /** Every snippet of every page is run, type-checked or validated; those that cannot be say why, and are few. */
 
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AskedRequest, type Reply, ScriptedModel } from '../chat/scripted-model.ts';
+import { removeHome } from '../remove-home.ts';
 import { problemsOf } from './configuration.ts';
 import { installInto, isProgram, runnable, shapeCheck, typeCheck } from './programs.ts';
 import { type Printed, Sandbox } from './sandbox.ts';
@@ -32,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await model.close();
-  rmSync(temp, { recursive: true, force: true });
+  removeHome(temp);
 });
 
 /** Reads a file when it can, then says what it is called. */

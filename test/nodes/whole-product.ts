@@ -121,5 +121,6 @@ try {
     await model.close();
   });
 } finally {
+  await plugboard('daemon', 'stop');
   rmSync(home, { recursive: true, force: true });
 }

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { removeHome } from '../remove-home.ts';
 import { refereeOnHttp } from '../testing/referee.ts';
 import { post } from './bare-client.ts';
 
@@ -19,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   for (const child of running.splice(0)) if (child.exitCode === null) child.kill('SIGKILL');
-  rmSync(home, { recursive: true, force: true });
+  removeHome(home);
 });
 
 interface Run {

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -15,6 +15,7 @@ import {
   opencode,
 } from '../../scripts/install-real-clients.mjs';
 import { connectLines } from '../../src/serve/connect-lines.ts';
+import { removeHome } from '../remove-home.ts';
 import { codexServers, isolated, sdkClients } from './agents.ts';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -56,7 +57,7 @@ beforeAll(async () => {
 afterAll(async () => {
   gateway.kill('SIGTERM');
   await once(gateway, 'exit');
-  rmSync(home, { recursive: true, force: true });
+  removeHome(home);
 });
 
 const clients: readonly [string, object][] = [

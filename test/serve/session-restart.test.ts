@@ -2,7 +2,7 @@
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { mcpRemote } from '../../scripts/install-real-clients.mjs';
+import { removeHome } from '../remove-home.ts';
 import { isolated, sdkClients } from './agents.ts';
 import { legacySession, post, send } from './bare-client.ts';
 import { openStream } from './stream-client.ts';
@@ -39,7 +40,7 @@ afterEach(async () => {
     child.kill('SIGKILL');
     await once(child, 'exit');
   }
-  rmSync(home, { recursive: true, force: true });
+  removeHome(home);
 });
 
 const environment = (): NodeJS.ProcessEnv => ({
