@@ -51,8 +51,7 @@ export class FirstContact {
 
   /** How long a list may still wait for a server to connect. */
   remainingMs({ name, state }: Connection, patienceMs: number): number {
-    // One that is tried again after a failure has not recovered yet.
-    if (this.#failed.has(name) || (state.status === 'connecting' && state.failures > 0)) return 0;
+    if (this.#failed.has(name)) return 0;
     if (state.status !== 'connecting') return patienceMs;
     const elapsed = Math.max(0, this.#options.clock.now() - state.since);
     return Math.max(0, patienceMs - elapsed);

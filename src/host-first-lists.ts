@@ -158,12 +158,11 @@ export class FirstLists {
     const known = await list.known(connection);
     if (known?.state === 'good' || known?.state === 'old') return;
     const { name, state } = connection;
-    const isIdle = state.status === 'idle';
-    if (known === undefined && !connection.isLive && this.#options.lacked(name, list.capability)) return;
-    if (!isIdle && state.status !== 'connecting' && !connection.isLive) return;
-    // A server that failed last time is not started for a list; it may be on its way already.
-    if (isIdle && this.#options.contact.lastFailure(name) !== undefined) return;
     const { contact } = this.#options;
+    if (known === undefined && !connection.isLive && this.#options.lacked(name, list.capability)) return;
+    // A server that failed last time is not started for a list; it may be on its way already.
+    const isOnItsWay = connection.isLive || state.status === 'connecting';
+    if (!isOnItsWay && contact.lastFailure(name) !== undefined) return;
     const reading = this.#refresh(list, connection);
     if (await contact.wasListLate(connection, list.kind)) return;
     await this.#within(contact.remainingMs(connection, await patience()), reading, () => {

@@ -90,7 +90,7 @@ export async function faultyWorld(): Promise<{ place: Place; http: FaultyHttp; c
     ...IMPATIENT[name],
   });
   const faulty = Object.fromEntries(Object.keys(FAULTS).map((name) => [name, entry(name)]));
-  place.write(place.userFile, { mcpServers: { ...faulty, good } });
+  place.write(place.userFile, { mcpServers: { ...faulty, good }, firstListWaitMs: PATIENT.startupTimeoutMs });
   return {
     place,
     http,
@@ -124,7 +124,7 @@ export async function poisonedWorld(): Promise<Place> {
     pins: 'hold',
     ...PATIENT,
   };
-  place.write(place.userFile, { mcpServers: { good, poison } });
+  place.write(place.userFile, { mcpServers: { good, poison }, firstListWaitMs: PATIENT.startupTimeoutMs });
   await place.run(['list']);
   writeFileSync(flag, '');
   return place;
