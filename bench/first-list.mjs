@@ -90,20 +90,20 @@ await run(beside, 'tools', 'good');
 await firstList(beside);
 
 let copies = 0;
-/** A home that knows the good server, and nothing yet of the other. */
-function fresh() {
+/** A new home with these servers, which knows what another one has learnt. */
+function copyOf(from, mcpServers) {
   copies += 1;
-  const folder = home(`fresh${copies}`, { good, hangs });
-  cpSync(join(alone, 'cache'), join(folder, 'cache'), { recursive: true });
+  const folder = home(`copy${copies}`, mcpServers);
+  cpSync(join(from, 'cache'), join(folder, 'cache'), { recursive: true });
   return folder;
 }
 
 const contenders = [
-  { name: 'good server alone', measure: () => firstList(alone) },
-  { name: 'beside one that hung before', measure: () => firstList(beside) },
-  { name: 'beside one that hangs, first contact', measure: () => firstList(fresh()) },
+  { name: 'good server alone', folder: () => copyOf(alone, { good }) },
+  { name: 'beside one that hung before', folder: () => copyOf(beside, { good, hangs }) },
+  { name: 'beside one that hangs, first contact', folder: () => copyOf(alone, { good, hangs }) },
 ];
-const results = await interleave(contenders, ROUNDS, ({ measure }) => measure());
+const results = await interleave(contenders, ROUNDS, ({ folder }) => firstList(folder()));
 const base = contenders[0].name;
 table(`serve --stdio, start to the first tools/list (${ROUNDS} rounds)`, results, {
   base,
