@@ -232,33 +232,33 @@ describe('what is remembered of a server', () => {
 });
 
 describe('what is remembered of a client', () => {
-  const codex = { name: 'codex-mcp-client', version: '2025-11-25' };
+  const claude = { name: 'claude-code', version: '2025-11-25' };
 
   it('CON-16: one that has never listed again waits longer for first contacts, within its own limit', async () => {
-    const { client } = await session({ hangs: hung('one') }, codex);
-    expect(await listAfter(client, 6_000)).toEqual({ early: false, tools: [] });
+    const { client } = await session({ hangs: hung('one') }, claude);
+    expect(await listAfter(client, 3_000)).toEqual({ early: false, tools: [] });
   });
 
   it.each(ERAS)(
     'CON-16: one that listed again after a change waits as long as any other (%s)',
     async (version) => {
       const gate = createGate();
-      const first = await session({ slow: server('one', gate) }, { ...codex, version });
+      const first = await session({ slow: server('one', gate) }, { ...claude, version });
       await first.client.listen();
-      await clock.advance(6_000);
+      await clock.advance(3_000);
       await toolsOf(first.client);
       first.client.notifications.length = 0;
       gate.open();
       await first.client.heard('notifications/tools/list_changed');
       await toolsOf(first.client);
       await end(first);
-      const { client } = await session({ hangs: hung('two') }, { ...codex, version });
+      const { client } = await session({ hangs: hung('two') }, { ...claude, version });
       expect(await listAfter(client, WAIT_MS)).toEqual({ early: false, tools: [] });
     },
   );
 
   it('CON-16: a second list that no change came before says nothing', async () => {
-    const first = await session({ good: server('one') }, codex);
+    const first = await session({ good: server('one') }, claude);
     await first.host.ready();
     await toolsOf(first.client);
     await toolsOf(first.client);

@@ -306,7 +306,8 @@ export class SharedHosts {
             code: shared.servers,
             builtIn: shared.workspace ? workspaceEntries : undefined,
           });
-    await host.reload(shared.config).catch((error: unknown) => this.#options.log(String(error)));
+    // A session does not wait for the servers that changed; its lists do, within their limits.
+    await host.reload(shared.config, { settle: false }).catch((error: unknown) => this.#options.log(String(error)));
   }
 
   async #releaseIfUnused(shared: SharedHost): Promise<void> {
