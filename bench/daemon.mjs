@@ -145,7 +145,7 @@ async function commands() {
 async function calls(what, program, modern) {
   const at = world(1, program);
   const options = { cwd: at.project, env: at.env };
-  const own = 'mcp__s0__echo';
+  const own = 's0__echo';
   const contenders = [
     { name: 'the server directly', who: await client([program], options), tool: 'echo' },
     {
@@ -224,7 +224,7 @@ async function sharing(agents, ...flags) {
   await Promise.all(
     all.flatMap((who) =>
       Array.from({ length: SERVERS }, (_, n) =>
-        who.request('tools/call', { name: `mcp__s${n}__echo`, arguments: { message: 'hi' } }),
+        who.request('tools/call', { name: `s${n}__echo`, arguments: { message: 'hi' } }),
       ),
     ),
   );
@@ -285,7 +285,7 @@ async function crowd() {
         for (let n = 0; n < CROWD_CALLS / CROWD / 4; n += 1) {
           const message = `${agent}-${part}-${n}`;
           const { content } = await who.request('tools/call', {
-            name: `mcp__s${n % 2}__echo`,
+            name: `s${n % 2}__echo`,
             arguments: { message },
           });
           answered += 1;

@@ -71,7 +71,7 @@ async function client(url, n) {
   const { headers } = await send(url, 'POST', { jsonrpc: '2.0', id: 0, method: 'initialize', params });
   const session = { 'mcp-session-id': headers['mcp-session-id'] };
   const stream = await send(url, 'GET', undefined, session, true);
-  const call = { name: 'mcp__echo0__echo', arguments: { message: `m${n}` } };
+  const call = { name: 'echo0__echo', arguments: { message: `m${n}` } };
   const { text } = await send(
     url,
     'POST',

@@ -72,7 +72,7 @@ export function ours(servers = 1, { server = [echoServer], settings = {} } = {})
       return [path('../dist/bin/plugboard.cjs'), 'serve', ...flags, ...given.flat()];
     },
     ready: ADDRESS,
-    tool: 'mcp__echo0__echo',
+    tool: 'echo0__echo',
     headers: { authorization: `Bearer ${TOKEN}` },
   });
 }

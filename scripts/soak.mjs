@@ -105,7 +105,7 @@ for (const { heal } of servers) await heal();
 for (const client of clients) {
   for (const { name } of servers) {
     const message = `last ${client.name} ${name}`;
-    const said = await settled(() => client.call(`mcp__${name}__echo`, { message, text: message }), message);
+    const said = await settled(() => client.call(`${name}__echo`, { message, text: message }), message);
     if (said !== message) violations.push(`${client.name} cannot use ${name} at the end: ${said}`);
   }
 }
@@ -172,7 +172,7 @@ async function caller(client) {
     const message = `${client.name}-${calls++}`;
     let outcome;
     try {
-      const { text, isError } = await client.call(`mcp__${name}__${tool}`, { message, text: message });
+      const { text, isError } = await client.call(`${name}__${tool}`, { message, text: message });
       outcome = isError ? 'tool error' : 'ok';
       if (tool === 'echo' && !isError && text !== message)
         violations.push(`${client.name} got ${text} for ${message}`);

@@ -13,12 +13,13 @@ import { Workplace } from './call/workplace.ts';
 import { type CatalogCache, openCatalogCache } from './catalog/cache.ts';
 import { Catalog } from './catalog/catalog.ts';
 import { openContentCache } from './catalog/content-cache.ts';
-import { type Deferral, TOOL_SEARCH } from './catalog/deferral.ts';
+import { CALL_TOOL, type Deferral, TOOL_SEARCH } from './catalog/deferral.ts';
+import { createGatewayView, type GatewayView } from './catalog/gateway-view.ts';
 import { type Habits, openHabits } from './catalog/habits.ts';
 import { Intake } from './catalog/intake.ts';
 import { type KnownToolsKeeper, openKnownToolsKeeper } from './catalog/known-tools-keep.ts';
 import { type LastFailures, openLastFailures } from './catalog/last-failures.ts';
-import type { Naming } from './catalog/names.ts';
+import type { NameForm, Naming } from './catalog/names.ts';
 import { createSearch, type Search } from './catalog/search-view.ts';
 import { findHome, type Home, homeAt } from './config/home.ts';
 import { DEFAULT_FIRST_LIST_WAIT_MS, limitsFor, maxOutputTokens } from './config/limits.ts';
@@ -76,6 +77,9 @@ export class HostCore {
   readonly inputs: HostInputs;
   readonly session: Session;
   readonly catalog: Catalog;
+  /** The form of names towards clients of a gateway: the chosen one, else `server__tool`. */
+  readonly gatewayNaming: NameForm;
+  readonly gatewayView: GatewayView;
   readonly intake: Intake;
   readonly search: Search;
   readonly deferral: () => Deferral;
@@ -149,8 +153,11 @@ export class HostCore {
       openUrl: options.openUrl,
     });
     this.#tasks = openKeptTasks({ home, clock, failed: (message) => this.log(undefined, 'error', message) });
-    const naming = options.naming ?? config.settings.naming ?? 'mcp__';
-    this.catalog = new Catalog(naming, [TOOL_SEARCH]);
+    const chosen = options.naming ?? config.settings.naming;
+    const naming = chosen ?? 'mcp__';
+    this.gatewayNaming = chosen ?? 'gateway';
+    this.gatewayView = createGatewayView(this.gatewayNaming);
+    this.catalog = new Catalog(naming, [TOOL_SEARCH, CALL_TOOL]);
     this.intake = this.#createIntake();
     this.#habits = config.settings.searchLearning === false ? undefined : openHabits(home);
     this.search = createSearch(() => this.catalog.snapshot, this.#habits);
@@ -413,6 +420,7 @@ export class HostCore {
       snapshot: () => this.catalog.snapshot,
       deferral: this.deferral,
       search: this.search,
+      gatewayNaming: this.gatewayNaming,
       connection: (server, session) => this.work.of(this.pool.get(server), session),
       absent: (name) =>
         absenceOf(

@@ -15,6 +15,7 @@ import type { ContentOptions } from './host-content.ts';
 import type { HostCore } from './host-core.ts';
 import { Passage } from './host-passage.ts';
 import type { Unsubscribe } from './lib/emitter.ts';
+import type { Spellings } from './policy/approval.ts';
 
 /** Use `host.session()`, and `end()` when the caller has gone. */
 export class HostSession {
@@ -32,12 +33,27 @@ export class HostSession {
 
   /** What this caller's model should be given now, in stable order; what it has found comes last. */
   tools(): readonly Tool[] {
-    return visibleTools(this.#core.deferral(), this.#session.loaded);
+    const { catalog, gatewayView } = this.#core;
+    const deferral = this.#core.deferral();
+    const { loaded, gateway } = this.#session;
+    return gateway ? gatewayView(catalog.snapshot, deferral, loaded) : visibleTools(deferral, loaded);
+  }
+
+  /** The tool of a name in any spelling, deferred or not. */
+  find(name: string): Tool | undefined {
+    return this.#core.catalog.snapshot.find(name);
   }
 
   /** Every tool there is, deferred or not: for people, who are not short of context. */
   allTools(): readonly Tool[] {
     return this.#core.catalog.snapshot.tools;
+  }
+
+  /** The names of a tool that rules are matched against; undefined if there is no such tool. */
+  spellings(name: string): Spellings | undefined {
+    const { snapshot } = this.#core.catalog;
+    const tool = snapshot.find(name);
+    return tool === undefined ? undefined : snapshot.ruleNames(tool).assigned;
   }
 
   /** What a resource holds: text, or bytes as base64. */

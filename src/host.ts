@@ -8,6 +8,7 @@ import type { SessionOptions } from './call/session.ts';
 import type { ShapedResult } from './call/shape.ts';
 import type { Completion, CompletionOptions, CompletionRef } from './catalog/completion.ts';
 import { definitionCost } from './catalog/deferral.ts';
+import { type NameForm, toolId } from './catalog/names.ts';
 import type { ListedPrompt, PromptArguments, PromptResult } from './catalog/prompts.ts';
 import type { ReadResult, ResourceListing } from './catalog/resources.ts';
 import type { ResourceListener } from './catalog/resources-subscribe.ts';
@@ -61,6 +62,8 @@ export class Host {
   readonly home: string;
   /** Lists that do not wait for every server; used by the gateway and by commands. */
   readonly firstLists: FirstLists;
+  /** The form of names towards clients of a gateway: as `naming` says, else `server__tool`. */
+  readonly gatewayNaming: NameForm;
   readonly #core: HostCore;
   readonly #servers: HostServers;
   #closing: Promise<void> | undefined;
@@ -71,6 +74,7 @@ export class Host {
     this.#core = core;
     this.home = core.home.dir;
     this.firstLists = core.firstLists;
+    this.gatewayNaming = core.gatewayNaming;
     this.#servers = new HostServers(core);
     this.#own = new HostSession(core, core.session);
   }
@@ -86,7 +90,12 @@ export class Host {
   tools(options: { readonly all?: boolean } = {}): readonly Tool[] {
     if (options.all !== true) return this.#own.tools();
     const { deferred } = this.#core.deferral();
-    return this.#core.catalog.snapshot.tools.map((tool) => deferred.get(tool.name) ?? tool);
+    return this.#core.catalog.snapshot.tools.map((tool) => deferred.get(toolId(tool)) ?? tool);
+  }
+
+  /** The tool of a name: as `tools()` gives it, as `mcp__server__tool` or as `server__tool`; deferred or not. */
+  find(name: string): Tool | undefined {
+    return this.#own.find(name);
   }
 
   /** What all definitions would cost a model, and what those that it is given now cost. */
@@ -95,7 +104,7 @@ export class Host {
     return { all: this.#core.deferral().definitionTokens, given };
   }
 
-  /** Calls a tool by the name that `tools()` gave it; rejects only with a PlugboardError. */
+  /** Calls a tool by the name that `tools()` gave it, or as `server__tool`; rejects only with a PlugboardError. */
   call(
     name: string,
     args: Readonly<Record<string, unknown>> = {},
@@ -200,9 +209,11 @@ export class Host {
     return { ...this.#core.report(connection), ...origin };
   }
 
-  /** Whether a tool, by its server's own name for it, is held back because it changed since it was pinned. */
+  /** Whether a tool, by its server's own name or its full name, is held back because it changed since it was pinned. */
   isHeld(server: string, tool: string): boolean {
-    return this.#core.catalog.listing(server)?.held?.some(({ name }) => name === tool) === true;
+    const { catalog } = this.#core;
+    if (catalog.listing(server)?.held?.some(({ name }) => name === tool) === true) return true;
+    return catalog.snapshot.findHeld(tool)?.server === server;
   }
 
   /** What is wrong in the configuration files, and where. */

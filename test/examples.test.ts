@@ -89,7 +89,7 @@ describe('examples', () => {
   });
 
   it('SRV-1: a gateway', async () => {
-    expect((await run('gateway/gateway.mjs')).split('\n')).toContain('mcp__files__read');
+    expect((await run('gateway/gateway.mjs')).split('\n')).toContain('files__read');
   });
 
   it('CAL-2: approval by rule', async () => {

@@ -99,7 +99,7 @@ await curve({
                   for (let n = 0; n < CALLS; n += 1) {
                     const message = `${at}-${n}`;
                     const { result } = await request('tools/call', {
-                      name: 'mcp__echo0__echo',
+                      name: 'echo0__echo',
                       arguments: { message },
                     });
                     if (result.content[0].text !== message) throw new Error(JSON.stringify(result));

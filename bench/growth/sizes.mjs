@@ -111,7 +111,7 @@ await curve({
   budgetMs: 20_000,
   contenders: [
     { name: LIMIT, open: through(throughLimit, 'sized') },
-    { name: HTTP, open: through(overHttp, 'mcp__echo0__sized') },
-    { name: STDIO, open: through(overStdio, 'mcp__echo0__sized') },
+    { name: HTTP, open: through(overHttp, 'echo0__sized') },
+    { name: STDIO, open: through(overStdio, 'echo0__sized') },
   ],
 });

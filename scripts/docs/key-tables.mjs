@@ -23,7 +23,7 @@ const DEFAULTS = {
   toolSearch: '"auto"',
   searchLearning: 'true',
   firstListWaitMs: '1500',
-  naming: '"mcp__"',
+  naming: '"mcp__"; `server__tool` through the gateway',
   client: '"plugboard" and its version',
   telemetry: 'false',
 };

@@ -1,6 +1,6 @@
 /** Why the server that a tool's name begins with has nothing to call: a better answer than that there is no such tool. */
 
-import { type Naming, plainName } from '../catalog/names.ts';
+import { type NameForm, type Naming, plainName } from '../catalog/names.ts';
 import type { Connection } from '../connection/connection.ts';
 import { refusalOf } from '../connection/reasons.ts';
 import type { ConnectionState } from '../connection/state.ts';
@@ -25,8 +25,11 @@ export function ownerOf<C extends Pick<Connection, 'name'>>(
   naming: Naming,
   connections: readonly C[],
 ): C | undefined {
+  const forms = new Set<NameForm>([naming, 'mcp__', 'gateway']);
   const [owner] = connections
-    .map((connection) => ({ connection, prefix: plainName(connection.name, '', naming) }))
+    .flatMap((connection) =>
+      [...forms].map((form) => ({ connection, prefix: plainName(connection.name, '', form) })),
+    )
     .filter(({ prefix }) => name.startsWith(prefix))
     .sort((a, b) => b.prefix.length - a.prefix.length);
   return owner?.connection;

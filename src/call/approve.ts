@@ -1,19 +1,18 @@
 /** Lets a call through, asks the person, or refuses (CAL-2). What is decided is in `policy/approval.ts`. */
 
-import { plainName } from '../catalog/names.ts';
 import { PlugboardError } from '../errors.ts';
 import { signalOf } from '../lib/cancellation.ts';
 import { decideApproval } from '../policy/approval.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
-import { settingsOf } from './settings.ts';
+import { settingsOf, toolSettings } from './settings.ts';
 
 export const approve: Stage = (context, next) => (call) => {
   const { tool, entry } = settingsOf(call);
   const settings = context.settings();
   const decision = decideApproval({
-    name: context.snapshot().ruleName(tool),
-    plainName: () => plainName(tool.server, tool.tool, 'mcp__'),
-    approval: entry.tools?.[tool.tool]?.approval ?? entry.approval ?? settings.defaults?.approval ?? 'auto',
+    names: context.snapshot().ruleNames(tool),
+    approval:
+      toolSettings(context, call)?.approval ?? entry.approval ?? settings.defaults?.approval ?? 'auto',
     permissions: settings.permissions ?? {},
     hints: tool.annotations,
     trusted: entry.trusted === true,
@@ -39,11 +38,11 @@ export const approve: Stage = (context, next) => (call) => {
 
 async function ask(context: CallContext, call: Call, reason: string, next: Handler): ReturnType<Handler> {
   const { tool } = settingsOf(call);
-  const rule = context.snapshot().ruleName(tool);
+  const { rule } = context.snapshot().ruleNames(tool);
   const { session } = call;
   if (session.approve === undefined) {
     call.decision = 'nobody to ask';
-    throw new PlugboardError('APPROVAL_REQUIRED', `${tool.name} has to be approved: ${reason}`, {
+    throw new PlugboardError('APPROVAL_REQUIRED', `${call.name} has to be approved: ${reason}`, {
       server: tool.server,
       hint: `Nobody can be asked here. To allow it, add ${JSON.stringify(rule)} to permissions.allow in config.json.`,
     });
@@ -79,7 +78,7 @@ async function ask(context: CallContext, call: Call, reason: string, next: Handl
     case 'deny':
       throw denied(call, 'you denied it');
     case 'cancel':
-      throw new PlugboardError('CANCELLED', `${tool.name} was cancelled when it was asked about`, {
+      throw new PlugboardError('CANCELLED', `${call.name} was cancelled when it was asked about`, {
         server: tool.server,
       });
     default:

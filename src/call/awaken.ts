@@ -18,11 +18,12 @@ async function awakened(context: CallContext, call: Call, next: Handler): Return
   const { tool, connection } = settingsOf(call);
   await connection.ready(signalOf(call));
   const now = context.snapshot().find(call.name);
-  if (now === undefined) {
+  // Another tool may have got this name (F33).
+  if (now?.server !== tool.server || now.tool !== tool.tool) {
     if (context.snapshot().findHeld(call.name) !== undefined) throw pinChanged(tool.server, tool.tool);
     throw new PlugboardError('UNKNOWN_TOOL', `${tool.server} no longer has a tool called ${tool.tool}`, {
       server: tool.server,
-      hint: 'The list was read again: tools() has what it offers now.',
+      hint: 'List the tools again: this server offers others now.',
     });
   }
   call.tool = now;

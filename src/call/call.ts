@@ -3,6 +3,7 @@
 import type { Snapshot } from '../catalog/catalog.ts';
 import type { Deferral } from '../catalog/deferral.ts';
 import type { Habits } from '../catalog/habits.ts';
+import type { NameForm } from '../catalog/names.ts';
 import type { Search } from '../catalog/search-view.ts';
 import type { Tool } from '../catalog/tool.ts';
 import type { Settings } from '../config/entry.ts';
@@ -71,6 +72,8 @@ export interface CallContext {
   readonly snapshot: () => Snapshot;
   readonly deferral: () => Deferral;
   readonly search: Search;
+  /** The form of names towards clients of the gateway. */
+  readonly gatewayNaming: NameForm;
   readonly connection: (server: string, session: Session) => Connection | undefined;
   /** Why the server that a name begins with has no tools to call, when that is known. */
   readonly absent: (name: string) => PlugboardError | undefined;

@@ -1,16 +1,20 @@
 /** Remembers that a tool which a search had found was really used. */
 
+import { toolId } from '../catalog/names.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
+import { settingsOf } from './settings.ts';
 
 export const learn: Stage = (context, next) => (call) =>
   call.session.found.size === 0 ? next(call) : learning(context, call, next);
 
 async function learning(context: CallContext, call: Call, next: Handler): ReturnType<Handler> {
+  const { tool } = settingsOf(call);
+  const id = toolId(tool);
   const result = await next(call);
-  const query = call.session.found.get(call.name);
+  const query = call.session.found.get(id);
   if (query !== undefined && !result.isError) {
-    call.session.found.delete(call.name);
-    context.habits?.learn(query, call.name);
+    call.session.found.delete(id);
+    context.habits?.learn(query, tool.name);
   }
   return result;
 }

@@ -1,9 +1,12 @@
-/** Finds the tool and the connection that a name stands for; a wrong name is answered with the nearest ones. */
+/** Finds the tool and the connection of a name, in any spelling; an unknown name is answered with similar ones. */
 
+import { TOOL_SEARCH } from '../catalog/deferral.ts';
 import { PlugboardError } from '../errors.ts';
 import { nearest } from '../lib/nearest.ts';
 import { pinChanged } from '../policy/pins-refusal.ts';
-import type { Stage } from './call.ts';
+import type { Call, CallContext, Stage } from './call.ts';
+
+const MAX_SIMILAR = 3;
 
 export const resolve: Stage = (context, next) => (call) => {
   if (context.leave.aborted)
@@ -15,14 +18,13 @@ export const resolve: Stage = (context, next) => (call) => {
     if (held !== undefined) return Promise.reject(pinChanged(held.server, held.tool));
     const absent = context.absent(String(call.name));
     if (absent !== undefined) return Promise.reject(absent);
-    const close = nearest(
-      String(call.name),
-      snapshot.tools.map((known) => known.name),
-    );
+    const close = similarNames(context, call);
     const hint =
       close.length > 0
         ? `Did you mean ${close.join(' or ')}?`
-        : 'Ask for the list of tools again: it changes as servers come and go.';
+        : context.deferral().searchTool === undefined
+          ? 'List the tools again: they change as servers start and stop.'
+          : `Find it with ${TOOL_SEARCH}.`;
     return Promise.reject(
       new PlugboardError('UNKNOWN_TOOL', `there is no tool called ${JSON.stringify(String(call.name))}`, {
         hint,
@@ -41,3 +43,19 @@ export const resolve: Stage = (context, next) => (call) => {
   call.connection = connection;
   return next(call);
 };
+
+/** Names that the caller can use, most likely first: other prefixes, the tool's own name alone, and typos. */
+function similarNames(context: CallContext, { name: given, session }: Call): readonly string[] {
+  const name = String(given);
+  const snapshot = context.snapshot();
+  const known = snapshot.tools.map((tool) => ({
+    tool: tool.tool,
+    name: session.gateway ? (snapshot.nameOf(tool, context.gatewayNaming) ?? tool.name) : tool.name,
+  }));
+  const meant = known.filter((each) => each.tool === name || name.endsWith(`__${each.name}`));
+  const typos = nearest(
+    session.gateway ? name.replace(/^mcp__/, '') : name,
+    known.map((each) => each.name),
+  );
+  return [...new Set([...meant.map((each) => each.name), ...typos])].slice(0, MAX_SIMILAR);
+}

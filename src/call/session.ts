@@ -33,6 +33,8 @@ export interface SessionOptions extends Questioned {
   readonly canBeAsked?: (() => boolean) | undefined;
   /** Whether a model reads the results (default): they are cleaned and kept within its limits. */
   readonly forModel?: boolean | undefined;
+  /** A client of the gateway: tools have the gateway's names, and found ones are called through `call_tool`. */
+  readonly gateway?: boolean | undefined;
 }
 
 export interface Session extends Questioned {
@@ -40,12 +42,13 @@ export interface Session extends Questioned {
   readonly approve: Approve | undefined;
   readonly approvals: 'enforce' | 'client';
   readonly forModel: boolean;
+  readonly gateway: boolean;
   readonly canBeAsked: (() => boolean) | undefined;
-  /** Names of tools that a person allowed for as long as this session lasts. */
+  /** Rules that a person allowed for as long as this session lasts. */
   readonly allowed: Set<string>;
-  /** Names of deferred tools that were found, in the order they were: appended, never reordered. */
+  /** Identities (`toolId`) of deferred tools that were found, in the order they were: appended, never reordered. */
   readonly loaded: Set<string>;
-  /** Which search found a tool that has not been called since. */
+  /** The search that found a tool (by identity) which has not been called since. */
   readonly found: Map<string, string>;
 }
 
@@ -55,6 +58,7 @@ export function createSession(id: string, options: SessionOptions): Session {
     approve: options.approve,
     approvals: options.approvals ?? 'enforce',
     forModel: options.forModel ?? true,
+    gateway: options.gateway ?? false,
     canBeAsked: options.canBeAsked,
     allowed: new Set(),
     loaded: new Set(),

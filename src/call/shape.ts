@@ -10,7 +10,7 @@ import { asPlugboardError } from '../errors.ts';
 import type { Call, CallContext, Stage } from './call.ts';
 import { cleanResult } from './clean-result.ts';
 import { type Cost, costOf, cutTo, wholeOf } from './cut.ts';
-import { settingsOf } from './settings.ts';
+import { settingsOf, toolSettings } from './settings.ts';
 
 export const WARN_OUTPUT_TOKENS = 10_000;
 
@@ -36,9 +36,9 @@ export const shape: Stage = (context, next) => async (call) => {
 };
 
 function maxTokensOf(context: CallContext, call: Call): number {
-  const { tool, entry } = settingsOf(call);
+  const { entry } = settingsOf(call);
   return (
-    entry.tools?.[tool.tool]?.maxOutputTokens ??
+    toolSettings(context, call)?.maxOutputTokens ??
     entry.maxOutputTokens ??
     context.maxOutputTokens ??
     limitFor('maxOutputTokens', entry, context.settings())

@@ -1,7 +1,8 @@
 /** Answers `tool_search`: finds deferred tools, loads them into the caller's session, and shows their definitions. */
 
 import type { CallResult } from '../catalog/accept-result.ts';
-import { TOOL_SEARCH } from '../catalog/deferral.ts';
+import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
+import { toolId } from '../catalog/names.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Call, CallContext, Stage } from './call.ts';
@@ -28,18 +29,32 @@ async function searched(context: CallContext, call: Call): Promise<CallResult> {
   const wanted =
     typeof limit === 'number' ? Math.min(Math.max(Math.trunc(limit), 1), MAX_LIMIT) : DEFAULT_LIMIT;
   const found = (await context.search(query, wanted)).map(({ tool }) => tool);
+  const { session } = call;
   for (const tool of found) {
-    call.session.loaded.add(tool.name);
-    call.session.found.set(tool.name, query);
+    const id = toolId(tool);
+    session.loaded.add(id);
+    session.found.set(id, query);
   }
-  return found.length === 0 ? nothing(query) : definitions(found);
+  if (found.length === 0) return nothing(query);
+  if (!session.gateway) return definitions(found, 'they can be called by name now.');
+  const snapshot = context.snapshot();
+  const named = found.map((tool) => ({
+    ...tool,
+    name: snapshot.nameOf(tool, context.gatewayNaming) ?? tool.name,
+  }));
+  const example = JSON.stringify({ name: named[0]?.name, arguments: {} });
+  return definitions(
+    named,
+    `call one with ${CALL_TOOL}: its name, and arguments as its inputSchema requires, as in ${example}`,
+  );
 }
 
-function definitions(found: readonly Tool[]): CallResult {
+function definitions(found: readonly Tool[], howToCall: string): CallResult {
   const shown = found.map(({ name, description, inputSchema }) =>
     JSON.stringify({ name, description, inputSchema }),
   );
-  const text = `${found.length} tools found; they can be called by name now.\n${shown.join('\n')}`;
+  const count = found.length === 1 ? '1 tool' : `${found.length} tools`;
+  const text = `${count} found; ${howToCall}\n${shown.join('\n')}`;
   return { content: [{ type: 'text', text }], isError: false };
 }
 

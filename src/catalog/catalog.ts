@@ -2,12 +2,13 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { EntryBase } from '../config/entry.ts';
+import type { RuleNames, Spellings } from '../policy/approval.ts';
 import { clean } from '../policy/clean.ts';
 import { cleanSchema } from '../policy/clean-schema.ts';
 import type { AcceptedTool } from './accept.ts';
 import { acceptTools } from './accept-lists.ts';
 import { toolFilter } from './filter.ts';
-import { assignNames, type Naming } from './names.ts';
+import { assignNames, type NameForm, type NameTable, type Naming, plainName, type ToolKey } from './names.ts';
 import type { Tool, ToolAnnotations } from './tool.ts';
 
 const MAX_INSTRUCTIONS_CHARS = 4_096;
@@ -32,16 +33,14 @@ export interface Snapshot {
   readonly version: number;
   /** By server, then by tool, in the order of their code units: the same servers always give the same order (CAT-6). */
   readonly tools: readonly Tool[];
+  /** The tool of a name: in the host's own form, as `mcp__server__tool`, or as `server__tool`. */
   find(name: string): Tool | undefined;
   /** A tool of this name that is held back, so that a call of it can say why. */
-  findHeld(name: string): Held | undefined;
-  /** The name that permission rules are written against: always `mcp__server__tool`, whatever models are told. */
-  ruleName(tool: Tool): string;
-}
-
-export interface Held {
-  readonly server: string;
-  readonly tool: string;
+  findHeld(name: string): ToolKey | undefined;
+  /** A tool's name in any form; undefined if there is no such tool. */
+  nameOf(tool: ToolKey, form: NameForm): string | undefined;
+  /** The names that permission rules are matched against. */
+  ruleNames(tool: ToolKey): RuleNames;
 }
 
 /** Reads a raw list; one hopeless tool is left out with its reason and harms no other (F56). */
@@ -122,33 +121,116 @@ export class Catalog {
     const keys = servers.flatMap(([server, { listing }]) =>
       [...listing.tools, ...(listing.held ?? [])].map((tool) => ({ server, tool: tool.name })),
     );
-    // Named before anything is filtered, so that hiding a tool renames nobody.
-    const names = assignNames(keys, this.naming, { reserved: this.#reserved });
-    const rules = this.naming === 'mcp__' ? names : assignNames(keys, 'mcp__');
+    // Named before anything is filtered, so that hiding a tool renames no other.
+    const names = new FormTables(keys, this.#reserved);
+    const own = names.of(this.naming);
     const tools: Tool[] = [];
     const byName = new Map<string, Tool>();
-    const heldByName = new Map<string, Held>();
+    const heldByName = new Map<string, ToolKey>();
     for (const [server, { listing, entry }] of servers) {
       const passes = toolFilter(entry);
       for (const accepted of [...listing.tools].sort((a, b) => compare(a.name, b.name))) {
-        const name = names.nameOf(server, accepted.name);
+        const name = own.nameOf(server, accepted.name);
         if (name === undefined || byName.has(name) || !passes(accepted.name)) continue;
         const tool = { name, server, ...this.#cleaned(accepted) };
         tools.push(tool);
         byName.set(name, tool);
       }
       for (const { name: tool } of listing.held ?? []) {
-        const name = names.nameOf(server, tool);
+        const name = own.nameOf(server, tool);
         if (name !== undefined && passes(tool)) heldByName.set(name, { server, tool });
       }
     }
+    /** The host's own name of a tool that is spelled in another form. */
+    const respelled = (name: string): string => {
+      const key = names.of('gateway').keyOf(name) ?? names.of('mcp__').keyOf(name);
+      return (key === undefined ? undefined : own.nameOf(key.server, key.tool)) ?? '';
+    };
+    const find = (name: string): Tool | undefined => {
+      const known = byName.get(name);
+      if (known !== undefined) return known;
+      const tool = byName.get(respelled(name));
+      // At most one more entry for each form of a tool: clients of the gateway use no other.
+      if (tool !== undefined) byName.set(name, tool);
+      return tool;
+    };
+    const rules = new WeakMap<ToolKey, RuleNames>();
     return {
       version: this.#version,
       tools,
-      find: (name) => byName.get(name),
-      findHeld: (name) => heldByName.get(name),
-      ruleName: ({ server, tool, name }) => rules.nameOf(server, tool) ?? name,
+      find,
+      findHeld: (name) =>
+        heldByName.size === 0 ? undefined : (heldByName.get(name) ?? heldByName.get(respelled(name))),
+      nameOf: ({ server, tool }, form) => names.of(form).nameOf(server, tool),
+      ruleNames: (key) => {
+        let found = rules.get(key);
+        if (found === undefined) {
+          found = new ToolRuleNames(key, names);
+          rules.set(key, found);
+        }
+        return found;
+      },
     };
+  }
+}
+
+/** One table of names for each form, made when it is first needed: most hosts need one. */
+class FormTables {
+  readonly #keys: readonly ToolKey[];
+  readonly #reserved: readonly string[];
+  readonly #tables = new Map<NameForm, NameTable>();
+
+  constructor(keys: readonly ToolKey[], reserved: readonly string[]) {
+    this.#keys = keys;
+    this.#reserved = reserved;
+  }
+
+  of(form: NameForm): NameTable {
+    let table = this.#tables.get(form);
+    if (table === undefined) {
+      table = assignNames(this.#keys, form, { reserved: this.#reserved });
+      this.#tables.set(form, table);
+    }
+    return table;
+  }
+}
+
+/**
+ * Made when a rule is first matched: most hosts have none. A tool that has left the catalog has no assigned names,
+ * so rules that deny still apply to it and rules that allow do not.
+ */
+class ToolRuleNames implements RuleNames {
+  readonly rule: string;
+  readonly #key: ToolKey;
+  readonly #tables: FormTables;
+  #assigned: Spellings | undefined;
+  #all: Spellings | undefined;
+
+  constructor(key: ToolKey, tables: FormTables) {
+    const { server, tool } = key;
+    this.#key = key;
+    this.#tables = tables;
+    this.rule = tables.of('mcp__').nameOf(server, tool) ?? plainName(server, tool, 'mcp__');
+  }
+
+  get assigned(): Spellings {
+    this.#assigned ??= { long: this.#assignedIn('mcp__'), short: this.#assignedIn('gateway') };
+    return this.#assigned;
+  }
+
+  get all(): Spellings {
+    const { server, tool } = this.#key;
+    const { long, short } = this.assigned;
+    this.#all ??= {
+      long: [...long, plainName(server, tool, 'mcp__')],
+      short: [...short, plainName(server, tool, 'gateway')],
+    };
+    return this.#all;
+  }
+
+  #assignedIn(form: NameForm): readonly string[] {
+    const name = this.#tables.of(form).nameOf(this.#key.server, this.#key.tool);
+    return name === undefined ? [] : [name];
   }
 }
 

@@ -3,6 +3,7 @@
 import type { Settings } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Snapshot } from './catalog.ts';
+import { toolId } from './names.ts';
 import { estimateTokens } from './tokens.ts';
 import type { Tool } from './tool.ts';
 
@@ -12,6 +13,8 @@ export type ToolSearchMode = NonNullable<Settings['toolSearch']>;
 const DEFAULT_SHARE_PERCENT = 10;
 export const DEFAULT_CONTEXT_TOKENS = 200_000;
 export const TOOL_SEARCH = 'tool_search';
+/** Calls a found tool for clients of the gateway, whose list of tools may be fixed. */
+export const CALL_TOOL = 'call_tool';
 
 /** How much of what exists is named in the search tool's description. */
 const MAX_LISTED_SERVERS = 60;
@@ -21,9 +24,11 @@ const MAX_LISTING_CHARS = 4_000;
 export interface Deferral {
   /** Given to the model at once. */
   readonly direct: readonly Tool[];
-  /** Found through `tool_search`; empty when everything is given at once. */
+  /** Found through `tool_search`, by identity (`toolId`); empty when everything is given at once. */
   readonly deferred: ReadonlyMap<string, Tool>;
   readonly searchTool: Tool | undefined;
+  /** The same for clients of the gateway, which call what they found through `call_tool`. */
+  readonly gatewaySearchTool: Tool | undefined;
   /** What all definitions together would cost. */
   readonly definitionTokens: number;
 }
@@ -58,11 +63,15 @@ export function createDeferral(snapshot: () => Snapshot, options: () => Deferral
   };
 }
 
-/** What the model is given: in stable order, with what it has loaded behind it in the order it was loaded. */
+/** The tools for a model: in stable order, with those it has found (by identity) last, in the order they were found. */
 export function visibleTools(deferral: Deferral, loaded: Iterable<string>): readonly Tool[] {
   if (deferral.searchTool === undefined) return deferral.direct;
-  const found = [...loaded].flatMap((name) => deferral.deferred.get(name) ?? []);
-  return [...deferral.direct, deferral.searchTool, ...found];
+  return [...deferral.direct, deferral.searchTool, ...foundTools(deferral, loaded)];
+}
+
+/** The deferred tools among these identities; those that are gone are left out. */
+export function foundTools({ deferred }: Deferral, loaded: Iterable<string>): readonly Tool[] {
+  return [...loaded].flatMap((id) => deferred.get(id) ?? []);
 }
 
 export function defer(snapshot: Snapshot, options: DeferralOptions): Deferral {
@@ -71,12 +80,14 @@ export function defer(snapshot: Snapshot, options: DeferralOptions): Deferral {
   const candidates = snapshot.tools.filter((tool) => !alwaysLoad(tool.server));
   const on = typeof mode === 'boolean' ? mode : definitionTokens > (contextTokens * shareOf(mode)) / 100;
   if (!on || candidates.length === 0) {
-    return { direct: snapshot.tools, deferred: new Map(), searchTool: undefined, definitionTokens };
+    const none = { searchTool: undefined, gatewaySearchTool: undefined };
+    return { direct: snapshot.tools, deferred: new Map(), ...none, definitionTokens };
   }
   return {
     direct: snapshot.tools.filter((tool) => alwaysLoad(tool.server)),
-    deferred: new Map(candidates.map((tool) => [tool.name, { ...tool, deferred: true }])),
-    searchTool: searchTool(candidates),
+    deferred: new Map(candidates.map((tool) => [toolId(tool), { ...tool, deferred: true }])),
+    searchTool: searchTool(candidates, 'can then be called by name'),
+    gatewaySearchTool: searchTool(candidates, `are called through ${CALL_TOOL}, with the name given there`),
     definitionTokens,
   };
 }
@@ -94,15 +105,15 @@ function shareOf(mode: 'auto' | `auto:${number}`): number {
   return mode === 'auto' ? DEFAULT_SHARE_PERCENT : Number(mode.slice('auto:'.length));
 }
 
-/** An ordinary tool, so that it works with every model. Its description says what there is to be found. */
-function searchTool(deferred: readonly Tool[]): Tool {
+/** An ordinary tool, so that it works with every model. Its description lists what can be found. */
+function searchTool(deferred: readonly Tool[], howToCall: string): Tool {
   return {
     name: TOOL_SEARCH,
     server: '',
     tool: TOOL_SEARCH,
     description:
       'Finds tools that are not loaded yet. Say in a few words what you want to do; the best matches come back ' +
-      'with their complete definitions and can then be called by name. "select:name_a,name_b" loads tools by ' +
+      `with their complete definitions and ${howToCall}. "select:name_a,name_b" loads tools by ` +
       'their exact names; "+word" makes a word mandatory.\n\n' +
       `${deferred.length} more tools can be found this way:\n${listing(deferred)}`,
     inputSchema: {

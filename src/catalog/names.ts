@@ -1,14 +1,18 @@
 /**
- * What tools are called towards a model: `mcp__server__tool` or `server_tool`, and the exact way back.
+ * Names of tools in every form (`mcp__server__tool`, `server_tool`, `server__tool`), and the exact way back.
  *
- * A name depends on its own server and tool alone, unless two of them would be called the same. Then all of
- * them get a hash of (server, tool) at their end: nobody keeps the plain name, so nobody shadows anybody, and
- * neither the order of the tools nor who came first decides anything.
+ * A name depends on its own server and tool alone, unless two of them would get the same name. Then all of
+ * them get a hash of (server, tool) at the end: none keeps the plain name, so none shadows another, and the
+ * order of the tools does not matter.
  */
 
 import { createHash } from 'node:crypto';
 
+/** The form of names that a person can choose. */
 export type Naming = 'mcp__' | 'short';
+
+/** `gateway`: `server__tool`, the default for clients of the gateway. */
+export type NameForm = Naming | 'gateway';
 
 export interface ToolKey {
   readonly server: string;
@@ -33,8 +37,22 @@ export interface AssignOptions {
 /** The smallest limit among the providers. */
 export const MAX_TOOL_NAME_CHARS = 64;
 
-/** Of a name that is cut, this much of the server stays if the tool needs the rest: rules name servers. */
-const SERVER_SHARE_CHARS = 32;
+/** Leaves room within 64 characters for the prefix that agents add, such as `mcp__plugboard__`. */
+export const MAX_GATEWAY_NAME_CHARS = 48;
+
+interface FormRules {
+  readonly prefix: string;
+  readonly separator: string;
+  readonly maxChars: number;
+  /** Of a name that is cut, this much of the server is kept if the tool needs the rest: rules name servers. */
+  readonly serverShareChars: number;
+}
+
+const FORMS: Readonly<Record<NameForm, FormRules>> = {
+  mcp__: { prefix: 'mcp__', separator: '__', maxChars: MAX_TOOL_NAME_CHARS, serverShareChars: 32 },
+  short: { prefix: '', separator: '_', maxChars: MAX_TOOL_NAME_CHARS, serverShareChars: 32 },
+  gateway: { prefix: '', separator: '__', maxChars: MAX_GATEWAY_NAME_CHARS, serverShareChars: 16 },
+};
 
 /** Hexadecimal digits at the end of a name: none, then more each time a name is still not unique. */
 const HASH_CHARS = [0, 8, 16, 40] as const;
@@ -60,14 +78,14 @@ const SPEAKING = /[A-Za-z0-9]/;
  */
 export function assignNames(
   tools: Iterable<ToolKey>,
-  naming: Naming,
+  form: NameForm,
   options: AssignOptions = {},
 ): NameTable {
   const reserved = new Set(options.reserved);
   const drafts = distinct(tools).map((key): Draft => {
-    const plain = plainName(key.server, key.tool, naming);
-    return needsHash(key, plain)
-      ? { key, grade: 1, name: gradedName(key, naming, 1) }
+    const plain = plainName(key.server, key.tool, form);
+    return needsHash(key, plain, form)
+      ? { key, grade: 1, name: gradedName(key, form, 1) }
       : { key, grade: 0, name: plain };
   });
 
@@ -83,7 +101,7 @@ export function assignNames(
     for (const claimant of claimants) {
       if (claimant.name !== name || claimant.grade === HASH_CHARS.length - 1) continue;
       claimant.grade += 1;
-      claimant.name = gradedName(claimant.key, naming, claimant.grade);
+      claimant.name = gradedName(claimant.key, form, claimant.grade);
       waiting.push(claimant);
     }
   }
@@ -91,47 +109,72 @@ export function assignNames(
 }
 
 /**
- * The name without regard to length and to other tools: what a person would write in a rule. Rules should look
- * at it as well as at the assigned name, or a collision would lift a `deny`.
+ * The name without regard to length and to other tools: what a person would write in a rule. Rules match it
+ * as well as the assigned name, or a collision would lift a `deny`.
  */
-export function plainName(server: string, tool: string, naming: Naming): string {
-  return join(sanitise(server), sanitise(tool), naming);
+export function plainName(server: string, tool: string, form: NameForm): string {
+  return join(sanitise(server), sanitise(tool), form);
+}
+
+/** A tool's identity as a key of maps. */
+export function toolId({ server, tool }: ToolKey): string {
+  // JSON keeps ("a", "b__c") apart from ("a__b", "c"), and lone surrogates apart from each other.
+  return JSON.stringify([server, tool]);
+}
+
+/** The servers whose tools may have this name, as `mcp__server__tool` or as `server__tool`. */
+export function possibleOwners(name: string, servers: readonly string[]): readonly string[] {
+  const forms = ['mcp__', 'gateway'] as const;
+  return servers.filter((server) =>
+    forms.some((form) => {
+      const { serverShareChars, separator } = FORMS[form];
+      const safe = sanitise(server);
+      // A name that is cut keeps at least the beginning of the server's.
+      const beginning =
+        safe.length > serverShareChars
+          ? join(safe.slice(0, serverShareChars), '', form).slice(0, -separator.length)
+          : join(safe, '', form);
+      return name.startsWith(beginning);
+    }),
+  );
 }
 
 function sanitise(part: string): string {
   return part.replace(FOREIGN, '_');
 }
 
-function join(server: string, tool: string, naming: Naming): string {
-  if (naming === 'mcp__') return `mcp__${server}__${tool}`;
-  const name = `${server}_${tool}`;
-  // Gemini wants a letter or an underscore in front.
-  return /^[A-Za-z_]/.test(name) ? name : `_${name}`;
+function join(server: string, tool: string, form: NameForm): string {
+  const { prefix, separator } = FORMS[form];
+  const name = `${prefix}${server}${separator}${tool}`;
+  if (form === 'mcp__') return name;
+  // Gemini requires a letter or an underscore in front.
+  if (!/^[A-Za-z_]/.test(name)) return `_${name}`;
+  // No gateway name begins like the long form, so each spelling stands for one tool only.
+  return form === 'gateway' && name.startsWith(FORMS.mcp__.prefix) ? `_${name}` : name;
 }
 
-/** Too long, or one half has nothing left that could tell it from its neighbours (`读取` and `删除`). */
-function needsHash({ server, tool }: ToolKey, plain: string): boolean {
+/** True if the name is too long, or one half has no letter or digit left to tell it from others (`读取` and `删除`). */
+function needsHash({ server, tool }: ToolKey, plain: string, form: NameForm): boolean {
   return (
-    plain.length > MAX_TOOL_NAME_CHARS || !SPEAKING.test(sanitise(server)) || !SPEAKING.test(sanitise(tool))
+    plain.length > FORMS[form].maxChars || !SPEAKING.test(sanitise(server)) || !SPEAKING.test(sanitise(tool))
   );
 }
 
-function gradedName({ server, tool }: ToolKey, naming: Naming, grade: number): string {
-  // JSON keeps ("a", "b__c") apart from ("a__b", "c"), and lone surrogates apart from each other.
-  const digest = createHash('sha256')
-    .update(JSON.stringify([server, tool]))
-    .digest('hex');
+function gradedName(key: ToolKey, form: NameForm, grade: number): string {
+  const digest = createHash('sha256').update(toolId(key)).digest('hex');
   const hash = digest.slice(0, HASH_CHARS[grade]);
-  const frame = naming === 'mcp__' ? 'mcp____'.length : '__'.length;
-  const room = MAX_TOOL_NAME_CHARS - frame - hash.length - 1;
-  const safeServer = sanitise(server);
-  const safeTool = sanitise(tool);
+  const { prefix, separator, maxChars, serverShareChars } = FORMS[form];
+  // Forms without a prefix may get an underscore in front.
+  const frame = Math.max(prefix.length, 1) + separator.length;
+  const room = maxChars - frame - hash.length - 1;
+  const safeServer = sanitise(key.server);
+  const safeTool = sanitise(key.tool);
   const serverChars = Math.min(
     safeServer.length,
-    Math.max(room - safeTool.length, Math.min(SERVER_SHARE_CHARS, room)),
+    Math.max(room - safeTool.length, Math.min(serverShareChars, room)),
   );
   const toolChars = room - serverChars;
-  return `${join(safeServer.slice(0, serverChars), safeTool.slice(0, toolChars), naming)}_${hash}`;
+  return `${join(safeServer.slice(0, serverChars), safeTool.slice(0, toolChars), form)}_${hash}`;
 }
 
 function distinct(tools: Iterable<ToolKey>): ToolKey[] {

@@ -11,10 +11,11 @@ export function createSearch(snapshot: () => Snapshot, habits: Habits | undefine
   return async (query, limit) => {
     // The ranker and what it learnt are loaded when somebody searches, not before.
     const { buildIndex } = await import('./search/tool-index.ts');
-    const { version, tools } = snapshot();
+    const { version, tools, find } = snapshot();
     if (built?.version !== version) built = { version, index: buildIndex(tools) };
     const usage = await habits?.counts();
     return built.index.search(query, {
+      find,
       ...(limit === undefined ? {} : { limit }),
       ...(usage === undefined ? {} : { usage }),
     });

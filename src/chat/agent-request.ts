@@ -38,7 +38,7 @@ const agentArguments = z.strictObject({
     .refine(isAbsolute, 'has to be an absolute path')
     .optional()
     .describe('Absolute path of the project to work in; default: where the gateway runs.'),
-  tools: z.array(text).optional().describe('Only these tools may be used, as globs of mcp__server__tool.'),
+  tools: z.array(text).optional().describe('Only these tools may be used, as globs of server__tool.'),
   approval_policy: z
     .enum(['ask', 'never'])
     .optional()

@@ -2,7 +2,6 @@
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import picomatch from 'picomatch';
 import type { SessionOptions } from '../call/session.ts';
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { Home } from '../config/home.ts';
@@ -11,6 +10,7 @@ import { createHost, type Host } from '../host.ts';
 import type { HostOptions } from '../host-options.ts';
 import type { HostSession } from '../host-session.ts';
 import { isRecord } from '../lib/json-rpc.ts';
+import { ruleMatcher } from '../policy/approval.ts';
 import type { AgentHost } from './agent-host.ts';
 import type { ThreadSettings } from './agent-request.ts';
 import { Conversation } from './conversation.ts';
@@ -106,7 +106,11 @@ export class Threads {
 
 /** One session of a host as an agent sees it, with only the tools that it may use. */
 function agentHost(host: Host, session: HostSession, globs: readonly string[] | undefined): AgentHost {
-  const isAllowed = globs === undefined ? () => true : picomatch([...globs, TOOL_SEARCH]);
+  const rules = globs?.map(ruleMatcher);
+  const isAllowed = (name: string): boolean =>
+    rules === undefined ||
+    name === TOOL_SEARCH ||
+    rules.some((matches) => matches(session.spellings(name) ?? { long: [name], short: [] }));
   return {
     tools: () => session.tools().filter(({ name }) => isAllowed(name)),
     call: (name, args, options) => {

@@ -67,6 +67,7 @@ function viewOf(host: Host, need: Need): CommandHost {
   const takesPart = (server: string): boolean => wanted === 'all' || wanted.includes(server);
   return {
     tools: () => session.allTools().filter(({ server }) => takesPart(server)),
+    find: (name) => session.find(name),
     call: (name, args, options) => session.call(name, args, options),
     servers: () => host.servers().filter(({ name }) => takesPart(name)),
     search: async (query, options) =>

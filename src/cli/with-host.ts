@@ -34,6 +34,7 @@ export type CommandHost = Pick<
   | 'close'
   | 'connect'
   | 'credentialPlace'
+  | 'find'
   | 'firstLists'
   | 'isHeld'
   | 'login'

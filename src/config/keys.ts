@@ -181,7 +181,7 @@ export const SETTINGS_KEYS: Keys = keys({
         deny: { kind: globs, description: 'Calls that are refused; wins over everything.' },
       }),
     ),
-    description: 'Rules for calls, as globs of mcp__server__tool.',
+    description: 'Rules for calls, as globs of server__tool or mcp__server__tool.',
   },
   toolSearch: {
     kind: either(flag, pattern('"auto" or "auto:<percent>"', '^auto(:\\d{1,3})?$')),
@@ -197,7 +197,10 @@ export const SETTINGS_KEYS: Keys = keys({
     description:
       'How long lists wait for servers at first contact, in milliseconds (1500; longer for some agents).',
   },
-  naming: { kind: oneOf('mcp__', 'short'), description: 'How tools are named for models.' },
+  naming: {
+    kind: oneOf('mcp__', 'short'),
+    description: 'How tools and prompts are named for models, through the gateway too.',
+  },
   client: {
     kind: object(
       keys({
@@ -218,7 +221,10 @@ export const SETTINGS_KEYS: Keys = keys({
         keys({
           model: { kind: word, description: 'The model, as `chat --model` takes it.' },
           contextTokens: { kind: positive(100_000_000), description: 'How much the model can take.' },
-          tools: { kind: globs, description: 'Only these tools, as globs of mcp__server__tool.' },
+          tools: {
+            kind: globs,
+            description: 'Only these tools, as globs of server__tool or mcp__server__tool.',
+          },
           approvalPolicy: {
             kind: oneOf('ask', 'never'),
             description: 'Whether calls that have to be asked about are asked, or refused.',

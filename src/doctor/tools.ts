@@ -1,9 +1,8 @@
 /** Tools that cannot be used as they are: left out, held back, or with names that models are not given whole. */
 
+import { MAX_GATEWAY_NAME_CHARS, plainName } from '../catalog/names.ts';
 import { type Check, plural, type ServerCase } from './check.ts';
 
-/** What providers take as a tool's name. */
-const MAX_NAME_CHARS = 64;
 const MAX_SHOWN = 5;
 
 export function checkTools({ spec, report }: ServerCase): Check | undefined {
@@ -20,13 +19,15 @@ export function checkTools({ spec, report }: ServerCase): Check | undefined {
 }
 
 export function checkNames({ spec, tools }: ServerCase): Check | undefined {
-  const long = tools.filter(({ tool }) => `mcp__${spec.name}__${tool}`.length > MAX_NAME_CHARS);
+  const long = tools.filter(
+    ({ tool }) => plainName(spec.name, tool, 'gateway').length > MAX_GATEWAY_NAME_CHARS,
+  );
   if (long.length === 0) return undefined;
   return {
     id: 'names',
     server: spec.name,
     ok: false,
-    message: `${plural(long.length, 'name')} of tools are too long with the server's name before them, and are shortened for models: ${long
+    message: `${plural(long.length, 'name')} of tools have more than ${MAX_GATEWAY_NAME_CHARS} characters with the server's name, and are shortened for models: ${long
       .slice(0, MAX_SHOWN)
       .map(({ tool }) => tool)
       .join(', ')}${more(long.length)}`,

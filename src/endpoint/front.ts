@@ -146,12 +146,13 @@ export class Front {
     return this.#serve(id, method, params ?? {}, exchange);
   }
 
-  /** Tells the client that a list changed, in the way of its era. */
-  listChanged(kind: ListKind): void {
+  /** Tells the client that a list changed, in the way of its era. True if a legacy client was reached. */
+  listChanged(kind: ListKind): boolean {
     const message = { jsonrpc: '2.0', method: `notifications/${kind}/list_changed` } as const;
     const modern = this.#subscriptions.listChanged(kind);
     const legacy = this.#legacy !== undefined && this.#options.broadcast(message);
     if (modern || legacy) this.#told.add(kind);
+    return legacy;
   }
 
   /** Whether the client was told that a list changed, since this was last asked. */

@@ -3,9 +3,6 @@
 import picomatch from 'picomatch';
 import type { Approval, Permissions } from '../config/entry.ts';
 
-/** Names whose rule is remembered: tools are called again and again. */
-const MAX_KNOWN_NAMES = 10_000;
-
 /** Hints a server gives about its tool; they count only when the user marked the server as trusted. */
 export interface Hints {
   readonly readOnlyHint?: boolean;
@@ -13,14 +10,29 @@ export interface Hints {
   readonly openWorldHint?: boolean;
 }
 
-export interface ApprovalInput {
-  /** The name rules are written against, and nobody else's: `mcp__server__tool`. */
-  readonly name: string;
+/** Names of one tool in both spellings that rules may use. */
+export interface Spellings {
+  /** `mcp__server__tool` */
+  readonly long: readonly string[];
+  /** `server__tool` */
+  readonly short: readonly string[];
+}
+
+/** What rules are matched against for one tool. Made once for each tool, so that results can be kept with it. */
+export interface RuleNames {
+  /** The rule that allows this tool and no other: written down when a person answers "always". */
+  readonly rule: string;
+  /** The unique name in each spelling. */
+  readonly assigned: Spellings;
   /**
-   * The name before it was made unique. A rule that forbids or asks holds for it too, so that a collision
-   * cannot lift the rule; a rule that allows does not, or a collision could borrow it (A23).
+   * Also the names before they were made unique. A rule that denies or asks applies to them too, so that a
+   * collision cannot lift the rule; a rule that allows does not, or a collision could borrow it (A23).
    */
-  readonly plainName: () => string;
+  readonly all: Spellings;
+}
+
+export interface ApprovalInput {
+  readonly names: RuleNames;
   readonly approval: Approval;
   readonly permissions: Permissions;
   readonly hints: Hints | undefined;
@@ -36,17 +48,16 @@ export type ApprovalDecision =
   | { readonly kind: 'deny'; readonly reason: string };
 
 export function decideApproval(input: ApprovalInput): ApprovalDecision {
-  const { name, permissions } = input;
+  const { names, permissions } = input;
   const { deny, ask, allow } = permissions;
-  const plainName = deny === undefined && ask === undefined ? name : input.plainName();
-  const denied = matching(deny, name) ?? matching(deny, plainName);
+  const denied = matching(deny, names, 'all');
   if (denied !== undefined) return { kind: 'deny', reason: `the rule ${JSON.stringify(denied)} denies it` };
-  if (input.sessionAllows.has(name)) return { kind: 'pass', reason: 'allowed for this session' };
-  const asked = matching(ask, name) ?? matching(ask, plainName);
+  if (input.sessionAllows.has(names.rule)) return { kind: 'pass', reason: 'allowed for this session' };
+  const asked = matching(ask, names, 'all');
   if (asked !== undefined) {
     return { kind: 'ask', explicit: true, reason: `the rule ${JSON.stringify(asked)} wants it asked about` };
   }
-  const allowed = matching(allow, name);
+  const allowed = matching(allow, names, 'assigned');
   if (allowed !== undefined) return { kind: 'pass', reason: `the rule ${JSON.stringify(allowed)} allows it` };
   return byMode(input);
 }
@@ -76,30 +87,49 @@ function byMode({ approval, hints, trusted }: ApprovalInput): ApprovalDecision {
   }
 }
 
-/** The rule of a list that a name falls under, if there is one. */
-type Matcher = (name: string) => string | undefined;
+/** Returns the first rule of a list that matches a tool. */
+type Matcher = (names: Spellings) => string | undefined;
 
-/** Compiled once for each list of rules: a list comes from a configuration and is looked at in every call. */
+/** Compiled once for each list of rules: a list comes from a configuration and is checked on every call. */
 const compiled = new WeakMap<readonly string[], Matcher>();
 
+/** A glob that matches what it does not name. */
+const NEGATED = /^!|!\(/;
+const LONG_PREFIX = 'mcp__';
+
+/** True if a rule matches a tool in either spelling. */
+export function ruleMatcher(rule: string): (names: Spellings) => boolean {
+  const glob = picomatch(rule, { dot: true });
+  const matches = (name: string): boolean => name === rule || glob(name);
+  if (!NEGATED.test(rule)) return ({ long, short }) => long.some(matches) || short.some(matches);
+  if (rule.startsWith(LONG_PREFIX)) return ({ long }) => long.some(matches);
+  // "!mcp__git__*" excludes mcp__git__push, so it must not match by the other spelling, git__push.
+  return ({ long, short }) => long.some(matches) && short.some(matches);
+}
+
 function compile(rules: readonly string[]): Matcher {
-  const globs = rules.map((rule) => ({ rule, matches: picomatch(rule, { dot: true }) }));
-  const known = new Map<string, string | undefined>();
-  return (name) => {
-    if (known.has(name)) return known.get(name);
-    const found = globs.find(({ rule, matches }) => name === rule || matches(name))?.rule;
-    if (known.size >= MAX_KNOWN_NAMES) known.clear();
-    known.set(name, found);
-    return found;
+  const matchers = rules.map((rule) => ({ rule, matches: ruleMatcher(rule) }));
+  const known = new WeakMap<Spellings, { readonly rule: string | undefined }>();
+  return (names) => {
+    let found = known.get(names);
+    if (found === undefined) {
+      found = { rule: matchers.find(({ matches }) => matches(names))?.rule };
+      known.set(names, found);
+    }
+    return found.rule;
   };
 }
 
-function matching(rules: readonly string[] | undefined, name: string): string | undefined {
+function matching(
+  rules: readonly string[] | undefined,
+  names: RuleNames,
+  which: 'assigned' | 'all',
+): string | undefined {
   if (rules === undefined || rules.length === 0) return undefined;
   let match = compiled.get(rules);
   if (match === undefined) {
     match = compile(rules);
     compiled.set(rules, match);
   }
-  return match(name);
+  return match(names[which]);
 }

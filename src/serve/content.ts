@@ -1,6 +1,7 @@
 /** Resources, prompts and completion towards clients: whose they are, and the way back to their servers. */
 
 import type { Completion, CompletionRef } from '../catalog/completion.ts';
+import { assignNames, type NameForm, type NameTable } from '../catalog/names.ts';
 import type { ListedPrompt, PromptArguments, PromptResult } from '../catalog/prompts.ts';
 import type { ReadResult } from '../catalog/resources.ts';
 import type { Asker, Params } from '../endpoint/eras.ts';
@@ -127,8 +128,12 @@ function decoded(part: string): string | undefined {
 
 export async function listPrompts(host: ServedHost, patience: Patience): Promise<Params> {
   const { prompts } = await host.firstLists.prompts(patience);
+  const nameOf = promptNames(prompts, host.gatewayNaming);
   return {
-    prompts: prompts.map(({ command, server: _server, ...prompt }) => ({ ...prompt, name: nameOf(command) })),
+    prompts: prompts.map((prompt) => {
+      const { command: _command, server: _server, ...rest } = prompt;
+      return { ...rest, name: nameOf(prompt) };
+    }),
   };
 }
 
@@ -196,10 +201,15 @@ async function completed(host: ServedHost, ref: Params): Promise<CompletionRef> 
   return { server, type: 'ref/resource', uri };
 }
 
+/** By the name that it is listed under, or by another spelling of it. */
 async function findPrompt(host: ServedHost, name: unknown): Promise<ListedPrompt> {
   const lists = host.firstLists;
   const { prompts } = await lists.prompts(() => lists.waitMs);
-  const found = prompts.find(({ command }) => nameOf(command) === name);
+  const nameOf = promptNames(prompts, host.gatewayNaming);
+  const found =
+    prompts.find((prompt) => nameOf(prompt) === name) ??
+    promptSpelled(prompts, String(name), 'gateway') ??
+    promptSpelled(prompts, String(name), 'mcp__');
   if (found !== undefined) return found;
   // It may belong to a server that is still starting; no other is waited for.
   const arrival = typeof name === 'string' ? lists.arrival(name) : undefined;
@@ -208,7 +218,27 @@ async function findPrompt(host: ServedHost, name: unknown): Promise<ListedPrompt
   return findPrompt(host, name);
 }
 
-/** What a person types begins with a slash; a name does not. */
-function nameOf(command: string): string {
-  return command.replace(/^\//, '');
+function promptSpelled(
+  prompts: readonly ListedPrompt[],
+  name: string,
+  form: NameForm,
+): ListedPrompt | undefined {
+  const key = tableOf(prompts, form).keyOf(name);
+  return prompts.find((prompt) => prompt.server === key?.server && prompt.name === key.tool);
+}
+
+/** Names of prompts towards clients: `server__prompt`, or those of their commands if a form was chosen. */
+function promptNames(prompts: readonly ListedPrompt[], form: NameForm): (prompt: ListedPrompt) => string {
+  // What a person types begins with a slash; a name does not.
+  const ofCommand = ({ command }: ListedPrompt): string => command.replace(/^\//, '');
+  if (form !== 'gateway') return ofCommand;
+  const names = tableOf(prompts, form);
+  return (prompt) => names.nameOf(prompt.server, prompt.name) ?? ofCommand(prompt);
+}
+
+function tableOf(prompts: readonly ListedPrompt[], form: NameForm): NameTable {
+  return assignNames(
+    prompts.map(({ server, name }) => ({ server, tool: name })),
+    form,
+  );
 }

@@ -4,9 +4,15 @@ import { RpcFailure } from '../endpoint/rpc-failure.ts';
 import type { PlugboardError } from '../errors.ts';
 import { RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
 
+/** An error as one text: messages may or may not end in a full stop. */
+export function errorText({ message, hint }: PlugboardError): string {
+  if (hint === undefined) return message;
+  return /[.?!]$/.test(message) ? `${message} ${hint}` : `${message}. ${hint}`;
+}
+
 /** Faults of ours say nothing about the inside; everything else carries its sentence, its hint and our code. */
 export function failureOf(error: PlugboardError): RpcFailure {
-  const text = error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
+  const text = errorText(error);
   const data = { code: error.code, ...(error.server === undefined ? {} : { server: error.server }) };
   switch (error.code) {
     case 'INVALID_ARGUMENTS':

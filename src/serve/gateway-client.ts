@@ -1,13 +1,13 @@
 /** One client of the gateway: its session of the host, and what it is answered out of it. */
 
-import { TOOL_SEARCH } from '../catalog/deferral.ts';
+import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { Era } from '../connection/eras.ts';
 import type { Attendant, ListKind } from '../endpoint/backend.ts';
 import type { Asker, Params } from '../endpoint/eras.ts';
 import type { Front } from '../endpoint/front.ts';
 import { firstPage, progressOf } from '../endpoint/requests.ts';
 import type { Work } from '../endpoint/work.ts';
-import { asPlugboardError } from '../errors.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import {
@@ -22,8 +22,16 @@ import {
 import type { Gateway } from './gateway.ts';
 import type { OwnTool } from './own-tools.ts';
 import { type QuestionDesk, questionsOf } from './questions.ts';
+import { Relisting } from './relisting.ts';
 import type { ServedSession } from './served-host.ts';
-import { passedOn, refused, wantedCall } from './tools.ts';
+import {
+  passedOn,
+  type RequestedCall,
+  refused,
+  refusedWrapped,
+  requestedCall,
+  wrappedCall,
+} from './tools.ts';
 
 /** What a client declares that can be asked something. */
 const ASKING = ['elicitation', 'sampling', 'roots'];
@@ -31,11 +39,13 @@ const ASKING = ['elicitation', 'sampling', 'roots'];
 export class GatewayClient implements Attendant {
   readonly front: Front;
   readonly #gateway: Gateway;
+  readonly #relisting: Relisting;
   #session: ServedSession | undefined;
 
   constructor(gateway: Gateway, front: Front) {
     this.#gateway = gateway;
     this.front = front;
+    this.#relisting = new Relisting(gateway.clock);
   }
 
   enter(): void {
@@ -46,6 +56,16 @@ export class GatewayClient implements Attendant {
     if (this.#session === undefined) return;
     this.#gateway.leave(this.#session.id);
     this.#session.end();
+  }
+
+  /** Tells the client that a list changed. True if a legacy client was reached. */
+  listChanged(kind: ListKind): boolean {
+    const isReached = this.front.listChanged(kind);
+    if (kind === 'tools') {
+      this.#gateway.patience.told(this.front);
+      if (isReached) this.#relisting.told();
+    }
+    return isReached;
   }
 
   about(era: Era): Params {
@@ -69,7 +89,8 @@ export class GatewayClient implements Attendant {
         firstPage(params);
         patience.listed(this.front, asker.client);
         return (
-          host.firstLists.tools(patience.of(asker.client))?.then(() => this.#listTools()) ?? this.#listTools()
+          host.firstLists.tools(patience.of(asker.client))?.then(() => this.#listTools(asker)) ??
+          this.#listTools(asker)
         );
       case 'resources/list':
         firstPage(params);
@@ -82,11 +103,6 @@ export class GatewayClient implements Attendant {
         return listPrompts(host, patience.of(asker.client));
     }
     return undefined;
-  }
-
-  listChanged(kind: ListKind): void {
-    this.front.listChanged(kind);
-    if (kind === 'tools') this.#gateway.patience.told(this.front);
   }
 
   /** What takes as long as a server does. */
@@ -126,13 +142,7 @@ export class GatewayClient implements Attendant {
     const works = this.front.works().toReversed();
     const own = works.find((work) => work.signal === signal);
     if (own !== undefined) return own;
-    const session = this.#open();
-    const tools = server === undefined ? [] : session.tools();
-    return (
-      works.find((work) => server !== undefined && work.server === server) ??
-      works.find(({ tool }) => tools.some((known) => known.name === tool && known.server === server)) ??
-      works[0]
-    );
+    return works.find((work) => server !== undefined && work.server === server) ?? works[0];
   }
 
   get clock(): Clock {
@@ -155,6 +165,7 @@ export class GatewayClient implements Attendant {
     if (this.#session === undefined) {
       this.#session = this.#gateway.host.session({
         approvals: this.#gateway.approvals,
+        gateway: true,
         canBeAsked: () => this.#canBeAsked(),
         ...questionsOf(this),
       });
@@ -170,22 +181,40 @@ export class GatewayClient implements Attendant {
     );
   }
 
-  #listTools(): Params {
-    return { tools: this.#gateway.listTools(this.#open().tools(), this.front.isStateless) };
+  #listTools({ era }: Asker): Params {
+    this.#relisting.listed();
+    return { tools: this.#gateway.listTools(this.#open().tools(), era === 'modern') };
   }
 
   async #call(params: Params, work: Work): Promise<Params> {
+    const requested = requestedCall(params);
+    if (requested.name !== CALL_TOOL) return this.#callNamed(requested, params, work, refused);
+    const wrapped = wrappedCall(requested.args);
+    if (wrapped instanceof PlugboardError) return refusedWrapped(wrapped, undefined);
+    return this.#callNamed(wrapped, params, work, (error) =>
+      refusedWrapped(error, this.#open().find(wrapped.name)),
+    );
+  }
+
+  async #callNamed(
+    call: RequestedCall,
+    params: Params,
+    work: Work,
+    refuse: (error: PlugboardError) => Params,
+  ): Promise<Params> {
     const { front } = this;
-    const { name, args } = wantedCall(params, front.isStateless);
+    const { name, args } = call;
     const own = this.#gateway.own.get(name);
     const session = this.#open();
     try {
       if (own !== undefined) return await this.#callOwn(own, args, params, work);
+      work.server = session.find(name)?.server;
+      const before = name === TOOL_SEARCH ? session.tools().length : 0;
       const result = await session.call(name, args, {
         cancellation: work,
         onProgress: progressOf(params, work),
       });
-      if (name === TOOL_SEARCH && !front.isStateless) front.listChanged('tools');
+      if (name === TOOL_SEARCH && session.tools().length > before) await this.#foundTools(work);
       return passedOn(result, work.asker.version, (file) =>
         this.#gateway.outputs.offer(file, front.principal),
       );
@@ -193,9 +222,17 @@ export class GatewayClient implements Attendant {
       const error = asPlugboardError(thrown);
       // It may belong to a server that is still starting; no other is waited for.
       const arrival = error.code === 'UNKNOWN_TOOL' ? this.#gateway.host.firstLists.arrival(name) : undefined;
-      return arrival === undefined ? refused(error) : arrival.then(() => this.#call(params, work));
+      return arrival === undefined
+        ? refuse(error)
+        : arrival.then(() => this.#callNamed(call, params, work, refuse));
     }
   }
+
+  /** Appends found tools to the list of a legacy client, and holds the answer until it has listed them. */
+  async #foundTools(work: Work): Promise<void> {
+    if (work.asker.era === 'legacy' && this.listChanged('tools')) await this.#relisting.hold(work);
+  }
+
   /** Whatever it asks belongs to this request, and to no other of this client. */
   #callOwn(tool: OwnTool, args: Params, params: Params, work: Work): Promise<Params> {
     return tool.call({

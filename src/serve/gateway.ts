@@ -84,7 +84,9 @@ export class Gateway implements Backend {
   checkCall(headers: IncomingHttpHeaders, { name, arguments: args }: Params): void {
     if (typeof name !== 'string') return;
     this.#everything ??= this.host.session();
-    const declared = this.#paramHeaders(this.#everything.allTools()).get(name);
+    const declaring = this.#paramHeaders(this.#everything.allTools());
+    if (declaring.size === 0) return;
+    const declared = declaring.get(this.#everything.find(name)?.name ?? name);
     if (declared !== undefined) checkParams(headers, declared, args);
   }
 

@@ -117,11 +117,11 @@ async function approve(
   request: ApprovalRequest,
   id: QuestionId,
 ): Promise<ApprovalAnswer> {
-  const { name, server, reason, signal } = request;
+  const { name, server, tool, reason, signal } = request;
   const work = client.workFor(undefined, signal);
   if (work === undefined || !canElicit(work.asker, 'form')) {
     if (client.desk !== undefined) return client.desk.approve(request, id);
-    throw new PlugboardError('APPROVAL_REQUIRED', `${name} has to be approved: ${reason}`, {
+    throw new PlugboardError('APPROVAL_REQUIRED', `${server}/${tool} has to be approved: ${reason}`, {
       server,
       hint: `This client cannot ask you, and nobody looks at the page. To allow it, add ${JSON.stringify(name)} to permissions.allow in config.json.`,
     });
@@ -143,14 +143,14 @@ async function approveBy(
   request: ApprovalRequest,
   signal: AbortSignal | undefined,
 ): Promise<ApprovalAnswer> {
-  const { name, reason } = request;
+  const { server, tool, reason } = request;
   const args = clean(JSON.stringify(request.arguments), { max: MAX_SHOWN_ARGUMENTS_CHARS });
   const answer = asElicitAnswer(
     await work.ask(
       'elicitation/create',
       {
         ...(work.asker.version >= FIRST_MODE_VERSION ? { mode: 'form' } : {}),
-        message: `Allow ${name} with ${args}? It is asked because ${reason}.`,
+        message: `Allow ${server}/${tool} with ${args}? It is asked because ${reason}.`,
         requestedSchema: {
           type: 'object',
           properties: { answer: { type: 'string', title: 'Answer', enum: Object.keys(ANSWERS) } },

@@ -6,10 +6,13 @@ import type { HostSession } from '../host-session.ts';
 
 export type ServedSession = Pick<
   HostSession,
-  'id' | 'tools' | 'allTools' | 'call' | 'read' | 'subscribe' | 'prompt' | 'complete' | 'end'
+  'id' | 'tools' | 'allTools' | 'find' | 'call' | 'read' | 'subscribe' | 'prompt' | 'complete' | 'end'
 >;
 
 export interface ServedHost
-  extends Pick<Host, 'home' | 'instructions' | 'firstLists' | 'read' | 'prompt' | 'servers' | 'on'> {
+  extends Pick<
+    Host,
+    'home' | 'instructions' | 'gatewayNaming' | 'firstLists' | 'read' | 'prompt' | 'servers' | 'on'
+  > {
   session(options?: SessionOptions): ServedSession;
 }

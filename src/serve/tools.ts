@@ -2,53 +2,69 @@
 
 import type { ShapedResult } from '../call/shape.ts';
 import type { ContentBlock } from '../catalog/accept-result.ts';
-import { TOOL_SEARCH } from '../catalog/deferral.ts';
+import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
 import { type ParamHeader, readParamHeaders } from '../catalog/param-headers.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { META } from '../connection/eras.ts';
 import type { Params } from '../endpoint/eras.ts';
 import { invalidParams } from '../endpoint/rpc-failure.ts';
-import type { PlugboardError } from '../errors.ts';
+import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
-import { failureOf } from './failure.ts';
-
-export const CALL_TOOL = 'call_tool';
+import { errorText, failureOf } from './failure.ts';
 
 /** The first versions whose clients know these blocks; older ones fail on the whole result. */
 const FIRST_AUDIO_VERSION = '2025-03-26';
 const FIRST_LINK_VERSION = '2025-06-18';
 
+/** A longer schema is left to a search. */
+const MAX_SHOWN_SCHEMA_CHARS = 4_000;
+
 type Listed = Omit<Tool, 'server' | 'tool' | 'deferred'>;
 
-/** For clients without a session: what they have found cannot be put into their list. */
 const callTool: Listed = {
   name: CALL_TOOL,
-  description: `Calls a tool that ${TOOL_SEARCH} found, by its name and with arguments as its inputSchema says.`,
+  description: `Calls a tool that ${TOOL_SEARCH} found. Example: { "name": "server__tool", "arguments": { "key": "value" } }`,
   inputSchema: {
     type: 'object',
     properties: {
-      name: { type: 'string', description: `The name that ${TOOL_SEARCH} gave.` },
-      arguments: { type: 'object', description: 'What the tool is given.' },
+      name: { type: 'string', description: `The tool's name, exactly as ${TOOL_SEARCH} returned it.` },
+      arguments: { type: 'object', description: 'The arguments of that tool, as its inputSchema requires.' },
     },
     required: ['name'],
   },
 };
 
-/** The list for a client: the gateway's own come last; without a session, found tools are called through a generic one. */
+/** A list for clients, without and with the tools that this client has found. */
+interface Lists {
+  readonly fixed: readonly Listed[];
+  readonly withFound: readonly Listed[];
+}
+
+/**
+ * Makes lists for clients: servers' tools, `call_tool` where there is a search, the gateway's own tools, and last
+ * the tools that the client has found. A fixed list has none of those: in the modern era a list must not change
+ * because of a call.
+ */
 export function createToolLister(
   own: readonly Listed[],
-): (tools: readonly Tool[], stateless: boolean) => readonly Listed[] {
-  const made = new WeakMap<readonly Tool[], readonly Listed[]>();
-  return (tools, stateless) => {
-    let list = made.get(tools);
-    if (list === undefined) {
-      const theirs = tools.map(({ server: _server, tool: _tool, deferred: _deferred, ...listed }) => listed);
-      list = [...theirs, ...own];
-      made.set(tools, list);
+): (tools: readonly Tool[], isFixed: boolean) => readonly Listed[] {
+  const made = new WeakMap<readonly Tool[], Lists>();
+  return (tools, isFixed) => {
+    let lists = made.get(tools);
+    if (lists === undefined) {
+      const given = tools.filter(({ deferred }) => deferred !== true).map(listed);
+      const found = tools.filter(({ deferred }) => deferred === true).map(listed);
+      const searches = given.some(({ name }) => name === TOOL_SEARCH);
+      const fixed = [...given, ...(searches ? [callTool] : []), ...own];
+      lists = { fixed, withFound: found.length === 0 ? fixed : [...fixed, ...found] };
+      made.set(tools, lists);
     }
-    const searches = stateless && tools.some(({ name }) => name === TOOL_SEARCH);
-    return searches ? [...list, callTool] : list;
+    return isFixed ? lists.fixed : lists.withFound;
   };
+}
+
+function listed({ server: _server, tool: _tool, deferred: _deferred, ...tool }: Tool): Listed {
+  return tool;
 }
 
 /** Which arguments each tool wants in headers too, for the few that want any; read once for each list. */
@@ -71,19 +87,48 @@ export function createParamHeaders(): (
   };
 }
 
-/** What is really called: `call_tool` names it in its arguments. */
-export function wantedCall(params: Params, stateless: boolean): { name: string; args: Params } {
-  const { name, arguments: args } = params;
+export interface RequestedCall {
+  readonly name: string;
+  readonly args: Params;
+}
+
+/** The call of a `tools/call` request. */
+export function requestedCall({ name, arguments: args }: Params): RequestedCall {
   if (typeof name !== 'string') throw invalidParams('tools/call needs the name of a tool.');
   if (args !== undefined && !isRecord(args))
     throw invalidParams('The arguments of a tool have to be an object.');
-  if (!stateless || name !== CALL_TOOL) return { name, args: args ?? {} };
-  const { name: inner, arguments: innerArgs } = args ?? {};
-  if (typeof inner !== 'string') throw invalidParams(`${CALL_TOOL} needs the name of a tool.`);
-  if (innerArgs !== undefined && !isRecord(innerArgs)) {
-    throw invalidParams(`The arguments for ${CALL_TOOL} have to be an object.`);
+  return { name, args: args ?? {} };
+}
+
+/** The call inside a `call_tool`, or an error that a model can act on. */
+export function wrappedCall({ name, arguments: given, ...rest }: Params): RequestedCall | PlugboardError {
+  if (typeof name !== 'string' || name === CALL_TOOL) {
+    return invalidWrap(`${CALL_TOOL} needs the name of a tool`, `Find one with ${TOOL_SEARCH}.`);
   }
-  return { name: inner, args: innerArgs ?? {} };
+  const args = typeof given === 'string' ? parsedObject(given) : given;
+  if (args !== undefined && !isRecord(args)) {
+    return invalidWrap(`The arguments for ${name} must be an object`, EXAMPLE_HINT);
+  }
+  const [stray] = Object.keys(rest);
+  if (args === undefined && stray !== undefined) {
+    return invalidWrap(`${JSON.stringify(stray)} must be inside "arguments"`, EXAMPLE_HINT);
+  }
+  return { name, args: args ?? {} };
+}
+
+const EXAMPLE_HINT = 'Example: { "name": "server__tool", "arguments": { "key": "value" } }';
+
+function invalidWrap(message: string, hint: string): PlugboardError {
+  return new PlugboardError('INVALID_ARGUMENTS', message, { hint });
+}
+
+/** Some models write a nested object as JSON text; anything else is returned as it is. */
+function parsedObject(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 /**
@@ -122,9 +167,23 @@ export function forVersion(content: readonly ContentBlock[], version: string): r
   });
 }
 
-/** A tool nobody has is the client's mistake; everything else is told to the model, which can act on it. */
+/** An unknown tool is the client's mistake; every other error is for the model, which can act on it. */
 export function refused(error: PlugboardError): Params {
   if (error.code === 'UNKNOWN_TOOL') throw failureOf(error);
-  const text = error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
-  return { content: [{ type: 'text', text }], isError: true, _meta: { 'plugboard/code': error.code } };
+  return errorResult(error, errorText(error));
+}
+
+/** As `refused`, for a call inside `call_tool`: the model chose the name, and may never have seen the schema. */
+export function refusedWrapped(error: PlugboardError, tool: Tool | undefined): Params {
+  if (error.code !== 'INVALID_ARGUMENTS' || tool === undefined) return errorResult(error, errorText(error));
+  const schema = JSON.stringify(tool.inputSchema);
+  const shown =
+    schema.length <= MAX_SHOWN_SCHEMA_CHARS
+      ? `Its inputSchema: ${schema}`
+      : `${TOOL_SEARCH} with "select:" and its name returns its inputSchema.`;
+  return errorResult(error, `${errorText(error)}\n${shown}`);
+}
+
+function errorResult({ code }: PlugboardError, text: string): Params {
+  return { content: [{ type: 'text', text }], isError: true, _meta: { 'plugboard/code': code } };
 }

@@ -99,6 +99,27 @@ describe('CAL-2: who may do what, as the contract has it', () => {
         permissions: { deny: ['mcp__*'], ask: ['mcp__*'], allow: ['mcp__*'] },
       },
     ],
+    ['an allow rule as the gateway names it', 'passed', { permissions: { allow: ['s__act'] } }],
+    ['an allow rule with a glob as the gateway names it', 'passed', { permissions: { allow: ['s__*'] } }],
+    ['an ask rule as the gateway names it', 'asked', { permissions: { ask: ['s__*'], allow: ['s__act'] } }],
+    ['a deny rule as the gateway names it', 'DENIED', { permissions: { deny: ['s__act'], allow: ['*'] } }],
+    [
+      'a tool by its long name',
+      'asked',
+      { entry: { approval: 'approve', tools: { mcp__s__act: { approval: 'prompt' } } } },
+    ],
+    [
+      'a tool as the gateway names it',
+      'asked',
+      { entry: { approval: 'approve', tools: { s__act: { approval: 'prompt' } } } },
+    ],
+    ['a rule that excludes it by its long name', 'asked', { permissions: { allow: ['!mcp__s__*'] } }],
+    ['a rule that excludes it as the gateway names it', 'asked', { permissions: { allow: ['!s__*'] } }],
+    ['a rule that excludes its server', 'asked', { permissions: { allow: ['mcp__!(s)__*', '!(s)__*'] } }],
+    ['a rule that excludes others', 'passed', { permissions: { allow: ['!mcp__t__*'] } }],
+    ['a rule that excludes others, short', 'passed', { permissions: { allow: ['!t__*'] } }],
+    ['a rule that excludes another server', 'passed', { permissions: { allow: ['mcp__!(t)__*'] } }],
+    ['a deny rule that excludes it', 'asked', { permissions: { deny: ['!mcp__s__*'] } }],
     ['a rule for others', 'asked', { permissions: { allow: ['mcp__t__*', 'mcp__s__other'] } }],
     ['client: auto passes', 'passed', { approvals: 'client', annotations: DESTRUCTIVE }],
     ['client: writes passes', 'passed', { approvals: 'client', entry: { approval: 'writes' } }],
@@ -108,6 +129,27 @@ describe('CAL-2: who may do what, as the contract has it', () => {
   ])('%s → %s', async (_what, outcome, given) => {
     expect(await decide(given)).toBe(outcome);
   });
+
+  it.each(['mcp__s__do_it', 's__do_it'])(
+    'A23: of two tools that want the name %s, a rule allows neither and denies both',
+    async (rule) => {
+      const outcomes = async (permissions: object): Promise<unknown[]> => {
+        const dir = scratch();
+        mkdirSync(join(dir, 'home'));
+        writeFileSync(join(dir, 'home', 'config.json'), JSON.stringify({ permissions }));
+        const server = scriptedServer({ tools: { 'do.it': () => 'one', do_it: () => 'other' } });
+        const made = await world({ dir, server, approve: undefined });
+        const names = made.host.tools().map(({ name }) => name);
+        const codes = await Promise.all(
+          names.map(async (name) => (await failure(made.host.call(name))).code),
+        );
+        await made.host.close();
+        return codes;
+      };
+      expect(await outcomes({ allow: [rule] })).toEqual(['APPROVAL_REQUIRED', 'APPROVAL_REQUIRED']);
+      expect(await outcomes({ deny: [rule] })).toEqual(['DENIED', 'DENIED']);
+    },
+  );
 
   it('in a project file, trusted, approval "approve" and permissions have no effect', async () => {
     const dir = scratch();

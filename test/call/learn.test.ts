@@ -43,6 +43,16 @@ describe('CAT-8: search learns from what was called after it', () => {
     });
   });
 
+  it('a tool that is called by another spelling of its name is remembered as the same tool', async () => {
+    const it = await searching();
+    const session = it.host.session({ gateway: true, approve: () => 'allow' });
+    await session.call('tool_search', { query: 'ticket', limit: 1 });
+    await session.call('s__create_issue');
+    await session.call('mcp__s__create_issue');
+    await it.host.close();
+    expect(await learnt(it.home)).toEqual({ ticket: { mcp__s__create_issue: 1 } });
+  });
+
   it('what failed, was refused, or was not searched for teaches nothing', async () => {
     const it = await searching(undefined, {
       approve: ({ tool }: { tool: string }) => (tool === 'open_door' ? 'deny' : 'allow'),

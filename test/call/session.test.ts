@@ -19,6 +19,27 @@ describe('a session owns what outlives one call', () => {
     await it.host.close();
   });
 
+  it('loaded tools are remembered by identity: a collision renames a found tool and does not lose it', async () => {
+    const server = scriptedServer({ tools: { read_page: () => 'page' } });
+    const it = await world({ server, toolSearch: true });
+    const session = it.host.session({ gateway: true });
+    await session.call('tool_search', { query: 'select:s__read_page' });
+    const before = session.tools().map(({ name }) => name);
+    const renamed = new Promise<void>((resolve) => {
+      it.host.on('tools', () => resolve());
+    });
+    server.tool('read.page', () => 'other');
+    await server.notify('notifications/tools/list_changed');
+    await it.clock.armed();
+    await it.clock.advance(1_000);
+    await renamed;
+    expect([before, session.tools().map(({ name }) => name)]).toEqual([
+      ['tool_search', 's__read_page'],
+      ['tool_search', expect.stringMatching(/^s__read_page_[0-9a-f]{8}$/)],
+    ]);
+    await it.host.close();
+  });
+
   it('approvals: each asks its own, and is allowed its own', async () => {
     const it = await world({ approve: () => 'deny' });
     const asked: string[] = [];

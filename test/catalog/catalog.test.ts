@@ -76,6 +76,71 @@ describe('catalog', () => {
     for (const each of tools) expect(find(each.name)).toBe(each);
   });
 
+  it('CAT-1: a tool is found in every spelling of its name, and by no spelling of another', () => {
+    const part = fc.oneof(
+      fc.constantFrom(
+        'a',
+        'b',
+        'a__b',
+        'b__c',
+        'c',
+        'mcp',
+        'mcp__a',
+        '_a',
+        '_mcp',
+        '1',
+        'a.b',
+        'a_b',
+        '读取',
+      ),
+      fc.string({ unit: fc.constantFrom('a', '.', '_', '-'), minLength: 1, maxLength: 60 }),
+    );
+    const servers = fc.dictionary(part, fc.uniqueArray(part, { minLength: 1, maxLength: 6 }), { maxKeys: 6 });
+    fc.assert(
+      fc.property(servers, (offered) => {
+        const catalog = new Catalog('mcp__', ['tool_search', 'call_tool']);
+        for (const [server, names] of Object.entries(offered))
+          catalog.set(server, {}, listing(...names.map((name) => tool(name))));
+        const { tools, find, nameOf } = catalog.snapshot;
+        const spellings = new Set<string>();
+        for (const each of tools) {
+          for (const form of ['mcp__', 'gateway'] as const) {
+            const name = nameOf(each, form) ?? '';
+            expect(find(name)).toBe(each);
+            spellings.add(name);
+          }
+        }
+        expect(spellings.size).toBe(tools.length * 2);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('CAT-1: with short names, the long spelling and that of the gateway are found too', () => {
+    const catalog = new Catalog('short');
+    catalog.set('a', {}, listing(tool('b')));
+    const { tools, find } = catalog.snapshot;
+    expect(['a_b', 'mcp__a__b', 'a__b', 'a___b'].map(find)).toEqual([
+      tools[0],
+      tools[0],
+      tools[0],
+      undefined,
+    ]);
+  });
+
+  it('POL-3: a held tool is known in every spelling', () => {
+    const catalog = new Catalog('mcp__');
+    const list = listing(tool('b'));
+    catalog.set('a', {}, { ...list, tools: [], held: list.tools });
+    const { find, findHeld } = catalog.snapshot;
+    const held = { server: 'a', tool: 'b' };
+    expect(['mcp__a__b', 'a__b', 'b'].map((name) => [find(name), findHeld(name)])).toEqual([
+      [undefined, held],
+      [undefined, held],
+      [undefined, undefined],
+    ]);
+  });
+
   it('F56: one hopeless tool of fifty is reported and harms nobody', () => {
     const tools = Array.from({ length: 49 }, (_, at) => tool(`t${at}`));
     const list = listing(...tools.slice(0, 20), tool('bad', { inputSchema: 7 }), ...tools.slice(20));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Catalog, readListing } from '../../src/catalog/catalog.ts';
 import { type DeferralOptions, defer, parseMode, visibleTools } from '../../src/catalog/deferral.ts';
+import { toolId } from '../../src/catalog/names.ts';
 import { estimateTokens } from '../../src/catalog/tokens.ts';
 
 function snapshot(count: number, chars = 400): Catalog['snapshot'] {
@@ -47,11 +48,14 @@ describe('deferral (CAT-7)', () => {
 
   it('loaded tools stand behind the others in the order they were loaded, and never move', () => {
     const deferral = defer(snapshot(300), options());
-    const names = (loaded: string[]): string[] => visibleTools(deferral, loaded).map(({ name }) => name);
+    const names = (tools: string[]): string[] => {
+      const loaded = tools.map((tool) => toolId({ server: 'many', tool }));
+      return visibleTools(deferral, loaded).map(({ name }) => name);
+    };
     const fixed = ['mcp__few__t0', 'tool_search'];
     expect(names([])).toEqual(fixed);
-    expect(names(['mcp__many__t9', 'mcp__many__t1'])).toEqual([...fixed, 'mcp__many__t9', 'mcp__many__t1']);
-    expect(names(['mcp__many__t9', 'gone', 'mcp__many__t1', 'mcp__many__t5'])).toEqual([
+    expect(names(['t9', 't1'])).toEqual([...fixed, 'mcp__many__t9', 'mcp__many__t1']);
+    expect(names(['t9', 'gone', 't1', 't5'])).toEqual([
       ...fixed,
       'mcp__many__t9',
       'mcp__many__t1',

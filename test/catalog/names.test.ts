@@ -2,9 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   assignNames,
+  MAX_GATEWAY_NAME_CHARS,
   MAX_TOOL_NAME_CHARS,
-  type Naming,
+  type NameForm,
   plainName,
+  possibleOwners,
   type ToolKey,
 } from '../../src/catalog/names.ts';
 
@@ -33,9 +35,9 @@ const part = fc.oneof(
 );
 const key: fc.Arbitrary<ToolKey> = fc.record({ server: part, tool: part });
 const keys = fc.array(key, { maxLength: 40 });
-const naming = fc.constantFrom<Naming>('mcp__', 'short');
+const naming = fc.constantFrom<NameForm>('mcp__', 'short', 'gateway');
 
-function assigned(tools: readonly ToolKey[], style: Naming): Record<string, string> {
+function assigned(tools: readonly ToolKey[], style: NameForm): Record<string, string> {
   const names = assignNames(tools, style);
   return Object.fromEntries(
     tools.map(({ server, tool }) => [JSON.stringify([server, tool]), names.nameOf(server, tool) ?? '']),
@@ -43,7 +45,7 @@ function assigned(tools: readonly ToolKey[], style: Naming): Record<string, stri
 }
 
 describe('CAT-1: names of tools', () => {
-  it('are mcp__server__tool, or server_tool in the short style', () => {
+  it('are mcp__server__tool, server_tool in the short form, server__tool through the gateway', () => {
     const tools = [
       { server: 'files', tool: 'read_file' },
       { server: 'git hub', tool: 'issues.list' },
@@ -59,6 +61,58 @@ describe('CAT-1: names of tools', () => {
       ['git_hub_issues_list', tools[1]],
       ['files_write-file', tools[2]],
     ]);
+    expect([...assignNames(tools, 'gateway').entries()]).toEqual([
+      ['files__read_file', tools[0]],
+      ['git_hub__issues_list', tools[1]],
+      ['files__write-file', tools[2]],
+    ]);
+  });
+
+  it('through the gateway have at most 48 characters, so that `mcp__plugboard__` in front stays within 64', () => {
+    fc.assert(
+      fc.property(keys, (tools) => {
+        for (const [name] of assignNames(tools, 'gateway').entries()) {
+          expect(name.length).toBeLessThanOrEqual(MAX_GATEWAY_NAME_CHARS);
+          expect(`mcp__plugboard__${name}`.length).toBeLessThanOrEqual(MAX_TOOL_NAME_CHARS);
+        }
+      }),
+      { numRuns: 300 },
+    );
+    const long = [{ server: 'chrome-devtools-for-everybody', tool: 'take_a_snapshot_of_the_whole_page' }];
+    expect([...assignNames(long, 'gateway').entries()]).toEqual([
+      ['chrome-devtools-__take_a_snapshot_of_t_5ddac490', long[0]],
+    ]);
+  });
+
+  it('through the gateway never begin like the long form, so that a spelling stands for one tool', () => {
+    fc.assert(
+      fc.property(keys, (tools) => {
+        for (const [name] of assignNames(tools, 'gateway').entries()) expect(name).not.toMatch(/^mcp__/);
+      }),
+      { numRuns: 300 },
+    );
+    const odd = [
+      { server: 'mcp', tool: 'a__b' },
+      { server: '1password', tool: 'read' },
+    ];
+    expect([...assignNames(odd, 'gateway').entries()]).toEqual([
+      ['_mcp__a__b', odd[0]],
+      ['_1password__read', odd[1]],
+    ]);
+  });
+
+  it('lead to the servers that may own them, in the long form and in that of the gateway', () => {
+    fc.assert(
+      fc.property(keys, fc.constantFrom<NameForm>('mcp__', 'gateway'), (tools, form) => {
+        const servers = [...new Set(tools.map(({ server }) => server))];
+        for (const [name, { server }] of assignNames(tools, form).entries())
+          expect(possibleOwners(name, servers)).toContain(server);
+      }),
+      { numRuns: 300 },
+    );
+    expect(possibleOwners('a__b__c', ['a', 'a__b', 'b', 'c'])).toEqual(['a', 'a__b']);
+    expect(possibleOwners('mcp__a__b', ['a', 'mcp', 'b'])).toEqual(['a']);
+    expect(possibleOwners('nothing', ['a', 'b'])).toEqual([]);
   });
 
   it('are valid for every provider, at most 64 characters, unique, and lead back exactly', () => {

@@ -121,7 +121,7 @@ describe('SRV-4: an agent as a tool', () => {
   it('puts approvals to the client: what is denied is not run', async () => {
     const { asked } = await connect('Deny', DELETE, { text: 'Not allowed.' });
     const { structuredContent } = await call('agent', { prompt: 'delete x' });
-    expect(asked).toEqual([expect.stringContaining('mcp__notes__delete_note')]);
+    expect(asked).toEqual([expect.stringContaining('notes/delete_note')]);
     expect(structuredContent.text).toBe('Not allowed.');
     expect(JSON.stringify(model?.requests[1]?.body.messages.at(-1))).toContain('DENIED');
   });
@@ -147,6 +147,15 @@ describe('SRV-4: an agent as a tool', () => {
       'mcp__notes__read_note',
     ]);
     expect(body.messages[0].content).toMatch(/^You are terse\.\n\nOnly read\./);
+  });
+
+  it('tools may be named as the gateway names them', async () => {
+    await connect('Deny', { text: 'ok' });
+    await call('agent', { prompt: 'go', tools: ['notes__read_*'] });
+    const { tools } = model?.requests[0]?.body ?? {};
+    expect(tools.map((tool: { function: { name: string } }) => tool.function.name)).toEqual([
+      'mcp__notes__read_note',
+    ]);
   });
 
   it('a cancelled call stops the run', async () => {

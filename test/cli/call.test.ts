@@ -34,6 +34,31 @@ describe('call', () => {
     expect((await place.run(['call', 'cli', 'args', '-'], { input: json })).stdout).toBe(`${json}\n`);
   });
 
+  it.each(['cli__args', 'mcp__cli__args'])('takes server and tool in one word, as in %s', async (name) => {
+    expect((await place.run(['call', name, 'count=3'])).stdout).toBe('{"count":3}\n');
+    expect((await place.run(['call', 'cli', name, 'count=3'])).stdout).toBe('{"count":3}\n');
+  });
+
+  it('without a tool says how to name one', async () => {
+    expect(await place.json(['call', 'cli'])).toEqual({
+      status: 2,
+      value: {
+        error: {
+          code: 'USAGE',
+          message: 'The tool is missing',
+          hint: 'Use: plugboard call <server> <tool>, or plugboard call <server__tool>.',
+        },
+      },
+    });
+  });
+
+  it('an unknown tool in one word says the nearest names', async () => {
+    const { value } = await place.json(['call', 'echo__ehco']);
+    expect(value).toMatchObject({
+      error: { code: 'UNKNOWN_TOOL', hint: expect.stringContaining('"echo__echo"') },
+    });
+  });
+
   it('prints the whole result with --json', async () => {
     expect(await place.json(['call', 'echo', 'echo', 'message=hi'])).toEqual({
       status: 0,

@@ -17,6 +17,7 @@ const host = await createHost({
   home,
   cwd: home,
   watch: false,
+  naming: 'mcp__',
   sessions: { elicit: () => ({ action: 'decline' }), sample: () => undefined, roots: [] },
   servers: { fixture: { command: process.execPath, args: [fixture], lifecycle: 'eager' } },
 });
@@ -38,6 +39,7 @@ function session(options) {
       return lists.get(tools);
     },
     allTools: () => inner.allTools(),
+    find: (name) => inner.find(`${PREFIX}${name}`),
     read: (...asked) => inner.read(...asked),
     prompt: (...asked) => inner.prompt(...asked),
     subscribe: (...asked) => inner.subscribe(...asked),

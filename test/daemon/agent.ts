@@ -66,7 +66,7 @@ export class Agent {
 
   /** What a tool of the server called `s` says. */
   async call(tool: string, args: Message = {}, server = 's'): Promise<string> {
-    const result = await this.request('tools/call', { name: `mcp__${server}__${tool}`, arguments: args });
+    const result = await this.request('tools/call', { name: `${server}__${tool}`, arguments: args });
     return (result['content'] as { text: string }[])[0]?.text ?? '';
   }
 

@@ -96,7 +96,7 @@ it('SRV-11: a missing variable fails its server by name, and a value of the daem
   const first = await world.agent({ env: { MY_TOKEN: 'a secret' } }).open();
   const second = await world.agent().open();
   const shown = await first.call('env', { name: 'SHOWN' });
-  const failed = await second.request('tools/call', { name: 'mcp__s__pid', arguments: {} });
+  const failed = await second.request('tools/call', { name: 's__pid', arguments: {} });
   const together = new Set([await first.call('pid', {}, 't'), await second.call('pid', {}, 't')]);
   expect({ shown, isError: failed['isError'], named: JSON.stringify(failed).includes('MY_TOKEN') }).toEqual({
     shown: 'a secret',

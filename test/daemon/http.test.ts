@@ -102,7 +102,7 @@ it('SRV-11: the page shows the calls of every agent, and HTTP clients share thei
   const page = await serving('dashboard', '--port', '0', '--no-open');
   const http = await serving('serve', '--http', '0', '--no-workspace');
   const agent = await world.agent({ words: ['--stdio', '--no-workspace'] }).open();
-  const pids = [await agent.call('pid'), await callOverHttp({ ...http, token: page.token }, 'mcp__s__pid')];
+  const pids = [await agent.call('pid'), await callOverHttp({ ...http, token: page.token }, 's__pid')];
   const { calls } = await api<{ calls: { tool: string; session: string; outcome: string }[] }>(
     page,
     '/api/calls',
@@ -145,7 +145,7 @@ async function waiting(page: Serving): Promise<Waiting['approvals']> {
 }
 
 it('SRV-11: a question of a stdio agent that cannot ask is answered on the page and reaches that agent', async () => {
-  world.configure({ s: world.server() }, { permissions: { ask: ['mcp__s__pid'] } });
+  world.configure({ s: world.server() }, { permissions: { ask: ['s__pid'] } });
   const page = await serving('dashboard', '--port', '0', '--no-open');
   const agent = await world.agent().open();
   await api(page, '/api/approvals');
@@ -160,7 +160,7 @@ it('SRV-11: a question of a stdio agent that cannot ask is answered on the page 
 });
 
 it('SRV-11: a headless agent that refuses every question at once is asked on the page instead', async () => {
-  world.configure({ s: world.server() }, { permissions: { ask: ['mcp__s__pid'] } });
+  world.configure({ s: world.server() }, { permissions: { ask: ['s__pid'] } });
   const page = await serving('dashboard', '--port', '0', '--no-open');
   const agent = await world.agent().open({ elicitation: {} });
   await api(page, '/api/approvals');
@@ -201,13 +201,13 @@ it('SRV-11: serve --http keeps its address when the daemon is killed or stopped 
   world.configure({ s: world.server() });
   const http = await serving('serve', '--http', '0', '--token', 'a-token-of-twenty-characters');
   const held = { ...http, token: 'a-token-of-twenty-characters' };
-  const before = await callOverHttp(held, 'mcp__s__pid');
+  const before = await callOverHttp(held, 's__pid');
   const killed = await world.daemon();
   process.kill(killed, 'SIGKILL');
   await until('the daemon has ended', () => !isRunning(killed));
   let after = '';
   await until('it is served again', async () => {
-    after = await callOverHttp(held, 'mcp__s__pid').catch(() => '');
+    after = await callOverHttp(held, 's__pid').catch(() => '');
     return /^\d+$/.test(after);
   });
   expect({ isNew: after !== before, running: http.child.exitCode }).toEqual({ isNew: true, running: null });

@@ -26,7 +26,7 @@ it(
     const before = { pids: new Set(pids).size, servers: world.servers().length };
 
     const inFlight = agents.map((agent) =>
-      agent.request('tools/call', { name: 'mcp__s__wait', arguments: {} }).catch((error) => error),
+      agent.request('tools/call', { name: 's__wait', arguments: {} }).catch((error) => error),
     );
     // Behind the call on the same connection: when it is answered, the call has arrived.
     await Promise.all(agents.map((agent) => agent.call('echo', { text: 'there' })));
@@ -74,7 +74,7 @@ it(
 it('CON-11: an agent that is killed takes its calls and, as the last one, its servers with it', async () => {
   world.configure({ s: world.server() });
   const agent = await world.agent().open();
-  void agent.request('tools/call', { name: 'mcp__s__wait', arguments: {} });
+  void agent.request('tools/call', { name: 's__wait', arguments: {} });
   await agent.call('echo', { text: 'there' });
   const [server = 0] = world.servers();
   agent.child.kill('SIGKILL');
@@ -125,7 +125,7 @@ it('SRV-3: agents that ask for the workspace server share it, others do not have
   const lists = await Promise.all(
     agents.map(async (agent) => {
       const { tools } = (await (await agent.open()).request('tools/list')) as { tools: { name: string }[] };
-      return tools.some(({ name }) => name === 'mcp__workspace__read');
+      return tools.some(({ name }) => name === 'workspace__read');
     }),
   );
   const [daemon] = await world.daemons();

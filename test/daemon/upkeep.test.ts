@@ -29,7 +29,7 @@ it('CON-11: a server that keeps state serves each agent from its own process, an
   const [a, b] = await Promise.all([world.agent().open(), world.agent().open()]);
   const pids = [await a.call('pid'), await b.call('pid')];
   const complete = async (agent: Agent): Promise<unknown> => {
-    const ref = { type: 'ref/prompt', name: 'mcp__s__greet' };
+    const ref = { type: 'ref/prompt', name: 's__greet' };
     return (await agent.request('completion/complete', { ref, argument: { name: 'who', value: 'A' } }))[
       'completion'
     ];
@@ -61,9 +61,7 @@ it(
     world.configure({ s: world.server() });
     const agent = await world.agent().open();
     const first = await world.daemon();
-    const running = agent
-      .request('tools/call', { name: 'mcp__s__wait', arguments: {} })
-      .catch((error) => error);
+    const running = agent.request('tools/call', { name: 's__wait', arguments: {} }).catch((error) => error);
     // Behind the call on the same connection: when it is answered, the call has arrived.
     await agent.call('echo', { text: 'there' });
 

@@ -195,14 +195,7 @@ describe('SRV-2: questions of gateway clients that cannot ask their own user', (
 
   it('are refused with the rule to add while nobody looks at the page', async () => {
     const { served } = await setUp({ script: write, config: ask });
-    const { messages } = await modern(
-      served.url,
-      1,
-      'tools/call',
-      { name: 'mcp__small__write' },
-      {},
-      headers,
-    );
+    const { messages } = await modern(served.url, 1, 'tools/call', { name: 'small__write' }, {}, headers);
     expect(messages).toMatchObject([
       {
         result: {
@@ -218,7 +211,7 @@ describe('SRV-2: questions of gateway clients that cannot ask their own user', (
     const world = await setUp({ script: write, config: ask });
     const reader = await readEvents(world);
     open.push(reader);
-    const call = modern(world.served.url, 1, 'tools/call', { name: 'mcp__small__write' }, {}, headers);
+    const call = modern(world.served.url, 1, 'tools/call', { name: 'small__write' }, {}, headers);
     const { data } = await reader.next(({ event }) => event === 'question');
     const { id } = data as { id: string };
     expect((await world.api('POST', `/api/approvals/${id}`, { answer: 'allow' })).status).toBe(200);
@@ -232,7 +225,7 @@ describe('SRV-2: questions of gateway clients that cannot ask their own user', (
     const reader = await readEvents(world);
     open.push(reader);
     const session = await legacySession(world.served.url, '2025-06-18', {}, headers);
-    const params = { name: 'mcp__small__hello' };
+    const params = { name: 'small__hello' };
     const call = post(world.served.url, { jsonrpc: '2.0', id: 1, method: 'tools/call', params }, session);
     const { data } = await reader.next(({ event }) => event === 'question');
     const { id } = data as { id: string };
@@ -245,7 +238,7 @@ describe('SRV-2: questions of gateway clients that cannot ask their own user', (
     const reader = await readEvents(world);
     reader.close();
     const refused = async (): Promise<unknown> => {
-      const call = modern(world.served.url, 1, 'tools/call', { name: 'mcp__small__write' }, {}, headers);
+      const call = modern(world.served.url, 1, 'tools/call', { name: 'small__write' }, {}, headers);
       return (await call).messages;
     };
     await expect

@@ -91,7 +91,7 @@ try {
       headers: { Authorization: 'Bearer a-long-secret' },
       approval: 'approve',
     } as const;
-    await agentFinds({ servers: { all } }, 'mcp__all__mcp__files__glob');
+    await agentFinds({ servers: { all } }, 'mcp__all__files__glob');
     await gateway.close();
   });
   await done('daemon', async () => {
@@ -103,7 +103,7 @@ try {
       approval: 'approve',
     } as const;
     const first = spawn(process.execPath, [command, 'serve'], { env, stdio: ['pipe', 'ignore', 'inherit'] });
-    await agentFinds({ servers: { all } }, 'mcp__all__mcp__files__glob');
+    await agentFinds({ servers: { all } }, 'mcp__all__files__glob');
     const { daemons } = JSON.parse(await plugboard('daemon', 'status', '--json'));
     equal(daemons.length, 1);
     ok(daemons[0].hosts[0].servers.length > 0);
@@ -112,7 +112,7 @@ try {
     await plugboard('daemon', 'stop');
   });
   await done('chat', async () => {
-    const call = { name: 'mcp__files__glob', arguments: { pattern: 'package.json' } };
+    const call = { name: 'files__glob', arguments: { pattern: 'package.json' } };
     const model = await ScriptedModel.start({ calls: [call] }, { text: 'It is there.' });
     const turn = JSON.parse(
       await plugboard('chat', '-p', 'Is there a package?', '--yes', '--model', model.name, '--json'),

@@ -57,7 +57,7 @@ it('SRV-1: serve --http makes a token once, keeps it 0600, and serves with it on
   const first = serve('--http', '0', '--json');
   const { url, token = '', tokenFile = '' } = await document(first);
   const client = await refereeOnHttp(url, 'auto', { authorization: `Bearer ${token}` });
-  const { content } = await client.callTool({ name: 'mcp__echo__echo', arguments: { message: 'hi' } });
+  const { content } = await client.callTool({ name: 'echo__echo', arguments: { message: 'hi' } });
   await client.close();
   const refused = await post(url, PING);
   first.child.kill('SIGTERM');
@@ -121,7 +121,7 @@ it.each([[['--no-daemon']], [[]]])(
       capabilities: {},
       clientInfo: { name: 'script', version: '1' },
     };
-    const call = { name: 'mcp__echo__echo', arguments: { message: 'piped' } };
+    const call = { name: 'echo__echo', arguments: { message: 'piped' } };
     const lines = [
       { jsonrpc: '2.0', id: 1, method: 'initialize', params: hello },
       { jsonrpc: '2.0', method: 'notifications/initialized' },
@@ -158,6 +158,6 @@ it('SRV-1: the first tools/list on stdio waits for servers that are on their way
     status,
     stderr: stderr(),
     version: answers[0].result.protocolVersion,
-    tools: answers[1].result.tools.map(({ name }: { name: string }) => name).includes('mcp__echo__echo'),
+    tools: answers[1].result.tools.map(({ name }: { name: string }) => name).includes('echo__echo'),
   }).toEqual({ status: 0, stderr: '', version: '2025-06-18', tools: true });
 });

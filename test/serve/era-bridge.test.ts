@@ -136,7 +136,7 @@ describe('SRV-1: the era bridge', () => {
     });
     const opened = await client.open();
     const call = async (tool: string, more: Record<string, unknown> = {}): Promise<string> => {
-      const result = await client.request('tools/call', { name: `mcp__small__${tool}`, ...more });
+      const result = await client.request('tools/call', { name: `small__${tool}`, ...more });
       return (result['content'] as { text: string }[])[0]?.text ?? '';
     };
     await client.listen();
@@ -147,7 +147,7 @@ describe('SRV-1: the era bridge', () => {
     const { contents } = await client.request('resources/read', { uri: 'memo://one' });
     row.resources = `${(resources as { uri: string }[])[0]?.uri} ${(contents as { text: string }[])[0]?.text}`;
     const { prompts } = await client.request('prompts/list');
-    const { messages } = await client.request('prompts/get', { name: 'mcp__small__greet' });
+    const { messages } = await client.request('prompts/get', { name: 'small__greet' });
     row.prompts = `${(prompts as { name: string }[])[0]?.name} ${(messages as { content: { text: string } }[])[0]?.content.text}`;
     await call('steps', { _meta: { progressToken: 'p' } });
     const told = await client.heard('notifications/progress');
@@ -179,7 +179,7 @@ describe('SRV-1: the era bridge', () => {
     expect(row).toEqual({
       tools: 'hi',
       resources: 'memo://one first',
-      prompts: 'mcp__small__greet hello',
+      prompts: 'small__greet hello',
       progress: '{"progressToken":"p","progress":1,"total":2,"message":"half"}',
       cancel: 'upstream cancelled',
       elicitation:

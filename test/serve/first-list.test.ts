@@ -135,8 +135,8 @@ describe.each(ERAS)('the first tools/list of a client of %s', (version) => {
     gate.open();
     await client.heard('notifications/tools/list_changed');
     expect({ first, later: await toolsOf(client) }).toEqual({
-      first: { early: false, tools: ['mcp__good__one'] },
-      later: ['mcp__good__one', 'mcp__slow__two'],
+      first: { early: false, tools: ['good__one'] },
+      later: ['good__one', 'slow__two'],
     });
   });
 
@@ -151,8 +151,8 @@ describe.each(ERAS)('the first tools/list of a client of %s', (version) => {
     gate.open();
     await client.heard('notifications/tools/list_changed');
     expect({ first, later: await toolsOf(client) }).toEqual({
-      first: ['mcp__good__one'],
-      later: ['mcp__good__one', 'mcp__hangs__two'],
+      first: ['good__one'],
+      later: ['good__one', 'hangs__two'],
     });
   });
 
@@ -162,16 +162,16 @@ describe.each(ERAS)('the first tools/list of a client of %s', (version) => {
     const { client } = await session({ dies: hung('two'), fresh: server('one', gate) }, { version });
     const listing = toolsOf(client);
     gate.open();
-    expect(await listing).toEqual(['mcp__fresh__one']);
+    expect(await listing).toEqual(['fresh__one']);
   });
 
   it('CON-16: a call waits for the server of its tool only', async () => {
     const gate = createGate();
     const { client } = await session({ hangs: hung('two'), slow: server('one', gate) }, { version });
-    const call = client.request('tools/call', { name: 'mcp__slow__one', arguments: {} });
+    const call = client.request('tools/call', { name: 'slow__one', arguments: {} });
     gate.open();
     expect(await call).toMatchObject({ content: [{ type: 'text', text: 'one' }] });
-    const unknown = client.request('tools/call', { name: 'mcp__none__one', arguments: {} });
+    const unknown = client.request('tools/call', { name: 'none__one', arguments: {} });
     await expect(unknown).rejects.toMatchObject({ data: { code: 'UNKNOWN_TOOL' } });
   });
 });
@@ -291,8 +291,8 @@ describe('over HTTP', () => {
     const { url } = await served();
     const after = await Promise.all([list(url), legacySession(url).then((it) => list(url, it))]);
     expect({ before, after }).toEqual({
-      before: [['mcp__good__one'], ['mcp__good__one']],
-      after: [['mcp__good__one'], ['mcp__good__one']],
+      before: [['good__one'], ['good__one']],
+      after: [['good__one'], ['good__one']],
     });
   });
 });
@@ -333,10 +333,10 @@ describe.each(ERAS)('resources and prompts of a client of %s', (version) => {
     await client.heard('notifications/resources/list_changed');
     await client.heard('notifications/prompts/list_changed');
     expect({ before, after: [await uri(client), await prompts(client)] }).toEqual({
-      before: [['memo://a'], ['mcp__docs__a']],
+      before: [['memo://a'], ['docs__a']],
       after: [
         ['memo://a', 'memo://b'],
-        ['mcp__docs__a', 'mcp__slow__b'],
+        ['docs__a', 'slow__b'],
       ],
     });
   });
@@ -353,8 +353,8 @@ describe.each(ERAS)('resources and prompts of a client of %s', (version) => {
     await client.heard('notifications/resources/list_changed');
     await client.heard('notifications/prompts/list_changed');
     expect({ before, after: [await uri(client), await prompts(client)] }).toEqual({
-      before: [['memo://a'], ['mcp__docs__a']],
-      after: [['memo://b'], ['mcp__docs__b']],
+      before: [['memo://a'], ['docs__a']],
+      after: [['memo://b'], ['docs__b']],
     });
   });
 

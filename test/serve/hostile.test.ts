@@ -12,7 +12,7 @@ const { serve, opened } = servedHosts();
 
 it('A7: arguments that are nested without end are refused before anybody looks into them', async () => {
   const { url } = await serve({ tools: { echo: () => 'never' } });
-  const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp__small__echo","arguments":{"a":${DEEP}}}}`;
+  const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"small__echo","arguments":{"a":${DEEP}}}}`;
   const { status, messages } = await post(url, body);
   expect([status, messages]).toMatchObject([400, [{ id: null, error: { code: -32700 } }]]);
 });
@@ -120,7 +120,7 @@ it.each(['legacy', 'modern'] as const)(
       },
       { clock },
     );
-    const params = { name: 'mcp__small__wait' };
+    const params = { name: 'small__wait' };
     const call =
       era === 'modern'
         ? modern(url, 1, 'tools/call', params)

@@ -19,12 +19,12 @@ describe('serveHttp', () => {
       const era = client.getProtocolEra();
       const server = client.getServerVersion()?.name;
       const { tools } = await client.listTools();
-      const { content } = await client.callTool({ name: 'mcp__small__echo', arguments: { message: 'hi' } });
+      const { content } = await client.callTool({ name: 'small__echo', arguments: { message: 'hi' } });
       await client.close();
       expect({ era, server, tools, content }).toEqual({
         era: mode === 'auto' ? 'modern' : 'legacy',
         server: 'plugboard',
-        tools: [{ name: 'mcp__small__echo', description: 'The tool echo.', inputSchema: { type: 'object' } }],
+        tools: [{ name: 'small__echo', description: 'The tool echo.', inputSchema: { type: 'object' } }],
         content: [{ type: 'text', text: 'hi' }],
       });
     },
@@ -41,7 +41,7 @@ describe('serveHttp', () => {
     });
     const client = await refereeOnHttp(url, mode);
     const seen: unknown[] = [];
-    await client.callTool({ name: 'mcp__small__work' }, { onprogress: (progress) => seen.push(progress) });
+    await client.callTool({ name: 'small__work' }, { onprogress: (progress) => seen.push(progress) });
     await client.close();
     expect(seen).toEqual([{ progress: 1, total: 2, message: 'half' }]);
   });
@@ -56,9 +56,9 @@ describe('serveHttp', () => {
       },
     });
     const client = await refereeOnHttp(url, 'auto');
-    const away = await client.callTool({ name: 'mcp__small__away' });
+    const away = await client.callTool({ name: 'small__away' });
     expect([away.isError, away._meta?.['plugboard/code']]).toEqual([true, 'CONNECTION_LOST']);
-    await expect(client.callTool({ name: 'mcp__small__nothing' })).rejects.toMatchObject({ code: -32602 });
+    await expect(client.callTool({ name: 'small__nothing' })).rejects.toMatchObject({ code: -32602 });
     await client.close();
   });
 
@@ -77,7 +77,7 @@ describe('serveHttp', () => {
         },
       });
       const client = await refereeOnHttp(url, mode);
-      const call = client.callTool({ name: 'mcp__small__wait' }).catch(() => 'given up');
+      const call = client.callTool({ name: 'small__wait' }).catch(() => 'given up');
       await begun.opened;
       await client.close();
       await cancelled.opened;
@@ -186,7 +186,7 @@ describe('serveHttp', () => {
     const answers = await Promise.all(
       clients.map(async (message, n) => {
         const params = {
-          name: 'mcp__small__later',
+          name: 'small__later',
           arguments: { message },
           _meta: { progressToken: 'same' },
         };
@@ -269,7 +269,7 @@ describe('serveHttp', () => {
       jsonrpc: '2.0',
       id,
       method: 'tools/call',
-      params: { name: 'mcp__small__echo', arguments: { message: id } },
+      params: { name: 'small__echo', arguments: { message: id } },
     });
     const { messages } = await post(
       url,
@@ -306,7 +306,7 @@ describe('serveHttp', () => {
     const session = await legacySession(url);
     const stream = send(url, 'GET', undefined, session);
     const listening = modern(url, 1, 'subscriptions/listen', { notifications: { toolsListChanged: true } });
-    const call = modern(url, 2, 'tools/call', { name: 'mcp__small__wait' });
+    const call = modern(url, 2, 'tools/call', { name: 'small__wait' });
     await begun.opened;
     const closing = Promise.all([served.close(), served.close()]);
     finish.open();

@@ -59,8 +59,8 @@ it('CAT-3: what a server had when it was last here is listed before it is back, 
   await served.close();
   await host.close();
   expect({ before, after }).toEqual({
-    before: ['mcp__small__one'],
-    after: ['mcp__small__one', 'mcp__small__two'],
+    before: ['small__one'],
+    after: ['small__one', 'small__two'],
   });
 });
 
@@ -107,8 +107,8 @@ it('SRV-1: clients of both eras hear of a server that is added and removed while
   const hears = async (stream: typeof legacy): Promise<boolean> =>
     (await stream).messages.some(({ method }) => method === 'notifications/tools/list_changed');
   expect({ added, removed, legacy: await hears(legacy), modern: await hears(told) }).toEqual({
-    added: ['mcp__late__one', 'mcp__small__one'],
-    removed: ['mcp__small__one'],
+    added: ['late__one', 'small__one'],
+    removed: ['small__one'],
     legacy: true,
     modern: true,
   });

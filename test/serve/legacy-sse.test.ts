@@ -27,8 +27,8 @@ it('SRV-1: a client that knows HTTP+SSE only is served behind the flag; when it 
   closers.push(small.close, gateway.close);
   const client = new Client({ name: 'old', version: '1' });
   await client.connect(new SSEClientTransport(new URL(gateway.url.replace('/mcp', '/sse'))));
-  const { content } = await client.callTool({ name: 'mcp__small__echo', arguments: { message: 'hi' } });
-  void client.callTool({ name: 'mcp__small__wait' }).catch(() => {});
+  const { content } = await client.callTool({ name: 'small__echo', arguments: { message: 'hi' } });
+  void client.callTool({ name: 'small__wait' }).catch(() => {});
   await begun.opened;
   await client.close();
   await cancelled.opened;

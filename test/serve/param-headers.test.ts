@@ -49,7 +49,7 @@ it.each<[string, object, Record<string, string>, number | string]>([
   ['nothing', { region: 'eu' }, {}, -32020],
   ['base64 that is none', { region: 'eu' }, { 'mcp-param-region': '=?base64?ZXU?=' }, -32020],
 ])('SRV-1: a modern call whose parameter headers say %s', async (_, args, headers, expected) => {
-  const params = { name: 'mcp__small__query', arguments: args };
+  const params = { name: 'small__query', arguments: args };
   const { status, messages } = await modern(served.url, 1, 'tools/call', params, {}, headers);
   const { error, result } = messages[0] as {
     error?: { code: number };
@@ -65,7 +65,7 @@ it('SRV-1: the SDK’s client sends the headers that the gateway asks for', asyn
   const client = await refereeOnHttp(served.url, 'auto');
   await client.listTools();
   const { content } = await client.callTool({
-    name: 'mcp__small__query',
+    name: 'small__query',
     arguments: { region: 'Zürich', shard: 7 },
   });
   await client.close();

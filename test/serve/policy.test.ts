@@ -53,12 +53,12 @@ describe('SRV-2: approvals of gateway clients', () => {
       return { action: 'accept', content: { answer: answers.shift() } };
     });
     const results = [
-      await call(client, 'mcp__small__write'),
-      await call(client, 'mcp__small__write', { path: 'a' }),
-      await call(client, 'mcp__small__write'),
+      await call(client, 'small__write'),
+      await call(client, 'small__write', { path: 'a' }),
+      await call(client, 'small__write'),
     ];
     expect(results.map(({ isError, content }) => [isError, content])).toMatchObject([
-      [true, [{ text: expect.stringContaining('mcp__small__write was not called') }]],
+      [true, [{ text: expect.stringContaining('small__write was not called') }]],
       [false, [{ text: 'written' }]],
       [false, [{ text: 'written' }]],
     ]);
@@ -68,7 +68,7 @@ describe('SRV-2: approvals of gateway clients', () => {
 
   it('a client that cannot be asked is refused, with the rule to add', async () => {
     const client = await connected(await hosted(script, rule), '2024-11-05', undefined, {});
-    expect(await call(client, 'mcp__small__write')).toEqual({
+    expect(await call(client, 'small__write')).toEqual({
       content: [{ type: 'text', text: expect.stringContaining('permissions.allow') }],
       isError: true,
       _meta: { 'plugboard/code': 'APPROVAL_REQUIRED' },
@@ -79,7 +79,7 @@ describe('SRV-2: approvals of gateway clients', () => {
     const small = await hosted(script);
     const trusting = await connected(small, '2025-11-25', undefined, {});
     const strict = await connected(small, '2025-11-25', undefined, {}, 'enforce');
-    const results = [await call(trusting, 'mcp__small__write'), await call(strict, 'mcp__small__write')];
+    const results = [await call(trusting, 'small__write'), await call(strict, 'small__write')];
     expect(results.map(({ isError }) => isError)).toEqual([false, true]);
   });
 
@@ -94,19 +94,19 @@ describe('SRV-2: approvals of gateway clients', () => {
       await connected(small, '2025-11-25', allow),
       await connected(small, '2025-11-25', allow),
     ]) {
-      await call(client, 'mcp__small__write');
-      await call(client, 'mcp__small__write');
+      await call(client, 'small__write');
+      await call(client, 'small__write');
     }
     expect(asked).toBe(2);
   });
 });
 
-describe('SRV-2: limits and search of gateway clients', () => {
+describe('SRV-2: limits of gateway clients', () => {
   it('a result that is too long is offered whole as a resource, to its owner only', async () => {
     const long = 'word '.repeat(60_000);
     const small = await hosted({ tools: { long: () => long } });
     const client = await connected(small, '2025-11-25');
-    const { content } = await call(client, 'mcp__small__long');
+    const { content } = await call(client, 'small__long');
     const blocks = content as { type: string; uri?: string; text?: string }[];
     const link = blocks.find(({ type }) => type === 'resource_link');
     const read = await client.request('resources/read', { uri: link?.uri });
@@ -115,39 +115,6 @@ describe('SRV-2: limits and search of gateway clients', () => {
     closers.push(gateway.close);
     const { messages } = await modern(gateway.url, 1, 'resources/read', { uri: link?.uri });
     expect(messages[0]?.['error']).toMatchObject({ code: -32602 });
-  });
-
-  it('with deferred tools, a session gets what it found; a stateless client calls it through call_tool', async () => {
-    const small = await hosted(
-      { tools: { echo: ({ message }) => String(message) } },
-      {},
-      { toolSearch: true },
-    );
-    const names = (list: Record<string, unknown>): string[] =>
-      (list['tools'] as { name: string }[]).map(({ name }) => name);
-    const client = await connected(small, '2025-11-25');
-    const before = names(await client.request('tools/list'));
-    await call(client, 'tool_search', { query: 'echo' });
-    await client.heard('notifications/tools/list_changed');
-    const after = names(await client.request('tools/list'));
-    const gateway = await serveHttp(small.host, { port: 0 });
-    closers.push(gateway.close);
-    const listed = await modern(gateway.url, 1, 'tools/list');
-    const found = await modern(gateway.url, 2, 'tools/call', {
-      name: 'call_tool',
-      arguments: { name: 'mcp__small__echo', arguments: { message: 'hi' } },
-    });
-    expect({
-      before,
-      after,
-      stateless: names(listed.messages[0]?.['result'] as Record<string, unknown>),
-      found: found.messages[0]?.['result'],
-    }).toEqual({
-      before: ['tool_search'],
-      after: ['tool_search', 'mcp__small__echo'],
-      stateless: ['tool_search', 'call_tool'],
-      found: expect.objectContaining({ content: [{ type: 'text', text: 'hi' }], isError: false }),
-    });
   });
 });
 
@@ -176,8 +143,8 @@ describe('A7: nothing of one client reaches another', () => {
     closers.push(gateway.close);
     const one = await connected(small, '2025-11-25', answer);
     const [mine, theirs] = await Promise.all([
-      call(one, 'mcp__small__ask'),
-      modern(gateway.url, 1, 'tools/call', { name: 'mcp__small__ask' }, { elicitation: {} }),
+      call(one, 'small__ask'),
+      modern(gateway.url, 1, 'tools/call', { name: 'small__ask' }, { elicitation: {} }),
     ]);
     const answers = [mine, theirs.messages.at(-1)?.['result'] as Record<string, unknown>];
     expect(answers.map((result) => (result['content'] as { text: string }[])[0]?.text)).toEqual([
@@ -202,18 +169,18 @@ describe('A7: nothing of one client reaches another', () => {
     closers.push(gateway.close);
     const go = async (id: number, params: Record<string, unknown>): Promise<Record<string, unknown>> =>
       (await modern(gateway.url, id, 'tools/call', params, { elicitation: {} })).messages.at(-1) ?? {};
-    const first = (await go(1, { name: 'mcp__small__ask' }))['result'] as Record<string, unknown>;
+    const first = (await go(1, { name: 'small__ask' }))['result'] as Record<string, unknown>;
     const [key = ''] = Object.keys(first['inputRequests'] as object);
     const { requestState } = first;
     const inputResponses = { [key]: { action: 'accept', content: {} } };
-    const wrongTool = await go(2, { name: 'mcp__small__other', inputResponses, requestState });
+    const wrongTool = await go(2, { name: 'small__other', inputResponses, requestState });
     const tampered = await go(3, {
-      name: 'mcp__small__ask',
+      name: 'small__ask',
       inputResponses,
       requestState: `${requestState}x`,
     });
-    const right = await go(4, { name: 'mcp__small__ask', inputResponses, requestState });
-    const again = await go(5, { name: 'mcp__small__ask', inputResponses, requestState });
+    const right = await go(4, { name: 'small__ask', inputResponses, requestState });
+    const again = await go(5, { name: 'small__ask', inputResponses, requestState });
     expect([first['resultType'], wrongTool['error'], tampered['error'], again['error']]).toMatchObject([
       'input_required',
       { code: -32602 },

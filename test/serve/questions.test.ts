@@ -67,7 +67,7 @@ it.each([
     await person(url, mode, 'bob');
     const ann = await person(url, mode, 'ann');
     const { contents } = await ann.readResource({ uri: 'test://secret' });
-    const { messages } = await ann.getPrompt({ name: 'mcp__small__greet' });
+    const { messages } = await ann.getPrompt({ name: 'small__greet' });
     expect([contents, messages]).toMatchObject([
       [{ uri: 'test://secret', text: 'for ann' }],
       [{ role: 'user', content: { type: 'text', text: 'Hello ann' } }],
@@ -105,7 +105,7 @@ it('A7: what a server says when nobody asked reaches only the one it ever worked
     tools: { work: () => 'done' },
   });
   const say = (data: string): void => server.notify('notifications/message', { level: 'error', data });
-  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'mcp__small__work' } };
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'small__work' } };
   const ann = await legacySession(url);
   const annHears = send(url, 'GET', undefined, ann);
   await post(url, call, ann);

@@ -21,6 +21,7 @@ import { codexServers, isolated, sdkClients } from './agents.ts';
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const COMMAND = at('../../dist/cli/main.js');
 const TOUR = at('../fixtures/client-tour.mjs');
+const SEARCH = at('../fixtures/client-search.mjs');
 const FIXTURE = `fixture=${process.execPath} ${at('../fixtures/gateway-conformance.mjs')}`;
 const TOKEN = 'a-token-for-real-clients';
 /** Agents take a while to start, on a machine that does other things too. */
@@ -105,6 +106,26 @@ it.each(tours)(
   },
 );
 
+it.each(clients)(
+  'CAT-7: the SDK’s client %s lists once, and finds and calls one of 525 tools',
+  async (name, client) => {
+    const many = `many=${process.execPath} ${at('../fixtures/many-tools.mjs')}`;
+    const wanted = {
+      ...client,
+      command: process.execPath,
+      args: [COMMAND, 'serve', '--server', many],
+      env: { PATH: process.env['PATH'], PLUGBOARD_HOME: join(home, `many-${name}`) },
+      query: 'delete a calendar event',
+    };
+    const { stdout } = await run(process.execPath, [SEARCH, JSON.stringify(wanted)], { cwd: home });
+    expect(JSON.parse(stdout)).toEqual({
+      listed: ['tool_search', 'call_tool'],
+      found: 'many__delete_calendar_event',
+      called: 'delete_calendar_event e7',
+    });
+  },
+);
+
 it('SRV-1: the Inspector lists and calls', async () => {
   const inspect = async (...more: string[]): Promise<Record<string, unknown>> => {
     const given = ['--cli', url, '--transport', 'http', '--header', `Authorization: Bearer ${TOKEN}`];
@@ -112,8 +133,8 @@ it('SRV-1: the Inspector lists and calls', async () => {
     return JSON.parse(stdout);
   };
   const { tools } = await inspect('--method', 'tools/list');
-  expect(tools).toContainEqual(expect.objectContaining({ name: 'mcp__fixture__test_simple_text' }));
-  const called = ['--method', 'tools/call', '--tool-name', 'mcp__fixture__test_simple_text'];
+  expect(tools).toContainEqual(expect.objectContaining({ name: 'fixture__test_simple_text' }));
+  const called = ['--method', 'tools/call', '--tool-name', 'fixture__test_simple_text'];
   expect(await inspect(...called)).toMatchObject({ content: [{ type: 'text', text: SIMPLE }] });
 });
 
@@ -129,7 +150,7 @@ it('SRV-1: mcporter lists and calls', async () => {
     counts: { ok: 1 },
     servers: [{ name: 'plugboard', status: 'ok' }],
   });
-  expect(await port('call', 'plugboard.mcp__fixture__test_simple_text')).toContain(SIMPLE);
+  expect(await port('call', 'plugboard.fixture__test_simple_text')).toContain(SIMPLE);
 });
 
 it('SRV-1: mcp-remote carries a stdio client to the gateway', async () => {
@@ -152,7 +173,7 @@ it('SRV-1: mcp-remote carries a stdio client to the gateway', async () => {
     const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
     expect(await ask(0, 'initialize', hello)).toMatchObject({ serverInfo: { name: 'plugboard' } });
     remote.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
-    expect(await ask(1, 'tools/call', { name: 'mcp__fixture__test_simple_text' })).toMatchObject({
+    expect(await ask(1, 'tools/call', { name: 'fixture__test_simple_text' })).toMatchObject({
       content: [{ type: 'text', text: SIMPLE }],
     });
   } finally {
@@ -190,7 +211,7 @@ it(
       {
         name: 'plugboard',
         serverInfo: { name: 'plugboard' },
-        tools: { mcp__fixture__test_simple_text: {} },
+        tools: { fixture__test_simple_text: {} },
         authStatus: 'bearerToken',
       },
     ]);

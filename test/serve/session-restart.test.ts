@@ -141,7 +141,7 @@ it('SRV-1: mcp-remote and the client behind it go on after kill -9', async () =>
   const clientInfo = { name: 'behind', version: '1' };
   await ask(0, 'initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
   remote.say('{"jsonrpc":"2.0","method":"notifications/initialized"}');
-  const call = { name: 'mcp__fixture__test_simple_text' };
+  const call = { name: 'fixture__test_simple_text' };
   const before = await ask(1, 'tools/call', call);
   await restart('SIGKILL');
   expect([before, await ask(2, 'tools/call', call)]).toMatchObject([
@@ -152,7 +152,7 @@ it('SRV-1: mcp-remote and the client behind it go on after kill -9', async () =>
 
 it('SRV-1: after kill -9, an answer to a question of the process before changes nothing, and its call has ended', async () => {
   const session = await legacySession(url, '2025-11-25', { elicitation: {} }, HEADERS);
-  const params = { name: 'mcp__fixture__test_elicitation', arguments: { message: 'Really?' } };
+  const params = { name: 'fixture__test_elicitation', arguments: { message: 'Really?' } };
   const call = await openStream(url, session, { jsonrpc: '2.0', id: 'c', method: 'tools/call', params });
   const [asked] = await call.events(1);
   const [last = ''] = call.ids();
@@ -199,7 +199,7 @@ it('SRV-1: a session goes on after kill -9 of the daemon that serves it, at the 
     jsonrpc: '2.0',
     id: 1,
     method: 'tools/call',
-    params: { name: 'mcp__fixture__test_simple_text' },
+    params: { name: 'fixture__test_simple_text' },
   };
   const answer = (): Promise<unknown> =>
     post(url, call, session).then(

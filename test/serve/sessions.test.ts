@@ -21,7 +21,7 @@ import { openStream } from './stream-client.ts';
 const URI = 'test://watched';
 const DAY_MS = 24 * 60 * 60 * 1000;
 const CHANGED = ['tools', 'resources', 'prompts'].map((kind) => `notifications/${kind}/list_changed`);
-const CALL = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'mcp__small__echo' } };
+const CALL = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'small__echo' } };
 
 let home = '';
 const opened: (() => unknown)[] = [];
@@ -211,7 +211,7 @@ describe('a session of a gateway that ended', () => {
       progress(1);
       await new Promise(() => {});
     });
-    const params = { name: 'mcp__small__echo', _meta: { progressToken: 1 } };
+    const params = { name: 'small__echo', _meta: { progressToken: 1 } };
     const call = await openStream(first.url, session, { ...CALL, id: 'c-1', params });
     await call.events(1);
     const [last = ''] = call.ids();

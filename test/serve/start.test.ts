@@ -37,7 +37,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
     const client = await refereeOnHttp(demo.url, 'auto', demo.headers);
     const { tools } = await client.listTools();
     const call = (name: string, args: object): ReturnType<typeof client.callTool> =>
-      client.callTool({ name: `mcp__workspace__${name}`, arguments: { ...args } });
+      client.callTool({ name: `workspace__${name}`, arguments: { ...args } });
     const glob = await call('glob', { pattern: '**' });
     const status = await call('git_status', {});
     await client.close();
@@ -72,7 +72,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
         'list',
         'read',
         'write',
-      ].map((name) => `mcp__workspace__${name}`),
+      ].map((name) => `workspace__${name}`),
       glob: {
         files: ['README.md', 'package.json', 'src/cart.js', 'test/cart.js'],
         truncated: false,
@@ -97,7 +97,7 @@ it('SRV-3: npm start -- <folder> serves that folder', async () => {
   writeFileSync(join(project, 'hello.txt'), 'hello\n');
   const demo = await startDemonstration(home, project);
   const client = await refereeOnHttp(demo.url, 'auto', demo.headers);
-  const read = await client.callTool({ name: 'mcp__workspace__read', arguments: { path: 'hello.txt' } });
+  const read = await client.callTool({ name: 'workspace__read', arguments: { path: 'hello.txt' } });
   await client.close();
   await demo.end('SIGTERM');
   expect([read.content, demo.output().includes(project), readdirSync(project)]).toEqual([

@@ -33,7 +33,7 @@ it.each([
     await client.connect(new StdioClientTransport({ command: process.execPath, args: [PROGRAM, home] }));
     const found = [client.getProtocolEra(), client.getServerVersion()?.name, client.getInstructions()];
     const before = await client.listTools();
-    const echo = await client.callTool({ name: 'mcp__old__echo', arguments: { message: 'hi' } });
+    const echo = await client.callTool({ name: 'old__echo', arguments: { message: 'hi' } });
     await told.opened;
     const after = await client.listTools();
     await client.close();

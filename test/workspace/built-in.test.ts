@@ -131,13 +131,13 @@ describe('SRV-3: plugboard serve', () => {
   it('with "workspace" set gives an agent the project that it was started in; a shell that nobody can be asked about is refused', async () => {
     configure({ workspace: { shell: true } });
     const client = await serve();
-    const read = await client.callTool({ name: 'mcp__workspace__read', arguments: { path: 'a.txt' } });
+    const read = await client.callTool({ name: 'workspace__read', arguments: { path: 'a.txt' } });
     const write = await client.callTool({
-      name: 'mcp__workspace__write',
+      name: 'workspace__write',
       arguments: { path: 'b.txt', content: 'b' },
     });
     const shell = await client.callTool({
-      name: 'mcp__workspace__shell',
+      name: 'workspace__shell',
       arguments: { command: 'touch ran' },
     });
     await client.close();

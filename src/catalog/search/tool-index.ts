@@ -22,6 +22,8 @@ export interface SearchOptions {
   readonly limit?: number;
   /** What was called after which words on this machine; left out, nothing is learnt from. */
   readonly usage?: UsageCounts;
+  /** Finds a tool by another spelling of its name, for `select:`. */
+  readonly find?: (name: string) => Tool | undefined;
 }
 
 export interface ToolIndex {
@@ -44,10 +46,10 @@ export function buildIndex(tools: readonly Tool[], model: SearchModel = loadMode
   const weights = weightsFor(model, tools.length);
   return {
     size: tools.length,
-    search(query, { limit = DEFAULT_LIMIT, usage } = {}) {
+    search(query, { limit = DEFAULT_LIMIT, usage, find } = {}) {
       const parsed = parseQuery(query);
       // Who names tools gets those, however many; the limit is for guesses.
-      if (parsed.kind === 'select') return select(tools, parsed.names).slice(0, MAX_LIMIT);
+      if (parsed.kind === 'select') return select(tools, parsed.names, find).slice(0, MAX_LIMIT);
       const count = Math.min(MAX_LIMIT, Math.max(0, Math.floor(limit)));
       const hits = rank({ tools, matcher, weights, parsed, usage, count });
       return hits.length > 0 ? hits : byNameAlone(tools, parsed.text).slice(0, count);
@@ -55,12 +57,18 @@ export function buildIndex(tools: readonly Tool[], model: SearchModel = loadMode
   };
 }
 
-/** Exactly the tools named, in the order named; by full name, or by the name that their server gave them. */
-function select(tools: readonly Tool[], names: readonly string[]): SearchHit[] {
+/** Exactly the tools named, in the order named; by full name in any spelling, or by the server's own name. */
+function select(
+  tools: readonly Tool[],
+  names: readonly string[],
+  find: SearchOptions['find'] = (name) => tools.find((tool) => tool.name === name),
+): SearchHit[] {
   const found = new Set<Tool>();
   for (const name of names) {
-    const exact = tools.filter((tool) => tool.name === name);
-    for (const tool of exact.length > 0 ? exact : tools.filter((t) => t.tool === name)) found.add(tool);
+    const exact = find(name);
+    for (const tool of exact === undefined ? tools.filter((each) => each.tool === name) : [exact]) {
+      found.add(tool);
+    }
   }
   return [...found].map((tool) => ({ tool, score: 1 }));
 }

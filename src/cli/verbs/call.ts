@@ -1,7 +1,9 @@
 /** `plugboard call`: one call of one tool, from the words of a shell to its result. */
 
 import type { Command } from 'commander';
+import { plainName, possibleOwners } from '../../catalog/names.ts';
 import type { Tool } from '../../catalog/tool.ts';
+import { loadConfig } from '../../config/load.ts';
 import { PlugboardError } from '../../errors.ts';
 import { nearest } from '../../lib/nearest.ts';
 import { pinChanged } from '../../policy/pins-refusal.ts';
@@ -13,7 +15,7 @@ import { didYouMean } from '../known-server.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { resultText } from '../result-text.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
-import { withHost } from '../with-host.ts';
+import { type CommandHost, withHost } from '../with-host.ts';
 import { joinWords } from '../words.ts';
 
 /** Not touched before it is read: making the stream takes time, and it would hold the terminal. */
@@ -25,8 +27,8 @@ const EXIT_TOOL_ERROR = 1;
 export const call: Verb = {
   configure(command: Command): void {
     command
-      .argument('<server>', 'the server')
-      .argument('<tool>', "the tool, by its server's own name")
+      .argument('<server>', 'the server; or server and tool in one word: server__tool')
+      .argument('[tool]', "the tool, by its server's own name")
       .argument('[arguments...]', "key=value, key:=json, one '{json}' object, or - for JSON on stdin")
       .option('--timeout <ms>', 'how long the call may be silent')
       .option('-y, --yes', 'answer yes if a question about this call is asked')
@@ -35,16 +37,16 @@ export const call: Verb = {
   },
 
   async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
-    const [server = '', name = '', ...words] = args;
+    const { servers, name, words } = await wantedTool(context, args);
     const { output, signal } = context;
     const timeout = textFlag(flags, 'timeout');
     const timeoutMs = timeout === undefined ? undefined : milliseconds('--timeout', timeout);
     const input = await Promise.race([readInput(words, STDIN), aborted(signal)]);
     const approve = approveCall(context, flags['yes'] === true);
     const forModel = flags['limit'] === true;
-    return withHost(context, { servers: [server], approve, forModel }, async ({ host }) => {
-      if (host.isHeld(server, name)) throw pinChanged(server, name);
-      const tool = findTool(host.tools(), server, name);
+    return withHost(context, { servers, approve, forModel }, async ({ host }) => {
+      for (const server of servers) if (host.isHeld(server, name)) throw pinChanged(server, name);
+      const tool = findTool(host, servers, name);
       const given = toArguments(input, tool.inputSchema);
       const line = new ProgressLine(output, name);
       const result = await host
@@ -63,6 +65,7 @@ A value of key=value becomes what the tool wants there: a number, true or false,
 Examples:
   plugboard call demo echo message=hi
   plugboard call demo get-sum a:=2 b:=3 --json
+  plugboard call demo__echo message=hi
   echo '{"path":"."}' | plugboard call files list_directory -`;
 
 /** Here the way to answer is a flag. */
@@ -77,14 +80,45 @@ function sayYes(thrown: unknown): never {
   });
 }
 
-function findTool(all: readonly Tool[], server: string, name: string): Tool {
-  const own = all.filter((tool) => tool.server === server);
-  const found = own.find(({ tool }) => tool === name) ?? own.find((tool) => tool.name === name);
+interface WantedTool {
+  /** Those that the tool may belong to. */
+  readonly servers: readonly string[];
+  readonly name: string;
+  /** The arguments of the call. */
+  readonly words: readonly string[];
+}
+
+/** Reads `<server> <tool> …`, or `<server__tool> …` if no server has that name. */
+async function wantedTool(context: Context, args: readonly string[]): Promise<WantedTool> {
+  const [first = '', second, ...rest] = args;
+  if (first.includes('__')) {
+    const { cwd, home, extra } = context;
+    const config = await loadConfig({ cwd, home, extra });
+    const names = config.servers.map(({ name }) => name);
+    const owners = names.includes(first) ? [] : possibleOwners(first, names);
+    if (owners.length > 0) return { servers: owners, name: first, words: args.slice(1) };
+  }
+  if (second === undefined) {
+    throw new PlugboardError('USAGE', 'The tool is missing', {
+      hint: 'Use: plugboard call <server> <tool>, or plugboard call <server__tool>.',
+    });
+  }
+  return { servers: [first], name: second, words: rest };
+}
+
+/** @param servers those that are asked: all of them may have to be, as `a__b__c` may be of `a` or of `a__b` */
+function findTool(host: CommandHost, servers: readonly string[], name: string): Tool {
+  const offered = host.tools().filter((tool) => servers.includes(tool.server));
+  const spelled = host.find(name);
+  const found =
+    offered.find(({ tool }) => tool === name) ??
+    offered.find(({ server, tool }) => server === spelled?.server && tool === spelled.tool);
   if (found !== undefined) return found;
   const near = nearest(
     name,
-    own.map(({ tool }) => tool),
+    offered.flatMap(({ server, tool }) => [tool, plainName(server, tool, 'gateway')]),
   );
+  const [server = ''] = servers;
   const show = `${joinWords(['plugboard', 'tools', server])} shows all of them.`;
   throw new PlugboardError('UNKNOWN_TOOL', `${server} has no tool called "${name}".`, {
     server,

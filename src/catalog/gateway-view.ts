@@ -1,0 +1,28 @@
+/** The tools of a session under the names that clients of the gateway see. */
+
+import type { Snapshot } from './catalog.ts';
+import { type Deferral, foundTools } from './deferral.ts';
+import type { NameForm } from './names.ts';
+import type { Tool } from './tool.ts';
+
+export type GatewayView = (
+  snapshot: Snapshot,
+  deferral: Deferral,
+  loaded: Iterable<string>,
+) => readonly Tool[];
+
+/** Tools that are given at once are renamed once for each snapshot: the same list is the same array. */
+export function createGatewayView(form: NameForm): GatewayView {
+  const renamed = new WeakMap<readonly Tool[], readonly Tool[]>();
+  return (snapshot, deferral, loaded) => {
+    const rename = (tool: Tool): Tool => ({ ...tool, name: snapshot.nameOf(tool, form) ?? tool.name });
+    let direct = renamed.get(deferral.direct);
+    if (direct === undefined) {
+      direct = deferral.direct.map(rename);
+      renamed.set(deferral.direct, direct);
+    }
+    const { gatewaySearchTool } = deferral;
+    if (gatewaySearchTool === undefined) return direct;
+    return [...direct, gatewaySearchTool, ...foundTools(deferral, loaded).map(rename)];
+  };
+}
