@@ -29,7 +29,7 @@ async function firstList(
   const agent = await world.agent(words === undefined ? {} : { words }).open();
   const { tools } = (await agent.request('tools/list')) as { tools: { name: string }[] };
   return {
-    servers: [...new Set(tools.map(({ name }) => name.split('__')[1] ?? ''))],
+    servers: [...new Set(tools.map(({ name }) => name.split('__')[0] ?? ''))],
     leave: async () => {
       agent.child.stdin?.end();
       await agent.exited;

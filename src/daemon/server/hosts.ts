@@ -307,7 +307,9 @@ export class SharedHosts {
             builtIn: shared.workspace ? workspaceEntries : undefined,
           });
     // A session does not wait for the servers that changed; its lists do, within their limits.
-    await host.reload(shared.config, { settle: false }).catch((error: unknown) => this.#options.log(String(error)));
+    await host
+      .reload(shared.config, { settle: false })
+      .catch((error: unknown) => this.#options.log(String(error)));
   }
 
   async #releaseIfUnused(shared: SharedHost): Promise<void> {
