@@ -1,0 +1,159 @@
+/** One real agent with a scripted model of its own: what it offers its model, and what its tools answered. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text as readAll } from 'node:stream/consumers';
+import { type AskedRequest, type Reply, ScriptedModel } from '../chat/scripted-model.ts';
+import type { AgentId, AgentProgram } from './programs.ts';
+
+/** What the model sees when it is its turn. */
+export interface Turn {
+  /** Tools of the entry called `plugboard`, by the gateway's names. */
+  readonly tools: readonly string[];
+  /** Texts of all tool results so far, oldest first. */
+  readonly results: readonly string[];
+}
+
+/** A call of one of the offered tools, or the end of the turn. */
+export type Move = { readonly call: string; readonly args?: object } | { readonly text: string };
+export type Step = Move | ((turn: Turn) => Move | Promise<Move>);
+
+export interface AgentRun {
+  readonly agent: RealAgent;
+  /** Requests to the model so far, without those for titles and the like. */
+  readonly turns: readonly Turn[];
+  /** All turns, when the agent has ended by itself; rejects if it failed or its model could not follow the script. */
+  readonly ended: Promise<readonly Turn[]>;
+}
+
+interface RunningScript {
+  readonly steps: readonly Step[];
+  readonly turns: Turn[];
+  readonly faults: string[];
+}
+
+export class RealAgent {
+  readonly program: AgentProgram;
+  readonly model: ScriptedModel;
+  /** The entry whose tools the script sees and calls. */
+  entry = 'plugboard';
+  readonly #runs = new Set<ChildProcess>();
+  #script: RunningScript | undefined;
+
+  private constructor(program: AgentProgram, model: ScriptedModel) {
+    this.program = program;
+    this.model = model;
+  }
+
+  static async create(program: AgentProgram): Promise<RealAgent> {
+    const model = await ScriptedModel.answering((request) => agent.#reply(request));
+    const agent = new RealAgent(program, model);
+    return agent;
+  }
+
+  get id(): AgentId {
+    return this.program.id;
+  }
+
+  /** Starts one headless run that follows the script; its last answer is `Done.`. */
+  start(steps: readonly Step[], { cwd, env }: { cwd: string; env: NodeJS.ProcessEnv }): AgentRun {
+    const script: RunningScript = { steps, turns: [], faults: [] };
+    this.#script = script;
+    const [program = '', ...args] = this.program.command('Follow the script.', [this.entry]);
+    // In a group of its own, so that a test that fails can end what the agent has started.
+    const child = spawn(program, args, {
+      cwd,
+      env: { ...env, ...this.program.environment(this.model.url) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    this.#runs.add(child);
+    const ended = this.#ended(child, script);
+    // A test that fails for another reason leaves it unobserved.
+    ended.catch(() => undefined);
+    return { agent: this, turns: script.turns, ended };
+  }
+
+  async #ended(child: ChildProcess, script: RunningScript): Promise<readonly Turn[]> {
+    const printed = Promise.all([child.stdout, child.stderr].map((stream) => stream && readAll(stream)));
+    const [status] = await once(child, 'close');
+    this.#runs.delete(child);
+    const problems = [...script.faults, ...(status === 0 ? [] : [`exit status ${status}`])];
+    if (problems.length > 0)
+      throw new Error(`${this.id}: ${problems.join('; ')}\n${(await printed).join('\n')}`);
+    return script.turns;
+  }
+
+  async #reply({ body }: AskedRequest): Promise<Reply> {
+    const script = this.#script;
+    // A request without tools asks for a title or a summary.
+    if (script === undefined || !Array.isArray(body.tools) || body.tools.length === 0)
+      return { text: 'A title' };
+    const turn: Turn = {
+      tools: this.program
+        .offered(body, this.entry)
+        .map((n) => n.replace(/^mcp__/, ''))
+        .sort(),
+      results: resultsOf(body),
+    };
+    const step = script.steps[script.turns.length] ?? { text: 'Done.' };
+    script.turns.push(turn);
+    const move = typeof step === 'function' ? await step(turn) : step;
+    if ('text' in move) return move;
+    if (!turn.tools.includes(move.call)) {
+      script.faults.push(`${move.call} is not among the offered tools: ${turn.tools.join(', ')}`);
+      return { text: 'I cannot follow the script.' };
+    }
+    return {
+      calls: [
+        {
+          ...this.program.callOf(this.entry, /__/.test(move.call) ? 'mcp__' + move.call : move.call),
+          arguments: move.args ?? {},
+        },
+      ],
+    };
+  }
+
+  async close(): Promise<void> {
+    for (const { pid, exitCode } of this.#runs) if (exitCode === null && pid !== undefined) endGroup(pid);
+    await this.model.close();
+  }
+}
+
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Ended by itself in the meantime.
+  }
+}
+
+interface Block {
+  readonly type?: string;
+  readonly role?: string;
+  readonly text?: string;
+  readonly content?: unknown;
+  readonly output?: unknown;
+}
+
+/** Tool results in the requests of all three APIs. */
+function resultsOf({ messages, input }: { messages?: Block[]; input?: Block[] }): string[] {
+  if (input !== undefined)
+    return (
+      input
+        .filter(({ type }) => type === 'function_call_output')
+        // Codex puts a line about the duration in front.
+        .map(({ output }) => textOf(output).replace(/^Wall time: .*\nOutput:\n?/, ''))
+    );
+  return (messages ?? []).flatMap(({ role, content }) => {
+    if (role === 'tool') return [textOf(content)];
+    const blocks = Array.isArray(content) ? (content as Block[]) : [];
+    return blocks.filter(({ type }) => type === 'tool_result').map((block) => textOf(block.content));
+  });
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (Array.isArray(content)) return (content as Block[]).map(({ text = '' }) => text).join('');
+  return JSON.stringify(content);
+}

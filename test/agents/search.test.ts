@@ -1,0 +1,44 @@
+import { afterEach, expect, it } from 'vitest';
+import type { Turn } from './agent.ts';
+import { AGENT_MS, World } from './world.ts';
+
+const TOOL = 'catalog__delete_calendar_event';
+
+let world: World;
+afterEach(() => world.close());
+
+it(
+  'AGT-2: every agent finds one of 525 tools by search and calls it by the name in the answer',
+  async () => {
+    world = await World.create();
+    world.configure({ catalog: world.fixture('agents-catalog.mjs', world.root) }, { toolSearch: true });
+    await world.moveIn();
+    const runs = world.startAgents((id) => [
+      { call: 'tool_search', args: { query: 'delete an event from the calendar' } },
+      (turn) => ({ call: 'call_tool', args: { name: nameIn(turn), arguments: { id } } }),
+    ]);
+    const turns = await world.turnsOf(runs);
+    const seen = world.perAgent((id) => {
+      const [first, second, third] = turns[id] ?? [];
+      return {
+        first: first?.tools,
+        isFoundToolOffered: second?.tools.includes(TOOL),
+        result: third?.results.at(-1),
+      };
+    });
+    expect(seen).toEqual(
+      world.perAgent((id) => ({
+        first: ['call_tool', 'tool_search'],
+        // Codex lists once; the others list again before the answer of the search arrives.
+        isFoundToolOffered: id !== 'codex',
+        result: `delete_calendar_event {"id":"${id}"}`,
+      })),
+    );
+  },
+  AGENT_MS,
+);
+
+/** The name as the answer of `tool_search` gives it, which is all that a model knows of it. */
+function nameIn({ results }: Turn): string {
+  return /[\w-]*delete_calendar_event/.exec(results.at(-1) ?? '')?.[0] ?? '';
+}
