@@ -2,7 +2,7 @@
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +15,8 @@ import { type AgentId, PROGRAMS, type ServerEntry, writeConfiguration } from './
 
 const exec = promisify(execFile);
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const COMMAND = at('../../dist/bin/plugboard.cjs');
+const ROOT = at('../..');
+const COMMAND = join(ROOT, 'dist', 'bin', 'plugboard.cjs');
 const FIXTURES = at('../fixtures');
 
 /** Tools of `World.server`. */
@@ -183,6 +184,38 @@ export class World {
 
   async plugboardJson<T>(...args: string[]): Promise<T> {
     return JSON.parse(await this.plugboard(['--json', ...args])) as T;
+  }
+
+  /** Process ids of the daemons that the command knows. */
+  async daemons(): Promise<readonly number[]> {
+    const { daemons } = await this.plugboardJson<{ daemons: readonly { pid: number }[] }>('daemon', 'status');
+    return daemons.map(({ pid }) => pid);
+  }
+
+  /** The command as a newer build of it. */
+  newerBuild(): string {
+    const folder = join(this.root, 'newer');
+    cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
+    cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    return join(folder, 'dist', 'bin', 'plugboard.cjs');
+  }
+
+  /** Serves the page for as long as the world; resolves to its address, with the token that opens it. */
+  async openPage(): Promise<string> {
+    const child = spawn(process.execPath, [COMMAND, '--json', 'serve', '--http', '0'], {
+      cwd: this.project,
+      env: this.env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    this.#started.push(child);
+    let printed = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+    });
+    while (!printed.trimEnd().endsWith('}')) await once(child.stdout, 'data');
+    const { page, token } = JSON.parse(printed) as { page: string; token: string };
+    return `${page}#token=${token}`;
   }
 
   /** Ends everything; rejects if a process is left. */
