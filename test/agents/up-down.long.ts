@@ -81,9 +81,9 @@ it(
         { tools, results: ['hi'] },
       ]),
     );
-    // Claude Code has rewritten its file by itself.
+    // Claude Code has rewritten its file by itself, and Codex has noted that it trusts the folder.
     const used = JSON.parse(read('claude-code'));
-    await world.plugboard(['down', '--yes']);
+    await world.plugboard(['down']);
     const after = world.perAgent(read);
     const original = JSON.parse(before['claude-code'] ?? '');
     expect(JSON.parse(after['claude-code'] ?? '')).toEqual({
@@ -98,14 +98,14 @@ it(
       },
     });
     expect({ codex: after['codex'], opencode: after['opencode'] }).toEqual({
-      codex: before['codex'],
+      codex: `${before['codex']}\n[projects.${JSON.stringify(world.project)}]\ntrust_level = "trusted"\n`,
       opencode: before['opencode'],
     });
-    // Without a run in between, Claude Code's file is restored to the byte too.
+    // Without a run in between, every file is restored to the byte.
     writeOddConfigurations();
     await world.plugboard(['up', '--yes']);
     expect(world.perAgent(read)).toEqual(up);
-    await world.plugboard(['down', '--yes']);
+    await world.plugboard(['down']);
     expect(world.perAgent(read)).toEqual(before);
   },
   AGENT_MS,

@@ -224,9 +224,9 @@ export class World {
     await this.plugboard(['daemon', 'stop']);
     for (const child of this.#started) child.kill('SIGTERM');
     try {
-      await until('no process of this world is left', () => this.#processes().length === 0);
+      await until('no process of this world is left', () => this.processes().length === 0);
     } finally {
-      for (const pid of this.#processes()) process.kill(pid, 'SIGKILL');
+      for (const pid of this.processes()) process.kill(pid, 'SIGKILL');
       rmSync(this.root, { recursive: true, force: true });
     }
   }
@@ -235,7 +235,8 @@ export class World {
     return join(this.root, 'servers', name);
   }
 
-  #processes(): number[] {
+  /** Every process of this world: agents, servers, Plugboard. */
+  processes(): number[] {
     const isOurs = (text: string): boolean => text.includes(this.root);
     return processes((args, pid) => args.some(isOurs) || environmentOf(pid).some(isOurs));
   }
