@@ -81,6 +81,8 @@ const codexCli: AgentProgram = {
       approval_policy: 'never',
       sandbox_mode: 'danger-full-access',
       check_for_update_on_startup: false,
+      // By default it waits one second for a server, whatever else the machine does.
+      mcp_optional_startup_grace_ms: 30_000,
       analytics: { enabled: false },
       model_providers: {
         scripted: {

@@ -34,6 +34,7 @@ function writeOddConfigurations(): void {
       'model = "scripted" # the only one',
       "model_provider = 'scripted'",
       'approval_policy = "never"',
+      'mcp_optional_startup_grace_ms = 30_000',
       'sandbox_mode = "danger-full-access"',
       `model_providers.scripted = { name = "S", base_url = ${json(world.agent('codex').model.url)}, wire_api = "responses", env_key = "SCRIPTED_MODEL_KEY" }`,
       '',

@@ -16,7 +16,6 @@ import { type AgentId, PROGRAMS, type ServerEntry, writeConfiguration } from './
 const exec = promisify(execFile);
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const ROOT = at('../..');
-const COMMAND = join(ROOT, 'dist', 'bin', 'plugboard.cjs');
 const FIXTURES = at('../fixtures');
 
 /** Tools of `World.server`. */
@@ -48,6 +47,7 @@ export class World {
   readonly project: string = join(this.root, 'project');
   readonly agents: readonly RealAgent[];
   readonly #started: ChildProcess[] = [];
+  #command: string = join(ROOT, 'dist', 'bin', 'plugboard.cjs');
 
   private constructor(agents: readonly RealAgent[]) {
     this.agents = agents;
@@ -156,7 +156,7 @@ export class World {
 
   /** Logs in to a server, with a browser that follows the redirect. */
   async logIn(server: string): Promise<void> {
-    const child = spawn(process.execPath, [COMMAND, 'login', server, '--no-browser'], {
+    const child = spawn(process.execPath, [this.#command, 'login', server, '--no-browser'], {
       cwd: this.project,
       env: this.env,
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -177,8 +177,11 @@ export class World {
   }
 
   /** Runs the command as the person would type it. */
-  async plugboard(args: readonly string[], program: string = COMMAND): Promise<string> {
-    const { stdout } = await exec(process.execPath, [program, ...args], { cwd: this.project, env: this.env });
+  async plugboard(args: readonly string[]): Promise<string> {
+    const { stdout } = await exec(process.execPath, [this.#command, ...args], {
+      cwd: this.project,
+      env: this.env,
+    });
     return stdout;
   }
 
@@ -192,18 +195,19 @@ export class World {
     return daemons.map(({ pid }) => pid);
   }
 
-  /** The command as a newer build of it. */
-  newerBuild(): string {
-    const folder = join(this.root, 'newer');
+  /** Installs the command into the world, as npm does; again: replaces it under everything that runs. */
+  install(): void {
+    const folder = join(this.root, 'installed');
+    rmSync(folder, { recursive: true, force: true });
     cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
     cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-    return join(folder, 'dist', 'bin', 'plugboard.cjs');
+    this.#command = join(folder, 'dist', 'bin', 'plugboard.cjs');
   }
 
   /** Serves the page for as long as the world; resolves to its address, with the token that opens it. */
   async openPage(): Promise<string> {
-    const child = spawn(process.execPath, [COMMAND, '--json', 'serve', '--http', '0'], {
+    const child = spawn(process.execPath, [this.#command, '--json', 'serve', '--http', '0'], {
       cwd: this.project,
       env: this.env,
       stdio: ['ignore', 'pipe', 'inherit'],
