@@ -30,6 +30,8 @@ interface RunningScript {
   readonly steps: readonly Step[];
   readonly turns: Turn[];
   readonly faults: string[];
+  /** The call that waits until the agent has loaded its tool. */
+  loading?: Extract<Move, { call: string }> | undefined;
 }
 
 export class RealAgent {
@@ -89,6 +91,16 @@ export class RealAgent {
     // A request without tools asks for a title or a summary.
     if (script === undefined || !Array.isArray(body.tools) || body.tools.length === 0)
       return { text: 'A title' };
+    const move = script.loading ?? (await this.#nextMove(script, body));
+    if ('text' in move) return move;
+    const called = this.program.callOf(this.entry, /__/.test(move.call) ? `mcp__${move.call}` : move.call);
+    const loading = script.loading === undefined ? this.program.loadingOf?.(body, called.name) : undefined;
+    // The tool is called in the next request, which belongs to the same turn.
+    script.loading = loading === undefined ? undefined : move;
+    return { calls: [loading ?? { ...called, arguments: move.args ?? {} }] };
+  }
+
+  async #nextMove(script: RunningScript, body: AskedRequest['body']): Promise<Move> {
     const turn: Turn = {
       tools: this.program
         .offered(body, this.entry)
@@ -99,19 +111,9 @@ export class RealAgent {
     const step = script.steps[script.turns.length] ?? { text: 'Done.' };
     script.turns.push(turn);
     const move = typeof step === 'function' ? await step(turn) : step;
-    if ('text' in move) return move;
-    if (!turn.tools.includes(move.call)) {
-      script.faults.push(`${move.call} is not among the offered tools: ${turn.tools.join(', ')}`);
-      return { text: 'I cannot follow the script.' };
-    }
-    return {
-      calls: [
-        {
-          ...this.program.callOf(this.entry, /__/.test(move.call) ? 'mcp__' + move.call : move.call),
-          arguments: move.args ?? {},
-        },
-      ],
-    };
+    if ('text' in move || turn.tools.includes(move.call)) return move;
+    script.faults.push(`${move.call} is not among the offered tools: ${turn.tools.join(', ')}`);
+    return { text: 'I cannot follow the script.' };
   }
 
   async close(): Promise<void> {
@@ -148,8 +150,14 @@ function resultsOf({ messages, input }: { messages?: Block[]; input?: Block[] })
   return (messages ?? []).flatMap(({ role, content }) => {
     if (role === 'tool') return [textOf(content)];
     const blocks = Array.isArray(content) ? (content as Block[]) : [];
-    return blocks.filter(({ type }) => type === 'tool_result').map((block) => textOf(block.content));
+    return blocks.filter(isToolResult).map((block) => textOf(block.content));
   });
+}
+
+/** Of a tool that the script has called: not of one that loads others. */
+function isToolResult({ type, content }: Block): boolean {
+  if (type !== 'tool_result') return false;
+  return !Array.isArray(content) || (content as Block[]).every((block) => block.type !== 'tool_reference');
 }
 
 function textOf(content: unknown): string {

@@ -27,6 +27,8 @@ export interface AgentProgram {
   offered(body: unknown, server: string): string[];
   /** How its model calls such a tool. */
   callOf(server: string, tool: string): Pick<ModelCall, 'name' | 'namespace'>;
+  /** The call that loads a tool which a request only names; undefined if its definition is there. */
+  loadingOf?(body: unknown, name: string): ModelCall | undefined;
 }
 
 interface OfferedTool {
@@ -38,6 +40,15 @@ interface OfferedTool {
 
 /** The model's requests are as their APIs document them. */
 const toolsOf = (body: unknown): readonly OfferedTool[] => (body as { tools?: OfferedTool[] }).tools ?? [];
+
+/** Lines of all texts in a request to Anthropic's API that could be names of tools. */
+function linesOf(body: unknown): string[] {
+  const { messages = [] } = body as { messages?: readonly { content: unknown }[] };
+  return messages
+    .flatMap(({ content }) => (Array.isArray(content) ? content.map(({ text }) => text) : [content]))
+    .flatMap((text) => (typeof text === 'string' ? text.split('\n') : []))
+    .filter((line) => /^mcp__[\w-]+$/.test(line));
+}
 
 const withPrefix = (names: readonly string[], prefix: string): string[] =>
   names.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));
@@ -62,12 +73,16 @@ const claude: AgentProgram = {
     '--allowedTools',
     ...servers.map((name) => `mcp__${name}`),
   ],
-  offered: (body, server) =>
-    withPrefix(
-      toolsOf(body).flatMap(({ name }) => name ?? []),
-      `mcp__${server}__`,
-    ),
+  // Later versions list tools by name, one a line, and their model loads those that it calls.
+  offered: (body, server) => {
+    const names = [...toolsOf(body).flatMap(({ name }) => name ?? []), ...linesOf(body)];
+    return [...new Set(withPrefix(names, `mcp__${server}__`))];
+  },
   callOf: (server, tool) => ({ name: `mcp__${server}__${tool}` }),
+  loadingOf: (body, wanted) =>
+    toolsOf(body).some(({ name }) => name === wanted)
+      ? undefined
+      : { name: 'ToolSearch', arguments: { query: `select:${wanted}` } },
 };
 
 const codexCli: AgentProgram = {
