@@ -1,6 +1,6 @@
 /** Claude Code, Codex and OpenCode of npm: where each keeps its configuration, how it is started, how it names tools. */
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stringify } from 'smol-toml';
 import { claudeCode, codex, openCode } from '../../scripts/install-agents.mjs';
@@ -161,10 +161,6 @@ export function writeConfiguration(
   const file = join(userHome, program.file);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, program.configuration(modelUrl, servers));
-}
-
-export function readConfiguration(program: AgentProgram, userHome: string): string {
-  return readFileSync(join(userHome, program.file), 'utf8');
 }
 
 function mapValues<T, U>(record: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> {
