@@ -18,19 +18,23 @@ it(
   async () => {
     world = await World.create();
     world.configure({ notes: world.server('notes') }, { permissions: { ask: ['mcp__notes__echo'] } });
-    await world.moveIn();
+    const address = await world.moveIn();
     browser = await launchBrowser();
     const page = await browser.newPage();
     page.setDefaultTimeout(QUESTION_MS);
-    await page.goto(await world.openPage());
-    await page.waitForSelector('.server-row');
+    await page.goto(address);
+    // Connected: from now on it is asked.
+    await page.waitForSelector('.live[data-tone=good]');
     await page.keyboard.press('4');
     const runs = world.startAgents((id) => [
       { call: 'notes__echo', args: { text: `approve ${id}` } },
       { call: 'notes__ask', args: { text: `Who uses ${id}?` } },
     ]);
-    // An agent that got no answer ends, and its results say why.
-    const [turns] = await Promise.all([world.turnsOf(runs), answerAll(page).catch(() => undefined)]);
+    const answered = answerAll(page).catch((error) => {
+      const results = runs.map(({ agent, turns }) => [agent.id, turns.at(-1)?.results]);
+      throw new Error(`No such question; results so far: ${JSON.stringify(results)}`, { cause: error });
+    });
+    const [turns] = await Promise.all([world.turnsOf(runs), answered]);
     const form = (id: string): string => `{"action":"accept","content":{"name":"the user of ${id}"}}`;
     expect(world.perAgent((id) => turns[id]?.at(-1)?.results)).toEqual({
       'claude-code': ['approve claude-code', form('claude-code')],

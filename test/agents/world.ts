@@ -148,10 +148,12 @@ export class World {
     return Object.fromEntries(this.agents.map(({ id }) => [id, value(id)]));
   }
 
-  /** Brings the servers of all agents to Plugboard, and Plugboard to all agents. */
-  async moveIn(): Promise<void> {
-    await this.plugboard(['import', '--yes']);
-    for (const { id } of this.agents) await this.plugboard(['export', '--to', id]);
+  /** Moves in with all agents; resolves to the address of the page that is printed at the end. */
+  async moveIn(): Promise<string> {
+    const printed = await this.plugboard(['up', '--yes']);
+    const [page] = /http:\S+#token=\S+/.exec(printed) ?? [];
+    if (page === undefined) throw new Error(`up prints no address of the page:\n${printed}`);
+    return page;
   }
 
   /** Logs in to a server, with a browser that follows the redirect. */
@@ -203,23 +205,6 @@ export class World {
     cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     this.#command = join(folder, 'dist', 'bin', 'plugboard.cjs');
-  }
-
-  /** Serves the page for as long as the world; resolves to its address, with the token that opens it. */
-  async openPage(): Promise<string> {
-    const child = spawn(process.execPath, [this.#command, '--json', 'serve', '--http', '0'], {
-      cwd: this.project,
-      env: this.env,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    this.#started.push(child);
-    let printed = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      printed += text;
-    });
-    while (!printed.trimEnd().endsWith('}')) await once(child.stdout, 'data');
-    const { page, token } = JSON.parse(printed) as { page: string; token: string };
-    return `${page}#token=${token}`;
   }
 
   /** Ends everything; rejects if a process is left. */
