@@ -93,7 +93,7 @@ export class RealAgent {
       return { text: 'A title' };
     const move = script.loading ?? (await this.#nextMove(script, body));
     if ('text' in move) return move;
-    const called = this.program.callOf(this.entry, /__/.test(move.call) ? `mcp__${move.call}` : move.call);
+    const called = this.program.callOf(this.entry, move.call);
     const loading = script.loading === undefined ? this.program.loadingOf?.(body, called.name) : undefined;
     // The tool is called in the next request, which belongs to the same turn.
     script.loading = loading === undefined ? undefined : move;
@@ -102,10 +102,7 @@ export class RealAgent {
 
   async #nextMove(script: RunningScript, body: AskedRequest['body']): Promise<Move> {
     const turn: Turn = {
-      tools: this.program
-        .offered(body, this.entry)
-        .map((n) => n.replace(/^mcp__/, ''))
-        .sort(),
+      tools: this.program.offered(body, this.entry).sort(),
       results: resultsOf(body),
     };
     const step = script.steps[script.turns.length] ?? { text: 'Done.' };

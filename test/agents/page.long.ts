@@ -17,7 +17,7 @@ it(
   'AGT-4: an approval and a form of each agent are answered on the page and reach that agent',
   async () => {
     world = await World.create();
-    world.configure({ notes: world.server('notes') }, { permissions: { ask: ['mcp__notes__echo'] } });
+    world.configure({ notes: world.server('notes') }, { permissions: { ask: ['notes__echo'] } });
     const address = await world.moveIn();
     browser = await launchBrowser();
     const page = await browser.newPage();
