@@ -2,8 +2,6 @@ import { afterEach, expect, it } from 'vitest';
 import type { Turn } from './agent.ts';
 import { AGENT_MS, World } from './world.ts';
 
-const TOOL = 'catalog__delete_calendar_event';
-
 let world: World;
 afterEach(() => world.close());
 
@@ -18,19 +16,13 @@ it(
       (turn) => ({ call: 'call_tool', args: { name: nameIn(turn), arguments: { id } } }),
     ]);
     const turns = await world.turnsOf(runs);
-    const seen = world.perAgent((id) => {
-      const [first, second, third] = turns[id] ?? [];
-      return {
-        first: first?.tools,
-        isFoundToolOffered: second?.tools.includes(TOOL),
-        result: third?.results.at(-1),
-      };
-    });
+    const seen = world.perAgent((id) => ({
+      first: turns[id]?.[0]?.tools,
+      result: turns[id]?.at(-1)?.results.at(-1),
+    }));
     expect(seen).toEqual(
       world.perAgent((id) => ({
         first: ['call_tool', 'tool_search'],
-        // Codex lists once; the others list again before the answer of the search arrives.
-        isFoundToolOffered: id !== 'codex',
         result: `delete_calendar_event {"id":"${id}"}`,
       })),
     );
