@@ -99,7 +99,7 @@ async function open(side, World, startAuthServer) {
     hangs: world.fixture('cli-silent.mjs'),
     crashes: world.fixture('stdio-exit.mjs', '1'),
   };
-  world.configureAgents(servers);
+  world.configureAgents(servers, false);
   if (side === 'plugboard') {
     await world.moveIn();
     await world.logIn(LOGIN_SERVER);

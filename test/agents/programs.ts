@@ -1,7 +1,5 @@
 /** Claude Code, Codex and OpenCode of npm: where each keeps its configuration, how it is started, how it names tools. */
 
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { stringify } from 'smol-toml';
 import { claudeCode, codex, openCode } from '../../scripts/install-agents.mjs';
 import type { ModelCall } from '../chat/scripted-model.ts';
@@ -19,8 +17,8 @@ export interface AgentProgram {
   readonly file: string;
   /** The variables that lead it to its model. */
   environment(modelUrl: string): Record<string, string>;
-  /** Content of its configuration with a model and these servers. */
-  configuration(modelUrl: string, servers: Readonly<Record<string, ServerEntry>>): string;
+  /** Content of its configuration with a model and these servers; `isPatient`: it waits for servers however slow. */
+  configuration(modelUrl: string, servers: Readonly<Record<string, ServerEntry>>, isPatient: boolean): string;
   /** Command line of one headless run. */
   command(prompt: string, servers: readonly string[]): readonly string[];
   /** The tools of one configured server in a request to the model, by the names that the server gave them. */
@@ -89,7 +87,7 @@ const codexCli: AgentProgram = {
   id: 'codex',
   file: '.codex/config.toml',
   environment: () => ({ SCRIPTED_MODEL_KEY: 'scripted' }),
-  configuration: (modelUrl, servers) =>
+  configuration: (modelUrl, servers, isPatient) =>
     `# My Codex.\n${stringify({
       model: 'scripted',
       model_provider: 'scripted',
@@ -97,7 +95,7 @@ const codexCli: AgentProgram = {
       sandbox_mode: 'danger-full-access',
       check_for_update_on_startup: false,
       // By default it waits one second for a server, whatever else the machine does.
-      mcp_optional_startup_grace_ms: 30_000,
+      ...(isPatient ? { mcp_optional_startup_grace_ms: 30_000 } : {}),
       analytics: { enabled: false },
       model_providers: {
         scripted: {
@@ -151,17 +149,6 @@ const opencode: AgentProgram = {
 };
 
 export const PROGRAMS: readonly AgentProgram[] = [claude, codexCli, opencode];
-
-export function writeConfiguration(
-  program: AgentProgram,
-  userHome: string,
-  modelUrl: string,
-  servers: Readonly<Record<string, ServerEntry>>,
-): void {
-  const file = join(userHome, program.file);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, program.configuration(modelUrl, servers));
-}
 
 function mapValues<T, U>(record: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));

@@ -4,14 +4,14 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { browse } from '../auth/world.ts';
 import { environmentOf, processes, until } from '../daemon/world.ts';
 import { type AgentRun, RealAgent, type Step, type Turn } from './agent.ts';
 import type { Gate } from './gate.ts';
-import { type AgentId, PROGRAMS, type ServerEntry, writeConfiguration } from './programs.ts';
+import { type AgentId, PROGRAMS, type ServerEntry } from './programs.ts';
 
 const exec = promisify(execFile);
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -86,9 +86,13 @@ export class World {
     return found;
   }
 
-  configureAgents(servers: Readonly<Record<string, ServerEntry>>): void {
-    for (const { program, model } of this.agents)
-      writeConfiguration(program, this.userHome, model.url, servers);
+  /** Writes every agent's configuration; unless patient, agents wait for servers as they do by default. */
+  configureAgents(servers: Readonly<Record<string, ServerEntry>>, isPatient = true): void {
+    for (const { program, model } of this.agents) {
+      const file = join(this.userHome, program.file);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, program.configuration(model.url, servers, isPatient));
+    }
   }
 
   /** Plugboard's own configuration of this person. */
