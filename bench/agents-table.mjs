@@ -1,7 +1,7 @@
 /** What the README shows of bench/agents.mjs: one table, between its marks. */
 
-const BEGIN = '<!-- agents: made by node bench/agents.mjs; not to be edited -->';
-const END = '<!-- /agents -->';
+const BEGIN = '<!-- agents:start -->';
+const END = '<!-- agents:end -->';
 const AGENTS = { 'claude-code': 'Claude Code', codex: 'Codex', opencode: 'OpenCode' };
 
 /** The README with the table of a run between its marks. */
@@ -24,8 +24,12 @@ export function agentsTable({ date, node, cores, cpu, memoryGb, rounds, agents, 
     both('', 'megabytes of these', (side) => String(Math.round(together[side].megabytes))),
     both('', 'agents that one login serves', (side) => String(together[side].loggedIn)),
   );
-  const taken = `Taken on ${date}, medians of ${rounds} runs: Node ${node}, ${cores} × ${cpu}, ${memoryGb} GB.`;
-  return `${taken}\n\n${table(['agent', 'measure', 'alone', 'through Plugboard'], rows)}`;
+  const about = [
+    'The same six servers configured in each agent, and through Plugboard after `plugboard up`: two from npm, one over HTTP, one behind a',
+    'login, one that hangs, one that crashes. `node bench/agents.mjs` drives the real agents with a scripted model and writes this table:',
+    `medians of ${rounds} runs on ${date}, Node ${node}, ${cores} × ${cpu}, ${memoryGb} GB.`,
+  ].join('\n');
+  return `${about}\n\n${table(['agent', 'measure', 'alone', 'through Plugboard'], rows)}`;
 }
 
 /** Columns as wide as their widest cell, as the formatter of this repository wants them. */

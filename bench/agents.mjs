@@ -106,11 +106,13 @@ async function open(side, World, startAuthServer) {
   } else {
     await codexLogIn(world);
   }
-  return { world, auth, entries: side === 'plugboard' ? ['plugboard'] : Object.keys(servers) };
+  const entries = side === 'plugboard' ? ['plugboard'] : Object.keys(servers);
+  for (const agent of world.agents) agent.entries = entries;
+  return { world, auth, side, servers };
 }
 
 /** Tools of MCP servers in the first request of an agent, and how long after its start that was sent. */
-async function firstRequest({ world, entries }, id) {
+async function firstRequest({ world, side }, id) {
   const agent = world.agent(id);
   const from = performance.now();
   let seconds = 0;
@@ -121,18 +123,31 @@ async function firstRequest({ world, entries }, id) {
   const at = agent.model.requests.length;
   await agent.start([first], { cwd: world.project, env: world.env }).ended;
   const asked = agent.model.requests.slice(at).find(({ body }) => body.tools?.length > 0);
-  return { tools: offered(agent, asked, entries).length, seconds };
+  return { tools: offered(agent, asked, side).length, seconds };
 }
 
-function offered(agent, request, entries) {
-  return entries.flatMap((entry) => agent.program.offered(request.body, entry));
+/** Tools of all servers as `server__tool`; Claude Code adds tools of its own to a server without a login. */
+function offered(agent, { body }, side) {
+  const named =
+    side === 'plugboard'
+      ? agent.program.offered(body, 'plugboard')
+      : agent.entries.flatMap((entry) =>
+          agent.program.offered(body, entry).map((tool) => `${entry}__${tool}`),
+        );
+  return named.filter((tool) => !/authenticat/.test(tool));
 }
 
-/** All three at the same time: processes of servers, memory of everything but the agents, and who could use the login. */
-async function together({ world, entries }, Gate) {
+/** All three at the same time, after a call of each stdio server: processes, memory, and who could use the login. */
+async function together({ world, side, servers: configured }, Gate) {
+  // Codex would go without servers that it does not wait for.
+  if (side === 'alone') world.configureAgents(configured, true);
   const [arrived, leave] = [new Gate(world.agents.length), new Gate()];
   const from = world.agents.map(({ model }) => model.requests.length);
+  const call = (entry, tool, args) =>
+    side === 'plugboard' ? { call: `${entry}__${tool}`, args } : { call: tool, entry, args };
   const runs = world.startAgents(() => [
+    call('files', 'list_allowed_directories', {}),
+    call('everything', 'echo', { message: 'hi' }),
     async () => {
       arrived.arrive();
       await leave.opened;
@@ -144,12 +159,10 @@ async function together({ world, entries }, Gate) {
   const servers = all.filter(({ words }) => words.some((word) => SERVER.test(word)));
   const ours = all.filter(({ words }) => words.some((word) => PLUGBOARD.test(word)));
   const bytes = [...servers, ...ours].map(({ pid }) => proportionalBytes(pid));
-  const first = world.agents.map((agent, number) =>
-    agent.model.requests.slice(from[number]).find(({ body }) => body.tools?.length > 0),
-  );
-  const loggedIn = world.agents.filter((agent, number) =>
-    offered(agent, first[number], entries).some((tool) => isLoginTool(agent, first[number], entries, tool)),
-  );
+  const loggedIn = world.agents.filter((agent, number) => {
+    const first = agent.model.requests.slice(from[number]).find(({ body }) => body.tools?.length > 0);
+    return offered(agent, first, side).includes(`${LOGIN_SERVER}__echo`);
+  });
   leave.open();
   await world.turnsOf(runs);
   return {
@@ -158,11 +171,6 @@ async function together({ world, entries }, Gate) {
     megabytes: bytes.reduce((sum, one) => sum + one, 0) / 1024 / 1024,
     loggedIn: loggedIn.length,
   };
-}
-
-function isLoginTool(agent, request, entries, tool) {
-  if (entries.includes('plugboard')) return tool.includes(`${LOGIN_SERVER}__`);
-  return agent.program.offered(request.body, LOGIN_SERVER).includes(tool);
 }
 
 function argumentsOf(pid) {

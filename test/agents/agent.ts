@@ -14,8 +14,15 @@ export interface Turn {
   readonly results: readonly string[];
 }
 
+interface CallMove {
+  readonly call: string;
+  readonly args?: object;
+  /** The entry that the tool belongs to; by default the agent's first. */
+  readonly entry?: string;
+}
+
 /** A call of one of the offered tools, or the end of the turn. */
-export type Move = { readonly call: string; readonly args?: object } | { readonly text: string };
+export type Move = CallMove | { readonly text: string };
 export type Step = Move | ((turn: Turn) => Move | Promise<Move>);
 
 export interface AgentRun {
@@ -31,14 +38,14 @@ interface RunningScript {
   readonly turns: Turn[];
   readonly faults: string[];
   /** The call that waits until the agent has loaded its tool. */
-  loading?: Extract<Move, { call: string }> | undefined;
+  loading?: CallMove | undefined;
 }
 
 export class RealAgent {
   readonly program: AgentProgram;
   readonly model: ScriptedModel;
-  /** The entry whose tools the script sees and calls. */
-  entry = 'plugboard';
+  /** Its entries for servers: the script sees the tools of the first, and may call those of all. */
+  entries: readonly string[] = ['plugboard'];
   readonly #runs = new Set<ChildProcess>();
   #script: RunningScript | undefined;
 
@@ -53,6 +60,10 @@ export class RealAgent {
     return agent;
   }
 
+  get #entry(): string {
+    return this.entries[0] ?? '';
+  }
+
   get id(): AgentId {
     return this.program.id;
   }
@@ -61,7 +72,7 @@ export class RealAgent {
   start(steps: readonly Step[], { cwd, env }: { cwd: string; env: NodeJS.ProcessEnv }): AgentRun {
     const script: RunningScript = { steps, turns: [], faults: [] };
     this.#script = script;
-    const [program = '', ...args] = this.program.command('Follow the script.', [this.entry]);
+    const [program = '', ...args] = this.program.command('Follow the script.', this.entries);
     // In a group of its own, so that a test that fails can end what the agent has started.
     const child = spawn(program, args, {
       cwd,
@@ -93,7 +104,7 @@ export class RealAgent {
       return { text: 'A title' };
     const move = script.loading ?? (await this.#nextMove(script, body));
     if ('text' in move) return move;
-    const called = this.program.callOf(this.entry, move.call);
+    const called = this.program.callOf(move.entry ?? this.#entry, move.call);
     const loading = script.loading === undefined ? this.program.loadingOf?.(body, called.name) : undefined;
     // The tool is called in the next request, which belongs to the same turn.
     script.loading = loading === undefined ? undefined : move;
@@ -102,14 +113,16 @@ export class RealAgent {
 
   async #nextMove(script: RunningScript, body: AskedRequest['body']): Promise<Move> {
     const turn: Turn = {
-      tools: this.program.offered(body, this.entry).sort(),
+      tools: this.program.offered(body, this.#entry).sort(),
       results: resultsOf(body),
     };
     const step = script.steps[script.turns.length] ?? { text: 'Done.' };
     script.turns.push(turn);
     const move = typeof step === 'function' ? await step(turn) : step;
-    if ('text' in move || turn.tools.includes(move.call)) return move;
-    script.faults.push(`${move.call} is not among the offered tools: ${turn.tools.join(', ')}`);
+    if ('text' in move) return move;
+    const offered = this.program.offered(body, move.entry ?? this.#entry);
+    if (offered.includes(move.call)) return move;
+    script.faults.push(`${move.call} is not among the offered tools: ${offered.join(', ')}`);
     return { text: 'I cannot follow the script.' };
   }
 
