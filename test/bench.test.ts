@@ -29,6 +29,11 @@ describe('the bench', () => {
     expect(await bench).toEqual({ stdout: '', stderr: '' });
   });
 
+  it('the table of agents in the README is that of bench/agents.json', async () => {
+    const args = [join(root, 'bench', 'agents.mjs'), '--readme', '--check'];
+    expect(await promisify(execFile)(process.execPath, args)).toEqual({ stdout: '', stderr: '' });
+  });
+
   it('a curve has the exponent of its upper half, whatever it costs to begin with', () => {
     expect({
       constant: exponent(() => 7),

@@ -42,7 +42,7 @@ describe('UI-2: chat -p', () => {
       finish: 'stop',
       calls: [
         {
-          id: 'call-0-mcp__notes__read_note',
+          id: 'call_1_0',
           name: 'mcp__notes__read_note',
           arguments: { title: 'todo' },
           isError: false,
@@ -55,7 +55,7 @@ describe('UI-2: chat -p', () => {
     const [first, second] = model.requests;
     expect(first?.body.messages[0].content).toContain('Notes are short.');
     expect(toolMessages(second?.body)).toEqual([
-      { role: 'tool', tool_call_id: 'call-0-mcp__notes__read_note', content: 'note todo: buy milk' },
+      { role: 'tool', tool_call_id: 'call_1_0', content: 'note todo: buy milk' },
     ]);
   });
 
@@ -140,7 +140,7 @@ describe('UI-2: chat -p', () => {
     expect(model.requests[1]?.body.messages.at(-1).content).toEqual([
       expect.objectContaining({
         type: 'tool_result',
-        tool_use_id: 'toolu_1',
+        tool_use_id: 'call_1_1',
         content: 'note todo: buy milk',
       }),
     ]);

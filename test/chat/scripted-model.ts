@@ -1,13 +1,20 @@
-/** A model's provider on loopback, by script: OpenAI's Chat Completions and Anthropic's Messages, streaming over real HTTP. */
+/** A model's provider on loopback, by script: OpenAI's Chat Completions and Responses, and Anthropic's Messages, streaming over real HTTP. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
 
+export interface ModelCall {
+  readonly name: string;
+  readonly arguments: unknown;
+  /** Group of the tool, in the Responses API. */
+  readonly namespace?: string;
+}
+
 /** One answer of the model. */
 export interface Reply {
   readonly text?: string;
-  readonly calls?: readonly { readonly name: string; readonly arguments: unknown }[];
+  readonly calls?: readonly ModelCall[];
   /** An HTTP failure instead. */
   readonly status?: number;
   /** A chunk that is no JSON comes in the middle. */
@@ -24,20 +31,31 @@ export interface AskedRequest {
   readonly body: any;
 }
 
+type Answer = (request: AskedRequest) => Reply | Promise<Reply>;
+
 export class ScriptedModel {
   readonly requests: AskedRequest[] = [];
   /** Requests whose client left before the answer was complete. */
   abandoned = 0;
   readonly #server: Server;
-  readonly #replies: (Reply | ((request: AskedRequest) => Reply))[];
+  readonly #next: Answer;
 
-  private constructor(replies: (Reply | ((request: AskedRequest) => Reply))[]) {
-    this.#replies = replies;
+  private constructor(next: Answer) {
+    this.#next = next;
     this.#server = createServer((request, response) => void this.#serve(request, response));
   }
 
-  static async start(...replies: (Reply | ((request: AskedRequest) => Reply))[]): Promise<ScriptedModel> {
-    const model = new ScriptedModel(replies);
+  /** Sends the replies in their order. */
+  static async start(...replies: (Reply | Answer)[]): Promise<ScriptedModel> {
+    return ScriptedModel.answering((request) => {
+      const next = replies.shift() ?? { text: 'The script is over.' };
+      return typeof next === 'function' ? next(request) : next;
+    });
+  }
+
+  /** Computes every reply from its request. */
+  static async answering(next: Answer): Promise<ScriptedModel> {
+    const model = new ScriptedModel(next);
     await new Promise<void>((resolve) => model.#server.listen(0, '127.0.0.1', resolve));
     return model;
   }
@@ -57,11 +75,16 @@ export class ScriptedModel {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method !== 'POST') {
+      // Agents look for other routes first: whether the host is there, which models it has.
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
+      return;
+    }
     const body: unknown = JSON.parse(await readAll(request));
     const asked = { path: request.url ?? '', headers: request.headers, body };
     this.requests.push(asked);
-    const next = this.#replies.shift() ?? { text: 'The script is over.' };
-    const reply = typeof next === 'function' ? next(asked) : next;
+    const number = this.requests.length;
+    const reply = await this.#next(asked);
     response.on('close', () => {
       if (!response.writableFinished) this.abandoned++;
     });
@@ -71,8 +94,11 @@ export class ScriptedModel {
       return;
     }
     const isStream = typeof body === 'object' && body !== null && 'stream' in body && body.stream === true;
-    if (asked.path.endsWith('/messages')) (isStream ? streamAnthropic : answerAnthropic)(response, reply);
-    else (isStream ? streamOpenAi : answerOpenAi)(response, reply);
+    const { pathname } = new URL(asked.path, 'http://model');
+    if (pathname.endsWith('/messages'))
+      (isStream ? streamAnthropic : answerAnthropic)(response, reply, number);
+    else if (pathname.endsWith('/responses')) streamResponses(response, reply, number);
+    else (isStream ? streamOpenAi : answerOpenAi)(response, reply, number);
   }
 }
 
@@ -81,11 +107,14 @@ function halves(text: string): [string, string] {
   return [text.slice(0, middle), text.slice(middle)];
 }
 
+/** Unique in a conversation: agents pair results with calls by it. */
+const callId = (number: number, index: number): string => `call_${number}_${index}`;
+
 const USAGE = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
 
-function answerOpenAi(response: ServerResponse, { text = '', calls = [] }: Reply): void {
+function answerOpenAi(response: ServerResponse, { text = '', calls = [] }: Reply, number: number): void {
   const tool_calls = calls.map(({ name, arguments: given }, index) => ({
-    id: `call-${index}-${name}`,
+    id: callId(number, index),
     type: 'function',
     function: { name, arguments: JSON.stringify(given) },
   }));
@@ -102,7 +131,7 @@ function answerOpenAi(response: ServerResponse, { text = '', calls = [] }: Reply
   );
 }
 
-function streamOpenAi(response: ServerResponse, reply: Reply): void {
+function streamOpenAi(response: ServerResponse, reply: Reply, number: number): void {
   const { text = '', calls = [] } = reply;
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const send = (value: unknown): void => void response.write(`data: ${JSON.stringify(value)}\n\n`);
@@ -118,7 +147,7 @@ function streamOpenAi(response: ServerResponse, reply: Reply): void {
     const [head, tail] = halves(args);
     delta({
       tool_calls: [
-        { index, id: `call-${index}-${name}`, type: 'function', function: { name, arguments: head } },
+        { index, id: callId(number, index), type: 'function', function: { name, arguments: head } },
       ],
     });
     delta({ tool_calls: [{ index, function: { arguments: tail } }] });
@@ -128,10 +157,10 @@ function streamOpenAi(response: ServerResponse, reply: Reply): void {
   response.end('data: [DONE]\n\n');
 }
 
-function answerAnthropic(response: ServerResponse, { text = '', calls = [] }: Reply): void {
+function answerAnthropic(response: ServerResponse, { text = '', calls = [] }: Reply, number: number): void {
   const uses = calls.map(({ name, arguments: input }, index) => ({
     type: 'tool_use',
-    id: `toolu_${index}`,
+    id: callId(number, index),
     name,
     input,
   }));
@@ -149,7 +178,7 @@ function answerAnthropic(response: ServerResponse, { text = '', calls = [] }: Re
   );
 }
 
-function streamAnthropic(response: ServerResponse, reply: Reply): void {
+function streamAnthropic(response: ServerResponse, reply: Reply, number: number): void {
   const { text = '', calls = [] } = reply;
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const send = (type: string, rest: object): void =>
@@ -178,7 +207,7 @@ function streamAnthropic(response: ServerResponse, reply: Reply): void {
   for (const { name, arguments: given } of calls) {
     send('content_block_start', {
       index,
-      content_block: { type: 'tool_use', id: `toolu_${index}`, name, input: {} },
+      content_block: { type: 'tool_use', id: callId(number, index), name, input: {} },
     });
     send('content_block_delta', {
       index,
@@ -190,5 +219,42 @@ function streamAnthropic(response: ServerResponse, reply: Reply): void {
   const stop_reason = reply.finish === 'length' ? 'max_tokens' : calls.length > 0 ? 'tool_use' : 'end_turn';
   send('message_delta', { delta: { stop_reason }, usage: { output_tokens: 10 } });
   send('message_stop', {});
+  response.end();
+}
+
+function streamResponses(response: ServerResponse, { text = '', calls = [] }: Reply, number: number): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const send = (type: string, rest: object): void =>
+    void response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`);
+  const id = `resp_${number}`;
+  const said = {
+    type: 'message',
+    id: `msg_${number}`,
+    role: 'assistant',
+    status: 'completed',
+    content: [{ type: 'output_text', text, annotations: [] }],
+  };
+  const called = calls.map(({ arguments: given, ...tool }, index) => ({
+    type: 'function_call',
+    id: `fc_${number}_${index}`,
+    call_id: callId(number, index),
+    arguments: typeof given === 'string' ? given : JSON.stringify(given),
+    status: 'completed',
+    ...tool,
+  }));
+  const output = [...(text === '' ? [] : [said]), ...called];
+  send('response.created', { response: { id, object: 'response', status: 'in_progress', output: [] } });
+  output.forEach((item, output_index) => {
+    send('response.output_item.added', { output_index, item });
+    send('response.output_item.done', { output_index, item });
+  });
+  const usage = {
+    input_tokens: 100,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: 10,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 110,
+  };
+  send('response.completed', { response: { id, object: 'response', status: 'completed', output, usage } });
   response.end();
 }

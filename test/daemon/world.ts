@@ -157,7 +157,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-function processes(wanted: (words: readonly string[], pid: number) => boolean): number[] {
+export function processes(wanted: (words: readonly string[], pid: number) => boolean): number[] {
   return readdirSync('/proc')
     .map(Number)
     .filter((pid) => Number.isInteger(pid) && isRunning(pid))
@@ -167,7 +167,7 @@ function processes(wanted: (words: readonly string[], pid: number) => boolean): 
     });
 }
 
-function environmentOf(pid: number): readonly string[] {
+export function environmentOf(pid: number): readonly string[] {
   return textOf(`/proc/${pid}/environ`).split('\0');
 }
 

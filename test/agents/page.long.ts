@@ -1,0 +1,60 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterEach, expect, it } from 'vitest';
+import { launchBrowser } from '../manage/browser.ts';
+import { AGENT_MS, World } from './world.ts';
+
+/** Longer than an agent takes to start and to ask. */
+const QUESTION_MS = 60_000;
+
+let world: World;
+let browser: Browser;
+afterEach(async () => {
+  await browser.close();
+  await world.close();
+});
+
+it(
+  'AGT-4: an approval and a form of each agent are answered on the page and reach that agent',
+  async () => {
+    world = await World.create();
+    world.configure({ notes: world.server('notes') }, { permissions: { ask: ['notes__echo'] } });
+    const address = await world.moveIn();
+    browser = await launchBrowser();
+    const page = await browser.newPage();
+    page.setDefaultTimeout(QUESTION_MS);
+    await page.goto(address);
+    // Connected: from now on it is asked.
+    await page.waitForSelector('.live[data-tone=good]');
+    await page.keyboard.press('4');
+    const runs = world.startAgents((id) => [
+      { call: 'notes__echo', args: { text: `approve ${id}` } },
+      { call: 'notes__ask', args: { text: `Who uses ${id}?` } },
+    ]);
+    const answered = answerAll(page).catch((error) => {
+      const results = runs.map(({ agent, turns }) => [agent.id, turns.at(-1)?.results]);
+      throw new Error(`No such question; results so far: ${JSON.stringify(results)}`, { cause: error });
+    });
+    const [turns] = await Promise.all([world.turnsOf(runs), answered]);
+    const form = (id: string): string => `{"action":"accept","content":{"name":"the user of ${id}"}}`;
+    expect(world.perAgent((id) => turns[id]?.at(-1)?.results)).toEqual({
+      'claude-code': ['approve claude-code', form('claude-code')],
+      codex: [expect.stringContaining('denied'), form('codex')],
+      opencode: ['approve opencode', form('opencode')],
+    });
+  },
+  AGENT_MS,
+);
+
+async function answerAll(page: Page): Promise<void> {
+  for (const { id } of world.agents)
+    await clickIn(page, `approve ${id}`, id === 'codex' ? 'Deny' : 'Allow once');
+  for (const { id } of world.agents) {
+    await page.fill(`.question:has-text("Who uses ${id}?") input`, `the user of ${id}`);
+    await clickIn(page, `Who uses ${id}?`, 'Send');
+  }
+}
+
+/** Clicks a button of the question with this text. */
+async function clickIn(page: Page, question: string, button: string): Promise<void> {
+  await page.click(`.question:has-text("${question}") button:text-is("${button}")`);
+}
