@@ -3,12 +3,13 @@
  *
  * Most servers are shared. One that keeps state has a process for each session. One of the legacy era may ask
  * something without saying whose call it is about: sessions take turns at it, and who would wait long gets a
- * process of its own. One that was told a session's roots belongs to that session from then on.
+ * process of its own. One that was told a session's roots works only for sessions with the same roots from then on.
  */
 
 import { isStdio } from '../config/entry.ts';
 import { isShareable } from '../config/shareable.ts';
 import type { Connection } from '../connection/connection.ts';
+import { type Root, rootsOf } from '../connection/questions.ts';
 import { asPlugboardError } from '../errors.ts';
 import { type Cancellable, signalOf } from '../lib/cancellation.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -46,6 +47,10 @@ interface Place {
   owner: Session | undefined;
   /** Why it does. */
   ownerReason: DedicatedReason;
+  /** The roots that it was told, if it was. */
+  rootsKey: string | undefined;
+  /** Sessions beside the owner that have the same roots. */
+  readonly sharers: Set<Session>;
   readonly twins: Map<Session, Connection>;
   readonly turns: Turns;
 }
@@ -63,11 +68,13 @@ export class Berths {
   /** The connection that this session uses: the one for all, or its own. */
   of(primary: Connection, session: Session): Connection {
     const place = this.#place(primary);
-    if (place.owner === session) return primary;
+    if (place.owner === session || place.sharers.has(session)) return primary;
     const own = place.twins.get(session);
     if (own !== undefined) return own;
     // It says itself why it cannot be had.
     if (REFUSED.has(primary.state.status)) return primary;
+    // Whether its roots are the same is known when it enters: then it may get a process of its own.
+    if (place.owner !== undefined && place.rootsKey !== undefined) return primary;
     if (place.owner !== undefined) return this.#twin(place, session, place.ownerReason) ?? primary;
     if (!isShareable(primary.spec.entry)) {
       place.owner = session;
@@ -79,15 +86,27 @@ export class Berths {
   /** Undefined when this session has to wait before it may have work done there: then `enter` does. */
   tryEnter(connection: Connection, session: Session): Berth | undefined {
     const place = this.#places.get(connection.name);
-    const needsTurn = place?.primary === connection && place.owner !== session;
+    if (place?.primary === connection && this.#needsRoots(place, session)) return undefined;
+    const isAlone = place?.owner === session && place.sharers.size === 0;
+    const needsTurn = place?.primary === connection && !isAlone;
     if (!needsTurn || connection.negotiated?.era !== 'legacy') return { connection, hasTurn: false };
     return place.turns.tryEnter(session) ? { connection, hasTurn: true } : undefined;
   }
 
   /** Rejects when nobody waits for it any more. */
   async enter(connection: Connection, session: Session, waiting: Cancellable): Promise<Berth> {
-    const berth = this.tryEnter(connection, session);
     const place = this.#places.get(connection.name);
+    if (place?.primary === connection && this.#needsRoots(place, session)) {
+      // A client that does not answer has other roots, as far as is known.
+      const roots = await rootsOf(session.roots ?? []).catch(() => undefined);
+      const isSame = roots !== undefined && rootsKeyOf(roots) === place.rootsKey;
+      if (isSame) place.sharers.add(session);
+      else {
+        const twin = this.#twin(place, session, 'roots');
+        if (twin !== undefined) return { connection: twin, hasTurn: false };
+      }
+    }
+    const berth = this.tryEnter(connection, session);
     if (berth !== undefined || place === undefined) return berth ?? { connection, hasTurn: false };
     const signal = signalOf(waiting);
     if (await this.#turn(place, session, signal)) return { connection, hasTurn: true };
@@ -101,18 +120,19 @@ export class Berths {
     if (hasTurn) this.#places.get(connection.name)?.turns.leave(session);
   }
 
-  /** What this process was told is about this session only: no other uses it from here on. */
-  bind(connection: Connection, session: Session): void {
+  /** This process was told the roots of a session: only sessions with the same ones use it from here on. */
+  bind(connection: Connection, session: Session, roots: readonly Root[]): void {
     const place = this.#places.get(connection.name);
     if (place?.primary !== connection || place.owner !== undefined) return;
     place.owner = session;
     place.ownerReason = 'roots';
+    place.rootsKey = rootsKeyOf(roots);
   }
 
   /** The session that a process belongs to, if to one only. */
   ownerOf(connection: Connection): Session | undefined {
     const place = this.#places.get(connection.name);
-    if (place?.primary === connection) return place.owner;
+    if (place?.primary === connection) return place.sharers.size === 0 ? place.owner : undefined;
     for (const [session, twin] of place?.twins ?? []) if (twin === connection) return session;
     return undefined;
   }
@@ -131,8 +151,15 @@ export class Berths {
     for (const place of this.#places.values()) {
       this.#close(place.twins.get(session));
       place.twins.delete(session);
+      place.sharers.delete(session);
       if (place.owner !== session) continue;
-      place.owner = undefined;
+      const [next] = place.sharers;
+      place.owner = next;
+      if (next !== undefined) {
+        place.sharers.delete(next);
+        continue;
+      }
+      place.rootsKey = undefined;
       place.primary.rest();
     }
   }
@@ -156,11 +183,18 @@ export class Berths {
       primary,
       owner: undefined,
       ownerReason: 'state',
+      rootsKey: undefined,
+      sharers: new Set(),
       twins: new Map(),
       turns: new Turns(),
     };
     this.#places.set(primary.name, place);
     return place;
+  }
+
+  /** True while it is not known whether this session has the roots that the process was told. */
+  #needsRoots({ owner, rootsKey, sharers }: Place, session: Session): boolean {
+    return rootsKey !== undefined && owner !== undefined && owner !== session && !sharers.has(session);
   }
 
   #twin(place: Place, session: Session, reason: DedicatedReason): Connection | undefined {
@@ -211,4 +245,9 @@ export class Berths {
       if (signal?.aborted) aborted();
     });
   }
+}
+
+/** One text for one set of roots, whatever their order and names. */
+function rootsKeyOf(roots: readonly Root[]): string {
+  return JSON.stringify(roots.map(({ uri }) => uri).toSorted());
 }

@@ -3,6 +3,7 @@
 import { Connection } from '../connection/connection.ts';
 import type { ConnectionContext } from '../connection/context.ts';
 import type { ListEvent } from '../connection/live.ts';
+import type { Root } from '../connection/questions.ts';
 import { signalOf } from '../lib/cancellation.ts';
 import { Emitter } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -39,7 +40,7 @@ export class Workplace {
     return this.berths?.twinsOf(name) ?? [];
   }
 
-  /** What a server is answered about some work; it remembers which folders it was told. */
+  /** Records the roots we sent, so that sessions with other roots avoid this process. */
   async told(
     connection: Connection,
     work: Asking | undefined,
@@ -47,8 +48,9 @@ export class Workplace {
   ): Promise<unknown> {
     const answer = await answering;
     const roots = isRecord(answer) ? answer['roots'] : undefined;
+    // `questions.ts` made the list.
     if (work !== undefined && Array.isArray(roots) && roots.length > 0)
-      this.berths?.bind(connection, work.session);
+      this.berths?.bind(connection, work.session, roots as readonly Root[]);
     return answer;
   }
 

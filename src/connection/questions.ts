@@ -229,7 +229,8 @@ async function complete(
   });
 }
 
-async function rootsOf(roots: NonNullable<Questioned['roots']>): Promise<readonly Root[]> {
+/** The roots of a session, bounded. */
+export async function rootsOf(roots: NonNullable<Questioned['roots']>): Promise<readonly Root[]> {
   const list = typeof roots === 'function' ? await roots() : roots;
   return list.slice(0, MAX_ROOTS);
 }

@@ -67,14 +67,39 @@ describe.each(ERAS)('a shared server of the $era era', ({ era, words }) => {
   });
 });
 
+/** Answers every question of an agent about its roots, until the test ends. */
+async function answerRoots(agent: Agent, uri: string): Promise<void> {
+  for (;;) (await agent.question()).answer({ roots: [{ uri }] });
+}
+
+it('SRV-11: a server that was told roots is shared between sessions with the same roots, and with no other', async () => {
+  world.configure({ s: world.server() });
+  const [a, b] = await two();
+  const [c] = await two();
+  for (const [agent, uri] of [
+    [a, 'file:///same'],
+    [b, 'file:///same'],
+    [c, 'file:///other'],
+  ] as const)
+    void answerRoots(agent, uri);
+  await a.call('roots');
+  const pids = [await a.call('pid'), await b.call('pid'), await c.call('pid')];
+  await a.leave();
+  const left = await b.call('pid');
+  expect({ shared: pids[0] === pids[1], apart: pids[0] !== pids[2], still: left === pids[0] }).toEqual({
+    shared: true,
+    apart: true,
+    still: true,
+  });
+});
+
 it('CON-11: a legacy server that was told the folders of one agent works for no other from then on', async () => {
   world.configure({ s: world.server() });
   const [a, b] = await two();
   const shared = new Set([await a.call('pid'), await b.call('pid')]).size;
   const folders = async (agent: Agent, uri: string): Promise<unknown> => {
-    const told = agent.call('roots');
-    (await agent.question()).answer({ roots: [{ uri }] });
-    return JSON.parse(await told);
+    void answerRoots(agent, uri);
+    return JSON.parse(await agent.call('roots'));
   };
   const ofA = await folders(a, 'file:///a');
   const ofB = await folders(b, 'file:///b');
