@@ -1,5 +1,5 @@
 /**
- * Asks a client's user and the page at the same time; the first answer that a person can have given is used.
+ * Asks a client's user and the page; the first answer that a person can have given is used.
  *
  * Agents that run without a terminal declare that they can ask their user, and then refuse every question at once. A
  * refusal that comes sooner than a person can read the question is therefore not an answer while a page is open.
@@ -19,6 +19,20 @@ export interface Asked<T> {
   readonly clock: Clock;
 }
 
+/** For a client that cannot be asked beside the page: it is asked first, and the page if no person can have answered. */
+export async function askInTurn<T>({
+  client,
+  page,
+  isAccepted,
+  signal = new AbortController().signal,
+  clock,
+}: Asked<T>): Promise<T> {
+  const askedAt = clock.now();
+  const answer = await client(signal);
+  return isAccepted(answer) || clock.now() - askedAt >= UNATTENDED_MS ? answer : page(signal);
+}
+
+/** For a client whose question can be taken back: both are asked at the same time. */
 export function askBoth<T>({ client, page, isAccepted, signal, clock }: Asked<T>): Promise<T> {
   const over = new AbortController();
   const both = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);

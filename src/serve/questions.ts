@@ -12,7 +12,7 @@ import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
-import { askBoth } from './ask-both.ts';
+import { askBoth, askInTurn } from './ask-both.ts';
 
 const MAX_SHOWN_ARGUMENTS_CHARS = 2_000;
 
@@ -65,8 +65,8 @@ async function elicit(
   const ask = async (until: AbortSignal | undefined): Promise<ElicitAnswer> =>
     asElicitAnswer(await work.ask('elicitation/create', params, until, key));
   const { desk, clock } = client;
-  if (desk === undefined || !canAskBoth(work)) return ask(signal);
-  return askBoth({
+  if (desk === undefined) return ask(signal);
+  return askWithPage(work)({
     client: ask,
     page: async (until) => desk.elicit({ ...request, signal: until }, id),
     isAccepted: ({ action }) => action === 'accept',
@@ -76,8 +76,8 @@ async function elicit(
 }
 
 /** A modern client is asked in the answer to its own request, which cannot be taken back. */
-function canAskBoth({ asker }: Work): boolean {
-  return asker.era === 'legacy';
+function askWithPage({ asker }: Work): typeof askBoth {
+  return asker.era === 'legacy' ? askBoth : askInTurn;
 }
 
 async function sample(client: QuestionedClient, request: SampleRequest, id: QuestionId): Promise<unknown> {
@@ -128,8 +128,8 @@ async function approve(
   }
   const ask = (until: AbortSignal | undefined): Promise<ApprovalAnswer> => approveBy(work, request, until);
   const { desk, clock } = client;
-  if (desk === undefined || !canAskBoth(work)) return ask(signal);
-  return askBoth({
+  if (desk === undefined) return ask(signal);
+  return askWithPage(work)({
     client: ask,
     page: async (until) => desk.approve({ ...request, signal: until }, id),
     isAccepted: (answer) => answer !== 'deny' && answer !== 'cancel',
