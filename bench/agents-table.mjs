@@ -26,7 +26,8 @@ export function agentsTable({ date, node, cores, cpu, memoryGb, rounds, agents, 
   );
   const about = [
     'The same six servers configured in each agent, and through Plugboard after `plugboard up`: two from npm, one over HTTP, one behind a',
-    'login, one that hangs, one that crashes. `node bench/agents.mjs` drives the real agents with a scripted model and writes this table:',
+    'login, one that hangs, one that crashes. One of them offers more tools to a client that can do more. `node bench/agents.mjs` drives the',
+    'real agents with a scripted model and writes this table:',
     `medians of ${rounds} runs on ${date}, Node ${node}, ${cores} × ${cpu}, ${memoryGb} GB.`,
   ].join('\n');
   return `${about}\n\n${table(['agent', 'measure', 'alone', 'through Plugboard'], rows)}`;

@@ -205,8 +205,8 @@ export class World {
   install(): void {
     const folder = join(this.root, 'installed');
     rmSync(folder, { recursive: true, force: true });
-    cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
-    cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
+    for (const name of ['dist', 'assets', 'schemas', 'package.json'])
+      cpSync(join(ROOT, name), join(folder, name), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     this.#command = join(folder, 'dist', 'bin', 'plugboard.cjs');
   }
