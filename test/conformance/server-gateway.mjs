@@ -48,13 +48,23 @@ function session(options) {
     call: (name, args, more) => inner.call(`${PREFIX}${name}`, args, more),
   };
 }
+/** Prompts under the names that their server gave them. */
+const firstLists = new Proxy(host.firstLists, {
+  get(target, key) {
+    if (key === 'prompts') {
+      return async (...asked) => {
+        const { prompts, unreached } = await target.prompts(...asked);
+        return { prompts: prompts.map((prompt) => ({ ...prompt, command: `/${prompt.name}` })), unreached };
+      };
+    }
+    const value = target[key];
+    return typeof value === 'function' ? value.bind(target) : value;
+  },
+});
 const served = new Proxy(host, {
   get(target, key) {
     if (key === 'session') return session;
-    if (key === 'prompts') {
-      return async () =>
-        (await target.prompts()).map((prompt) => ({ ...prompt, command: `/${prompt.name}` }));
-    }
+    if (key === 'firstLists') return firstLists;
     const value = target[key];
     return typeof value === 'function' ? value.bind(target) : value;
   },

@@ -163,7 +163,7 @@ describe('SRV-3: plugboard serve', () => {
     const client = await serve('--no-daemon', ...flags);
     const { tools } = await client.listTools();
     await client.close();
-    expect(tools.some(({ name }) => name === 'mcp__workspace__read')).toBe(isThere);
+    expect(tools.some(({ name }) => name === 'workspace__read')).toBe(isThere);
   });
 });
 
@@ -179,7 +179,7 @@ it('SRV-3: over HTTP it is absent, and with --workspace it works in the folder o
     const client = new Client({ name: 'agent', version: '1' }, { versionNegotiation: { mode: 'auto' } });
     await client.connect(new StreamableHTTPClientTransport(new URL(JSON.parse(printed).url)));
     const { tools } = await client.listTools();
-    const call = { name: 'mcp__workspace__read', arguments: { path: 'a.txt' } };
+    const call = { name: 'workspace__read', arguments: { path: 'a.txt' } };
     const read = tools.length === 0 ? [] : (await client.callTool(call)).content;
     await client.close();
     gateway.kill();
