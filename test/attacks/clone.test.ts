@@ -60,7 +60,13 @@ async function watch(args: readonly string[], terminal: boolean, log: string): P
   const child = spawn(program, words, {
     cwd: hostile.place.project,
     // A home for each: what one command adds is none of the next one's business.
-    env: { ...inherited, TERM: 'xterm', PLUGBOARD_HOME: `${log}-home` },
+    env: {
+      ...inherited,
+      TERM: 'xterm',
+      PLUGBOARD_HOME: `${log}-home`,
+      // `strace` follows the daemon, too, and waits for its end.
+      PLUGBOARD_DAEMON_IDLE_MS: '200',
+    },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   child.stdin.on('error', () => {});
@@ -68,7 +74,7 @@ async function watch(args: readonly string[], terminal: boolean, log: string): P
     let screen = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       screen += text;
-      if (!/machine\?|Call .*\?/.test(screen)) return;
+      if (!/machine\?|(?:Call|Import|Write|Take|Connect|Open|Log in) .*\?/.test(screen)) return;
       screen = '';
       child.stdin.write('n');
     });

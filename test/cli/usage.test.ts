@@ -70,7 +70,7 @@ describe('the command line', () => {
     const { status, stdout } = await place.run(['help', 'call']);
     expect(status).toBe(0);
     expect(stdout).toBe((await place.run(['call', '--help'])).stdout);
-    expect(stdout).toMatch(/^Usage: plugboard call \[options\] <server> <tool> \[arguments\.\.\.\]\n/);
+    expect(stdout).toMatch(/^Usage: plugboard call \[options\] <server> \[tool\] \[arguments\.\.\.\]\n/);
     for (const part of ['--timeout <ms>', '--json', 'plugboard call demo echo message=hi']) {
       expect(stdout).toContain(part);
     }
