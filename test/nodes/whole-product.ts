@@ -112,12 +112,12 @@ try {
     await plugboard('daemon', 'stop');
   });
   await done('chat', async () => {
-    const call = { name: 'files__glob', arguments: { pattern: 'package.json' } };
+    const call = { name: 'mcp__files__glob', arguments: { pattern: 'package.json' } };
     const model = await ScriptedModel.start({ calls: [call] }, { text: 'It is there.' });
     const turn = JSON.parse(
       await plugboard('chat', '-p', 'Is there a package?', '--yes', '--model', model.name, '--json'),
     );
-    deepEqual([turn.text, turn.calls[0].isError], ['It is there.', false]);
+    deepEqual([turn.text, turn.calls[0].isError], ['It is there.', false], JSON.stringify(turn));
     await model.close();
   });
 } finally {
