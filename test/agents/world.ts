@@ -195,6 +195,11 @@ export class World {
     return JSON.parse(await this.plugboard(['--json', ...args])) as T;
   }
 
+  /** What `daemon status` prints for people. */
+  daemonStatus(): Promise<string> {
+    return this.plugboard(['daemon', 'status']);
+  }
+
   /** Process ids of the daemons that the command knows. */
   async daemons(): Promise<readonly number[]> {
     const { daemons } = await this.plugboardJson<{ daemons: readonly { pid: number }[] }>('daemon', 'status');
