@@ -88,7 +88,9 @@ export class World {
 
   /** Writes every agent's configuration; unless patient, agents wait for servers as they do by default. */
   configureAgents(servers: Readonly<Record<string, ServerEntry>>, isPatient = true): void {
-    for (const { program, model } of this.agents) {
+    for (const agent of this.agents) {
+      const { program, model } = agent;
+      agent.isPatient = isPatient;
       const file = join(this.userHome, program.file);
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, program.configuration(model.url, servers, isPatient));
