@@ -46,6 +46,8 @@ export class RealAgent {
   readonly model: ScriptedModel;
   /** Its entries for servers: the script sees the tools of the first, and may call those of all. */
   entries: readonly string[] = ['plugboard'];
+  /** Whether it waits for servers longer than by default. */
+  isPatient = true;
   readonly #runs = new Set<ChildProcess>();
   #script: RunningScript | undefined;
 
@@ -76,7 +78,7 @@ export class RealAgent {
     // In a group of its own, so that a test that fails can end what the agent has started.
     const child = spawn(program, args, {
       cwd,
-      env: { ...env, ...this.program.environment(this.model.url) },
+      env: { ...env, ...this.program.environment(this.model.url, this.isPatient) },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });

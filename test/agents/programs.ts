@@ -15,9 +15,9 @@ export interface AgentProgram {
   readonly id: AgentId;
   /** Its configuration, relative to the person's home folder. */
   readonly file: string;
-  /** The variables that lead it to its model. */
-  environment(modelUrl: string): Record<string, string>;
-  /** Content of its configuration with a model and these servers; `isPatient`: it waits for servers however slow. */
+  /** The variables that lead it to its model; `isPatient`: it waits for servers however slow. */
+  environment(modelUrl: string, isPatient: boolean): Record<string, string>;
+  /** Content of its configuration with a model and these servers. */
   configuration(modelUrl: string, servers: Readonly<Record<string, ServerEntry>>, isPatient: boolean): string;
   /** Command line of one headless run. */
   command(prompt: string, servers: readonly string[]): readonly string[];
@@ -54,7 +54,9 @@ const withPrefix = (names: readonly string[], prefix: string): string[] =>
 const claude: AgentProgram = {
   id: 'claude-code',
   file: '.claude.json',
-  environment: (modelUrl) => ({
+  environment: (modelUrl, isPatient) => ({
+    // Later versions wait two seconds for a server, whatever else the machine does.
+    ...(isPatient ? { CLAUDE_CODE_MCP_STARTUP_WAIT_MS: '30000' } : {}),
     ANTHROPIC_BASE_URL: modelUrl.replace(/\/v1$/, ''),
     ANTHROPIC_API_KEY: 'scripted',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
@@ -94,7 +96,7 @@ const codexCli: AgentProgram = {
       approval_policy: 'never',
       sandbox_mode: 'danger-full-access',
       check_for_update_on_startup: false,
-      // By default it waits one second for a server, whatever else the machine does.
+      // By default it waits one second.
       ...(isPatient ? { mcp_optional_startup_grace_ms: 30_000 } : {}),
       analytics: { enabled: false },
       model_providers: {

@@ -52,6 +52,8 @@ describe('AGT-5: every agent goes on', () => {
     async () => {
       const server = only(world.serverProcesses('notes'));
       process.kill(server, 'SIGKILL');
+      // A call that is sent before the daemon has noticed fails: it could have been executed.
+      await until('the daemon has noticed', async () => !(await world.daemonStatus()).includes(`${server}`));
       const { before, after } = await pids();
       expect([before, after]).toEqual([[String(server)], [expect.stringMatching(/^\d+$/)]]);
       expect(after).not.toEqual(before);

@@ -88,7 +88,9 @@ export class World {
 
   /** Writes every agent's configuration; unless patient, agents wait for servers as they do by default. */
   configureAgents(servers: Readonly<Record<string, ServerEntry>>, isPatient = true): void {
-    for (const { program, model } of this.agents) {
+    for (const agent of this.agents) {
+      const { program, model } = agent;
+      agent.isPatient = isPatient;
       const file = join(this.userHome, program.file);
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, program.configuration(model.url, servers, isPatient));
@@ -193,6 +195,11 @@ export class World {
 
   async plugboardJson<T>(...args: string[]): Promise<T> {
     return JSON.parse(await this.plugboard(['--json', ...args])) as T;
+  }
+
+  /** What `daemon status` prints for people. */
+  daemonStatus(): Promise<string> {
+    return this.plugboard(['daemon', 'status']);
   }
 
   /** Process ids of the daemons that the command knows. */
