@@ -15,12 +15,12 @@ import { type Dated, Remembered } from '../lib/remembered.ts';
 
 /**
  * How long the first list of a client may take that never lists again: well inside the time after which it gives up
- * on a server, of which starting Plugboard takes a part. Claude Code and OpenCode give their servers five seconds
- * before the first request. Codex gives one second from the start of the process (0.147 and later), and has no tools at
+ * on a server, of which starting Plugboard takes a part. Claude Code gives its servers two seconds before the first
+ * request (five before 2.1.300), OpenCode five. Codex gives one second from the start of the process (0.147 and later), and has no tools at
  * all after that. A client that is not here waits as long as any other.
  */
 const LONGEST_WAIT_MS: ReadonlyMap<string, number> = new Map([
-  ['claude-code', 3_000],
+  ['claude-code', 1_000],
   ['codex-mcp-client', 400],
   ['opencode', 3_000],
 ]);

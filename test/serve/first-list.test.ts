@@ -232,10 +232,10 @@ describe('what is remembered of a server', () => {
 });
 
 describe('what is remembered of a client', () => {
-  const claude = { name: 'claude-code', version: '2025-11-25' };
+  const opencode = { name: 'opencode', version: '2025-11-25' };
 
   it('CON-16: one that has never listed again waits longer for first contacts, within its own limit', async () => {
-    const { client } = await session({ hangs: hung('one') }, claude);
+    const { client } = await session({ hangs: hung('one') }, opencode);
     expect(await listAfter(client, 3_000)).toEqual({ early: false, tools: [] });
   });
 
@@ -243,7 +243,7 @@ describe('what is remembered of a client', () => {
     'CON-16: one that listed again after a change waits as long as any other (%s)',
     async (version) => {
       const gate = createGate();
-      const first = await session({ slow: server('one', gate) }, { ...claude, version });
+      const first = await session({ slow: server('one', gate) }, { ...opencode, version });
       await first.client.listen();
       await clock.advance(3_000);
       await toolsOf(first.client);
@@ -252,13 +252,13 @@ describe('what is remembered of a client', () => {
       await first.client.heard('notifications/tools/list_changed');
       await toolsOf(first.client);
       await end(first);
-      const { client } = await session({ hangs: hung('two') }, { ...claude, version });
+      const { client } = await session({ hangs: hung('two') }, { ...opencode, version });
       expect(await listAfter(client, WAIT_MS)).toEqual({ early: false, tools: [] });
     },
   );
 
   it('CON-16: a second list that no change came before says nothing', async () => {
-    const first = await session({ good: server('one') }, claude);
+    const first = await session({ good: server('one') }, opencode);
     await first.host.ready();
     await toolsOf(first.client);
     await toolsOf(first.client);
