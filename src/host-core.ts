@@ -365,7 +365,12 @@ export class HostCore {
       answer: (server, method, params, signal, key, connection) => {
         const call = this.work.inFlight.whose(connection, signal);
         const asked = call?.session ?? this.session;
-        const answer = questions.answer(server, method, params, { asked, call, signal, key });
+        const answer = questions.answer(server, method, params, {
+          asked,
+          call,
+          signal: untilBoth(signal, call === undefined ? undefined : signalOf(call)),
+          key,
+        });
         return this.work.told(connection, call, answer);
       },
       sandboxState: () => this.sandboxState,
@@ -462,4 +467,13 @@ export class HostCore {
     );
     return this.#reaper;
   }
+}
+
+/** A question is over when its server takes it back, and when the call that it belongs to has ended. */
+function untilBoth(
+  question: AbortSignal | undefined,
+  call: AbortSignal | undefined,
+): AbortSignal | undefined {
+  if (question === undefined || call === undefined || question === call) return question ?? call;
+  return AbortSignal.any([question, call]);
 }

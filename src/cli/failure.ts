@@ -1,6 +1,7 @@
 /** What a person, or a program with `--json`, sees when a command fails, and the exit status it ends with. */
 
-import { asPlugboardError, EXIT_STATUS, type PlugboardError } from '../errors.ts';
+import { asPlugboardError, EXIT_STATUS, PlugboardError } from '../errors.ts';
+import { errorCode } from '../lib/error-code.ts';
 import { clean } from '../policy/clean.ts';
 import { labelled } from './labelled.ts';
 import type { Output } from './output.ts';
@@ -8,7 +9,7 @@ import { indent } from './table.ts';
 
 /** Tells the failure on the right stream in the right shape; answers with the exit status. */
 export function reportFailure(thrown: unknown, output: Output, verbose: boolean): number {
-  const error = explained(asPlugboardError(thrown));
+  const error = explained(unwritable(thrown) ?? asPlugboardError(thrown));
   output.failure({ error: error.toJSON() }, () => describeFailure(error, output));
   if (verbose) output.note(indent(stackOf(thrown), '  '));
   return EXIT_STATUS[error.code];
@@ -26,6 +27,20 @@ export function describeFailure(error: PlugboardError, output: Output): string {
 }
 
 const LABEL_CELLS = 'error: '.length;
+
+/** A disk that is full or read-only is not a fault of ours, wherever it is met. */
+function unwritable(thrown: unknown): PlugboardError | undefined {
+  const code = errorCode(thrown) ?? '';
+  if (thrown instanceof PlugboardError || !(thrown instanceof Error) || !UNWRITABLE.has(code))
+    return undefined;
+  const path = 'path' in thrown ? String(thrown.path) : 'A file';
+  return new PlugboardError('CONFIG_UNWRITABLE', `${path} cannot be written (${code})`, {
+    hint: 'Make the folder writable, free some space, or set PLUGBOARD_HOME to another folder.',
+    cause: thrown,
+  });
+}
+
+const UNWRITABLE: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM', 'ENOSPC', 'EDQUOT']);
 
 /** A fault of ours says so, and how to tell us more. */
 function explained(error: PlugboardError): PlugboardError {

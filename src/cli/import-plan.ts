@@ -119,7 +119,7 @@ function unprivileged(given: Raw): { raw: Record<string, unknown>; dropped: Faul
 }
 
 const WRITTEN: ReadonlySet<Action> = new Set(['add', 'replace']);
-const KEPT = 'Another one of that name is here and stays; --overwrite takes this one.';
+const KEPT = 'Another one of that name is here and stays; plugboard import --overwrite takes this one.';
 const SECRET =
   'It holds a secret as it stands, which must not go into a project file: import it with -s local or -s user.';
 

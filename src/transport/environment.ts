@@ -88,12 +88,10 @@ const REGISTRIES = [
   'PIP_INDEX_URL',
 ];
 
-/** Proxies, certificates and registries: without them a program may not reach the network at all. */
-export function isNetworkVariable(name: string): boolean {
-  return NETWORK.has(name);
+/** Certificates belong to the machine, while a proxy belongs to the network that it is in. */
+export function isCertificateVariable(name: string): boolean {
+  return CERTIFICATES.includes(name);
 }
-
-const NETWORK: ReadonlySet<string> = new Set([...PROXY, ...LOWER_CASE_PROXY, ...CERTIFICATES, ...REGISTRIES]);
 
 /** So that a browser or a dialog of the server can appear on the user's screen. */
 const DISPLAY = ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY'];

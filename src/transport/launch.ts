@@ -3,7 +3,7 @@
 import type { ServerSpec, StdioEntry } from '../config/entry.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { findPrograms } from '../lib/find-program.ts';
-import { childEnvironment, isNetworkVariable } from './environment.ts';
+import { childEnvironment, isCertificateVariable } from './environment.ts';
 
 /**
  * Variables that agents drop from what they pass on, and that only tell a program where to find its files, its
@@ -11,9 +11,9 @@ import { childEnvironment, isNetworkVariable } from './environment.ts';
  */
 const OPTIONAL =
   /^(?:BROWSER|DBUS_SESSION_BUS_ADDRESS|XDG_.*|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|SHELL|USER|LOGNAME|LANG|LANGUAGE|LC_.*|TZ|TMPDIR|TEMP|TMP|npm_config_(?:cache|prefix|userconfig)|NVM_.*|FNM_.*|VOLTA_HOME|ASDF_.*|MISE_.*|PNPM_HOME|BUN_INSTALL|DENO_DIR|PYENV_ROOT|UV_.*|CARGO_HOME|PLAYWRIGHT_BROWSERS_PATH|__CF_USER_TEXT_ENCODING)$/i;
-/** Part of the person's shell rather than of one session: optional variables, and the way to the network. */
+/** Part of the person's machine rather than of one session: optional variables and certificates. */
 export function isAmbient(name: string): boolean {
-  return OPTIONAL.test(name) || isNetworkVariable(name);
+  return OPTIONAL.test(name) || isCertificateVariable(name);
 }
 
 /** How the terminal looks: a server has none. */

@@ -73,7 +73,7 @@ describe('import', () => {
       stdout: [
         'Cursor <user>/.cursor/mcp.json',
         '  ! files  user     npx b',
-        '      Another one of that name is here and stays; --overwrite takes this one.',
+        '      Another one of that name is here and stays; plugboard import --overwrite takes this one.',
         '      - args[0]: "a"',
         '      + args[0]: "b"',
         '  = same   user     x',

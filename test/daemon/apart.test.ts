@@ -137,3 +137,27 @@ it('SRV-11: says why a server that keeps state has a process for each session', 
     },
   ]);
 });
+
+it('SRV-11: a proxy of one session reaches no other, now or after a restart', async () => {
+  world.configure({ s: world.server() });
+  const proxied = await world.agent({ env: { HTTPS_PROXY: 'http://127.0.0.1:9' } }).open();
+  const seen = [await proxied.call('env', { name: 'HTTPS_PROXY' })];
+  const plain = await world.agent().open();
+  seen.push(await plain.call('env', { name: 'HTTPS_PROXY' }));
+  await Promise.all([proxied.leave(), plain.leave()]);
+  await world.command('daemon', 'stop');
+  const later = await world.agent().open();
+  seen.push(await later.call('env', { name: 'HTTPS_PROXY' }));
+  expect(seen).toEqual(['http://127.0.0.1:9', 'unset', 'unset']);
+});
+
+it('SRV-11: a session stays where it is when a later one has variables that it lacks', async () => {
+  world.configure({ s: world.server() });
+  const first = await world.agent().open();
+  const pid = await first.call('pid');
+  const second = await world.agent({ env: { SSL_CERT_FILE: '/etc/ssl/cert.pem' } }).open();
+  await second.call('pid');
+  await world.command('reload');
+  await second.leave();
+  expect(await first.call('pid')).toBe(pid);
+});

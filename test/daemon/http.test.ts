@@ -213,6 +213,41 @@ it('SRV-11: serve --http keeps its address when the daemon is killed or stopped 
   expect({ isNew: after !== before, running: http.child.exitCode }).toEqual({ isNew: true, running: null });
 });
 
+it('SRV-11: daemon restart moves agents and addresses to the new daemon', async () => {
+  world.configure({ s: world.server() });
+  const http = await serving('serve', '--http', '0', '--token', 'a-token-of-twenty-characters');
+  const held = { ...http, token: 'a-token-of-twenty-characters' };
+  const agent = await world.agent().open();
+  await Promise.all([agent.call('pid'), callOverHttp(held, 'mcp__s__pid')]);
+  const old = await world.daemon();
+  await world.run(['daemon', 'restart']);
+  await until('the old daemon has ended', () => !isRunning(old));
+  let pid = '';
+  await until('it is served again', async () => {
+    pid = await callOverHttp(held, 'mcp__s__pid').catch(() => '');
+    return /^\d+$/.test(pid);
+  });
+  expect({ shared: (await agent.call('pid')) === pid, daemons: world.daemonProcesses().length }).toEqual({
+    shared: true,
+    daemons: 1,
+  });
+});
+
+it('SRV-11: a question of a server leaves the page with the call that it belongs to', async () => {
+  world.configure({ s: world.server() });
+  const page = await serving('dashboard', '--port', '0', '--no-open');
+  const agent = await world.agent().open();
+  await api(page, '/api/approvals');
+  void agent.call('ask', { text: 'Who are you?' }).catch(() => {});
+  const [question] = await waiting(page);
+  await agent.leave();
+  await until('the question has left the page', async () => {
+    const { approvals } = await api<Waiting>(page, '/api/approvals');
+    return approvals.length === 0;
+  });
+  expect(question?.kind).toBe('elicitation');
+});
+
 it('SRV-11: the address of the page is the same after a restart, and ends with its command', async () => {
   world.configure({ s: world.server() });
   mkdirSync(join(world.home, 'run'), { mode: 0o700 });

@@ -1,7 +1,7 @@
 /** `plugboard daemon`: the process that all agents of this user share. */
 
 import type { Command } from 'commander';
-import { reportDaemons, startDaemon, stopDaemons } from '../../daemon/client/control.ts';
+import { reportDaemons, restartDaemon, startDaemon, stopDaemons } from '../../daemon/client/control.ts';
 import { placeOf } from '../../daemon/protocol/place.ts';
 import type { DaemonReport, HostUse, ServerUse } from '../../daemon/protocol/report.ts';
 import { PlugboardError } from '../../errors.ts';
@@ -41,7 +41,15 @@ export const daemon: Verb = {
 };
 
 async function start({ home, env, output }: Context): Promise<number> {
-  const report = await startDaemon(home, env);
+  return started(output, await startDaemon(home, env));
+}
+
+/** Sessions, pages and HTTP addresses move to the new one. */
+async function restart({ home, env, output }: Context): Promise<number> {
+  return started(output, await restartDaemon(home, env));
+}
+
+function started(output: Context['output'], report: DaemonReport): number {
   output.answer({ running: true, daemons: [report] }, () =>
     [`The daemon runs (pid ${report.pid}).`, `It ${lifetime(report)}.`].join('\n'),
   );
@@ -52,12 +60,6 @@ async function stop({ home, output }: Context): Promise<number> {
   const stopped = await stopDaemons(home);
   output.answer({ stopped }, () => (stopped === 0 ? 'The daemon was not running.' : 'The daemon has ended.'));
   return 0;
-}
-
-/** Sessions of agents attach to the new one with their next request. */
-async function restart(context: Context): Promise<number> {
-  await stopDaemons(context.home);
-  return start(context);
 }
 
 async function status({ home, output }: Context): Promise<number> {

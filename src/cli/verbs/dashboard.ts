@@ -64,7 +64,7 @@ async function fromDaemon(
   });
   if (held === undefined) return undefined;
   await show(context, held, token, opens);
-  await held.closed;
+  if ((await held.closed) === 'stopped') context.output.note('note: the daemon was stopped.');
   return 0;
 }
 

@@ -50,6 +50,12 @@ export const serve: Verb = {
     const approvals = approvalsOf(flags);
     const http = httpOf(flags);
     const workspace = workspaceOf(flags);
+    // The token that is kept in the home also manages: other machines need one that was chosen for them.
+    if (http !== undefined)
+      checkReach(http.host, {
+        proof: http.token !== undefined || http.issuer !== undefined,
+        hint: REACH_HINT,
+      });
     if (flags['agent'] !== true && flags['model'] !== undefined) throw usage('--model belongs to --agent.');
     if (isShared(context, flags)) {
       if (http === undefined && (await relayed(context, approvals, workspace))) return 0;
@@ -105,7 +111,6 @@ async function inDaemon(
   const tokens = await tokensFor(home, options, auth);
   const { holdHttp } = await import('../../daemon/client/hold-http.ts');
   const { host, port = DEFAULT_PORT, approvals = 'client', issuer, legacySse } = options;
-  checkReach(host, { proof: tokens.mcp !== undefined || issuer !== undefined, hint: REACH_HINT });
   const listen = { host, port, approvals, token: tokens.mcp, manageToken: tokens.manage, issuer, legacySse };
   const held = await holdHttp({
     home,
@@ -115,7 +120,7 @@ async function inDaemon(
   });
   if (held === undefined) return undefined;
   announce(output, held, tokens, options);
-  await held.closed;
+  if ((await held.closed) === 'stopped') context.output.note('note: the daemon was stopped.');
   return 0;
 }
 

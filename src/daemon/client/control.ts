@@ -34,6 +34,13 @@ export async function stopDaemons(home: Home): Promise<number> {
   return (await askAll(home, { kind: 'stop', when: 'now' })).length;
 }
 
+/** Replaces the daemon, if one runs, by a new process to which its sessions move. */
+export async function restartDaemon(home: Home, env: NodeJS.ProcessEnv): Promise<DaemonReport> {
+  const isCurrent = ({ protocol = FIRST_PROTOCOL }: DaemonRecord): boolean => protocol > FIRST_PROTOCOL;
+  await askAll(home, { kind: 'handover' }, isCurrent);
+  return startDaemon(home, env);
+}
+
 /** Stops daemons of 0.1.0 that have no sessions. */
 export async function stopIdleFirstDaemons(home: Home): Promise<void> {
   const isFirst = ({ protocol = FIRST_PROTOCOL }: DaemonRecord): boolean => protocol === FIRST_PROTOCOL;

@@ -24,8 +24,8 @@ export interface HoldHttpOptions {
 }
 
 export interface HeldHttp extends HttpListening {
-  /** Resolves when it was asked to end, or a person stopped the daemon; rejects when the daemon cannot be restored. */
-  readonly closed: Promise<void>;
+  /** Resolves when it was asked to end or a person stopped the daemon; rejects when the daemon cannot be restored. */
+  readonly closed: Promise<'ended' | 'stopped'>;
 }
 
 /** Undefined if the configuration switches the daemon off; rejects if the daemon cannot listen there. */
@@ -81,10 +81,15 @@ interface Held {
   readonly listening: HttpListening;
 }
 
-async function hold(first: Held, reopen: () => Promise<Held>, signal: AbortSignal): Promise<void> {
+async function hold(
+  first: Held,
+  reopen: () => Promise<Held>,
+  signal: AbortSignal,
+): Promise<'ended' | 'stopped'> {
   for (let held = first; ; held = await reopen()) {
     const end = await ended(held.socket, signal);
-    if (end === STOPPED || signal.aborted) return;
+    if (signal.aborted) return 'ended';
+    if (end === STOPPED) return 'stopped';
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The variables of the person's own shell that every program expects: screen, locale, caches, proxies, certificates.
- * Some agents (Codex) pass few of them on. A session that lacks one gets the value that the last session had which did
+ * The variables of the person's machine that every program expects: screen, locale, caches, certificates. Some agents
+ * (Codex) pass few of them on. A session that lacks one gets the value that the last session had which did
  * not, so that its servers work as they do for other agents, and are the same processes. Variables that entries refer
  * to are never filled in.
  */

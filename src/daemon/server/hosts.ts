@@ -165,6 +165,8 @@ export class SharedHosts {
   readonly loans: Loans;
   readonly #options: SharedHostsOptions;
   readonly #ambient: AmbientEnvironment;
+  /** The environment of each session with what it lacked. */
+  readonly #completed = new WeakMap<Surroundings, NodeJS.ProcessEnv>();
   readonly #known = new Set<Known>();
   readonly #ending = new Map<SharedHost, Promise<void>>();
   /** Hosts are made one after the other, so that each sees the processes of those before it. */
@@ -254,7 +256,12 @@ export class SharedHosts {
   }
 
   async #viewOf(from: Surroundings): Promise<View> {
-    const session = await this.#ambient.complete(from.env);
+    // Once for each session: what later sessions bring must not move it to another host.
+    let session = this.#completed.get(from);
+    if (session === undefined) {
+      session = await this.#ambient.complete(from.env);
+      this.#completed.set(from, session);
+    }
     const builtIn = servedWorkspace(from.workspace === 'any' ? false : from.workspace);
     const config = await loadConfig({
       cwd: from.cwd,

@@ -56,11 +56,11 @@ export function useOf(
 /** `names`: what differs from the process that ran first. */
 function differs(names: readonly string[]): Omit<ProcessCopy, 'pid'> {
   if (names.length === 0) return { reason: 'it was started before the other process could be used' };
-  const hint = names.flatMap((name) => HINTS[name] ?? []).at(0);
+  const [only, ...others] = names;
+  const hint = only === undefined || others.length > 0 ? undefined : HINTS[only];
   return {
     reason: `another session has a different ${names.join(', ')}`,
-    hint:
-      hint ?? `Give every agent the same ${names.join(', ')}, or write the value into the server's entry.`,
+    hint: hint ?? `Give every agent the same ${names.join(', ')}, or fix it in the server's entry.`,
   };
 }
 
