@@ -23,6 +23,7 @@ const DEFAULTS = {
   toolSearch: '"auto"',
   searchLearning: 'true',
   firstListWaitMs: '1500',
+  daemonIdleMs: '300000',
   naming: '"mcp__"; `server__tool` through the gateway',
   client: '"plugboard" and its version',
   telemetry: 'false',

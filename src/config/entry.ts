@@ -149,6 +149,8 @@ export interface Settings {
   readonly client?: { readonly name?: string; readonly version?: string };
   /** Whether commands share the servers of a daemon; undefined: only `serve` does. */
   readonly daemon?: boolean;
+  /** How long the daemon runs without sessions. */
+  readonly daemonIdleMs?: number;
   readonly profiles?: Readonly<Record<string, AgentProfile>>;
   readonly plugins?: Readonly<Record<string, PluginSetting>>;
   readonly telemetry?: unknown;

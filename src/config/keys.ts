@@ -23,6 +23,7 @@ const MAX_TIME_MS = 2 ** 31 - 1;
 const MAX_OUTPUT_TOKENS = 100_000_000;
 const MAX_PORT = 65_535;
 const MAX_FIRST_LIST_WAIT_MS = 600_000;
+const MAX_DAEMON_IDLE_MS: number = 7 * 24 * 60 * 60 * 1000;
 
 const variable = pattern('the name of an environment variable', '^[^=\\0]+$');
 const headerName = pattern("a header's name", "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$");
@@ -214,6 +215,11 @@ export const SETTINGS_KEYS: Keys = keys({
     kind: flag,
     description:
       'True: commands start the daemon and share its servers; false: nobody does, `serve` neither (default: only `serve`).',
+  },
+  daemonIdleMs: {
+    kind: wholeNumber(1, MAX_DAEMON_IDLE_MS),
+    description:
+      'How long the daemon runs without sessions, in milliseconds (300000; 600000 after `daemon start`).',
   },
   profiles: {
     kind: record(

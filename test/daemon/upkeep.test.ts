@@ -190,3 +190,11 @@ it('CON-11: an agent that does not react keeps no daemon from ending', async () 
   agent.child.kill('SIGCONT');
   expect({ stopped, left }).toEqual({ stopped: { stopped: 1 }, left: { running: false, servers: [] } });
 });
+
+it('SRV-11: the daemon runs without sessions for as long as config.json says', async () => {
+  world.configure({ s: world.server() }, { daemonIdleMs: 200 });
+  const agent = await world.agent().open();
+  const pid = await world.daemon();
+  await agent.leave();
+  await until('the daemon has ended', () => !isRunning(pid));
+});

@@ -88,6 +88,7 @@ export class Daemon {
   #cancelIdle: () => void = () => {};
   #cancelWatch: () => void = () => {};
   #wasUsed = false;
+  #configuredIdleMs: number | undefined;
   #stays = false;
   #forever = false;
   #served = 0;
@@ -136,6 +137,9 @@ export class Daemon {
       log,
       traffic: this.#traffic,
       keepMs: () => (this.#stays ? this.#idleMs() : 0),
+      configured: ({ daemonIdleMs }) => {
+        this.#configuredIdleMs = daemonIdleMs;
+      },
       changed: (shared) => this.#checkSoon(shared),
     });
   }
@@ -196,7 +200,7 @@ export class Daemon {
     const given = Number(this.#options.env['PLUGBOARD_DAEMON_IDLE_MS']);
     // On a busy machine the client that started us needs longer than a short idle time to connect.
     if (this.#wasUsed && Number.isInteger(given) && given > 0) return given;
-    return this.#stays ? STAY_MS : LINGER_MS;
+    return this.#configuredIdleMs ?? (this.#stays ? STAY_MS : LINGER_MS);
   }
 
   /** Counts down to the end while there are no sessions. */

@@ -2,7 +2,7 @@
 
 import { realpathSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import type { ServerSpec } from '../../config/entry.ts';
+import type { ServerSpec, Settings } from '../../config/entry.ts';
 import type { Home } from '../../config/home.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { createHost, type Host } from '../../host.ts';
@@ -141,6 +141,8 @@ export interface SharedHostsOptions {
   /** How long a host without users is kept; read when its last user leaves. */
   readonly keepMs: () => number;
   readonly log: (message: string) => void;
+  /** The settings that the newest session was given. */
+  readonly configured: (settings: Settings) => void;
   /** The servers of a host changed, and with them perhaps what its sessions have to have in common. */
   readonly changed: (shared: SharedHost) => void;
 }
@@ -192,7 +194,9 @@ export class SharedHosts {
    */
   async acquire(from: Surroundings, scope: Scope): Promise<Acquired | undefined> {
     const view = await this.#viewOf(from);
-    if (view.config.settings.daemon === false) return undefined;
+    const { settings } = view.config;
+    if (settings.daemon === false) return undefined;
+    this.#options.configured(settings);
     for (;;) {
       const known = this.#find(view, from) ?? (scope === 'existing' ? undefined : this.#make(view, scope));
       if (known === undefined) {
