@@ -111,7 +111,7 @@ export class FirstLists {
       .catch(() => {});
   }
 
-  /** A server connected: whoever was given a list before is told if the server adds to it. */
+  /** A server connected: clients that listed before are notified if it adds to their list. */
   connected(connection: Connection): void {
     if (this.#options.pool.get(connection.name) !== connection) return;
     const { resources, templates, prompts } = this.#options.lists;

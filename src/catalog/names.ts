@@ -149,7 +149,7 @@ function join(server: string, tool: string, form: NameForm): string {
   if (form === 'mcp__') return name;
   // Gemini requires a letter or an underscore in front.
   if (!/^[A-Za-z_]/.test(name)) return `_${name}`;
-  // No gateway name begins like the long form, so each spelling stands for one tool only.
+  // No gateway name begins like the long form, so each spelling names one tool only.
   return form === 'gateway' && name.startsWith(FORMS.mcp__.prefix) ? `_${name}` : name;
 }
 

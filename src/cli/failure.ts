@@ -28,7 +28,7 @@ export function describeFailure(error: PlugboardError, output: Output): string {
 
 const LABEL_CELLS = 'error: '.length;
 
-/** A disk that is full or read-only is not a fault of ours, wherever it is met. */
+/** A full or read-only disk is not an internal error. */
 function unwritable(thrown: unknown): PlugboardError | undefined {
   const code = errorCode(thrown) ?? '';
   if (thrown instanceof PlugboardError || !(thrown instanceof Error) || !UNWRITABLE.has(code))

@@ -33,7 +33,7 @@ type NoteUnreached = (missing: readonly PlugboardError[]) => {
   readonly unreached?: readonly UnreachedServer[];
 };
 
-/** Runs `work` when the tools of every server are known, as far as they can be had at once. */
+/** Runs `work` when the tools of every server are known, or the wait for them is over. */
 export function withLists(
   context: Context,
   { server, refresh }: Wanted,

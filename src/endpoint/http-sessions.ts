@@ -126,7 +126,7 @@ export class HttpSession {
   #record(): void {
     if (this.#records === undefined) return;
     const isWaiting = this.#unrecorded !== undefined;
-    // Read now, not when it is written: a session that is closed meanwhile has no subscriptions left.
+    // Read now, not when it is written: a session that closes first has no subscriptions left.
     this.#unrecorded = this.front.initializedClient;
     if (isWaiting) return;
     this.#recording = this.#recording.then(async () => {
@@ -163,7 +163,7 @@ export class HttpSessions {
   }
 
   /**
-   * Somebody else's session is as unknown as one that never was (A7). A promise while the session of a process before
+   * A session of another principal is treated as unknown (A7). A promise while the session of a process before
    * this one is read from its record.
    */
   find(id: string, principal: string): HttpSession | undefined | Promise<HttpSession | undefined> {

@@ -1,4 +1,4 @@
-/** Which file a command name stands for on a search path, as the system would look it up. */
+/** Which file a command name leads to on a search path, as the system would look it up. */
 
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, sep } from 'node:path';

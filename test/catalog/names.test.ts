@@ -84,7 +84,7 @@ describe('CAT-1: names of tools', () => {
     ]);
   });
 
-  it('through the gateway never begin like the long form, so that a spelling stands for one tool', () => {
+  it('through the gateway never begin like the long form, so that a spelling names one tool', () => {
     fc.assert(
       fc.property(keys, (tools) => {
         for (const [name] of assignNames(tools, 'gateway').entries()) expect(name).not.toMatch(/^mcp__/);

@@ -61,7 +61,7 @@ const OWN = { command: process.execPath, args: [COMMAND, 'serve', '--stdio'] };
 const ECHO = { command: process.execPath, args: [ECHO_FILE] };
 
 describe('up and down', () => {
-  it('MOV-1: up then down restores every file byte for byte, links and modes included', async () => {
+  it('UI-5, MOV-1: up then down restores every file byte for byte, links and modes included', async () => {
     writeOddAgents(place);
     const before = treeOf(place.userHome);
     const told = await quickly();
@@ -94,7 +94,7 @@ describe('up and down', () => {
     expect(place.read(place.userFile)).toBeUndefined();
   });
 
-  it('MOV-2: a second up changes nothing, and down after two of them restores the original', async () => {
+  it('UI-5, MOV-2: a second up changes nothing, and down after two of them restores the original', async () => {
     writeOddAgents(place);
     const before = treeOf(place.userHome);
     await quickly();
@@ -112,7 +112,7 @@ describe('up and down', () => {
     expect(treeOf(place.userHome)).toEqual(before);
   });
 
-  it('MOV-3: --dry-run changes nothing and starts nothing', async () => {
+  it('UI-5, MOV-3: --dry-run changes nothing and starts nothing', async () => {
     writeOddAgents(place);
     const before = treeOf(place.dir);
     const { status, value } = await place.json(['up', '--dry-run'], place.here());
@@ -133,7 +133,7 @@ describe('up and down', () => {
     expect(treeOf(place.userHome)).toEqual(moved);
   });
 
-  it('MOV-3: without a terminal and --yes, nothing is changed, and it is said', async () => {
+  it('UI-5, MOV-3: without a terminal and --yes, nothing is changed, and it is said', async () => {
     writeOddAgents(place);
     const before = treeOf(place.dir);
     const { status, stdout } = await place.run(['up'], place.here());
@@ -143,7 +143,7 @@ describe('up and down', () => {
     expect(treeOf(place.dir)).toEqual(before);
   });
 
-  it('MOV-4: down reverses only its own edits in files that were changed since', async () => {
+  it('UI-5, MOV-4: down reverses only its own edits in files that were changed since', async () => {
     writeOddAgents(place);
     const before = Object.fromEntries([CLAUDE, CODEX, OPENCODE, WINDSURF].map((path) => [path, text(path)]));
     await quickly();
@@ -151,7 +151,7 @@ describe('up and down', () => {
     writeFileSync(file(CODEX), text(CODEX).replace('model = "x"', 'model = "new"'));
     writeFileSync(file(WINDSURF), text(WINDSURF).replace('[1,  2]', '[1,  2,  3]'));
     writeFileSync(file(OPENCODE), text(OPENCODE).replace('// settings', '// my settings'));
-    // Written anew by a program, with a server more, as Claude Code does.
+    // Written again by a program, with a server more, as Claude Code does.
     const claude = JSON.parse(text(CLAUDE)) as { mcpServers: Record<string, unknown> };
     claude.mcpServers['added'] = { type: 'stdio', command: 'added' };
     writeFileSync(file(CLAUDE), JSON.stringify({ ...claude, numStartups: 8 }, null, 2));
@@ -179,7 +179,7 @@ describe('up and down', () => {
     });
   });
 
-  it('MOV-4: down keeps an entry that the person put there in place of ours, or of one that was taken out', async () => {
+  it('UI-5, MOV-4: down keeps an entry that the person put there in place of ours, or of one that was taken out', async () => {
     place.write(file(CURSOR), { mcpServers: { a: { command: 'a' }, b: { command: 'b' } } });
     await quickly();
     place.write(file(CURSOR), { mcpServers: { plugboard: { command: 'theirs' }, a: { command: 'new' } } });
@@ -189,7 +189,7 @@ describe('up and down', () => {
     });
   });
 
-  it('MOV-5: servers that were added between two ups are moved too, and are there again after down', async () => {
+  it('UI-5, MOV-5: servers that were added between two ups are moved too, and are there again after down', async () => {
     writeOddAgents(place);
     const before = text(CODEX);
     await quickly();
@@ -208,7 +208,7 @@ describe('up and down', () => {
     expect(text(CODEX)).toContain('# about the next one');
   });
 
-  it('MOV-6: a file that does not parse is left alone, and the other agents are moved', async () => {
+  it('UI-5, MOV-6: a file that does not parse is left alone, and the other agents are moved', async () => {
     place.write(file(CLAUDE), '{ "mcpServers": ');
     place.write(file(CURSOR), { mcpServers: { echo: ECHO } });
     const told = await quickly();
@@ -224,7 +224,7 @@ describe('up and down', () => {
     expect(existsSync(join(place.home, 'exports', 'cursor-user.json'))).toBe(true);
   });
 
-  it('MOV-6: only the named agents are touched, also ones without any file, whose folders go again', async () => {
+  it('UI-5, MOV-6: only the named agents are touched, also ones without any file, whose folders go again', async () => {
     place.write(file(CURSOR), { mcpServers: { echo: ECHO } });
     const before = treeOf(place.userHome);
     const told = await quickly('--agent', 'pi');
@@ -241,7 +241,7 @@ describe('up and down', () => {
     expect(treeOf(place.userHome)).toEqual(before);
   });
 
-  it('MOV-7: project files are never edited; Claude Code has its own switch, the others are reported', async () => {
+  it('UI-5, MOV-7: project files are never edited; Claude Code has its own switch, the others are reported', async () => {
     place.write(place.projectFile, { mcpServers: { shared: ECHO, unknown: { command: 'x' } } });
     place.write(join(place.project, '.cursor/mcp.json'), {
       mcpServers: { shared: ECHO, own: { command: 'y' } },
@@ -285,7 +285,7 @@ describe('up and down', () => {
     expect(treeOf(place.userHome)).toEqual(home);
   });
 
-  it('MOV-8: values of the shell are stored and referred to; down takes them out again', async () => {
+  it('UI-5, MOV-8: values of the shell are stored and referred to; down takes them out again', async () => {
     const claude = {
       mcpServers: {
         local: { ...ECHO, env: { KEY: `\${MY_KEY}`, HOME: `\${HOME}` } },
@@ -328,7 +328,7 @@ describe('up and down', () => {
     expect(readFileSync(join(place.home, 'credentials.json'), 'utf8')).not.toContain('secret-');
   });
 
-  it('MOV-8: values that are not stored are named to agents with a small environment', async () => {
+  it('UI-5, MOV-8: values that are not stored are named to agents with a small environment', async () => {
     place.write(place.userFile, {
       mcpServers: { a: { ...ECHO, env: { K: `\${MY_KEY}`, H: `\${HOME}` }, envVars: ['OTHER'] } },
     });
@@ -351,7 +351,7 @@ describe('up and down', () => {
     expect([text(CODEX), text(GEMINI)]).toEqual(['', '{}']);
   });
 
-  it('MOV-9: connects every server once; one that hangs is reported and not waited for', async () => {
+  it('UI-5, MOV-9: connects every server once; one that hangs is reported and not waited for', async () => {
     place.write(file(CURSOR), {
       mcpServers: {
         echo: ECHO,
@@ -375,7 +375,7 @@ describe('up and down', () => {
     expect(value).toMatchObject({ servers: [{ name: 'echo', tools: 5 }, { tools: 0 }, { tools: 0 }] });
   });
 
-  it('MOV-9: a login that nobody can be asked for is listed with its command', async () => {
+  it('UI-5, MOV-9: a login that no one can be asked for is listed with its command', async () => {
     const server = await startAuthServer();
     try {
       place.write(file(CURSOR), { mcpServers: { docs: { url: server.url } } });
@@ -387,7 +387,7 @@ describe('up and down', () => {
     }
   });
 
-  it('MOV-10: at a terminal every step is asked about, and a no skips it', async () => {
+  it('UI-5, MOV-10: at a terminal every step is asked about, and a no skips it', async () => {
     place.write(file(CURSOR), { mcpServers: { echo: ECHO } });
     const before = text(CURSOR);
     const { env } = place.here();
@@ -408,7 +408,7 @@ describe('up and down', () => {
     expect(text(CURSOR)).toBe(before);
   });
 
-  it('MOV-11: down --all removes the service, the secrets and the home', async () => {
+  it('UI-5, MOV-11: down --all removes the service, the secrets and the home', async () => {
     place.write(file(CURSOR), { mcpServers: { echo: { ...ECHO, env: { K: `\${MY_KEY}` } } } });
     const before = treeOf(place.userHome);
     await up([], { MY_KEY: 'secret-1' });
@@ -419,14 +419,14 @@ describe('up and down', () => {
     expect(treeOf(place.userHome)).toEqual(before);
   });
 
-  it('MOV-11: down --all leaves what is not ours in a home that a variable names', async () => {
+  it('UI-5, MOV-11: down --all leaves what is not ours in a home that a variable names', async () => {
     place.write(join(place.home, 'thesis.txt'), 'mine');
     place.write(file(CURSOR), { mcpServers: { echo: ECHO } });
     await quickly();
     expect(await down('--all')).toMatchObject({ home: { removed: false, left: ['thesis.txt'] } });
   });
 
-  it('MOV-12: what 0.1.0 exported is undone, and its launcher replaced by an absolute one', async () => {
+  it('UI-5, MOV-12: what 0.1.0 exported is undone, and its launcher replaced by an absolute one', async () => {
     const after =
       '{\n  "mcpServers": {\n    "plugboard": {\n      "command": "npx",\n      "args": ["-y", "plugboard", "serve", "--stdio"]\n    }\n  }\n}\n';
     const record = {
@@ -475,7 +475,7 @@ describe('a hostile project', () => {
 });
 
 describe('export --move', () => {
-  it('MOV-13: takes out what Plugboard serves equally, keeps the rest with a reason, and undo restores it', async () => {
+  it('UI-5, MOV-13: takes out what Plugboard serves equally, keeps the rest with a reason, and undo restores it', async () => {
     writeOddAgents(place);
     const before = text(CODEX);
     place.write(place.userFile, {

@@ -25,7 +25,7 @@ async function run(words: readonly string[], env: NodeJS.ProcessEnv = {}): Promi
 }
 
 it('CON-11: every command that can run there prints and ends as it does at home', async () => {
-  // All at once, which takes its time: nobody is given up.
+  // All at once, which takes a while; no client is dropped.
   world.configure({ s: world.server() }, { firstListWaitMs: 30_000 });
   const commands = [
     ['call', 's', 'echo', 'text=hi'],

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { until, World } from './world.ts';
 
-/** Longer than a test: whoever waits for it does not end in time. */
+/** Longer than a test: a wait for it does not end in time. */
 const FOR_EVER_MS = 600_000;
 const FIXTURES = fileURLToPath(new URL('../fixtures', import.meta.url));
 

@@ -145,7 +145,7 @@ describe.each(ERAS)('the first tools/list of a client of %s', (version) => {
     const gate = createGate();
     const { client } = await session({ good: server('one'), hangs: server('two', gate) }, { version });
     await client.listen();
-    // The clock stands still: what waits for it is never answered.
+    // The clock does not advance: a wait for it never ends.
     const first = await toolsOf(client);
     client.notifications.length = 0;
     gate.open();

@@ -368,7 +368,7 @@ describe('the store', () => {
     ]).toEqual([[{ jsonrpc: '2.0', id: 1, result: {} }], 200, 200, 404]);
   });
 
-  it('SRV-1: a home that cannot be written keeps nobody from being served', async () => {
+  it('SRV-1: a home that cannot be written keeps no client from being served', async () => {
     await writeFile(join(home, 'sessions'), 'a file where the folder should be');
     const { url } = await gateway();
     expect((await post(url, CALL, await legacySession(url))).status).toBe(200);

@@ -128,7 +128,7 @@ async function serve(...flags: string[]): Promise<Client> {
 }
 
 describe('SRV-3: plugboard serve', () => {
-  it('with "workspace" set gives an agent the project that it was started in; a shell that nobody can be asked about is refused', async () => {
+  it('with "workspace" set gives an agent the project that it was started in; a shell that no one can be asked about is refused', async () => {
     configure({ workspace: { shell: true } });
     const client = await serve();
     const read = await client.callTool({ name: 'workspace__read', arguments: { path: 'a.txt' } });

@@ -15,7 +15,7 @@ export interface ConsentOptions {
   readonly skip: readonly string[];
 }
 
-/** Decides about each step: by flags, by asking at the terminal, or, where nobody can be asked, not at all. */
+/** Decides about each step: by flags, by asking at the terminal, or, where no one can be asked, not at all. */
 export class StepConsent {
   readonly results: Partial<Record<StepId, StepResult>> = {};
   readonly #context: Context;
@@ -26,7 +26,7 @@ export class StepConsent {
     this.#options = options;
   }
 
-  /** True if steps can only be shown, because of `--dry-run` or because nobody can be asked. */
+  /** True if steps can only be shown, because of `--dry-run` or because no one can be asked. */
   get isPreview(): boolean {
     return this.#options.isDry || !(this.#options.yes || this.#context.output.canAsk);
   }

@@ -23,7 +23,7 @@ export const down: Verb = {
 };
 
 const EXAMPLES = `
-Every file that Plugboard changed is as it was before, to the byte if nobody else changed it since. Otherwise exactly
+Every file that Plugboard changed is as it was before, to the byte if it is unchanged since. Otherwise exactly
 its own edits are reversed, and the other changes stay.
 
 Examples:

@@ -43,7 +43,7 @@ export const up: Verb = {
 const EXAMPLES = `
 Shows the servers of all your agents, imports them, offers to store values that only this shell has, writes Plugboard
 into the agents, takes out of them what they would have twice, connects every server once and asks for logins. Every
-step is shown first and asked about. Where nobody can be asked, nothing is changed without --yes.
+step is shown first and asked about. Where no one can be asked, nothing is changed without --yes.
 plugboard down undoes it.
 
 Examples:

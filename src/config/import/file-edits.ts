@@ -45,7 +45,7 @@ export async function applyEdits(file: FileKind, text: string, edits: readonly F
 }
 
 /**
- * Returns the text without our edits: byte for byte as it was if nobody changed it since, else with exactly our
+ * Returns the text without our edits: byte for byte as it was if it is unchanged since, else with exactly our
  * edits reversed. Null: the file was ours alone.
  *
  * @param isOurs true for a value that is still ours although it differs from what was written
@@ -80,7 +80,7 @@ export function combineEdits(earlier: readonly FileEdit[], later: readonly FileE
 
 function combine(earlier: FileEdit, later: FileEdit): FileEdit {
   if (earlier.kind !== 'set' || later.kind !== 'set') return later;
-  // What was there before an entry of ours; but an entry that came back by itself is newer than the one we took.
+  // The value before our entry; an entry that was added again is newer than the one we removed.
   if (earlier.after === undefined) return later;
   const { before: _, ...rest } = later;
   return 'before' in earlier ? { ...rest, before: earlier.before } : rest;

@@ -47,7 +47,7 @@ export function placeOf(home: Home): Place | undefined {
   };
 }
 
-/** Reads the file anew: an upgrade replaces it under a running process. */
+/** Reads the file each time: an upgrade replaces it under a running process. */
 export function buildOf(entry: string): Build {
   const { size, mtimeMs } = statSync(entry);
   return {

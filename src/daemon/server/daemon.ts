@@ -322,7 +322,7 @@ export class Daemon {
     const sent = Buffer.from(String(value['token']));
     const known = Buffer.from(this.#record.token);
     if (sent.length !== known.length || !timingSafeEqual(sent, known)) return undefined;
-    // The socket and the token are this user's: it is a client of ours, of this version or for control only.
+    // The socket and the token are this user's: it is our own client, of this version or for control only.
     const hello = value['hello'] as unknown as Hello;
     return 'cwd' in hello && value['plugboard'] !== PROTOCOL ? undefined : hello;
   }
