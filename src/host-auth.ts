@@ -10,6 +10,7 @@ import { isStdio, type RemoteEntry, type ServerEntry, type ServerSpec } from './
 import type { Home } from './config/home.ts';
 import { PlugboardError } from './errors.ts';
 import type { Clock } from './lib/clock.ts';
+import { environmentOutside } from './lib/find-program.ts';
 
 export interface HostAuthOptions {
   readonly home: Home;
@@ -92,14 +93,17 @@ export class HostAuth {
   }
 
   async #create(spec: ServerSpec, entry: RemoteEntry): Promise<ServerAuth> {
-    const { env, clock, openUrl, event, changed } = this.#options;
+    const { env, home, clock, openUrl, event, changed } = this.#options;
     this.#logins ??= this.#openLogins();
     const [{ createServerAuth }, logins] = await Promise.all([import('./auth/create.ts'), this.#logins]);
+    const { baseDir, projectDir = baseDir } = spec;
     const auth = createServerAuth({
       server: spec.name,
       entry,
-      env,
-      cwd: spec.baseDir,
+      // The system's opener is looked up with it.
+      env: environmentOutside(env, projectDir),
+      helperPlace: async () =>
+        (await import('./transport/helper-place.ts')).helperPlace(spec, entry, { env, home }),
       logins,
       clock,
       openUrl,

@@ -18,7 +18,7 @@ const DEFAULTS = {
   sandbox: 'none',
   pins: '"hold"; "warn" for your own local servers',
   inheritEnv: 'false',
-  cwd: 'the project root',
+  cwd: 'a private folder',
   oauth: 'tried when asked for',
   toolSearch: '"auto"',
   searchLearning: 'true',

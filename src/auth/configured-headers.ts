@@ -15,7 +15,13 @@ export interface ConfiguredHeadersOptions {
   readonly server: string;
   readonly entry: RemoteEntry;
   readonly env: NodeJS.ProcessEnv;
-  readonly cwd?: string | undefined;
+  readonly helperPlace?: (() => Promise<HelperPlace>) | undefined;
+}
+
+/** Where a helper starts, and what it sees. */
+export interface HelperPlace {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
 }
 
 /** `source` says in words where Authorization came from; undefined when the configuration has none. */
@@ -59,16 +65,8 @@ export class ConfiguredHeaders {
   }
 
   #help(under: Headers, command: string, signal: AbortSignal | undefined): Promise<Configured> {
-    const { server, entry, env, cwd } = this.#options;
     // Ended with us, not with the caller who came first: the others wait for the same run.
-    this.#helping ??= runHeadersHelper({
-      server,
-      url: entry.url,
-      command,
-      env,
-      cwd,
-      signal: this.#closing.signal,
-    })
+    this.#helping ??= this.#runHelper(command)
       .then((printed) => {
         const headers = mergeHeaders(under, printed);
         this.#current = this.#withBearer({
@@ -81,6 +79,12 @@ export class ConfiguredHeaders {
         this.#helping = undefined;
       });
     return waitFor(this.#helping, signal);
+  }
+
+  async #runHelper(command: string): Promise<Headers> {
+    const { server, entry, helperPlace } = this.#options;
+    const { cwd, env } = (await helperPlace?.()) ?? { cwd: undefined, env: this.#options.env };
+    return runHeadersHelper({ server, url: entry.url, command, env, cwd, signal: this.#closing.signal });
   }
 
   #withBearer(configured: Configured): Configured {

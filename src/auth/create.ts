@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import { type EgressFetch, egressFetch, type Resolver } from '../policy/egress-fetch.ts';
 import { openableUrl, openBrowser } from './browser.ts';
 import { readChallenge } from './challenge.ts';
-import { type Configured, ConfiguredHeaders } from './configured-headers.ts';
+import { type Configured, ConfiguredHeaders, type HelperPlace } from './configured-headers.ts';
 import { type CredentialPlace, credentialPlace } from './credential-place.ts';
 import type { Challenge, Credentials, RequestLine } from './credentials.ts';
 import { DpopProver } from './dpop.ts';
@@ -30,8 +30,8 @@ export interface ServerAuthOptions {
   /** After expansion. */
   readonly entry: RemoteEntry;
   readonly env: NodeJS.ProcessEnv;
-  /** Where a headersHelper runs. */
-  readonly cwd?: string | undefined;
+  /** Where and with which environment a headersHelper runs; unless given, as we do. */
+  readonly helperPlace?: (() => Promise<HelperPlace>) | undefined;
   readonly logins: Logins;
   readonly clock: Clock;
   /** How a login reaches the person's browser; the system's own way unless given. */

@@ -7,6 +7,7 @@ import type { Home } from '../config/home.ts';
 import type { PlugboardError } from '../errors.ts';
 import type { ServerReport } from '../host-report.ts';
 import { type Authority, admit } from '../policy/admit.ts';
+import { needsConsent } from '../policy/needs-consent.ts';
 import type { TrustVerdict } from '../policy/trust.ts';
 import type { Context } from './verb.ts';
 
@@ -18,10 +19,6 @@ export async function trustVerdicts(specs: readonly ServerSpec[], context: Conte
   if (asked.length === 0) return new Map();
   const { openTrust } = await import('../policy/trust.ts');
   return openTrust({ home: context.home, env: context.env }).verdicts(asked);
-}
-
-export function needsConsent(spec: ServerSpec): boolean {
-  return spec.scope === 'project' || spec.scope === 'plugin';
 }
 
 /** `tools` is what the server had when it was last seen; of one that may not run, nothing is known to be there. */

@@ -3,6 +3,7 @@
 import type { ServerSpec } from '../config/entry.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { reveal } from '../policy/clean.ts';
+import { runsInProject } from '../policy/needs-consent.ts';
 import { openTrust, type TrustVerdict } from '../policy/trust.ts';
 import { confirm } from './ask.ts';
 import { pairLines, recordPairs } from './entry-lines.ts';
@@ -24,6 +25,11 @@ function shown(value: unknown): string {
   return value === undefined ? '(nothing)' : reveal(canonicalJson(value));
 }
 
+function originOf(spec: ServerSpec): string {
+  if (runsInProject(spec)) return 'is your own server and runs in this folder';
+  return spec.scope === 'plugin' ? 'comes with a plugin' : 'comes with this project';
+}
+
 /** Shows the server and asks; a yes is recorded before anything of it may run. */
 export async function askForTrust(
   context: Context,
@@ -31,10 +37,12 @@ export async function askForTrust(
   verdict: TrustVerdict | undefined,
 ): Promise<boolean> {
   const { output } = context;
-  const origin = spec.scope === 'plugin' ? 'comes with a plugin' : 'comes with this project';
-  const why = verdict?.state === 'changed' ? 'has changed since you trusted it' : origin;
+  const why = verdict?.state === 'changed' ? 'has changed since you trusted it' : originOf(spec);
   output.note(`${output.notePaint.strong(reveal(spec.name))} ${why}:\n${describeForConsent(spec, verdict)}`);
-  if (!(await confirm(context, `Trust ${reveal(spec.name)} and let it run on this machine?`))) return false;
+  const question = runsInProject(spec)
+    ? `Let ${reveal(spec.name)} run in ${reveal(spec.baseDir)}, with the code that is there?`
+    : `Trust ${reveal(spec.name)} and let it run on this machine?`;
+  if (!(await confirm(context, question))) return false;
   await openTrust({ home: context.home, env: context.env }).grant([spec]);
   return true;
 }

@@ -13,6 +13,7 @@ import { type LoadedConfig, PROJECT_FILE } from '../config/load.ts';
 import { takeClientSecret } from '../config/new-entry.ts';
 import { parseEntry } from '../config/parse.ts';
 import { dropPrivileges } from '../config/privileges.ts';
+import { withAbsolutePaths } from '../config/relative-paths.ts';
 import { valueAt } from '../config/value-at.ts';
 import { withStoredValues } from '../config/variables.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
@@ -67,7 +68,10 @@ export async function planImport(
   function planOne(server: FoundServer, before: readonly Planned[]): Planned {
     const scope = options.scope ?? server.scope;
     const { raw: given, secret } = takeClientSecret({ ...server.entry });
-    const { raw, dropped } = server.scope === 'project' ? unprivileged(given) : { raw: given, dropped: [] };
+    const { raw: own, dropped } =
+      server.scope === 'project' ? unprivileged(given) : { raw: given, dropped: [] };
+    // Relative paths begin at the project there; here, only servers of a project's file start in the project.
+    const { raw } = scope === 'project' ? { raw: own } : withAbsolutePaths(own, config.projectRoot);
     const parsed = parseEntry(server.name, raw, scope);
     const weak = [...dropped, ...parsed.faults.filter(({ fatal }) => !fatal)];
     const plan = (action: Action, reason?: string, changes: readonly Difference[] = []): Planned => ({

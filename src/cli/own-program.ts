@@ -1,7 +1,9 @@
 /** The argv that starts this program from elsewhere: absolute, so that no folder of a project can shadow it. */
 
 import { existsSync, realpathSync } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { delimiter, join } from 'node:path';
+import { findProjectRoot } from '../config/home.ts';
+import { withoutProject } from '../lib/find-program.ts';
 
 /** Folders that are in PATH only while `npx` or `npm run` runs. */
 const PASSING = /[\\/](?:node_modules[\\/]\.bin|_npx[\\/])/;
@@ -27,9 +29,9 @@ export function isInPassingCache(program: readonly string[]): boolean {
 
 function installedCommand(env: NodeJS.ProcessEnv): string | undefined {
   const name = process.platform === 'win32' ? 'plugboard.cmd' : 'plugboard';
-  return (env['PATH'] ?? '')
+  return withoutProject(env['PATH'] ?? '', findProjectRoot(process.cwd()))
     .split(delimiter)
-    .filter((folder) => isAbsolute(folder) && !PASSING.test(`${folder}/`))
+    .filter((folder) => folder !== '' && !PASSING.test(`${folder}/`))
     .map((folder) => join(folder, name))
     .find((file) => existsSync(file));
 }

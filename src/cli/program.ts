@@ -121,16 +121,17 @@ export function declareProgram(version: string, print: (text: string) => void): 
 
 const EXAMPLES = `
 Examples:
-  plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .
+  plugboard add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
   plugboard add docs https://example.com/mcp -H 'X-Key: \${DOCS_KEY}'
   plugboard list
   plugboard call files read_text_file path=README.md`;
 
 function readGlobals(flags: Flags, from?: string): Pick<Context, 'cwd' | 'verbose' | 'extra'> {
+  const cwd = existingFolder(textFlag(flags, 'cwd'), from);
   return {
-    cwd: existingFolder(textFlag(flags, 'cwd'), from),
+    cwd,
     verbose: flags['verbose'] === true,
-    extra: parseExtraServers(listFlag(flags, 'server')),
+    extra: parseExtraServers(listFlag(flags, 'server'), cwd),
   };
 }
 

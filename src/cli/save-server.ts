@@ -3,12 +3,16 @@
 import { type EditableScope, editTarget, setServer } from '../config/edit.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import { expandText } from '../config/expand.ts';
+import { findProjectRoot } from '../config/home.ts';
 import { loadConfig } from '../config/load.ts';
 import { checkNewEntry, takeClientSecret } from '../config/new-entry.ts';
+import { withAbsolutePaths } from '../config/relative-paths.ts';
+import { findProgram, withoutProject } from '../lib/find-program.ts';
 import { clean } from '../policy/clean.ts';
+import { needsConsent } from '../policy/needs-consent.ts';
 import { scanEntry } from '../policy/scan-entry.ts';
 import { openTrust } from '../policy/trust.ts';
-import { needsConsent, serverDocument, trustVerdicts } from './config-report.ts';
+import { serverDocument, trustVerdicts } from './config-report.ts';
 import { keepClientSecret } from './credentials.ts';
 import { entryPairs, pairLines } from './entry-lines.ts';
 import { SCOPE_MEANING } from './scope-flag.ts';
@@ -27,7 +31,9 @@ export async function saveServer(context: Context, server: NewServer): Promise<n
   const { name, scope, replace } = server;
   const { home, output } = context;
   noteFaults(server, context);
-  const { raw, secret } = takeClientSecret(server.raw);
+  const { raw: given, secret } = takeClientSecret(server.raw);
+  // A project's file is shared; its servers start in the project.
+  const { raw, changes } = scope === 'project' ? { raw: given, changes: [] } : ownEntry(given, context);
   // Kept under the url that a login will see; found out before anything is written.
   const url =
     secret === undefined ? '' : expandText(String(raw['url']), context.env, { server: name, key: 'url' });
@@ -57,11 +63,35 @@ export async function saveServer(context: Context, server: NewServer): Promise<n
       ),
     ].join('\n'),
   );
+  for (const { from, to } of changes) {
+    const isHere = from === '.' && scope === 'user';
+    const instead = isHere ? "; '${PROJECT_DIR}' would be the project that you are in at the time" : '';
+    output.note(`${output.notePaint.warn('note:')} ${clean(from)} is stored as ${clean(to)}${instead}.`);
+  }
   noteShadowing(added, all, context);
   for (const note of scanEntry(added, config.servers)) {
     output.note(`${output.notePaint.warn('note:')} ${clean(note, { multiline: false })}`);
   }
   return 0;
+}
+
+/**
+ * An entry of the person's own, which does not start in this folder: with absolute paths, and the path of a program
+ * that only a search path into this project finds.
+ */
+function ownEntry(
+  given: Record<string, unknown>,
+  { cwd, env }: Context,
+): ReturnType<typeof withAbsolutePaths> {
+  const { raw, changes } = withAbsolutePaths(given, cwd);
+  const { command } = raw;
+  const path = env['PATH'] ?? '';
+  if (typeof command !== 'string') return { raw, changes };
+  const here = findProgram(command, path);
+  if (here === undefined || here === findProgram(command, withoutProject(path, findProjectRoot(cwd)))) {
+    return { raw, changes };
+  }
+  return { raw: { ...raw, command: here }, changes: [...changes, { from: command, to: here }] };
 }
 
 function noteFaults({ name, raw, scope }: NewServer, { output }: Context): void {

@@ -81,8 +81,10 @@ export interface ServerSpec {
   readonly entry: ServerEntry;
   /** The entry exactly as parsed from the file, unknown keys included: what consent is bound to. */
   readonly raw: Readonly<Record<string, unknown>>;
-  /** Default working folder and base of relative paths. */
+  /** Base of a relative `cwd`: the project root, or the folder of a plugin. */
   readonly baseDir: string;
+  /** The project root, where it is not `baseDir`. */
+  readonly projectDir?: string;
   /** Variables of this server alone, for references and for its process: where its plugin is. */
   readonly variables?: Readonly<Record<string, string>>;
 }

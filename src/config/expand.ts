@@ -13,6 +13,11 @@ import {
 } from './entry.ts';
 import { partsOf } from './reference.ts';
 
+/** Refers to the project root in every entry, whatever the environment holds. */
+export const PROJECT_REFERENCE = 'PROJECT_DIR';
+/** Names the project root in the environment of a server that asks for it. */
+export const PROJECT_VARIABLE = 'PLUGBOARD_PROJECT_DIR';
+
 /** Answers to `${input:id}` for whoever has none. */
 const NO_INPUTS: ReadonlyMap<string, string> = new Map();
 
@@ -38,14 +43,27 @@ export function expandEntry(
 }
 
 /** What references of one server can refer to. */
-export function environmentOf({ variables }: Pick<ServerSpec, 'variables'>, env: Environment): Environment {
-  return variables === undefined ? env : { ...env, ...variables };
+export function environmentOf(
+  { variables, baseDir, projectDir = baseDir }: Pick<ServerSpec, 'variables' | 'baseDir' | 'projectDir'>,
+  env: Environment,
+): Environment {
+  return { ...env, ...variables, [PROJECT_REFERENCE]: projectDir };
+}
+
+/** Whether an entry says in which project it is: its process depends on the project then. */
+export function mentionsProject({ command, args = [], env = {}, envVars = [], cwd }: StdioEntry): boolean {
+  if (cwd !== undefined) return true;
+  const texts = [command, ...args, ...Object.keys(env), ...Object.values(env), ...envVars];
+  return texts.some((text) => text.includes(PROJECT_REFERENCE));
 }
 
 type Expander = (key: string) => (text: string) => string;
 
-function expandStdio(entry: StdioEntry, { baseDir, variables }: ServerSpec, at: Expander): StdioEntry {
+function expandStdio(entry: StdioEntry, spec: ServerSpec, at: Expander): StdioEntry {
+  const { baseDir, projectDir = baseDir } = spec;
   const own = entry.env && mapValues(entry.env, at, 'env');
+  const project = mentionsProject(entry) ? { [PROJECT_VARIABLE]: projectDir } : undefined;
+  const variables = spec.variables || project ? { ...spec.variables, ...project } : undefined;
   return {
     ...entry,
     command: at('command')(entry.command),

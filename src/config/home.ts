@@ -15,6 +15,8 @@ export interface Home {
   readonly outputs: string;
   readonly audit: string;
   readonly run: string;
+  /** Working folders of servers that do not run in a project, one for each. */
+  readonly folders: string;
 }
 
 export function homeAt(dir: string): Home {
@@ -28,6 +30,7 @@ export function homeAt(dir: string): Home {
     outputs: join(dir, 'outputs'),
     audit: join(dir, 'audit.jsonl'),
     run: join(dir, 'run'),
+    folders: join(dir, 'folders'),
   };
 }
 

@@ -89,7 +89,10 @@ export const STDIO_KEYS: Keys = keys({
     description: 'Names of variables to pass through from your own environment.',
   },
   inheritEnv: { kind: flag, description: 'Pass the whole environment on; has no effect in a project file.' },
-  cwd: { kind: word, description: 'Working folder; relative to the project root.' },
+  cwd: {
+    kind: word,
+    description: 'Working folder, relative to the project root; "." is the project itself.',
+  },
 });
 
 /** Keys that mean something to a remote server only. */

@@ -14,6 +14,7 @@ import { mergeSpecs } from './merge.ts';
 import { type EntryFault, parseServers, parseSettings, type Source } from './parse.ts';
 import type { Plugin } from './plugins.ts';
 import { projectKey } from './project-key.ts';
+import { relativePathProblem } from './relative-paths.ts';
 
 /** The file of a project, in the shape that other agents read. */
 export const PROJECT_FILE = '.mcp.json';
@@ -69,9 +70,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     Promise.all([options.home.config, ...projectFiles].map((file) => readDocument(file))),
   ]);
 
-  const person = own
-    ? await readOwn(own, { cwd: realCwd, projectRoot, aliases: [findProjectRoot(cwd)] })
-    : undefined;
+  const person = own ? await readOwn(own, { projectRoot, aliases: [findProjectRoot(cwd)] }) : undefined;
   const plugins = await pluginsOf(person?.settings, options.home, projectRoot);
   const parts: Part[] = [
     managed,
@@ -135,7 +134,20 @@ function foldersUpward(from: string, root: string): string[] {
 
 function fromCode(entries: Readonly<Record<string, unknown>> | undefined, baseDir: string): Part {
   const { servers, faults } = parseServers(entries, { scope: 'code', baseDir }, ['servers']);
-  return { servers, problems: faults.map((fault) => ({ file: CODE, ...asProblem(fault) })) };
+  return {
+    servers,
+    problems: [
+      ...faults.map((fault) => ({ file: CODE, ...asProblem(fault) })),
+      ...relativePathProblems(servers, CODE),
+    ],
+  };
+}
+
+function relativePathProblems(servers: readonly ServerSpec[], file: string): Problem[] {
+  return servers.flatMap((spec) => {
+    const problem = relativePathProblem(spec);
+    return problem === undefined ? [] : [{ file, ...problem }];
+  });
 }
 
 /** `.mcp.json`: servers and nothing else; whatever other agents keep there is theirs. */
@@ -156,7 +168,6 @@ async function readProject(document: Document, projectRoot: string): Promise<Par
 }
 
 interface Folders {
-  readonly cwd: string;
   readonly projectRoot: string;
   /** Other spellings of the root, through links. */
   readonly aliases: readonly string[];
@@ -169,7 +180,7 @@ async function readOwn(
 ): Promise<Part & { readonly settings: Settings }> {
   const { file } = document;
   const { faults, value } = topLevel(document);
-  const user = parseServers(value['mcpServers'], { scope: 'user', file, baseDir: folders.cwd }, [
+  const user = parseServers(value['mcpServers'], { scope: 'user', file, baseDir: folders.projectRoot }, [
     'mcpServers',
   ]);
   const { settings, faults: inSettings } = parseSettings(value);
@@ -179,9 +190,14 @@ async function readOwn(
     folders,
   );
   const all = [...faults, ...inSettings, ...local.faults, ...user.faults];
+  const servers = [...local.servers, ...user.servers];
   return {
-    servers: [...local.servers, ...user.servers],
-    problems: [...document.problems, ...(await locateFaults(document, all))],
+    servers,
+    problems: [
+      ...document.problems,
+      ...(await locateFaults(document, all)),
+      ...relativePathProblems(servers, file),
+    ],
     settings,
     inputs: parseInputs(settings.inputs, '').inputs,
   };

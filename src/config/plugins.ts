@@ -165,7 +165,7 @@ async function readList(
     const full = `${name}:${spec.name}`;
     const wrong = [...badName(full, [...path, spec.name]), ...leaving(spec.raw, [...path, spec.name])];
     faults.push(...wrong.map((fault) => ({ ...fault, server: full })));
-    if (wrong.length === 0) servers.push({ ...spec, name: full, variables });
+    if (wrong.length === 0) servers.push({ ...spec, name: full, variables, projectDir: projectRoot });
   }
   // A list of questions stands beside the servers, not among them.
   const questions = path.length === 0 ? undefined : valueAt(document.value, ['inputs']);

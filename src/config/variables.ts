@@ -1,6 +1,7 @@
 /** Environment variables that entries refer to, and the same entries with stored values in their place. */
 
 import { isRecord } from '../lib/json-rpc.ts';
+import { PROJECT_REFERENCE } from './expand.ts';
 import { partsOf } from './reference.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -21,7 +22,10 @@ export function variablesOf(raw: Raw): readonly string[] {
     ...(isRecord(headersFromEnv) ? Object.values(headersFromEnv) : []),
     bearerTokenEnvVar,
   ].filter((name) => typeof name === 'string');
-  return [...new Set([...REFERENCE_KEYS.flatMap((key) => referencesIn(raw[key])), ...named])];
+  const names = new Set([...REFERENCE_KEYS.flatMap((key) => referencesIn(raw[key])), ...named]);
+  // It is the project, whatever the environment holds.
+  names.delete(PROJECT_REFERENCE);
+  return [...names];
 }
 
 function referencesIn(value: unknown): string[] {

@@ -3,6 +3,8 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { isStdio } from '../config/entry.ts';
+import { serverEnvironment } from '../transport/environment.ts';
+import { chosenFolder, privateName } from '../transport/start-folder.ts';
 import type { Check, ServerCase } from './check.ts';
 
 /** Where the launchers come from that most entries name. */
@@ -24,7 +26,7 @@ export function checkCommand({ spec, entry, patient }: ServerCase): Check | unde
   if (entry === undefined || !isStdio(entry)) return undefined;
   const { command } = entry;
   const base = { id: 'command', server: spec.name } as const;
-  const cwd = resolve(spec.baseDir, entry.cwd ?? '.');
+  const cwd = chosenFolder(spec, entry) ?? join(patient.home.folders, privateName(spec));
   if (/[\\/]/.test(command)) {
     const file = resolve(cwd, command);
     if (isProgram(file)) return { ...base, ok: true, message: `Its program is ${file}` };
@@ -32,10 +34,10 @@ export function checkCommand({ spec, entry, patient }: ServerCase): Check | unde
       ...base,
       ok: false,
       message: `There is no program at ${file}`,
-      hint: 'Correct the path in "command"; a relative one begins at the folder that the server runs in.',
+      hint: 'Correct the path in "command": write an absolute one, or ${PROJECT_DIR}/… for a program of the project.',
     };
   }
-  const path = entry.env?.['PATH'] ?? patient.env['PATH'] ?? '';
+  const path = serverEnvironment(spec, entry, patient.env)['PATH'] ?? '';
   const folders = [...new Set(path.split(delimiter))].filter((folder) => folder !== '');
   const found = folders.map((folder) => join(folder, command)).find(isProgram);
   if (found !== undefined) return { ...base, ok: true, message: `Its program is ${found}` };

@@ -1,7 +1,9 @@
 /** Which file a command name leads to on a search path, as the system would look it up. */
 
-import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join, sep } from 'node:path';
+import { isInside } from './inside.ts';
 
 /** Enough for a `#!` line. */
 const HEAD_BYTES = 256;
@@ -22,6 +24,51 @@ export function findPrograms(command: string, searchPath: string): readonly (str
   const program = findProgram(command, searchPath);
   const interpreter = program === undefined ? undefined : ENV_SCRIPT.exec(headOf(program))?.[1];
   return interpreter === undefined ? [program] : [program, findProgram(interpreter, searchPath)];
+}
+
+/**
+ * The folders of a search path that a project cannot fill: absolute, and outside of the project by name and by link.
+ * A folder above the person's home or above the running Node is not a project that was cloned: nothing is left out.
+ *
+ * @example
+ * withoutProject('/usr/bin:node_modules/.bin:/work/app/bin', '/work/app'); // '/usr/bin'
+ */
+export function withoutProject(searchPath: string, project: string): string {
+  const roots = [...new Set([project, realPath(project)])];
+  const isCommon = [homedir(), process.execPath].some((path) => isInAny(path, roots));
+  return searchPath
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder))
+    .filter((folder) => isCommon || !(isInAny(join(folder), roots) || isInAny(realPath(folder), roots)))
+    .join(delimiter);
+}
+
+/** The same environment with a search path that no project can fill. */
+export function environmentOutside<T extends Readonly<Record<string, string | undefined>>>(
+  env: T,
+  project: string,
+): T {
+  const changed = Object.entries(env).map(([name, value]) => [
+    name,
+    isSearchPath(name) && value !== undefined ? withoutProject(value, project) : value,
+  ]);
+  return Object.fromEntries(changed) as T; // the same names, and texts where there were texts
+}
+
+export function isSearchPath(name: string): boolean {
+  return process.platform === 'win32' ? name.toUpperCase() === 'PATH' : name === 'PATH';
+}
+
+function isInAny(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => isInside(path, folder));
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path; // a folder that does not exist holds no programs
+  }
 }
 
 function isExecutable(file: string): boolean {

@@ -6,6 +6,7 @@ import type { Managed } from '../config/managed.ts';
 import { PlugboardError } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { blockingRule } from './managed.ts';
+import { needsConsent, runsInProject } from './needs-consent.ts';
 import type { TrustVerdict } from './trust.ts';
 
 export type Admission =
@@ -25,23 +26,28 @@ export function admit(spec: ServerSpec, trust: TrustVerdict | undefined, authori
   const rule = blockingRule(spec, authority.managed, authority.env);
   if (rule !== undefined) return { status: 'blocked', error: blocked(spec, rule) };
   if (spec.entry.enabled === false) return { status: 'disabled' };
-  if (spec.scope !== 'project' && spec.scope !== 'plugin') return { status: 'idle' };
+  if (!needsConsent(spec)) return { status: 'idle' };
   // No verdict is no consent.
   const state = trust?.state ?? 'unknown';
   if (state === 'trusted') return { status: 'idle' };
-  const why =
-    state === 'changed' ? 'it changed since you agreed to it' : 'nobody has agreed to it on this machine';
   return {
     status: 'untrusted',
-    error: new PlugboardError(
-      'UNTRUSTED',
-      `${spec.name} comes from ${spec.file ?? 'the project'} and ${why}`,
-      {
-        server: spec.name,
-        hint: `Look at it and agree with: plugboard trust ${shellWord(spec.name)}`,
-      },
-    ),
+    error: new PlugboardError('UNTRUSTED', whyUntrusted(spec, state), {
+      server: spec.name,
+      hint: `Look at it and agree with: plugboard trust ${shellWord(spec.name)}`,
+    }),
   };
+}
+
+function whyUntrusted(spec: ServerSpec, state: TrustVerdict['state']): string {
+  const { name, file, baseDir } = spec;
+  if (runsInProject(spec)) {
+    const since = state === 'changed' ? ' since its entry changed' : '';
+    return `${name} would run in ${baseDir}, which you have not approved for it${since}`;
+  }
+  const why =
+    state === 'changed' ? 'it changed since you agreed to it' : 'nobody has agreed to it on this machine';
+  return `${name} comes from ${file ?? 'the project'} and ${why}`;
 }
 
 function blocked({ name }: ServerSpec, rule: string): PlugboardError {

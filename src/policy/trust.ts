@@ -12,6 +12,7 @@ import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { compare, type Difference, own } from './differences.ts';
 import { MAX_SCRIPTS, namedScripts } from './named-scripts.ts';
+import { needsConsent, runsInProject } from './needs-consent.ts';
 
 export type TrustState = 'trusted' | 'changed' | 'unknown';
 
@@ -27,7 +28,7 @@ export interface TrustVerdict {
 }
 
 export interface Trust {
-  /** By server name. Servers of other scopes than project and plugin are the person's own: trusted. */
+  /** By server name. Servers that need no consent are the person's own: trusted. */
   verdicts(specs: readonly ServerSpec[]): Promise<ReadonlyMap<string, TrustVerdict>>;
   /** Remembers that a person consented to these servers as they are now. */
   grant(specs: readonly ServerSpec[]): Promise<void>;
@@ -42,13 +43,10 @@ interface Consent {
   readonly scripts: Readonly<Record<string, unknown>>;
 }
 
-/** Whether somebody has to be asked before this server is started or contacted. */
-function needsTrust(spec: ServerSpec): boolean {
-  return spec.scope === 'project' || spec.scope === 'plugin';
-}
-
 /** Where a consent stands: by the folder of the file, since a nested `.mcp.json` may have a server of the same name. */
-function placeOf({ file, baseDir, name }: ServerSpec): string[] {
+function placeOf(spec: ServerSpec): string[] {
+  const { file, baseDir, name } = spec;
+  if (runsInProject(spec)) return ['folders', baseDir, name];
   return ['projects', file === undefined ? baseDir : dirname(file), name];
 }
 
@@ -62,11 +60,11 @@ function placeOf({ file, baseDir, name }: ServerSpec): string[] {
 export function openTrust({ home, env }: { home: Home; env: NodeJS.ProcessEnv }): Trust {
   return {
     async verdicts(specs) {
-      const foreign = specs.filter(needsTrust);
+      const foreign = specs.filter(needsConsent);
       const store = foreign.length === 0 ? undefined : await readDocument(home.trust);
       const verdicts = new Map<string, TrustVerdict>();
       for (const spec of specs) {
-        verdicts.set(spec.name, needsTrust(spec) ? await judge(spec) : { state: 'trusted', changes: [] });
+        verdicts.set(spec.name, needsConsent(spec) ? await judge(spec) : { state: 'trusted', changes: [] });
       }
       return verdicts;
 
@@ -84,7 +82,7 @@ export function openTrust({ home, env }: { home: Home; env: NodeJS.ProcessEnv })
     },
 
     async grant(specs) {
-      const foreign = specs.filter(needsTrust);
+      const foreign = specs.filter(needsConsent);
       const consents = await Promise.all(
         foreign.map(async (spec) => ({ spec, consent: await consentTo(spec, env) })),
       );
@@ -112,7 +110,8 @@ export function openTrust({ home, env }: { home: Home; env: NodeJS.ProcessEnv })
 
 /** Undefined when there is more than anybody could have looked at. */
 async function consentTo(spec: ServerSpec, env: NodeJS.ProcessEnv): Promise<Consent | undefined> {
-  const scripts = await namedScripts(spec, env);
+  // To run a server of one's own in a folder is to run the code of that folder, whatever it becomes.
+  const scripts = runsInProject(spec) ? {} : await namedScripts(spec, env);
   if (!scripts) return undefined;
   const hash = createHash('sha256')
     .update(canonicalJson({ entry: spec.raw, scripts }))

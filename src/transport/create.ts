@@ -1,7 +1,14 @@
 /** The only place that decides by the kind of a server how its bytes travel. */
 
 import type { Credentials } from '../auth/credentials.ts';
-import { isStdio, type RemoteEntry, type ServerEntry, type StdioEntry } from '../config/entry.ts';
+import {
+  isStdio,
+  type RemoteEntry,
+  type ServerEntry,
+  type ServerSpec,
+  type StdioEntry,
+} from '../config/entry.ts';
+import type { Home } from '../config/home.ts';
 import type { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Redactor } from '../lib/redact.ts';
@@ -18,8 +25,8 @@ export interface CreateOptions {
   /** The older HTTP transport, after the newer one was refused. */
   readonly sse: boolean;
   readonly env: NodeJS.ProcessEnv;
-  /** Default working folder of a process. */
-  readonly baseDir: string;
+  readonly spec: ServerSpec;
+  readonly home: Home;
   readonly clock: Clock;
   readonly reaper: () => Promise<Reaper>;
   /** Values in the entry that are secret whatever they look like. */
@@ -44,23 +51,23 @@ async function createProcess(
   options: CreateOptions,
   { redact }: Redactor,
 ): Promise<Transport> {
-  const { env, baseDir, clock } = options;
-  const [{ createStdioTransport }, { childEnvironment }, reaper] = await Promise.all([
+  const { env, spec, home, clock } = options;
+  const [{ createStdioTransport }, { planLaunch }, reaper] = await Promise.all([
     import('./stdio.ts'),
-    import('./environment.ts'),
+    import('./plan-launch.ts'),
     options.reaper(),
   ]);
-  const cwd = entry.cwd ?? baseDir;
-  const plain = { command: entry.command, args: entry.args ?? [] };
+  const { cwd, env: own, ...plain } = await planLaunch({ spec, entry, env, home });
   const rules = sandboxOf(entry.sandbox);
+  const { projectDir: project = spec.baseDir } = spec;
   const { command, args } =
     rules === undefined
       ? plain
-      : await (await import('./sandbox-bwrap.ts')).confine(plain, { rules, env, cwd, project: baseDir });
+      : await (await import('./sandbox-bwrap.ts')).confine(plain, { rules, env, cwd, project });
   return createStdioTransport({
     command,
     args,
-    env: childEnvironment(entry, env),
+    env: own,
     cwd,
     clock,
     reaper,

@@ -4,7 +4,8 @@
  * for looking harmless: a name stands here, or the entry names it.
  */
 
-import type { StdioEntry } from '../config/entry.ts';
+import type { ServerSpec, StdioEntry } from '../config/entry.ts';
+import { environmentOutside, isSearchPath } from '../lib/find-program.ts';
 
 const POSIX = [
   'PATH',
@@ -161,6 +162,20 @@ export function childEnvironment(
     child[name] = value;
   }
   return child;
+}
+
+/**
+ * The same for one server: unless the project itself asks for it, its programs are not looked up in folders that the
+ * project can fill.
+ */
+export function serverEnvironment(
+  { scope, baseDir, projectDir = baseDir }: Pick<ServerSpec, 'scope' | 'baseDir' | 'projectDir'>,
+  entry: Pick<StdioEntry, 'env' | 'envVars' | 'inheritEnv'>,
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const child = childEnvironment(entry, env);
+  const isOwnPath = scope === 'project' || Object.keys(entry.env ?? {}).some(isSearchPath);
+  return isOwnPath ? child : environmentOutside(child, projectDir);
 }
 
 function isPlain(name: string, value: string): boolean {

@@ -3,7 +3,8 @@
 import type { ServerSpec, StdioEntry } from '../config/entry.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { findPrograms } from '../lib/find-program.ts';
-import { childEnvironment, isCertificateVariable } from './environment.ts';
+import { isCertificateVariable, serverEnvironment } from './environment.ts';
+import { chosenFolder, privateName } from './start-folder.ts';
 
 /**
  * Variables that agents drop from what they pass on, and that only tell a program where to find its files, its
@@ -25,25 +26,22 @@ export interface Launch {
   /** The program, and its interpreter if it has one; undefined where the search path has no such program. */
   readonly programs: readonly (string | undefined)[];
   readonly args: readonly string[];
+  /** The folder it starts in; a name for a private one. */
   readonly cwd: string;
   readonly sandbox: unknown;
   readonly env: Environment;
 }
 
 /** `entry`: with its variables filled in. */
-export function launchOf(
-  { baseDir }: Pick<ServerSpec, 'baseDir'>,
-  entry: StdioEntry,
-  env: Environment,
-): Launch {
-  const child = childEnvironment(entry, env);
+export function launchOf(spec: ServerSpec, entry: StdioEntry, env: Environment): Launch {
+  const child = serverEnvironment(spec, entry, env);
   // The search path decides which programs are found, and that is compared; the path itself is not.
   const { PATH = '', ...rest } = child;
   const fixed = entry.env?.['PATH'] === undefined && entry.inheritEnv !== true ? rest : child;
   return {
     programs: findPrograms(entry.command, PATH),
     args: entry.args ?? [],
-    cwd: entry.cwd ?? baseDir,
+    cwd: chosenFolder(spec, entry) ?? privateName(spec),
     sandbox: entry.sandbox,
     env: fixed,
   };

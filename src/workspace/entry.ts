@@ -26,13 +26,15 @@ export function servedWorkspace(wanted: boolean | undefined): BuiltIn | undefine
   return wanted ? workspaceEntries : undefined;
 }
 
-/** The entry for the project that a host is made in, which is its working folder; none if the setting is false. */
+/** The entry for the project that a host is made in; none if the setting is false. */
 export function workspaceEntries({ workspace = true }: Settings): Readonly<Record<string, ServerEntry>> {
   if (workspace === false) return {};
   const shell = workspace !== true && workspace.shell === true;
   const entry: ServerEntry = {
     command: process.execPath,
-    args: [COMMAND, 'workspace', '.', ...(shell ? ['--shell'] : [])],
+    args: [COMMAND, 'workspace', '${PROJECT_DIR}', ...(shell ? ['--shell'] : [])],
+    // Its shell is the person's own: with the project's programs on its search path.
+    ...(shell ? { env: { PATH: '${PATH:-}' } } : {}),
     // Who commits, and what signs for them.
     envVars: [
       'GIT_AUTHOR_NAME',

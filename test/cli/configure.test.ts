@@ -17,18 +17,20 @@ describe('add', () => {
       status: 0,
       stdout: [
         'Added files for you, in this project (local scope) in <home>/config.json',
-        '  command  npx -y srv .',
+        '  command  npx -y srv <project>',
         '  env      A=(set in config.json)',
         '           B=(set in config.json)',
         'Nothing of it has run yet: plugboard test files connects and looks at what its tools say.',
         '',
       ].join('\n'),
-      stderr: '',
+      stderr: 'note: . is stored as <project>.\n',
     });
     expect(place.read(place.userFile)).toEqual({
       projects: {
         [place.project]: {
-          mcpServers: { files: { command: 'npx', args: ['-y', 'srv', '.'], env: { A: '1', B: 'x=y' } } },
+          mcpServers: {
+            files: { command: 'npx', args: ['-y', 'srv', place.project], env: { A: '1', B: 'x=y' } },
+          },
         },
       },
     });

@@ -34,7 +34,7 @@ describe('import', () => {
     writeAgents({ home: place.userHome, project: place.project });
     const told = await importing();
     const left = told.servers.filter(({ action }) => action === 'skip').map(({ name }) => name);
-    expect(left).toEqual(['oc-switch', 'code-project', 'code-command', 'zed-extension']);
+    expect(left).toEqual(['oc-switch', 'code-command', 'zed-extension']);
     const { value } = await place.json(['list', '--no-connect']);
     const { servers, problems } = value as Told;
     expect(problems).toEqual([]);

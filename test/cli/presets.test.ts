@@ -73,7 +73,7 @@ describe('UI-4: plugboard add --preset', () => {
     expect(place.read(place.projectFile)).toEqual({
       mcpServers: {
         docs: { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem@latest', 'docs'] },
-        git: { command: 'npx', args: ['-y', 'plugboard', 'workspace', '.'] },
+        git: { command: 'plugboard', args: ['workspace', '.'] },
       },
     });
   });
@@ -82,7 +82,7 @@ describe('UI-4: plugboard add --preset', () => {
     await place.run(['add', '--preset', 'git', '-s', 'user']);
     const { value } = await place.json(['call', 'git', 'list']);
     expect([place.read(place.userFile), (value as { isError: boolean }).isError]).toEqual([
-      { mcpServers: { git: { command: process.execPath, args: [COMMAND, 'workspace', '.'] } } },
+      { mcpServers: { git: { command: process.execPath, args: [COMMAND, 'workspace', '${PROJECT_DIR}'] } } },
       false,
     ]);
   });

@@ -79,7 +79,7 @@ describe('expandEntry: CFG-4', () => {
     expect(expandEntry(spec(entry), { BIN: 'node', KEY: 'k', DIR: 'sub' })).toEqual({
       command: 'node',
       args: ['--port=80', 'a'],
-      env: { KEY: 'k', constructor: 'x' },
+      env: { KEY: 'k', constructor: 'x', PLUGBOARD_PROJECT_DIR: '/base' },
       cwd: '/base/sub/x',
       enabled: true,
     });

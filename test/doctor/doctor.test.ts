@@ -91,8 +91,8 @@ describe('UI-4: doctor', () => {
         id: 'command',
         server: 'wrong',
         ok: false,
-        message: 'There is no program at <project>/build/server',
-        hint: 'Correct the path in "command"; a relative one begins at the folder that the server runs in.',
+        message: 'There is no program at <home>/folders/wrong/build/server',
+        hint: 'Correct the path in "command": write an absolute one, or ${PROJECT_DIR}/… for a program of the project.',
       },
     ]);
   });

@@ -2,6 +2,7 @@
 
 import { allowsDaemon } from '../../daemon/client/wanted.ts';
 import { asPlugboardError } from '../../errors.ts';
+import { programEnvironment } from '../program-environment.ts';
 import type { Context } from '../verb.ts';
 
 /** Command that opens the page. */
@@ -18,12 +19,12 @@ export interface ShownPage {
 export async function showPage(context: Context): Promise<ShownPage> {
   const page = await startedPage(context);
   if (page === undefined) return nameOfPage(context);
-  const { output, env } = context;
+  const { output } = context;
   output.line(`See everything on the page: ${page}`);
   output.line(`Open it again with: ${PAGE_COMMAND}`);
   if (output.canAsk) {
     const { openBrowser } = await import('../../auth/browser.ts');
-    await openBrowser(page, env).catch(() => false);
+    await openBrowser(page, programEnvironment(context)).catch(() => false);
   }
   return { command: PAGE_COMMAND, page };
 }

@@ -13,8 +13,8 @@ import { PRESETS } from './table.ts';
 
 /** What goes with a preset; every other flag describes an entry by hand. */
 const FITTING: ReadonlySet<string> = new Set(['preset', 'scope', 'force']);
-/** What anybody who has a project's file can start us with. */
-const PORTABLE: readonly string[] = ['npx', '-y', 'plugboard'];
+/** The installed command. Not `npx plugboard`: in a cloned folder that would start what the folder calls plugboard. */
+const PORTABLE: readonly string[] = ['plugboard'];
 
 export async function addPreset(context: Context, args: readonly string[], flags: Flags): Promise<number> {
   const other = Object.keys(flags).find((name) => !FITTING.has(name));
@@ -34,6 +34,8 @@ export async function addPreset(context: Context, args: readonly string[], flags
   const raw = entryOf(preset, values, {
     version,
     ownProgram: scope === 'project' ? PORTABLE : ownProgram(context.env),
+    // Servers of a project's file start in the project, and other agents that read the file know no ${PROJECT_DIR}.
+    project: scope === 'project' ? '.' : '${PROJECT_DIR}',
   });
   const status = await saveServer(context, { name, raw, scope, replace: flags['force'] === true });
   for (const [id, secret] of secrets) {

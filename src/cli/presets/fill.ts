@@ -58,7 +58,7 @@ export async function fill(
   const secrets = new Map<string, string>();
   const missing: Need[] = [];
   for (const need of preset.needs ?? []) {
-    const value = given.get(need.key) ?? customary(need, env);
+    const value = given.get(need.key) ?? customary(need, env, scope);
     if (value === undefined) missing.push(need);
     else values[need.key] = checked(need, value, scope);
   }
@@ -78,8 +78,9 @@ export async function fill(
   return { values, version: given.get(VERSION), unset, secrets };
 }
 
-function customary(need: Need, env: NodeJS.ProcessEnv): string | undefined {
-  if (need.kind === 'argument') return need.fallback;
+function customary(need: Need, env: NodeJS.ProcessEnv, scope: string): string | undefined {
+  // Servers of a project's file start in the project, and other agents that read it know no ${PROJECT_DIR}.
+  if (need.kind === 'argument') return scope === 'project' && need.isProject ? '.' : need.fallback;
   return env[need.variable] ? `\${${need.variable}}` : undefined;
 }
 

@@ -9,6 +9,8 @@ export type Need =
       readonly description: string;
       /** Taken when nothing is given; without one it is asked for. */
       readonly fallback?: string;
+      /** The fallback is the project. */
+      readonly isProject?: true;
     }
   | {
       readonly kind: 'secret';
@@ -61,16 +63,22 @@ export interface EntryOptions {
   readonly version: string | undefined;
   /** How this program is started. */
   readonly ownProgram: readonly string[];
+  /** How an entry of this scope refers to the project. */
+  readonly project: string;
 }
 
-export function entryOf(preset: Preset, values: Values, { version, ownProgram }: EntryOptions): Entry {
+export function entryOf(
+  preset: Preset,
+  values: Values,
+  { version, ownProgram, project }: EntryOptions,
+): Entry {
   if ('url' in preset) {
     const headers = preset.headers?.(values);
     return { type: 'http', url: preset.url, ...(headers === undefined ? {} : { headers }) };
   }
   if ('own' in preset) {
     const [command = 'plugboard', ...args] = ownProgram;
-    return { command, args: [...args, 'workspace', '.'] };
+    return { command, args: [...args, 'workspace', project] };
   }
   const env = preset.env?.(values);
   return {

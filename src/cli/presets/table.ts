@@ -13,8 +13,16 @@ export const PRESETS: readonly Preset[] = [
     title: 'files of one folder',
     package: '@modelcontextprotocol/server-filesystem',
     version: '2026.8.31',
-    needs: [{ kind: 'argument', key: 'folder', description: 'the folder it may use', fallback: '.' }],
-    args: ({ folder = '.' }) => [folder],
+    needs: [
+      {
+        kind: 'argument',
+        key: 'folder',
+        description: 'the folder it may use',
+        fallback: '${PROJECT_DIR}',
+        isProject: true,
+      },
+    ],
+    args: ({ folder = '' }) => [folder],
   },
   {
     id: 'git',

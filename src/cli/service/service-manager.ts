@@ -10,6 +10,7 @@ import { errorCode } from '../../lib/error-code.ts';
 import { replaceFile } from '../../lib/locked-file.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
 import { runningProgram } from '../own-program.ts';
+import { programEnvironment } from '../program-environment.ts';
 import type { Context } from '../verb.ts';
 import {
   launchdPlist,
@@ -101,13 +102,14 @@ export async function serviceStatus(context: Context): Promise<ServiceStatus> {
   return { manager, name, file, installed, current: installed && startsTheSame(written, text), running };
 }
 
-function serviceOf({ env, home }: Context, platform: NodeJS.Platform = process.platform): Service {
+function serviceOf(context: Context, platform: NodeJS.Platform = process.platform): Service {
+  const { env, home } = context;
   const place = { env, userHome: env['HOME'] || homedir() };
   const { PLUGBOARD_HOME: _, ...others } = env;
   const options: ServiceOptions = {
     program: runningProgram(),
     home: home.dir === findHome(others).dir ? undefined : home.dir,
-    path: env['PATH'] ?? '',
+    path: programEnvironment(context)['PATH'] ?? '',
   };
   if (platform === 'linux') return systemdService(systemdUnit(options, place));
   if (platform === 'darwin') return launchdService(launchdPlist(options, place));
@@ -147,7 +149,8 @@ function launchdService(file: ServiceFile): Service {
 /** Why a command of the manager failed; undefined: it did not. */
 function run(context: Context, argv: Argv): Promise<string | undefined> {
   const [command, ...args] = argv;
-  const { env, signal } = context;
+  const { signal } = context;
+  const env = programEnvironment(context);
   return new Promise((resolve) => {
     execFile(command, args, { env, signal, timeout: MANAGER_TIMEOUT_MS }, (error, stdout, stderr) => {
       if (error === null) resolve(undefined);
@@ -160,7 +163,8 @@ function run(context: Context, argv: Argv): Promise<string | undefined> {
 /** Null: the manager cannot be asked. `is-active` prints a state and `print` an error if the service does not run. */
 function asked(context: Context, argv: Argv): Promise<boolean | null> {
   const [command, ...args] = argv;
-  const { env, signal } = context;
+  const { signal } = context;
+  const env = programEnvironment(context);
   return new Promise((resolve) => {
     execFile(command, args, { env, signal, timeout: MANAGER_TIMEOUT_MS }, (error, stdout) => {
       if (error === null) resolve(true);

@@ -65,6 +65,6 @@ A command without flags of its own may stand without --: plugboard add time uvx 
 
 Examples:
   plugboard add --preset github
-  plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .
+  plugboard add files -- npx -y @modelcontextprotocol/server-filesystem '\${PROJECT_DIR}'
   plugboard add github -s user -e 'TOKEN=\${GITHUB_TOKEN}' -- github-mcp-server stdio
   plugboard add docs https://example.com/mcp -H 'X-Key: \${DOCS_KEY}'`;

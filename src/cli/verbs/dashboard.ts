@@ -5,6 +5,7 @@ import { allowsDaemon } from '../../daemon/client/wanted.ts';
 import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
 import { port } from '../flags.ts';
 import { aborted } from '../interrupt.ts';
+import { programEnvironment } from '../program-environment.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
 import { settleInputsFirst, withOwnHost } from '../with-own-host.ts';
 
@@ -87,11 +88,12 @@ async function fromOwnHost(context: Context, wanted: number | undefined, opens: 
 }
 
 async function show(
-  { output, env }: Context,
+  context: Context,
   { url, page: address = '' }: { readonly url: string; readonly page?: string | undefined },
   token: string,
   opens: boolean,
 ): Promise<void> {
+  const { output } = context;
   const { pageWithToken } = await import('../../manage/http.ts');
   const page = pageWithToken(address, token);
   output.answer({ page, url }, () =>
@@ -99,5 +101,5 @@ async function show(
   );
   if (!opens || !output.canAsk) return;
   const { openBrowser } = await import('../../auth/browser.ts');
-  await openBrowser(page, env).catch(() => false);
+  await openBrowser(page, programEnvironment(context)).catch(() => false);
 }

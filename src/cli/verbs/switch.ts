@@ -8,8 +8,9 @@ import { isEditable } from '../../config/removal.ts';
 import { PlugboardError } from '../../errors.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { shellWord } from '../../lib/shell-word.ts';
+import { needsConsent } from '../../policy/needs-consent.ts';
 import { openTrust } from '../../policy/trust.ts';
-import { needsConsent, serverDocument, trustVerdicts } from '../config-report.ts';
+import { serverDocument, trustVerdicts } from '../config-report.ts';
 import { findServer, unknownServer } from '../known-server.ts';
 import type { Context, Verb } from '../verb.ts';
 

@@ -61,33 +61,27 @@ export const PI: Dialect = {
   say: ({ name, bare, braced }) => variable(name ?? bare ?? braced ?? ''),
 };
 
+/** Names that editors fill in. */
+const EDITOR_NAMES: ReadonlyMap<string, string> = new Map([
+  ['workspaceFolder', variable('PROJECT_DIR')],
+  ['workspaceRoot', variable('PROJECT_DIR')],
+  ['userHome', variable('HOME')],
+  ['pathSeparator', sep],
+  ['/', sep],
+]);
+
 /** What editors have: `${env:VAR}`, `${input:id}` and names of their own. */
-export const EDITOR: Dialect = editor('.');
-
-/** The same for an entry with a working folder of its own, where `.` would not be the workspace. */
-export const EDITOR_ELSEWHERE: Dialect = editor(undefined);
-
-/** @param workspace what stands for the workspace: servers run in the project root unless they say otherwise */
-function editor(workspace: string | undefined): Dialect {
-  const known: ReadonlyMap<string, string | undefined> = new Map([
-    ['workspaceFolder', workspace],
-    ['workspaceRoot', workspace],
-    ['userHome', variable('HOME')],
-    ['pathSeparator', sep],
-    ['/', sep],
-  ]);
-  return {
-    reference:
-      /\$\{(?:env:(?<name>[A-Za-z_]\w*)|input:(?<input>[^}]+)|(?<own>[A-Za-z_][\w]*(?::[^}]*)?|\/))\}/g,
-    say({ name, input, own = '' }) {
-      if (name !== undefined) return variable(name);
-      if (input !== undefined) return `\${input:${input}}`;
-      // Editors do not know it, but files that are shared between agents have it, and it is always meant.
-      if (/^[A-Z_][A-Z0-9_]*$/.test(own)) return variable(own);
-      return known.get(own);
-    },
-  };
-}
+export const EDITOR: Dialect = {
+  reference:
+    /\$\{(?:env:(?<name>[A-Za-z_]\w*)|input:(?<input>[^}]+)|(?<own>[A-Za-z_][\w]*(?::[^}]*)?|\/))\}/g,
+  say({ name, input, own = '' }) {
+    if (name !== undefined) return variable(name);
+    if (input !== undefined) return `\${input:${input}}`;
+    // Editors do not know it, but files that are shared between agents have it, and it is always meant.
+    if (/^[A-Z_][A-Z0-9_]*$/.test(own)) return variable(own);
+    return EDITOR_NAMES.get(own);
+  },
+};
 
 function variable(name: string, fallback?: string): string {
   return fallback === undefined ? `\${${name}}` : `\${${name}:-${fallback}}`;

@@ -1,20 +1,18 @@
 /** What the entries of editors have in common. */
 
-import { EDITOR, EDITOR_ELSEWHERE } from './dialect.ts';
+import { EDITOR } from './dialect.ts';
 import { Translation } from './translation.ts';
 
 export const NO_ENV_FILE = 'Plugboard reads no such files; name its variables under "env" or "envVars".';
 
 /** The keys of a program or an address; the rest is the editor's own. */
 export function editorTranslation(raw: Readonly<Record<string, unknown>>): Translation {
-  const { cwd } = raw;
-  const isElsewhere = typeof cwd === 'string' && cwd !== '${workspaceFolder}';
-  return new Translation(raw, isElsewhere ? EDITOR_ELSEWHERE : EDITOR)
+  return new Translation(raw, EDITOR)
     .value('type')
     .text('command')
     .texts('args')
     .pairs('env')
-    .text('cwd', 'cwd', EDITOR)
+    .text('cwd')
     .text('url')
     .pairs('headers');
 }

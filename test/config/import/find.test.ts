@@ -127,7 +127,7 @@ const EXPECTED: Readonly<Record<AgentId, Readonly<Record<string, unknown>>>> = {
       {
         type: 'stdio',
         command: 'python',
-        args: ['./tools/mcp_server.py', '--home', `\${HOME}`],
+        args: [`\${PROJECT_DIR}/tools/mcp_server.py`, '--home', `\${HOME}`],
         env: { API_KEY: `\${API_KEY}` },
       },
       'without envFile',
@@ -142,7 +142,10 @@ const EXPECTED: Readonly<Record<AgentId, Readonly<Record<string, unknown>>>> = {
     ],
   },
   vscode: {
-    'code-project': ['project', NO_WORDS('args[0]', `\${workspaceFolder}`)],
+    'code-project': [
+      'project',
+      { command: 'node', args: [`\${PROJECT_DIR}/server.js`], cwd: `\${PROJECT_DIR}/tools` },
+    ],
     'code-command': ['project', NO_WORDS('command', `\${command:extension.path}`)],
     'code-input': [
       'user',

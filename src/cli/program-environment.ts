@@ -1,0 +1,9 @@
+/** The environment in which commands look up programs of the system: without search paths into the project (A24). */
+
+import { findProjectRoot } from '../config/home.ts';
+import { environmentOutside } from '../lib/find-program.ts';
+import type { Context } from './verb.ts';
+
+export function programEnvironment({ env, cwd }: Pick<Context, 'env' | 'cwd'>): NodeJS.ProcessEnv {
+  return environmentOutside(env, findProjectRoot(cwd));
+}

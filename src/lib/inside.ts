@@ -1,0 +1,7 @@
+/** Whether a path is a folder or lies below it: by name, so both have to be absolute and free of links. */
+
+import { sep } from 'node:path';
+
+export function isInside(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}

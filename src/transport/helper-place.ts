@@ -1,0 +1,31 @@
+/** Where a `headersHelper` starts and what it sees: as a server of the same origin would (A24). */
+
+import type { RemoteEntry, ServerSpec } from '../config/entry.ts';
+import { PROJECT_VARIABLE } from '../config/expand.ts';
+import type { Home } from '../config/home.ts';
+import { serverEnvironment } from './environment.ts';
+import { chosenFolder, privateFolder } from './start-folder.ts';
+
+export interface HelperContext {
+  readonly env: NodeJS.ProcessEnv;
+  readonly home: Home;
+}
+
+/**
+ * A person's own helper has the person's environment, without search paths into the project. A helper of a project or
+ * plugin has what its servers have, and the variables that its command names.
+ */
+export async function helperPlace(
+  spec: ServerSpec,
+  { headersHelper = '' }: Pick<RemoteEntry, 'headersHelper'>,
+  { env, home }: HelperContext,
+): Promise<{ readonly cwd: string; readonly env: NodeJS.ProcessEnv }> {
+  const named: readonly string[] = headersHelper.match(/\b[A-Za-z_]\w*/g) ?? [];
+  const isForeign = spec.scope === 'project' || spec.scope === 'plugin';
+  const own = serverEnvironment(spec, isForeign ? { envVars: named } : { inheritEnv: true }, env);
+  const { projectDir = spec.baseDir } = spec;
+  return {
+    cwd: chosenFolder(spec, {}) ?? (await privateFolder(home, spec)),
+    env: named.includes(PROJECT_VARIABLE) ? { ...own, [PROJECT_VARIABLE]: projectDir } : own,
+  };
+}

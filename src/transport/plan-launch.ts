@@ -1,0 +1,40 @@
+/** Everything that decides what a server's process is: program, arguments, folder, environment. */
+
+import type { ServerSpec, StdioEntry } from '../config/entry.ts';
+import type { Home } from '../config/home.ts';
+import { isInside } from '../lib/inside.ts';
+import { serverEnvironment } from './environment.ts';
+import { shielded } from './launchers.ts';
+import { chosenFolder, privateFolder } from './start-folder.ts';
+
+export interface LaunchPlan {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface LaunchPlanOptions {
+  readonly spec: ServerSpec;
+  /** With its variables filled in. */
+  readonly entry: StdioEntry;
+  /** The session's environment, of which the process gets a part. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly home: Home;
+}
+
+export async function planLaunch({ spec, entry, env, home }: LaunchPlanOptions): Promise<LaunchPlan> {
+  const { command, args = [] } = entry;
+  const own = serverEnvironment(spec, entry, env);
+  const chosen = chosenFolder(spec, entry);
+  if (spec.scope === 'project' || spec.scope === 'plugin') {
+    return { command, args, cwd: chosen ?? spec.baseDir, env: own };
+  }
+  const empty = await privateFolder(home, spec);
+  const cwd = chosen ?? empty;
+  // A project's settings reach launchers from every folder above the one that they start in.
+  const isExposed = isInside(cwd, spec.baseDir);
+  return isExposed
+    ? { cwd, ...shielded({ command, args, env: own }, empty) }
+    : { command, args, cwd, env: own };
+}
