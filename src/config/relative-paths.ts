@@ -68,7 +68,14 @@ function pathIn(
   const hasFolder = /^\.{1,2}(?:[\\/]|$)|[\\/]/.test(path);
   // A program without a folder is looked up; a bare word is a path only if a file of that very name exists.
   if (isProgram ? !hasFolder : !hasFolder && !/\.\w+$/.test(path)) return undefined;
-  const found = statSync(join(folder, path), { throwIfNoEntry: false });
-  if (found === undefined) return undefined;
-  return hasFolder || found.isFile() ? { before, path } : undefined;
+  const kind = kindOf(join(folder, path));
+  return kind === 'file' || (hasFolder && kind === 'folder') ? { before, path } : undefined;
+}
+
+function kindOf(path: string): 'file' | 'folder' | undefined {
+  try {
+    return statSync(path).isDirectory() ? 'folder' : 'file';
+  } catch {
+    return undefined; // missing, or not a path that a file can have
+  }
 }
