@@ -41,6 +41,7 @@ import type { Pool } from './connection/pool.ts';
 import { asPlugboardError } from './errors.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Unsubscribe } from './lib/emitter.ts';
+import type { HiddenReport } from './policy/hidden-report.ts';
 
 export interface ContentOptions {
   readonly signal?: AbortSignal | undefined;
@@ -64,6 +65,8 @@ export interface HostContentOptions {
   /** Whether a server is known to have none of a kind, without asking it. */
   readonly lacks: (server: string, capability: Capability) => boolean;
   readonly warn: (server: string, message: string) => void;
+  /** Called when hidden text was removed. */
+  readonly hidden: HiddenReport;
   readonly cache: ContentCache;
   /** The key of a server in the caches. */
   readonly keyOf: (connection: Connection) => Promise<string | undefined>;
@@ -101,6 +104,7 @@ export class HostContent {
         accept,
         clock,
         warn,
+        hidden: options.hidden,
         cache,
         keyOf,
         read: (connection, items) => options.read(kind, connection, items),
@@ -264,12 +268,18 @@ export class HostContent {
   #asked(
     connection: Connection,
     { signal, forModel = this.#options.forModel }: ContentOptions,
-  ): { request: RequestOptions; forModel: boolean; warn: (message: string) => void } {
+  ): {
+    request: RequestOptions;
+    forModel: boolean;
+    warn: (message: string) => void;
+    hidden: (place: string) => void;
+  } {
     const limits = limitsFor(connection.spec.entry, this.#options.settings());
     return {
       request: { signal, idleMs: limits.toolTimeoutMs, totalMs: limits.maxTotalMs },
       forModel,
       warn: (message) => this.#options.warn(connection.name, message),
+      hidden: (place) => this.#options.hidden(connection.name, place),
     };
   }
 }

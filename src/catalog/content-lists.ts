@@ -6,6 +6,8 @@ import type { ListKind } from '../connection/listing.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json-rpc.ts';
+import { cleanValue } from '../policy/clean-value.ts';
+import type { HiddenReport } from '../policy/hidden-report.ts';
 import type { AcceptedList } from './accept-lists.ts';
 import type { ContentCache } from './content-cache.ts';
 
@@ -31,6 +33,7 @@ export interface ContentListOptions<T> {
   readonly accept: (raw: unknown) => AcceptedList<T>;
   readonly clock: Clock;
   readonly warn: (server: string, message: string) => void;
+  readonly hidden: HiddenReport;
   readonly cache: ContentCache;
   /** The key of a server in the caches; undefined while a variable of its entry is missing. */
   readonly keyOf: (connection: Connection) => Promise<string | undefined>;
@@ -150,6 +153,8 @@ export class ContentList<T> {
     const goodForMs = ttlMs ?? (announced ? Number.POSITIVE_INFINITY : UNANNOUNCED_MS);
     const list = accept(items);
     this.#complain(connection.name, list, cut);
+    if (cleanValue(list.accepted) !== list.accepted)
+      this.#options.hidden(connection.name, `the list of ${NAMES[kind]}`);
     // A list that was cut short is good enough to work with, not to be remembered.
     if (cut === undefined) this.#write(connection, items, ttlMs);
     const read = { items: list.accepted, by: connection.negotiated, goodUntil: clock.now() + goodForMs };

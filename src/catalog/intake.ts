@@ -2,6 +2,8 @@
 
 import type { ServerEntry, ServerSpec } from '../config/entry.ts';
 import type { Connection } from '../connection/connection.ts';
+import { clean } from '../policy/clean.ts';
+import type { HiddenReport } from '../policy/hidden-report.ts';
 import { INSTRUCTIONS } from '../policy/pins.ts';
 import type { PinnedResult, Pins } from '../policy/pins-store.ts';
 import { type CachedList, type CatalogCache, cacheKey, type Found } from './cache.ts';
@@ -21,6 +23,7 @@ export interface IntakeOptions {
   /** The list of a server that need not be asked for it. */
   readonly brought: (spec: ServerSpec) => Promise<CachedList | undefined>;
   readonly warn: (server: string, message: string) => void;
+  readonly hidden: HiddenReport;
   readonly pins: Pins;
   /** Told which tools a server has, for those who will not load the catalog to know it. */
   readonly known: KnownToolsKeeper;
@@ -165,6 +168,8 @@ export class Intake {
     for (const warning of listing.warnings) warn(spec.name, warning);
     for (const { tool, reason } of listing.quarantined) warn(spec.name, `${tool} is left out: ${reason}`);
     const { instructions } = list;
+    if (instructions !== undefined && clean(instructions) !== instructions)
+      this.#options.hidden(spec.name, 'its instructions');
     const said = { tools: listing.tools, ...(instructions === undefined ? {} : { instructions }) };
     const pinned = pins.check(spec, said, (message) => warn(spec.name, message), list.seal);
     const isFree = pinned.held.size === 0 && !pinned.holdsInstructions;
