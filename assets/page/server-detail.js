@@ -2,7 +2,7 @@
 
 import { api, serverPath } from './api.js';
 import { bars, share } from './charts.js';
-import { button, count, duration, h, replace } from './dom.js';
+import { button, count, duration, h, props, replace } from './dom.js';
 import { failed, notice } from './notices.js';
 import { jsonTree } from './result.js';
 import { ServerLogin } from './server-login.js';
@@ -78,7 +78,7 @@ export class ServerDetail {
     actions.append(this.removal());
     replace(
       this.head,
-      h('div.detail-title', h('h2', this.name), h('span.pill', { data: { tone } }, word)),
+      h('div.detail-title', h('h2', this.name), h('span.pill', props({ data: { tone } }), word)),
       actions,
     );
   }
