@@ -186,6 +186,7 @@ export class HostCore {
       warn: (server, message) => this.log(server, 'warning', message),
       hidden: this.hidden,
       cache: openContentCache(home, clock),
+      pins: this.#pins,
       keyOf: ({ spec }) => this.intake.keyOf(spec),
       read: (kind, connection, items) => this.firstLists.read(kind, connection, items),
     });
