@@ -51,7 +51,7 @@ export const EXIT_STATUS = {
   /** A person or a `deny` rule said no. */
   DENIED: 5,
   /**
-   * The tool is not what it was when it was first seen. Look: `plugboard pins`; agree: `plugboard pins
+   * The definition is new or has changed since the server was first seen. Look: `plugboard pins`; agree: `plugboard pins
    * <name> --accept`.
    */
   PIN_CHANGED: 5,

@@ -41,6 +41,11 @@ import type { Pool } from './connection/pool.ts';
 import { asPlugboardError } from './errors.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Unsubscribe } from './lib/emitter.ts';
+import { clean, visibleUri } from './policy/clean.ts';
+import type { HiddenReport } from './policy/hidden-report.ts';
+import type { PinnedPart } from './policy/pins.ts';
+import { partHeld } from './policy/pins-refusal.ts';
+import type { Pins } from './policy/pins-store.ts';
 
 export interface ContentOptions {
   readonly signal?: AbortSignal | undefined;
@@ -64,9 +69,12 @@ export interface HostContentOptions {
   /** Whether a server is known to have none of a kind, without asking it. */
   readonly lacks: (server: string, capability: Capability) => boolean;
   readonly warn: (server: string, message: string) => void;
+  /** Called when hidden text was removed. */
+  readonly hidden: HiddenReport;
   readonly cache: ContentCache;
   /** The key of a server in the caches. */
   readonly keyOf: (connection: Connection) => Promise<string | undefined>;
+  readonly pins: Pick<Pins, 'checkParts' | 'stateOf' | 'generation'>;
   /** A list was read from its server. */
   readonly read: (kind: ContentKind, connection: Connection, items: readonly unknown[]) => void;
 }
@@ -94,20 +102,33 @@ export class HostContent {
   constructor(options: HostContentOptions) {
     this.#options = options;
     const { clock, warn, pool, cache, keyOf } = options;
-    const made = <T>(kind: ContentKind, accept: (raw: unknown) => AcceptedList<T>): ContentList<T> =>
+    const made = <T>(
+      kind: ContentKind,
+      accept: (raw: unknown) => AcceptedList<T>,
+      partOf: (item: T) => PinnedPart,
+    ): ContentList<T> =>
       new ContentList({
         kind,
         capability: kind === 'prompts' ? 'prompts' : 'resources',
         accept,
         clock,
         warn,
+        hidden: options.hidden,
         cache,
         keyOf,
+        pins: options.pins,
+        partOf,
         read: (connection, items) => options.read(kind, connection, items),
       });
-    this.#resources = made('resources', acceptResources);
-    this.#templates = made('resourceTemplates', acceptTemplates);
-    this.#prompts = made('prompts', acceptPrompts);
+    this.#resources = made('resources', acceptResources, (each) => ({
+      id: each.uri,
+      definition: { ...each },
+    }));
+    this.#templates = made('resourceTemplates', acceptTemplates, (each) => ({
+      id: each.uriTemplate,
+      definition: { ...each },
+    }));
+    this.#prompts = made('prompts', acceptPrompts, (each) => ({ id: each.name, definition: { ...each } }));
     this.#subscriptions = new ResourceSubscriptions({ connection: (server) => pool.get(server), warn });
   }
 
@@ -134,7 +155,10 @@ export class HostContent {
     };
   }
 
-  read(connection: Connection, uri: string, options: ContentOptions = {}): Promise<ReadResult> {
+  async read(connection: Connection, uri: string, options: ContentOptions = {}): Promise<ReadResult> {
+    // Contents are not pinned, so a new address can be read as one that is not listed; one whose definition changed, not.
+    if (this.#options.pins.stateOf(connection.spec, 'resources', uri) === 'changed')
+      throw partHeld(connection.name, `the resource ${visibleUri(uri)}`);
     return readResource(connection, uri, this.#asked(connection, options));
   }
 
@@ -159,6 +183,8 @@ export class HostContent {
   ): Promise<PromptResult> {
     // A prompt can be had from a server whose list cannot.
     const listed = await this.#prompts.of(connection).catch(() => []);
+    if (this.#options.pins.stateOf(connection.spec, 'prompts', name) !== 'free')
+      throw partHeld(connection.name, `the prompt ${clean(name, { multiline: false, max: 200 })}`);
     return getPrompt(connection, name, args, { ...this.#asked(connection, options), listed });
   }
 
@@ -187,6 +213,18 @@ export class HostContent {
     options?: CompletionOptions,
   ): Promise<Completion> {
     return complete(connection, ref, argument, options);
+  }
+
+  /** Looks again at what is held back, and says whose lists are different now. */
+  review(): readonly { readonly kind: Capability; readonly server: string }[] {
+    return this.#options.pool.all().flatMap((connection) => {
+      const { name: server } = connection;
+      const [resources, templates] = [this.#resources.review(connection), this.#templates.review(connection)];
+      return [
+        ...(resources || templates ? [{ kind: 'resources' as const, server }] : []),
+        ...(this.#prompts.review(connection) ? [{ kind: 'prompts' as const, server }] : []),
+      ];
+    });
   }
 
   // What connections tell.
@@ -264,12 +302,18 @@ export class HostContent {
   #asked(
     connection: Connection,
     { signal, forModel = this.#options.forModel }: ContentOptions,
-  ): { request: RequestOptions; forModel: boolean; warn: (message: string) => void } {
+  ): {
+    request: RequestOptions;
+    forModel: boolean;
+    warn: (message: string) => void;
+    hidden: (place: string) => void;
+  } {
     const limits = limitsFor(connection.spec.entry, this.#options.settings());
     return {
       request: { signal, idleMs: limits.toolTimeoutMs, totalMs: limits.maxTotalMs },
       forModel,
       warn: (message) => this.#options.warn(connection.name, message),
+      hidden: (place) => this.#options.hidden(connection.name, place),
     };
   }
 }

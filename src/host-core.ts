@@ -46,6 +46,7 @@ import { Emitter } from './lib/emitter.ts';
 import { readVersion } from './lib/version.ts';
 import type { Authority } from './policy/admit.ts';
 import { clean } from './policy/clean.ts';
+import { createHiddenReport, type HiddenReport } from './policy/hidden-report.ts';
 import { openPins, type Pins } from './policy/pins-store.ts';
 import { checkStillAdmitted } from './policy/still-admitted.ts';
 import { createTransport, fallsBackToSse } from './transport/create.ts';
@@ -76,6 +77,8 @@ export class HostCore {
   readonly auth: HostAuth;
   readonly inputs: HostInputs;
   readonly session: Session;
+  /** Reports hidden text that was removed, once for each server and place. */
+  readonly hidden: HiddenReport;
   readonly catalog: Catalog;
   /** The form of names towards clients of a gateway: the chosen one, else `server__tool`. */
   readonly gatewayNaming: NameForm;
@@ -145,11 +148,13 @@ export class HostCore {
     this.inputs = new HostInputs(this);
     this.session = createSession(`${this.#idPrefix}host`, options);
     this.#board = createBoard(this.events, this.#idPrefix);
+    this.hidden = createHiddenReport((server, message) => this.log(server, 'warning', message));
     this.#questions = createQuestions({
       declared: { ...options, ...options.sessions },
       board: this.#board,
       clock,
       log: (server, level, message) => this.log(server, level, message),
+      hidden: this.hidden,
       openUrl: options.openUrl,
     });
     this.#tasks = openKeptTasks({ home, clock, failed: (message) => this.log(undefined, 'error', message) });
@@ -157,7 +162,7 @@ export class HostCore {
     const naming = chosen ?? 'mcp__';
     this.gatewayNaming = chosen ?? 'gateway';
     this.gatewayView = createGatewayView(this.gatewayNaming);
-    this.catalog = new Catalog(naming, [TOOL_SEARCH, CALL_TOOL]);
+    this.catalog = new Catalog(naming, [TOOL_SEARCH, CALL_TOOL], this.hidden);
     this.intake = this.#createIntake();
     this.#habits = config.settings.searchLearning === false ? undefined : openHabits(home);
     this.search = createSearch(() => this.catalog.snapshot, this.#habits);
@@ -179,7 +184,9 @@ export class HostCore {
       settings: () => this.config.settings,
       lacks: (server, capability) => this.intake.lacks(server, capability),
       warn: (server, message) => this.log(server, 'warning', message),
+      hidden: this.hidden,
       cache: openContentCache(home, clock),
+      pins: this.#pins,
       keyOf: ({ spec }) => this.intake.keyOf(spec),
       read: (kind, connection, items) => this.firstLists.read(kind, connection, items),
     });
@@ -308,6 +315,7 @@ export class HostCore {
       principal: (_spec, entry) => this.auth.principal(entry),
       capabilities: JSON.stringify(this.#questions.capabilities),
       warn: (server, message) => this.log(server, 'warning', message),
+      hidden: this.hidden,
     });
   }
 
@@ -438,6 +446,7 @@ export class HostCore {
       sandboxState: () => this.sandboxState,
       events: this.events,
       log: (server, level, message) => this.log(server, level, message),
+      hidden: this.hidden,
       audit: this.#audit,
       board: this.#board,
       inFlight: this.work.inFlight,

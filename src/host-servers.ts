@@ -146,9 +146,16 @@ export class HostServers {
       return changed.added;
     });
     for (const connection of added) core.events.emit('server', core.report(connection));
-    for (const server of await core.intake.review()) core.events.emit('tools', { server });
+    await this.reviewPins();
     const started = startAll(await this.#toStart(added), core.clock);
     if (settle) await started;
+  }
+
+  /** Takes what somebody accepted of what is held back. */
+  async reviewPins(): Promise<void> {
+    const { intake, content, events } = this.#core;
+    for (const server of await intake.review()) events.emit('tools', { server });
+    for (const { kind, server } of content.review()) events.emit(kind, { server });
   }
 
   /** Nothing changes any more; the servers themselves are ended by the core. */

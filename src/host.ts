@@ -25,6 +25,7 @@ import type { ContentOptions, Expansion } from './host-content.ts';
 import { HostCore } from './host-core.ts';
 import type { FirstLists } from './host-first-lists.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
+import type { HeldBack } from './host-pins.ts';
 import type { ServerReport } from './host-report.ts';
 import { HostServers } from './host-servers.ts';
 import { HostSession } from './host-session.ts';
@@ -214,6 +215,24 @@ export class Host {
     const { catalog } = this.#core;
     if (catalog.listing(server)?.held?.some(({ name }) => name === tool) === true) return true;
     return catalog.snapshot.findHeld(tool)?.server === server;
+  }
+
+  /** What is held back of a server because it is new or has changed, with the differences. */
+  async heldBack(name: string): Promise<HeldBack> {
+    const { spec } = this.#servers.get(name);
+    const { heldBackOf } = await import('./host-pins.ts');
+    await this.#servers.reviewPins();
+    return heldBackOf(this.#core.home, spec);
+  }
+
+  /** Accepts what `heldBack` showed, by its digest; rejects when the server has changed since then. */
+  async acceptHeldBack(name: string, digest: string): Promise<HeldBack> {
+    const { spec } = this.#servers.get(name);
+    const { acceptHeldBack } = await import('./host-pins.ts');
+    await this.#servers.reviewPins();
+    const accepted = await acceptHeldBack(this.#core.home, spec, digest);
+    await this.#servers.reviewPins();
+    return accepted;
   }
 
   /** What is wrong in the configuration files, and where. */

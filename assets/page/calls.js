@@ -1,7 +1,7 @@
 /** The view of calls: a strip of the last minutes, and every call with how long it took and how it went. */
 
 import { columns } from './charts.js';
-import { duration, h, plural, replace } from './dom.js';
+import { duration, h, plural, props, replace } from './dom.js';
 import { store, watch } from './store.js';
 import { VirtualList } from './virtual-list.js';
 
@@ -34,9 +34,9 @@ const clock = new Intl.DateTimeFormat('en-GB', {
 
 export function callsView() {
   const strip = h('div.strip');
-  const counted = h('span.counted', { role: 'status' });
-  const chosen = h('div.segments', { role: 'radiogroup', aria: { label: 'Which calls' } });
-  const filter = h('select', { aria: { label: 'Only of one server' } });
+  const counted = h('span.counted', props({ role: 'status' }));
+  const chosen = h('div.segments', props({ role: 'radiogroup', aria: { label: 'Which calls' } }));
+  const filter = h('select', props({ aria: { label: 'Only of one server' } }));
   let which = 'all';
   let longest = 1;
   let isDue = false;
@@ -45,7 +45,7 @@ export function callsView() {
     chosen.append(
       h(
         'button',
-        {
+        props({
           type: 'button',
           role: 'radio',
           aria: { checked: String(name === which) },
@@ -55,7 +55,7 @@ export function callsView() {
               each.setAttribute('aria-checked', String(each === event.currentTarget));
             draw();
           },
-        },
+        }),
         name,
       ),
     );
@@ -74,7 +74,7 @@ export function callsView() {
     h('div.head', h('div.head-line', h('h1', 'Calls'), counted), strip, h('div.controls', chosen, filter)),
     h(
       'div.call-row.call-heads',
-      { aria: { hidden: 'true' } },
+      props({ aria: { hidden: 'true' } }),
       h('span', 'began'),
       h('span', 'outcome'),
       h('span', 'tool'),
@@ -127,8 +127,8 @@ export function callsView() {
     const now = filter.value;
     replace(
       filter,
-      h('option', { value: '' }, 'All servers'),
-      ...names.map((name) => h('option', { value: name }, name)),
+      h('option', props({ value: '' }), 'All servers'),
+      ...names.map((name) => h('option', props({ value: name }), name)),
     );
     filter.value = names.includes(now) ? now : '';
   }
@@ -139,7 +139,7 @@ export function callsView() {
     const { progress, total } = call.progress ?? {};
     const bar = h(
       call.ms === undefined && !(total > 0) ? 'span.bar.unknown' : 'span.bar',
-      { data: { tone } },
+      props({ data: { tone } }),
       h('span'),
     );
     const part =
@@ -154,7 +154,7 @@ export function callsView() {
       h('span.time', clock.format(call.at)),
       h(
         'span.outcome',
-        { data: { tone }, title: call.code },
+        props({ data: { tone }, title: call.code }),
         h(`span.dot.${tone}`),
         call.code === undefined || call.outcome === 'cancelled'
           ? word

@@ -1,7 +1,7 @@
 /** The page itself: the token, the four views, the keyboard, and what is told at the edge. */
 
 import { setToken, takeToken } from './api.js';
-import { button, h, replace } from './dom.js';
+import { button, h, props, replace } from './dom.js';
 import { failed, notice } from './notices.js';
 import { serversView } from './servers.js';
 import { STATUS } from './states.js';
@@ -54,7 +54,7 @@ function drawNav() {
   for (const [at, [name, label, , amount]] of VIEWS.entries()) {
     const link =
       nav.children[at] ??
-      nav.appendChild(h('a', { href: `#${name}` }, h('span.nav-name', label), h('span.nav-count')));
+      nav.appendChild(h('a', props({ href: `#${name}` }), h('span.nav-name', label), h('span.nav-count')));
     link.setAttribute('aria-current', current === name ? 'page' : 'false');
     link.title = `Press ${at + 1}`;
     const number = amount();
@@ -77,7 +77,7 @@ function drawFoot() {
     foot,
     h(
       'span.live',
-      { data: { tone: store.connected ? 'good' : 'bad' }, role: 'status' },
+      props({ data: { tone: store.connected ? 'good' : 'bad' }, role: 'status' }),
       h(`span.dot.${store.connected ? 'good' : 'bad'}`),
       store.connected ? 'live' : 'not connected',
     ),
@@ -97,7 +97,7 @@ function showKeys() {
   ];
   const dialog = h(
     'dialog.keys-dialog',
-    { aria: { label: 'Keys' } },
+    props({ aria: { label: 'Keys' } }),
     h('h2', 'Keys'),
     h('dl.facts', ...keys.map(([key, does]) => h('div', h('dt', h('kbd', key)), h('dd', does)))),
     h(
@@ -159,12 +159,15 @@ function tell({ kind, report, before, event }) {
 }
 
 function askForToken(wrong) {
-  const token = h('input.mono', {
-    type: 'password',
-    autocomplete: 'off',
-    required: true,
-    aria: { label: 'Token' },
-  });
+  const token = h(
+    'input.mono',
+    props({
+      type: 'password',
+      autocomplete: 'off',
+      required: true,
+      aria: { label: 'Token' },
+    }),
+  );
   const form = h(
     'form.gate',
     h('h1', 'Plugboard'),
@@ -177,7 +180,7 @@ function askForToken(wrong) {
       ' of your Plugboard folder.',
     ),
     token,
-    h('div.actions', h('button.primary', { type: 'submit' }, 'Open')),
+    h('div.actions', h('button.primary', props({ type: 'submit' }), 'Open')),
   );
   form.addEventListener('submit', (event) => {
     event.preventDefault();

@@ -1,6 +1,6 @@
 /** Short notices at the edge of the page: read out, gone after a while, or when they are clicked. */
 
-import { h } from './dom.js';
+import { h, props } from './dom.js';
 
 const STAYS_MS = 6_000;
 const MAX_SHOWN = 4;
@@ -12,7 +12,7 @@ export function notice(text, { kind = 'info', hint } = {}) {
     `div.notice.${kind}`,
     h('p', text),
     hint === undefined ? '' : h('p.hint', hint),
-    h('button.close', { type: 'button', aria: { label: 'Dismiss' }, onclick: close }, '×'),
+    h('button.close', props({ type: 'button', aria: { label: 'Dismiss' }, onclick: close }), '×'),
   );
   box.append(element);
   while (box.childElementCount > MAX_SHOWN) box.firstElementChild.remove();

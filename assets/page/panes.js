@@ -1,10 +1,10 @@
 /** A list at the left and one of its things at the right; on a narrow page one of the two at a time. */
 
-import { h, replace } from './dom.js';
+import { h, props, replace } from './dom.js';
 
 export function panes({ head, list, empty }) {
-  const detail = h('section.detail', { tabIndex: -1, aria: { label: 'Details' } }, h('p.none', empty));
-  const back = h('button.back', { type: 'button' }, '‹ Back');
+  const detail = h('section.detail', props({ tabIndex: -1, aria: { label: 'Details' } }), h('p.none', empty));
+  const back = h('button.back', props({ type: 'button' }), '‹ Back');
   const element = h('div.panes', h('div.master', head, list), detail);
   const close = () => {
     element.classList.remove('open');

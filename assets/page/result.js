@@ -1,9 +1,13 @@
 /** What a tool answered: text, a tree of JSON, pictures, sounds, or a table where it is one. */
 
-import { h, plain, replace } from './dom.js';
+import { h, plain, props, replace, revealed } from './dom.js';
+import { bounded, cut } from './said.js';
 
 const MAX_TEXT_CHARS = 60_000;
 const MAX_CHILDREN = 100;
+const MAX_LEAF_CHARS = 1_000;
+const MAX_KEY_CHARS = 200;
+const MAX_CELL_CHARS = 500;
 const MAX_TABLE_ROWS = 200;
 const MAX_TABLE_COLUMNS = 12;
 const PICTURES = /^image\/(png|jpeg|gif|webp|avif|bmp|svg\+xml)$/;
@@ -26,15 +30,15 @@ export function showResult(result) {
     ['Result', readable],
     ['Raw', raw],
   ];
-  const bar = h('div.tabs', { role: 'tablist' });
+  const bar = h('div.tabs', props({ role: 'tablist' }));
   const choose = (wanted) => {
     if (wanted === 'Raw' && raw.textContent === '')
-      raw.textContent = cut(plain(JSON.stringify(result, null, 2)));
+      raw.textContent = cut(revealed(JSON.stringify(result, null, 2)), MAX_TEXT_CHARS);
     for (const [name, pane] of tabs) pane.hidden = name !== wanted;
     for (const tab of bar.children) tab.setAttribute('aria-selected', String(tab.textContent === wanted));
   };
   for (const [name] of tabs)
-    bar.append(h('button.tab', { type: 'button', role: 'tab', onclick: () => choose(name) }, name));
+    bar.append(h('button.tab', props({ type: 'button', role: 'tab', onclick: () => choose(name) }), name));
   choose('Result');
   return h('div.result', bar, readable, raw);
 }
@@ -45,10 +49,10 @@ function blockOf(each) {
       return block('text', textOf(each.text));
     case 'image':
       return media(each, PICTURES, (src) =>
-        h('img.picture', { src, alt: 'A picture that the tool answered with' }),
+        h('img.picture', props({ src, alt: 'A picture that the tool answered with' })),
       );
     case 'audio':
-      return media(each, SOUNDS, (src) => h('audio', { src, controls: true }));
+      return media(each, SOUNDS, (src) => h('audio', props({ src, controls: true })));
     case 'resource_link':
       return block('link', h('p.link-line', each.title ?? each.name ?? '', ' ', h('code', each.uri ?? '')));
     case 'resource':
@@ -63,7 +67,7 @@ function blockOf(each) {
 }
 
 function block(kind, ...children) {
-  return h('section.block', { data: { kind } }, ...children);
+  return h('section.block', props({ data: { kind } }), ...children);
 }
 
 function media({ mimeType = '', data = '' }, known, make) {
@@ -87,31 +91,12 @@ function size(bytes) {
 function textOf(text) {
   const value = parsed(text);
   if (value !== undefined) return shownValue(value);
-  const shown = h('pre.text');
-  const cleaned = plain(text);
-  shown.textContent = cut(cleaned);
-  if (cleaned.length <= MAX_TEXT_CHARS) return shown;
-  const all = h(
-    'button.small',
-    {
-      type: 'button',
-      onclick: () => {
-        shown.textContent = cleaned;
-        all.remove();
-      },
-    },
-    `Show all ${cleaned.length.toLocaleString('en')} characters`,
-  );
-  return h('div', shown, all);
-}
-
-function cut(text) {
-  return text.length > MAX_TEXT_CHARS ? `${text.slice(0, MAX_TEXT_CHARS)} …` : text;
+  return bounded('pre.text', text, { max: MAX_TEXT_CHARS });
 }
 
 /** Objects and lists only: a number that stands for itself is text. */
 function parsed(text) {
-  if (!/^\s*[[{]/.test(text)) return undefined;
+  if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
@@ -159,11 +144,11 @@ function table(rows) {
   const cell = (row, name) =>
     h(
       isNumber(name) ? 'td.number' : 'td',
-      row[name] === undefined || row[name] === null ? '–' : String(row[name]),
+      row[name] === undefined || row[name] === null ? '–' : cut(plain(row[name]), MAX_CELL_CHARS),
     );
   return h(
     'div.table-frame',
-    { tabIndex: 0, role: 'region', aria: { label: 'Table' } },
+    props({ tabIndex: 0, role: 'region', aria: { label: 'Table' } }),
     h(
       'table',
       h('thead', h('tr', ...names.map((name) => h(isNumber(name) ? 'th.number' : 'th', name)))),
@@ -178,14 +163,11 @@ function table(rows) {
 
 /** Branches are made when they are opened. */
 export function jsonTree(value, { open = false, name } = {}) {
-  const label = name === undefined ? '' : h('span.key', `${name}: `);
+  const label = name === undefined ? '' : h('span.key', `${cut(revealed(name), MAX_KEY_CHARS)}: `);
   if (typeof value !== 'object' || value === null) {
     const kind = value === null ? 'null' : typeof value;
-    return h(
-      'div.leaf',
-      label,
-      h(`span.${kind}`, kind === 'string' ? JSON.stringify(plain(value)) : String(value)),
-    );
+    const shown = kind === 'string' ? JSON.stringify(value) : String(value);
+    return h('div.leaf', label, bounded(`span.${kind}`, shown, { max: MAX_LEAF_CHARS, clean: revealed }));
   }
   const isList = Array.isArray(value);
   const entries = isList ? value.map((each, at) => [String(at), each]) : Object.entries(value);
@@ -199,18 +181,18 @@ export function jsonTree(value, { open = false, name } = {}) {
     if (left <= 0) return;
     const more = h(
       'button.small',
-      {
+      props({
         type: 'button',
         onclick: () => {
           more.remove();
           fillIn(from + MAX_CHILDREN);
         },
-      },
+      }),
       `${left} more`,
     );
     inner.append(more);
   };
-  const tree = h('details.tree', { open }, h('summary', label, h('span.count', summary)), inner);
+  const tree = h('details.tree', props({ open }), h('summary', label, h('span.count', summary)), inner);
   const fillOnce = () => {
     if (tree.open && inner.childElementCount === 0) fillIn(0);
   };

@@ -1,11 +1,15 @@
 /** A form made of a JSON Schema: what it can show as fields it does, and everything else is JSON by hand. */
 
-import { h, plain, replace } from './dom.js';
-import { choicesOf, fits, limitsOf, nameOf, resolve, typeOf } from './schema.js';
+import { h, plain, props, replace } from './dom.js';
+import { bounded, cut } from './said.js';
+import { choicesOf, fits, isObject, limitsOf, nameOf, resolve, typeOf } from './schema.js';
 
 const MAX_DEPTH = 6;
 const MAX_ITEMS = 200;
 const MAX_FIELDS = 200;
+const MAX_VARIANTS = 50;
+const MAX_LABEL_CHARS = 200;
+const MAX_NOTE_CHARS = 600;
 const LONG_NAMES =
   /^(text|content|contents|body|code|prompt|message|query|script|sql|html|markdown|description|input)$/i;
 
@@ -17,15 +21,13 @@ const nextId = () => {
 
 /** Gives `element`, and `read()` → `{ value, problems }`. A switch turns the whole form into JSON and back. */
 export function schemaForm(schema, { value } = {}) {
-  const root = schema ?? {};
+  const root = isObject(schema) ? schema : {};
   const body = h('div.form-body');
   let field;
   let isJson = false;
   const show = (json, now) => {
     isJson = json;
-    field = json
-      ? jsonField({}, { required: true, rows: 10 })
-      : fieldFor(root, context(root), { required: true, top: true });
+    field = json ? byHand() : topField(root);
     if (now !== undefined) field.write(now);
     replace(body, field.element);
     toggle.textContent = json ? 'Fill in a form' : 'Edit as JSON';
@@ -38,15 +40,29 @@ export function schemaForm(schema, { value } = {}) {
     );
     return { value: found ?? {}, problems };
   };
-  const toggle = h('button.link', {
-    type: 'button',
-    onclick: () => {
-      const { value: now, problems } = read();
-      show(!isJson, problems.length > 0 && isJson ? undefined : now);
-    },
-  });
+  const toggle = h(
+    'button.link',
+    props({
+      type: 'button',
+      onclick: () => {
+        const { value: now, problems } = read();
+        show(!isJson, problems.length > 0 && isJson ? undefined : now);
+      },
+    }),
+  );
   show(false, value);
   return { element: h('div.form', h('div.form-head', toggle), body), read: () => read() };
+}
+
+const byHand = () => jsonField({}, { required: true, rows: 10 });
+
+/** A schema that no form can be made of is filled in as JSON. */
+function topField(root) {
+  try {
+    return fieldFor(root, context(root), { required: true, top: true });
+  } catch {
+    return byHand();
+  }
 }
 
 function context(root) {
@@ -59,10 +75,17 @@ function fieldFor(given, where, options) {
   if (where.depth > MAX_DEPTH || where.fields.left < 0) return jsonField(schema, options);
   const choices = choicesOf(schema);
   if (choices !== undefined) return choiceField(schema, choices, options);
-  const variants = (schema.oneOf ?? schema.anyOf)?.filter((each) => resolve(each, where).type !== 'null');
-  if (Array.isArray(variants) && variants.length > 1) return variantField(schema, variants, where, options);
-  if (variants?.length === 1)
-    return fieldFor({ ...schema, oneOf: undefined, anyOf: undefined, ...variants[0] }, where, options);
+  const among = schema.oneOf ?? schema.anyOf;
+  const variants = Array.isArray(among)
+    ? among.slice(0, MAX_VARIANTS).filter((each) => resolve(each, where).type !== 'null')
+    : [];
+  if (variants.length > 1) return variantField(schema, variants, where, options);
+  if (variants.length === 1)
+    return fieldFor(
+      { ...schema, oneOf: undefined, anyOf: undefined, ...resolve(variants[0], where) },
+      where,
+      options,
+    );
   switch (typeOf(schema)) {
     case 'boolean':
       return choiceField(
@@ -91,17 +114,25 @@ function fieldFor(given, where, options) {
 function labelled(control, schema, { name, required }) {
   const id = nextId();
   control.id = id;
-  const note = schema.description === undefined ? '' : h('p.field-note', schema.description);
+  const note = noteOf(schema);
   if (name === undefined) return h('div.field', control, note);
   const label = h(
     'label',
-    { for: id },
-    h('span.field-name', schema.title ?? name),
+    props({ for: id }),
+    h('span.field-name', labelOf(schema.title ?? name)),
     required ? h('span.required', 'required') : '',
   );
   const limits = limitsOf(schema);
   if (limits !== '') label.append(h('span.field-limits', limits));
   return h('div.field', label, control, note);
+}
+
+function labelOf(text) {
+  return cut(plain(text), MAX_LABEL_CHARS);
+}
+
+function noteOf({ description }) {
+  return description === undefined ? '' : bounded('p.field-note', description, { max: MAX_NOTE_CHARS });
 }
 
 function textField(schema, options) {
@@ -110,11 +141,11 @@ function textField(schema, options) {
     schema.contentMediaType !== undefined ||
     (schema.maxLength ?? 0) > 200;
   const control = long
-    ? h('textarea', { rows: 3, spellcheck: false })
-    : h('input', { type: 'text', spellcheck: false, autocomplete: 'off' });
+    ? h('textarea', props({ rows: 3, spellcheck: false }))
+    : h('input', props({ type: 'text', spellcheck: false, autocomplete: 'off' }));
   const { default: fallback } = schema;
   if (typeof fallback === 'string') control.value = fallback;
-  else if (Array.isArray(schema.examples)) control.placeholder = plain(schema.examples[0] ?? '');
+  else if (Array.isArray(schema.examples)) control.placeholder = labelOf(schema.examples[0] ?? '');
   return {
     element: labelled(control, schema, options),
     read(problem, path) {
@@ -129,7 +160,7 @@ function textField(schema, options) {
 }
 
 function numberField(schema, options) {
-  const control = h('input.number', { type: 'text', inputMode: 'decimal', autocomplete: 'off' });
+  const control = h('input.number', props({ type: 'text', inputMode: 'decimal', autocomplete: 'off' }));
   if (typeof schema.default === 'number') control.value = String(schema.default);
   return {
     element: labelled(control, schema, options),
@@ -154,8 +185,8 @@ function numberField(schema, options) {
 function choiceField(schema, choices, options) {
   const control = h(
     'select',
-    options.required ? '' : h('option', { value: '' }, 'not set'),
-    ...choices.map(({ label }, at) => h('option', { value: String(at) }, label)),
+    options.required ? '' : h('option', props({ value: '' }), 'not set'),
+    ...choices.map(({ label }, at) => h('option', props({ value: String(at) }), labelOf(label))),
   );
   const write = (value) => {
     const at = choices.findIndex((choice) => JSON.stringify(choice.value) === JSON.stringify(value));
@@ -171,7 +202,10 @@ function choiceField(schema, choices, options) {
 }
 
 function jsonField(schema, options) {
-  const control = h('textarea.json', { rows: options.rows ?? 3, spellcheck: false, placeholder: 'JSON' });
+  const control = h(
+    'textarea.json',
+    props({ rows: options.rows ?? 3, spellcheck: false, placeholder: 'JSON' }),
+  );
   const write = (value) => {
     control.value = value === undefined ? '' : JSON.stringify(value, null, 2);
   };
@@ -197,8 +231,8 @@ function jsonField(schema, options) {
 function objectField(schema, where, options) {
   const inner = { ...where, depth: where.depth + 1 };
   const needed = Array.isArray(schema.required) ? schema.required : [];
-  const names = Object.keys(schema.properties ?? {});
-  if (names.length === 0 && !options.top) return jsonField(schema, options);
+  const names = Object.keys(isObject(schema.properties) ? schema.properties : {});
+  if ((names.length === 0 && !options.top) || names.length > MAX_FIELDS) return jsonField(schema, options);
   // What has to be filled in stands first; the order is otherwise the author's.
   const ordered = [
     ...names.filter((name) => needed.includes(name)),
@@ -242,7 +276,7 @@ function arrayField(schema, where, options) {
     if (value !== undefined) field.write(value);
     const remove = h(
       'button.remove',
-      { type: 'button', title: 'Remove this item', aria: { label: 'Remove this item' } },
+      props({ type: 'button', title: 'Remove this item', aria: { label: 'Remove this item' } }),
       '×',
     );
     const row = h('div.item', field.element, remove);
@@ -253,7 +287,7 @@ function arrayField(schema, where, options) {
     items.push(field);
     list.append(row);
   };
-  const more = h('button.small', { type: 'button', onclick: () => add() }, 'Add an item');
+  const more = h('button.small', props({ type: 'button', onclick: () => add() }), 'Add an item');
   for (const value of Array.isArray(schema.default) ? schema.default : []) add(value);
   return {
     element: group('fieldset', schema, options, 'list', list, more),
@@ -274,8 +308,8 @@ function group(kind, schema, options, fallback, ...inside) {
   const required = options.required ? h('span.required', 'required') : '';
   return h(
     kind,
-    h('legend', schema.title ?? options.name ?? fallback, required),
-    schema.description === undefined ? '' : h('p.field-note', schema.description),
+    h('legend', labelOf(schema.title ?? options.name ?? fallback), required),
+    noteOf(schema),
     ...inside,
   );
 }
@@ -285,9 +319,11 @@ function variantField(schema, variants, where, options) {
   const { oneOf: _one, anyOf: _any, description: _said, title: _title, default: _default, ...base } = schema;
   const choose = h(
     'select.variant',
-    { aria: { label: `Kind of ${options.name ?? 'value'}` } },
-    options.required ? '' : h('option', { value: '' }, 'not set'),
-    ...variants.map((variant, at) => h('option', { value: String(at) }, nameOf(resolve(variant, where), at))),
+    props({ aria: { label: `Kind of ${options.name ?? 'value'}` } }),
+    options.required ? '' : h('option', props({ value: '' }), 'not set'),
+    ...variants.map((variant, at) =>
+      h('option', props({ value: String(at) }), labelOf(nameOf(resolve(variant, where), at))),
+    ),
   );
   const place = h('div');
   let field;

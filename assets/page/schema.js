@@ -12,10 +12,15 @@ export function resolve(schema, { root }) {
       .slice(1)
       .split('/')
       .filter((part) => part !== '')
-      .reduce((at, part) => at?.[decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')], root);
+      .reduce((at, part) => own(at, decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')), root);
     found = typeof target === 'object' && target !== null ? { ...target, ...beside } : {};
   }
   return {};
+}
+
+/** Only what the document itself has. */
+function own(value, name) {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 /** A percent sign may stand for itself. */
@@ -29,27 +34,34 @@ function decoded(part) {
 
 export function typeOf(schema) {
   const { type } = schema;
-  if (Array.isArray(type))
-    return type.filter((each) => each !== 'null').length === 1
-      ? type.find((each) => each !== 'null')
-      : undefined;
+  if (Array.isArray(type)) {
+    const others = type.filter((each) => each !== 'null');
+    return others.length === 1 ? text(others[0]) : undefined;
+  }
   if (typeof type === 'string') return type;
-  if (schema.properties !== undefined) return 'object';
+  if (isObject(schema.properties)) return 'object';
   return schema.items === undefined ? undefined : 'array';
 }
 
 export function choicesOf({ enum: values, enumNames, oneOf, const: constant }) {
+  // A list that long is no choice; it is filled in by hand.
+  if (Array.isArray(values) && values.length > MAX_CHOICES) return undefined;
   if (Array.isArray(values))
     return values.map((value, at) => ({ value, label: text(enumNames?.[at]) ?? shown(value) }));
   if (constant !== undefined) return [{ value: constant, label: shown(constant) }];
   const isList =
     Array.isArray(oneOf) &&
     oneOf.length > 0 &&
+    oneOf.length <= MAX_CHOICES &&
     oneOf.every((each) => each !== null && typeof each === 'object' && 'const' in each);
   return isList
     ? oneOf.map((each) => ({ value: each.const, label: text(each.title) ?? shown(each.const) }))
     : undefined;
 }
+
+const MAX_CHOICES = 1_000;
+
+export const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const shown = (value) => (typeof value === 'string' ? value : JSON.stringify(value));
 
@@ -74,7 +86,9 @@ export function limitsOf({ type, format, minimum, maximum, minLength, maxLength 
 }
 
 export function nameOf(schema, at) {
-  const kind = Object.values(schema.properties ?? {}).find((each) => each?.const !== undefined)?.const;
+  const kind = Object.values(isObject(schema.properties) ? schema.properties : {}).find(
+    (each) => each?.const !== undefined,
+  )?.const;
   return text(schema.title) ?? (kind === undefined ? typeOf(schema) : shown(kind)) ?? `variant ${at + 1}`;
 }
 
@@ -84,7 +98,7 @@ export function fits(schema, value) {
   if (type === 'integer') return Number.isInteger(value);
   if (type === 'object') {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-    return Object.entries(schema.properties ?? {}).every(
+    return Object.entries(isObject(schema.properties) ? schema.properties : {}).every(
       ([name, each]) => each?.const === undefined || each.const === value[name],
     );
   }

@@ -1,7 +1,7 @@
 /** Adding a server: a command or an address, who it is for, and nothing that is not asked. */
 
 import { api } from './api.js';
-import { button, h, replace } from './dom.js';
+import { button, h, props, replace } from './dom.js';
 import { notice } from './notices.js';
 import { loadTools, reloadServers } from './store.js';
 
@@ -12,28 +12,37 @@ const SCOPES = [
 ];
 
 export function openAddDialog(onAdded) {
-  const name = h('input', { type: 'text', required: true, autocomplete: 'off', placeholder: 'files' });
+  const name = h('input', props({ type: 'text', required: true, autocomplete: 'off', placeholder: 'files' }));
   const kind = h(
     'select',
-    h('option', { value: 'stdio' }, 'A command on this machine'),
-    h('option', { value: 'http' }, 'An address'),
-    h('option', { value: 'json' }, 'An entry as JSON'),
+    h('option', props({ value: 'stdio' }), 'A command on this machine'),
+    h('option', props({ value: 'http' }), 'An address'),
+    h('option', props({ value: 'json' }), 'An entry as JSON'),
   );
-  const command = h('input.mono', {
-    type: 'text',
-    spellcheck: false,
-    placeholder: 'npx -y @modelcontextprotocol/server-filesystem .',
-  });
-  const url = h('input.mono', { type: 'url', spellcheck: false, placeholder: 'https://example.com/mcp' });
-  const entry = h('textarea.mono', {
-    rows: 6,
-    spellcheck: false,
-    placeholder: '{ "command": "npx", "args": ["-y", "…"], "env": { "KEY": "${KEY}" } }',
-  });
+  const command = h(
+    'input.mono',
+    props({
+      type: 'text',
+      spellcheck: false,
+      placeholder: 'npx -y @modelcontextprotocol/server-filesystem .',
+    }),
+  );
+  const url = h(
+    'input.mono',
+    props({ type: 'url', spellcheck: false, placeholder: 'https://example.com/mcp' }),
+  );
+  const entry = h(
+    'textarea.mono',
+    props({
+      rows: 6,
+      spellcheck: false,
+      placeholder: '{ "command": "npx", "args": ["-y", "…"], "env": { "KEY": "${KEY}" } }',
+    }),
+  );
   const environment = lines('NAME=value, or NAME=${NAME} to take it from your environment');
   const headers = lines('X-Key=${DOCS_KEY}');
-  const scope = h('select', ...SCOPES.map(([value, label]) => h('option', { value }, label)));
-  const wrong = h('div', { role: 'alert' });
+  const scope = h('select', ...SCOPES.map(([value, label]) => h('option', props({ value }), label)));
+  const wrong = h('div', props({ role: 'alert' }));
   const fields = {
     stdio: [
       field('Command', command, 'Words are split as a shell would; nothing is run by a shell.'),
@@ -72,7 +81,7 @@ export function openAddDialog(onAdded) {
   const submit = button('Add', add, { kind: 'primary' });
   const form = h(
     'form',
-    { method: 'dialog' },
+    props({ method: 'dialog' }),
     h('h2', 'Add a server'),
     h('div.pair', field('Name', name), field('For', scope)),
     field('What it is', kind),
@@ -95,7 +104,7 @@ export function openAddDialog(onAdded) {
       submit.click();
     }
   });
-  const dialog = h('dialog', { aria: { label: 'Add a server' } }, form);
+  const dialog = h('dialog', props({ aria: { label: 'Add a server' } }), form);
   dialog.addEventListener('close', () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();
@@ -103,7 +112,7 @@ export function openAddDialog(onAdded) {
 }
 
 function lines(placeholder) {
-  return h('textarea.mono', { rows: 2, spellcheck: false, placeholder });
+  return h('textarea.mono', props({ rows: 2, spellcheck: false, placeholder }));
 }
 
 function field(label, control, note) {
@@ -111,7 +120,7 @@ function field(label, control, note) {
   control.id = id;
   return h(
     'div.field',
-    h('label', { for: id }, label),
+    h('label', props({ for: id }), label),
     control,
     note === undefined ? '' : h('p.field-note', note),
   );

@@ -2,9 +2,10 @@
 
 import { api, serverPath } from './api.js';
 import { bars, share } from './charts.js';
-import { button, count, duration, h, replace } from './dom.js';
+import { button, count, duration, h, plain, props, replace } from './dom.js';
 import { failed, notice } from './notices.js';
 import { jsonTree } from './result.js';
+import { cut } from './said.js';
 import { ServerLogin } from './server-login.js';
 import { STATUS } from './states.js';
 import { changed, loadStats, reloadServers, store } from './store.js';
@@ -17,6 +18,7 @@ export class ServerDetail {
     this.onGone = onGone;
     this.head = h('div.detail-head');
     this.reason = h('div');
+    this.held = h('div');
     this.login = new ServerLogin(name);
     this.facts = h('dl.facts');
     this.charts = h('div.charts');
@@ -26,6 +28,7 @@ export class ServerDetail {
       'article.server-detail',
       this.head,
       this.reason,
+      this.held,
       this.login.element,
       this.chartsPart,
       h('section', h('h3', 'Connection'), this.facts),
@@ -46,7 +49,7 @@ export class ServerDetail {
     this.login.update(report);
     this.drawCharts();
     this.drawFacts(report);
-    const key = `${report.status} ${report.tools}`;
+    const key = `${report.status} ${report.tools} ${report.quarantined?.length}`;
     if (this.describedAs !== key) {
       this.describedAs = key;
       this.describe();
@@ -78,7 +81,7 @@ export class ServerDetail {
     actions.append(this.removal());
     replace(
       this.head,
-      h('div.detail-title', h('h2', this.name), h('span.pill', { data: { tone } }, word)),
+      h('div.detail-title', h('h2', this.name), h('span.pill', props({ data: { tone } }), word)),
       actions,
     );
   }
@@ -157,6 +160,7 @@ export class ServerDetail {
     } catch {
       return;
     }
+    await this.drawHeld();
     const { file, entry } = this.origin;
     replace(
       this.config,
@@ -167,6 +171,32 @@ export class ServerDetail {
     if (report === undefined) return;
     this.drawHead(report);
     this.drawFacts(report);
+  }
+
+  /** What is new or different since the server was first seen; accepted as it is shown here, and nothing else. */
+  async drawHeld() {
+    const { held, digest } = await api('GET', serverPath(this.name, '/pins')).catch(() => ({ held: [] }));
+    const accept = async () => {
+      try {
+        await api('POST', serverPath(this.name, '/pins'), { digest });
+        await reloadServers();
+      } catch (error) {
+        failed(error);
+      }
+      await this.drawHeld();
+    };
+    replace(
+      this.held,
+      held.length === 0
+        ? ''
+        : h(
+            'section.held',
+            h('h3', 'New or changed since it was first seen'),
+            h('p.hint', 'Held back: models do not see it, and it cannot be used until you accept it.'),
+            ...held.map(heldPart),
+            h('div.actions', button('Accept as shown', accept, { kind: 'primary' })),
+          ),
+    );
   }
 
   action(label, method, path, kind = '') {
@@ -211,4 +241,22 @@ export class ServerDetail {
       failed(error);
     }
   }
+}
+
+function heldPart({ tool, kind, diff }) {
+  const lines = plain(diff).split('\n');
+  return h(
+    'figure.said',
+    h(
+      'figcaption',
+      kind === undefined || tool.startsWith('(') ? '' : `${kind} `,
+      h('code', cut(plain(tool), 200)),
+    ),
+    h(
+      'div.diff',
+      ...lines.map((line) =>
+        h(line.startsWith('+ ') ? 'div.come' : line.startsWith('- ') ? 'div.gone' : 'div', line),
+      ),
+    ),
+  );
 }

@@ -1,14 +1,14 @@
 /** A login from the button to its end: the address, the wait, the way for browsers elsewhere, and giving up. */
 
 import { api, serverPath } from './api.js';
-import { button, h, replace } from './dom.js';
+import { button, h, props, replace } from './dom.js';
 import { failed } from './notices.js';
 import { changed, store } from './store.js';
 
 export class ServerLogin {
   constructor(server) {
     this.server = server;
-    this.element = h('div.login', { role: 'status' });
+    this.element = h('div.login', props({ role: 'status' }));
   }
 
   async begin() {
@@ -30,16 +30,23 @@ export class ServerLogin {
       replace(this.element);
       return;
     }
-    const pasted = h('input', {
-      type: 'text',
-      placeholder: 'http://127.0.0.1:…/oauth/callback?code=…',
-      aria: { label: 'The address that the browser ended on' },
-    });
+    const pasted = h(
+      'input',
+      props({
+        type: 'text',
+        placeholder: 'http://127.0.0.1:…/oauth/callback?code=…',
+        aria: { label: 'The address that the browser ended on' },
+      }),
+    );
     replace(
       this.element,
       h(
         'div.callout.busy',
-        h('p.waiting', h('span.spinner', { aria: { hidden: 'true' } }), 'Waiting until you are logged in …'),
+        h(
+          'p.waiting',
+          h('span.spinner', props({ aria: { hidden: 'true' } })),
+          'Waiting until you are logged in …',
+        ),
         h(
           'p.hint',
           'A window of your browser has been opened. This goes on by itself when you are done there.',

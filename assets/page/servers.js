@@ -1,7 +1,7 @@
 /** The view of servers: each with its state, its speed and its cost, and one of them in detail. */
 
 import { bars, share } from './charts.js';
-import { button, count, duration, h, plural, replace } from './dom.js';
+import { button, count, duration, h, plural, props, replace } from './dom.js';
 import { panes } from './panes.js';
 import { openAddDialog } from './server-add.js';
 import { ServerDetail } from './server-detail.js';
@@ -9,7 +9,7 @@ import { STATUS } from './states.js';
 import { store, watch } from './store.js';
 
 export function serversView() {
-  const rows = h('div.server-rows', { role: 'list' });
+  const rows = h('div.server-rows', props({ role: 'list' }));
   const summary = h('div.summary');
   const problems = h('div.problems');
   const frame = panes({
@@ -119,14 +119,14 @@ function row({ name, status, transport, scope, tools }, isSelected, select) {
   const [tone, word] = STATUS[status] ?? ['calm', status];
   return h(
     'button.server-row',
-    {
+    props({
       type: 'button',
       data: { server: name },
       aria: { current: String(isSelected) },
       onclick: () => select(name),
-    },
-    h(`span.dot.${tone}`, { title: word }),
-    h('span.server-name', h('strong', name), h('span.server-word', { data: { tone } }, word)),
+    }),
+    h(`span.dot.${tone}`, props({ title: word })),
+    h('span.server-name', h('strong', name), h('span.server-word', props({ data: { tone } }), word)),
     h('span.server-meta', [transport, scope, plural(tools, 'tool')].join(' · ')),
     ...charts(name),
   );

@@ -49,7 +49,14 @@ export function changed(name) {
 function flush() {
   const called = new Set([...dirty].flatMap((name) => [...(listeners.get(name) ?? [])]));
   dirty.clear();
-  for (const listener of called) listener();
+  for (const listener of called) {
+    try {
+      listener();
+    } catch (error) {
+      // One view that fails must not keep the others from being drawn.
+      console.error(error);
+    }
+  }
 }
 
 /** Told of what a person should hear of at once. */

@@ -1,7 +1,7 @@
 /** One tool: what it says about itself, a form to try it, and what it answered. */
 
 import { api } from './api.js';
-import { button, duration, h, replace } from './dom.js';
+import { button, duration, h, props, replace } from './dom.js';
 import { jsonTree, showResult } from './result.js';
 import { schemaForm } from './schema-form.js';
 import { store, watch } from './store.js';
@@ -31,11 +31,11 @@ export class ToolTry {
   draw(tool) {
     const { annotations = {}, outputSchema } = tool;
     const tags = HINTS.filter(([key, value]) => annotations[key] === value).map(([, , word, tone]) =>
-      h('span.tag', { data: { tone }, title: 'As the server says' }, word),
+      h('span.tag', props({ data: { tone }, title: 'As the server says' }), word),
     );
     this.form = schemaForm(tool.inputSchema);
-    this.wrong = h('div', { role: 'alert' });
-    this.answer = h('div.answer', { aria: { live: 'polite' } });
+    this.wrong = h('div', props({ role: 'alert' }));
+    this.answer = h('div.answer', props({ aria: { live: 'polite' } }));
     this.stop = undefined;
     const go = button('Run', () => this.run(), { kind: 'primary' });
     this.cancel = button('Cancel', () => this.stop?.abort(), { kind: 'quiet' });
@@ -81,7 +81,11 @@ export class ToolTry {
     this.stop = new AbortController();
     this.cancel.hidden = false;
     const began = performance.now();
-    const progress = h('p.waiting', h('span.spinner', { aria: { hidden: 'true' } }), h('span', 'Running …'));
+    const progress = h(
+      'p.waiting',
+      h('span.spinner', props({ aria: { hidden: 'true' } })),
+      h('span', 'Running …'),
+    );
     replace(this.answer, h('section', h('h3', 'Answer'), progress));
     const unwatch = watch(['calls', 'questions'], () => this.showProgress(progress));
     try {
@@ -89,7 +93,7 @@ export class ToolTry {
       const took = performance.now() - began;
       const pill = h(
         'span.pill',
-        { data: { tone: result.isError ? 'bad' : 'good' } },
+        props({ data: { tone: result.isError ? 'bad' : 'good' } }),
         result.isError ? 'the tool says that it failed' : 'ok',
       );
       replace(

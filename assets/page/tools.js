@@ -1,7 +1,7 @@
 /** The view of tools: all of them, or those that fit what is typed, ranked as for a model and with the reason. */
 
 import { api } from './api.js';
-import { h, plural, replace } from './dom.js';
+import { h, plural, props, replace } from './dom.js';
 import { failed } from './notices.js';
 import { panes } from './panes.js';
 import { store, watch } from './store.js';
@@ -12,15 +12,18 @@ const TYPING_MS = 90;
 const MAX_RESULTS = 100;
 
 export function toolsView() {
-  const box = h('input.search', {
-    type: 'search',
-    placeholder: 'Say what you want to do …',
-    autocomplete: 'off',
-    spellcheck: false,
-    aria: { label: 'Search tools' },
-  });
-  const filter = h('select', { aria: { label: 'Only of one server' } });
-  const counted = h('span.counted', { role: 'status' });
+  const box = h(
+    'input.search',
+    props({
+      type: 'search',
+      placeholder: 'Say what you want to do …',
+      autocomplete: 'off',
+      spellcheck: false,
+      aria: { label: 'Search tools' },
+    }),
+  );
+  const filter = h('select', props({ aria: { label: 'Only of one server' } }));
+  const counted = h('span.counted', props({ role: 'status' }));
   const list = new VirtualList({
     label: 'Tools',
     rowHeight: 58,
@@ -60,8 +63,8 @@ export function toolsView() {
     const now = filter.value;
     replace(
       filter,
-      h('option', { value: '' }, 'All servers'),
-      ...names.map((name) => h('option', { value: name }, name)),
+      h('option', props({ value: '' }), 'All servers'),
+      ...names.map((name) => h('option', props({ value: name }), name)),
     );
     filter.value = names.includes(now) ? now : '';
   }
@@ -144,11 +147,11 @@ function drawRow({ tool, server, description, title, why = [], score, deferred }
       'span.tool-line',
       h('strong', tool),
       title !== undefined && title !== tool ? h('span.tool-title', title) : '',
-      deferred ? h('span.tag', { title: 'A model has to search for it' }, 'deferred') : '',
+      deferred ? h('span.tag', props({ title: 'A model has to search for it' }), 'deferred') : '',
       h('span.tool-server', server),
       score === undefined
         ? ''
-        : h('span.tool-score', { title: 'How well it fits, from 0 to 1' }, score.toFixed(2)),
+        : h('span.tool-score', props({ title: 'How well it fits, from 0 to 1' }), score.toFixed(2)),
     ),
     why.length === 0
       ? h('span.tool-about', firstLine(description))

@@ -1,6 +1,6 @@
 /** A list of any length of which only what can be seen is in the page. Rows have one height and take the keyboard. */
 
-import { h } from './dom.js';
+import { h, props } from './dom.js';
 
 const OVERSCAN_ROWS = 8;
 
@@ -21,17 +21,17 @@ export class VirtualList {
     this.rows = new Map();
     this.spare = [];
     this.active = -1;
-    this.space = h('div.space', { role: 'presentation' });
+    this.space = h('div.space', props({ role: 'presentation' }));
     this.none = h('p.none');
     this.element = h(
       'div.list',
-      {
+      props({
         tabIndex: 0,
         role: 'listbox',
         aria: { label },
         onscroll: () => this.schedule(),
         onkeydown: (event) => this.key(event),
-      },
+      }),
       this.none,
       this.space,
     );
@@ -94,7 +94,12 @@ export class VirtualList {
     const print = this.printOf(item);
     if (row.print !== print) {
       row.print = print;
-      this.render(item, row);
+      try {
+        this.render(item, row);
+      } catch (error) {
+        row.textContent = 'This row could not be shown.';
+        console.error(error);
+      }
     }
     if (row.dataset.at !== String(at)) {
       row.dataset.at = at;
@@ -108,7 +113,7 @@ export class VirtualList {
   }
 
   take(key) {
-    const row = this.spare.pop() ?? h('div.row', { role: 'option' });
+    const row = this.spare.pop() ?? h('div.row', props({ role: 'option' }));
     if (!row.isConnected) this.space.append(row);
     row.hidden = false;
     row.print = undefined;

@@ -15,6 +15,7 @@ import type { PlugboardError } from '../errors.ts';
 import type { Cancellable } from '../lib/cancellation.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emitter } from '../lib/emitter.ts';
+import type { HiddenReport } from '../policy/hidden-report.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { Berths } from './berths.ts';
 import type { InFlight } from './in-flight.ts';
@@ -81,6 +82,8 @@ export interface CallContext {
   readonly sandboxState: () => unknown;
   readonly events: Pick<Emitter<CallEvents>, 'emit'>;
   readonly log: (server: string, level: 'info' | 'warning', message: string) => void;
+  /** Called when hidden text was removed from an answer; reported once for each place. */
+  readonly hidden: HiddenReport;
   readonly outputs: OutputFiles;
   readonly audit: AuditLog;
   /** Where questions are put, so that every surface can show them. */

@@ -2,16 +2,18 @@
 
 import type { CallResult } from '../catalog/accept-result.ts';
 import { cleanBlock } from '../catalog/clean-block.ts';
-import { cleanValue, mapSame } from '../policy/clean-value.ts';
+import { cleanRecord, cleanValue, mapSame } from '../policy/clean-value.ts';
 
 export function cleanResult(result: CallResult): CallResult {
   const content = mapSame(result.content, cleanBlock);
-  const { structuredContent } = result;
+  const { structuredContent, _meta } = result;
   const structured = structuredContent === undefined ? undefined : cleanValue(structuredContent);
-  if (content === result.content && structured === structuredContent) return result;
+  const meta = _meta === undefined ? undefined : cleanRecord(_meta);
+  if (content === result.content && structured === structuredContent && meta === _meta) return result;
   return {
     ...result,
     content,
     ...(structured === undefined ? {} : { structuredContent: structured }),
+    ...(meta === undefined ? {} : { _meta: meta }),
   };
 }

@@ -24,6 +24,10 @@ export const shape: Stage = (context, next) => async (call) => {
   const raw = await next(call);
   if (!call.session.forModel) return raw;
   const cleaned = cleanResult(raw);
+  if (cleaned !== raw) {
+    const { tool } = settingsOf(call);
+    context.hidden(tool.server, `results of ${tool.tool}`);
+  }
   const result = hasUnwanted(context, cleaned) ? await withoutUnwanted(context, call, cleaned) : cleaned;
   const cost = costOf(result);
   const max = maxTokensOf(context, call);

@@ -171,6 +171,10 @@ function acceptArgument(raw: unknown, note: (text: string) => void): PromptArgum
     note('an argument without a name is left out');
     return [];
   }
+  if (hidesText(name)) {
+    note('an argument whose name is written with characters that nobody sees is left out');
+    return [];
+  }
   const title = acceptText(raw, 'title', MAX_TITLE_CHARS, note);
   const description = acceptText(raw, 'description', MAX_DESCRIPTION_CHARS, note);
   const required = raw['required'];

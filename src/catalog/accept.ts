@@ -1,7 +1,7 @@
 /** Tolerant reading of one tool out of `tools/list`: mends what has one meaning, rejects what has none. */
 
 import { isRecord } from '../lib/json-rpc.ts';
-import { hidesText } from '../policy/clean.ts';
+import { clean } from '../policy/clean.ts';
 import { cleanSchema } from '../policy/clean-schema.ts';
 import { readParamHeaders } from './param-headers.ts';
 import type { ToolAnnotations } from './tool.ts';
@@ -244,7 +244,7 @@ function faultOf(schema: JsonObject): string | undefined {
 }
 
 function holdsHidden(json: string): boolean {
-  return hidesText(json) || json.includes('\\u001b');
+  return json.includes('\\u001b') || clean(json) !== json;
 }
 
 export function kindOf(value: unknown): string {

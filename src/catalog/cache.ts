@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Home } from '../config/home.ts';
-import type { Era } from '../connection/eras.ts';
+import { asImplementation, type Era, type Implementation } from '../connection/eras.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -24,6 +24,8 @@ export interface CachedList {
   readonly era: Era;
   readonly protocolVersion: string;
   readonly instructions?: string;
+  /** Absent in files of older versions. */
+  readonly serverInfo?: Implementation;
   /** Whether mirrored headers matter to this server. */
   readonly http: boolean;
   readonly items: readonly unknown[];
@@ -86,12 +88,14 @@ export function parseCachedList(text: string): CachedList | undefined {
 
 function listOf(value: Readonly<Record<string, unknown>>): CachedList | undefined {
   const { era, protocolVersion, instructions, http, items, ttlMs, offers, seal } = value;
+  const serverInfo = asImplementation(value['serverInfo']);
   if ((era !== 'modern' && era !== 'legacy') || typeof protocolVersion !== 'string') return undefined;
   if (!Array.isArray(items)) return undefined;
   return {
     era,
     protocolVersion,
     ...(typeof instructions === 'string' ? { instructions } : {}),
+    ...(serverInfo === undefined ? {} : { serverInfo }),
     http: http === true,
     items,
     ...(typeof ttlMs === 'number' ? { ttlMs } : {}),

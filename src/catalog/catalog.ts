@@ -5,6 +5,8 @@ import type { EntryBase } from '../config/entry.ts';
 import type { RuleNames, Spellings } from '../policy/approval.ts';
 import { clean } from '../policy/clean.ts';
 import { cleanSchema } from '../policy/clean-schema.ts';
+import { cleanRecord } from '../policy/clean-value.ts';
+import type { HiddenReport } from '../policy/hidden-report.ts';
 import type { AcceptedTool } from './accept.ts';
 import { acceptTools } from './accept-lists.ts';
 import { toolFilter } from './filter.ts';
@@ -74,10 +76,13 @@ export class Catalog {
   #version = 0;
   #snapshot: Snapshot | undefined;
 
+  readonly #hidden: HiddenReport | undefined;
+
   /** @param reserved names of the host's own tools, which no server's may take. */
-  constructor(naming: Naming, reserved: readonly string[] = []) {
+  constructor(naming: Naming, reserved: readonly string[] = [], hidden?: HiddenReport) {
     this.naming = naming;
     this.#reserved = reserved;
+    this.#hidden = hidden;
   }
 
   /** False when all of this was known: then nothing that was made of it has to be made again. */
@@ -102,11 +107,12 @@ export class Catalog {
     return this.#snapshot;
   }
 
-  #cleaned(accepted: AcceptedTool): CleanedTool {
+  #cleaned(server: string, accepted: AcceptedTool): CleanedTool {
     let tool = this.#presented.get(accepted);
     if (tool === undefined) {
       tool = present(accepted);
       this.#presented.set(accepted, tool);
+      if (wasCleaned(accepted, tool)) this.#hidden?.(server, `the definition of ${oneLine(accepted.name)}`);
     }
     return tool;
   }
@@ -132,7 +138,7 @@ export class Catalog {
       for (const accepted of [...listing.tools].sort((a, b) => compare(a.name, b.name))) {
         const name = own.nameOf(server, accepted.name);
         if (name === undefined || byName.has(name) || !passes(accepted.name)) continue;
-        const tool = { name, server, ...this.#cleaned(accepted) };
+        const tool = { name, server, ...this.#cleaned(server, accepted) };
         tools.push(tool);
         byName.set(name, tool);
       }
@@ -246,8 +252,21 @@ function present(accepted: AcceptedTool): CleanedTool {
     inputSchema: cleanSchema(accepted.inputSchema),
     ...(outputSchema === undefined ? {} : { outputSchema: cleanSchema(outputSchema) }),
     ...(annotations === undefined ? {} : { annotations: cleanAnnotations(annotations) }),
-    ...(_meta === undefined ? {} : { _meta }),
+    ...(_meta === undefined ? {} : { _meta: cleanRecord(_meta) }),
   };
+}
+
+/** Whether anything was removed; a title that was only folded into one line is not meant. */
+function wasCleaned(accepted: AcceptedTool, shown: CleanedTool): boolean {
+  const { title = '', annotations } = accepted;
+  return (
+    shown.description !== accepted.description ||
+    shown.inputSchema !== accepted.inputSchema ||
+    shown.outputSchema !== accepted.outputSchema ||
+    shown._meta !== accepted._meta ||
+    clean(title) !== title ||
+    clean(annotations?.title ?? '') !== (annotations?.title ?? '')
+  );
 }
 
 function cleanAnnotations(annotations: ToolAnnotations): ToolAnnotations {

@@ -1,9 +1,18 @@
 /** Blocks of results, prompts and resources as a model may read them; what is clean already is given back as it is. */
 
 import { clean, visibleUri } from '../policy/clean.ts';
+import { cleanRecord } from '../policy/clean-value.ts';
 import type { ContentBlock, ResourceContents } from './accept-result.ts';
 
 export function cleanBlock(block: ContentBlock): ContentBlock {
+  const { annotations, _meta } = block;
+  return changed(cleanFields(block), {
+    ...(annotations === undefined ? {} : { annotations: cleanRecord(annotations) }),
+    ...(_meta === undefined ? {} : { _meta: cleanRecord(_meta) }),
+  });
+}
+
+function cleanFields(block: ContentBlock): ContentBlock {
   switch (block.type) {
     case 'text': {
       const text = clean(block.text);
@@ -29,13 +38,25 @@ export function cleanBlock(block: ContentBlock): ContentBlock {
   }
 }
 
-/** Text as a model may read it; bytes stay bytes. */
-export function cleanContents(contents: ResourceContents): ResourceContents {
-  const { uri, mimeType } = contents;
-  const fields = { uri: visibleUri(uri), ...(mimeType === undefined ? {} : { mimeType: line(mimeType) }) };
-  return 'text' in contents
-    ? changed(contents, { ...fields, text: clean(contents.text) })
-    : changed(contents, fields);
+/** Programs that run them, and digests that are compared: one changed byte breaks them. */
+const VERBATIM = /^(?:ui|skill):/i;
+
+/** Whether the contents of an address are passed on byte for byte. */
+export function isVerbatim(uri: string): boolean {
+  return VERBATIM.test(uri);
+}
+
+/** Text as a model may read it; bytes stay bytes. @param asked the address that was read, where one was. */
+export function cleanContents(contents: ResourceContents, asked: string = contents.uri): ResourceContents {
+  const { uri, mimeType, _meta } = contents;
+  const fields = {
+    uri: visibleUri(uri),
+    ...(mimeType === undefined ? {} : { mimeType: line(mimeType) }),
+    ...(_meta === undefined ? {} : { _meta: cleanRecord(_meta) }),
+  };
+  // A server cannot choose this by the address in its answer.
+  const isText = 'text' in contents && !(isVerbatim(asked) && isVerbatim(uri));
+  return isText ? changed(contents, { ...fields, text: clean(contents.text) }) : changed(contents, fields);
 }
 
 function line(text: string): string {

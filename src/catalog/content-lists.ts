@@ -6,6 +6,10 @@ import type { ListKind } from '../connection/listing.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json-rpc.ts';
+import { cleanValue } from '../policy/clean-value.ts';
+import type { HiddenReport } from '../policy/hidden-report.ts';
+import type { PinnedPart } from '../policy/pins.ts';
+import type { Pins } from '../policy/pins-store.ts';
 import type { AcceptedList } from './accept-lists.ts';
 import type { ContentCache } from './content-cache.ts';
 
@@ -31,9 +35,13 @@ export interface ContentListOptions<T> {
   readonly accept: (raw: unknown) => AcceptedList<T>;
   readonly clock: Clock;
   readonly warn: (server: string, message: string) => void;
+  readonly hidden: HiddenReport;
   readonly cache: ContentCache;
   /** The key of a server in the caches; undefined while a variable of its entry is missing. */
   readonly keyOf: (connection: Connection) => Promise<string | undefined>;
+  /** Which members are not held back by the pins; their definitions are what is compared. */
+  readonly pins: Pick<Pins, 'checkParts' | 'generation'>;
+  readonly partOf: (item: T) => PinnedPart;
   /** A list was read from its server. */
   readonly read: (connection: Connection, items: readonly unknown[]) => void;
 }
@@ -63,6 +71,11 @@ export class ContentList<T> {
   readonly #recalled = new WeakMap<Connection, Recalled<T> | undefined>();
   /** Servers that announced a change since their list was read. */
   readonly #changed = new WeakSet<Connection>();
+  /** By list: its members without those that are held back, as the pins were then. */
+  readonly #admitted = new WeakMap<
+    readonly T[],
+    { readonly generation: number; readonly items: readonly T[] }
+  >();
   #writing: Promise<void> = Promise.resolve();
 
   constructor(options: ContentListOptions<T>) {
@@ -78,7 +91,31 @@ export class ContentList<T> {
   }
 
   /** The list of one server, which is connected for it where necessary. */
-  of(connection: Connection): Promise<readonly T[]> {
+  async of(connection: Connection): Promise<readonly T[]> {
+    return this.#admit(connection, await this.#whole(connection));
+  }
+
+  /** Looks again at what is held back; whether something else is admitted now. */
+  review(connection: Connection): boolean {
+    const items = this.#last.get(connection)?.items ?? this.#recalled.get(connection)?.items;
+    if (items === undefined) return false;
+    const before = this.#admitted.get(items)?.items;
+    return before !== undefined && before.length !== this.#admit(connection, items).length;
+  }
+
+  #admit(connection: Connection, items: readonly T[]): readonly T[] {
+    const { pins, kind, partOf, warn } = this.#options;
+    const known = this.#admitted.get(items);
+    if (known?.generation === pins.generation) return known.items;
+    const held = pins.checkParts(connection.spec, kind, items.map(partOf), (message) =>
+      warn(connection.name, message),
+    );
+    const admitted = held.size === 0 ? items : items.filter((item) => !held.has(partOf(item).id));
+    this.#admitted.set(items, { generation: pins.generation, items: admitted });
+    return admitted;
+  }
+
+  #whole(connection: Connection): Promise<readonly T[]> {
     const asking = this.#asking.get(connection);
     if (asking !== undefined) return asking;
     const last = this.#last.get(connection);
@@ -104,8 +141,9 @@ export class ContentList<T> {
   knownNow(connection: Connection): KnownList<T> | undefined {
     const last = this.#last.get(connection);
     const recalled = this.#recalled.get(connection);
-    const items = last?.items ?? recalled?.items;
-    if (items === undefined) return undefined;
+    const whole = last?.items ?? recalled?.items;
+    if (whole === undefined) return undefined;
+    const items = this.#admit(connection, whole);
     if (this.#changed.has(connection)) return { items, state: 'changed' };
     const good =
       last === undefined
@@ -150,6 +188,8 @@ export class ContentList<T> {
     const goodForMs = ttlMs ?? (announced ? Number.POSITIVE_INFINITY : UNANNOUNCED_MS);
     const list = accept(items);
     this.#complain(connection.name, list, cut);
+    if (cleanValue(list.accepted) !== list.accepted)
+      this.#options.hidden(connection.name, `the list of ${NAMES[kind]}`);
     // A list that was cut short is good enough to work with, not to be remembered.
     if (cut === undefined) this.#write(connection, items, ttlMs);
     const read = { items: list.accepted, by: connection.negotiated, goodUntil: clock.now() + goodForMs };
@@ -160,7 +200,7 @@ export class ContentList<T> {
   #keep(connection: Connection, read: LastRead<T>, isNewest: boolean): void {
     if (isNewest) this.#changed.delete(connection);
     this.#last.set(connection, read);
-    this.#options.read(connection, read.items);
+    this.#options.read(connection, this.#admit(connection, read.items));
   }
 
   #write(connection: Connection, items: readonly unknown[], ttlMs: number | undefined): void {

@@ -2,7 +2,9 @@
 
 import type { ServerEntry, ServerSpec } from '../config/entry.ts';
 import type { Connection } from '../connection/connection.ts';
-import { INSTRUCTIONS } from '../policy/pins.ts';
+import { clean } from '../policy/clean.ts';
+import type { HiddenReport } from '../policy/hidden-report.ts';
+import { IDENTITY, INSTRUCTIONS } from '../policy/pins.ts';
 import type { PinnedResult, Pins } from '../policy/pins-store.ts';
 import { type CachedList, type CatalogCache, cacheKey, type Found } from './cache.ts';
 import { type Catalog, oneLine, readListing, type ServerListing } from './catalog.ts';
@@ -21,6 +23,7 @@ export interface IntakeOptions {
   /** The list of a server that need not be asked for it. */
   readonly brought: (spec: ServerSpec) => Promise<CachedList | undefined>;
   readonly warn: (server: string, message: string) => void;
+  readonly hidden: HiddenReport;
   readonly pins: Pins;
   /** Told which tools a server has, for those who will not load the catalog to know it. */
   readonly known: KnownToolsKeeper;
@@ -120,6 +123,7 @@ export class Intake {
       era: negotiated.era,
       protocolVersion: negotiated.protocolVersion,
       ...(negotiated.instructions === undefined ? {} : { instructions: negotiated.instructions }),
+      ...(negotiated.serverInfo === undefined ? {} : { serverInfo: negotiated.serverInfo }),
       http: transportKind === 'http',
       items: tools.items,
       offers: CAPABILITIES.filter((capability) => isDeclared(negotiated, capability)),
@@ -140,7 +144,6 @@ export class Intake {
 
   /** Looks again at what is held back: somebody may have accepted it. Says whose tools are different now. */
   async review(): Promise<readonly string[]> {
-    if (this.#withHeld.size === 0) return [];
     await this.#options.pins.reload();
     const freed: string[] = [];
     for (const [name, { spec, list }] of [...this.#withHeld]) {
@@ -165,9 +168,16 @@ export class Intake {
     for (const warning of listing.warnings) warn(spec.name, warning);
     for (const { tool, reason } of listing.quarantined) warn(spec.name, `${tool} is left out: ${reason}`);
     const { instructions } = list;
-    const said = { tools: listing.tools, ...(instructions === undefined ? {} : { instructions }) };
+    if (instructions !== undefined && clean(instructions) !== instructions)
+      this.#options.hidden(spec.name, 'its instructions');
+    const said = {
+      tools: listing.tools,
+      ...(instructions === undefined ? {} : { instructions }),
+      identity: list.serverInfo,
+      offers: list.offers,
+    };
     const pinned = pins.check(spec, said, (message) => warn(spec.name, message), list.seal);
-    const isFree = pinned.held.size === 0 && !pinned.holdsInstructions;
+    const isFree = pinned.held.size === 0 && !pinned.holdsInstructions && !pinned.holdsIdentity;
     if (isFree) this.#withHeld.delete(spec.name);
     else this.#withHeld.set(spec.name, { spec, list });
     const isNew = catalog.set(spec.name, spec.entry, isFree ? listing : withoutHeld(listing, pinned));
@@ -189,6 +199,7 @@ export class Intake {
 }
 
 const HELD_REASON = 'it is not what it was when it was first seen; plugboard pins shows what changed';
+const NEW_REASON = 'it is new since the server was first seen; plugboard pins shows it';
 
 function withoutHeld(listing: ServerListing, pinned: PinnedResult): ServerListing {
   const { instructions, ...rest } = listing;
@@ -200,7 +211,11 @@ function withoutHeld(listing: ServerListing, pinned: PinnedResult): ServerListin
     held,
     quarantined: [
       ...listing.quarantined,
-      ...held.map(({ name }) => ({ tool: oneLine(name), reason: HELD_REASON })),
+      ...(pinned.holdsIdentity ? [{ tool: IDENTITY, reason: HELD_REASON }] : []),
+      ...held.map(({ name }) => ({
+        tool: oneLine(name),
+        reason: pinned.added.has(name) ? NEW_REASON : HELD_REASON,
+      })),
       ...(pinned.holdsInstructions ? [{ tool: INSTRUCTIONS, reason: HELD_REASON }] : []),
     ],
     ...(instructions === undefined || pinned.holdsInstructions ? {} : { instructions }),

@@ -8,6 +8,7 @@ import { isRecord } from '../lib/json-rpc.ts';
 import { nearest } from '../lib/nearest.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { clean } from '../policy/clean.ts';
+import { cleanRecord, mapSame } from '../policy/clean-value.ts';
 import type { Prompt, PromptArgument } from './accept-lists.ts';
 import { acceptContentBlock, type ContentBlock } from './accept-result.ts';
 import { cleanBlock } from './clean-block.ts';
@@ -37,7 +38,7 @@ export type PromptArguments = Readonly<Record<string, string>>;
 
 /** Cleaned but for its name and its arguments' names, which have to stay what the server calls them. */
 export function presentPrompt(command: string, server: string, prompt: Prompt): ListedPrompt {
-  const { title, description } = prompt;
+  const { title, description, _meta } = prompt;
   return {
     command,
     server,
@@ -45,6 +46,7 @@ export function presentPrompt(command: string, server: string, prompt: Prompt): 
     ...(title === undefined ? {} : { title: clean(title, { multiline: false }) }),
     ...(description === undefined ? {} : { description: clean(description) }),
     ...(prompt.arguments === undefined ? {} : { arguments: prompt.arguments.map(presentArgument) }),
+    ...(_meta === undefined ? {} : { _meta: cleanRecord(_meta) }),
   };
 }
 
@@ -63,13 +65,15 @@ export interface GetPromptOptions {
   /** What the server lists, where that is known. */
   readonly listed: readonly Prompt[];
   readonly warn: (message: string) => void;
+  /** Called when hidden text was removed. @param place where it was. */
+  readonly hidden: (place: string) => void;
 }
 
 export async function getPrompt(
   connection: Connection,
   name: string,
   given: Readonly<Record<string, unknown>>,
-  { request, forModel, listed, warn }: GetPromptOptions,
+  { request, forModel, listed, warn, hidden }: GetPromptOptions,
 ): Promise<PromptResult> {
   const server = connection.name;
   const args = asArguments(server, name, given);
@@ -80,7 +84,11 @@ export async function getPrompt(
     .catch((error: unknown) => {
       throw getFailure(server, name, listed, asPlugboardError(error));
     });
-  return acceptPrompt(server, name, raw, forModel, warn);
+  const result = acceptPrompt(server, name, raw, warn);
+  if (!forModel) return result;
+  const messages = mapSame(result.messages, cleanMessage);
+  if (messages !== result.messages) hidden(`the messages of the prompt ${shown(name)}`);
+  return { ...result, messages };
 }
 
 /** Names what is missing before a server says it in its own way, or does not. */
@@ -127,7 +135,6 @@ function acceptPrompt(
   server: string,
   name: string,
   raw: unknown,
-  forModel: boolean,
   warn: (message: string) => void,
 ): PromptResult {
   const record = isRecord(raw) ? raw : {};
@@ -151,12 +158,12 @@ function acceptPrompt(
   const complain = (text: string): void => warn(`prompt ${shown(name)}: ${text}`);
   return {
     ...(typeof description === 'string' ? { description: clean(description) } : {}),
-    messages: messages.flatMap((message: unknown) => acceptMessage(message, forModel, complain)),
+    messages: messages.flatMap((message: unknown) => acceptMessage(message, complain)),
   };
 }
 
 /** One message of a server as one or, where it has a list of blocks, as several of ours. */
-function acceptMessage(raw: unknown, forModel: boolean, warn: (text: string) => void): PromptMessage[] {
+function acceptMessage(raw: unknown, warn: (text: string) => void): PromptMessage[] {
   const message = isRecord(raw) ? raw : { content: raw };
   const { role, content } = message;
   if (role !== 'user' && role !== 'assistant')
@@ -166,9 +173,14 @@ function acceptMessage(raw: unknown, forModel: boolean, warn: (text: string) => 
     const block = acceptContentBlock(typeof each === 'string' ? { type: 'text', text: each } : each, warn);
     return {
       role: role === 'assistant' ? 'assistant' : 'user',
-      content: forModel ? cleanBlock(block) : block,
+      content: block,
     };
   });
+}
+
+function cleanMessage(message: PromptMessage): PromptMessage {
+  const content = cleanBlock(message.content);
+  return content === message.content ? message : { ...message, content };
 }
 
 function getFailure(

@@ -6,7 +6,8 @@ import { patienceHint } from '../connection/reasons.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { shellWord } from '../lib/shell-word.ts';
-import { clean } from '../policy/clean.ts';
+import { clean, visibleUri } from '../policy/clean.ts';
+import { cleanRecord } from '../policy/clean-value.ts';
 import type { Resource, ResourceTemplate } from './accept-lists.ts';
 import { acceptResourceContents, type ResourceContents } from './accept-result.ts';
 import { cleanContents } from './clean-block.ts';
@@ -44,13 +45,16 @@ export function presentTemplate(server: string, template: ResourceTemplate): Lis
   return { ...template, ...cleanWords(template), server };
 }
 
-type Words = Pick<Resource, 'name' | 'title' | 'description'>;
+type Words = Pick<Resource, 'name' | 'title' | 'description' | 'mimeType' | 'annotations' | '_meta'>;
 
-function cleanWords({ name, title, description }: Words): Words {
+function cleanWords({ name, title, description, mimeType, annotations, _meta }: Words): Words {
   return {
     name: clean(name, { multiline: false }),
     ...(title === undefined ? {} : { title: clean(title, { multiline: false }) }),
     ...(description === undefined ? {} : { description: clean(description) }),
+    ...(mimeType === undefined ? {} : { mimeType: clean(mimeType, { multiline: false }) }),
+    ...(annotations === undefined ? {} : { annotations: cleanRecord(annotations) }),
+    ...(_meta === undefined ? {} : { _meta: cleanRecord(_meta) }),
   };
 }
 
@@ -59,12 +63,14 @@ export interface ReadResourceOptions {
   /** A model reads it: text is cleaned. */
   readonly forModel: boolean;
   readonly warn: (message: string) => void;
+  /** Called when hidden text was removed. @param place where it was. */
+  readonly hidden: (place: string) => void;
 }
 
 export async function readResource(
   connection: Connection,
   uri: string,
-  { request, forModel, warn }: ReadResourceOptions,
+  { request, forModel, warn, hidden }: ReadResourceOptions,
 ): Promise<ReadResult> {
   if (uri === '') throw new PlugboardError('INVALID_ARGUMENTS', 'the address of a resource cannot be empty');
   const raw = await connection.request('resources/read', { uri }, request).catch((error: unknown) => {
@@ -90,7 +96,10 @@ export async function readResource(
     const named = isRecord(part) && typeof part['uri'] !== 'string' ? { ...part, uri } : part;
     const accepted = acceptResourceContents(named, (text) => warn(`${uri}: ${text}`));
     if (accepted === undefined) warn(`${uri}: a part with neither text nor blob is left out`);
-    return accepted === undefined ? [] : [forModel ? cleanContents(accepted) : accepted];
+    if (accepted === undefined || !forModel) return accepted ?? [];
+    const cleaned = cleanContents(accepted, uri);
+    if (cleaned !== accepted) hidden(`the contents of ${visibleUri(uri)}`);
+    return [cleaned];
   });
   return { contents };
 }

@@ -87,7 +87,8 @@ export class Output {
 
   /** One or more lines of a result for people; nothing with `--json`. */
   line(text: string): void {
-    if (!this.json && !this.#signal.aborted) this.write(`${text}\n`);
+    if (!this.json && !this.#signal.aborted)
+      this.write(`${this.#stdout.isTerminal ? forTerminal(text) : text}\n`);
   }
 
   /** Bytes to stdout as they are. */
@@ -97,7 +98,7 @@ export class Output {
 
   /** Diagnostics and progress. */
   note(text: string): void {
-    this.#stderr.write(`${text}\n`);
+    this.#stderr.write(`${this.#stderr.isTerminal ? forTerminal(text) : text}\n`);
   }
 
   /** Text to stderr as it is, for what is redrawn. */
@@ -113,4 +114,9 @@ export class Output {
   async drained(): Promise<void> {
     await Promise.all([this.#stdout.flushed(), this.#stderr.flushed()]);
   }
+}
+
+/** A line end of one carriage return would let a text overwrite the line that it is in. */
+export function forTerminal(text: string): string {
+  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
 }

@@ -46,7 +46,9 @@ export function readForm(schema: unknown): Form | { readonly refused: string } {
   if (!isRecord(schema) || !isRecord(schema['properties'])) return { refused: 'it has no properties' };
   const names = Object.keys(schema['properties']);
   if (names.length > MAX_FIELDS) return { refused: `it has more than ${MAX_FIELDS} fields` };
-  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  const { type, required = [] } = schema;
+  if (type !== undefined && type !== 'object') return { refused: 'it is not of type object' };
+  if (!isTexts(required)) return { refused: 'required is not a list of names' };
   const fields: Field[] = [];
   for (const name of names) {
     const field = readField(name, schema['properties'][name], required.includes(name));
@@ -90,6 +92,8 @@ function readField(name: string, raw: unknown, required: boolean): Field | strin
   const kind = kindOf(raw);
   if (typeof kind === 'string') return kind;
   const { title, description, default: given } = raw;
+  if (!isTextOrNone(title)) return 'has a title that is not a text';
+  if (!isTextOrNone(description)) return 'has a description that is not a text';
   // A default that breaks the server's own rules is none.
   const fallback =
     given !== undefined && given !== null && kind.check(given) === undefined && !isSly(given, kind)
@@ -253,6 +257,8 @@ interface Option {
 
 function readOptions(plain: unknown, titled: unknown, names: unknown): readonly Option[] | string {
   const list = Array.isArray(titled) ? titled : plain;
+  if (names !== undefined && names !== null && !isTexts(names))
+    return 'has names of options that are not texts';
   if (!Array.isArray(list) || list.length === 0) return 'has nothing to choose from';
   if (list.length > MAX_OPTIONS) return `has more than ${MAX_OPTIONS} options`;
   const options: Option[] = [];
@@ -260,6 +266,7 @@ function readOptions(plain: unknown, titled: unknown, names: unknown): readonly 
     const value = isRecord(one) ? one['const'] : one;
     const name = isRecord(one) ? one['title'] : Array.isArray(names) ? names[at] : undefined;
     if (typeof value !== 'string') return 'has options that are not texts';
+    if (!isTextOrNone(name)) return 'has an option whose title is not a text';
     options.push({ const: value, ...titleOf(name, value) });
   }
   return options;
@@ -272,6 +279,14 @@ function isTitled(options: readonly Option[]): boolean {
 function shownValues(values: ReadonlySet<string>): string {
   const shown = [...values].slice(0, 12).map((value) => JSON.stringify(value));
   return values.size > shown.length ? `${shown.join(', ')}, …` : shown.join(', ');
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
+function isTextOrNone(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === 'string';
 }
 
 function label(value: string): string {

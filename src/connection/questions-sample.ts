@@ -3,7 +3,7 @@
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
-import { cleanValue } from '../policy/clean-value.ts';
+import { cleanRecord } from '../policy/clean-value.ts';
 import type { Params } from './peer.ts';
 
 /** The longest completion that a server can get; it may ask for less. */
@@ -61,14 +61,70 @@ export function createSampleLimits(clock: Clock): SampleLimits {
 /** The request as the model's owner gets it: read, and within the ceiling. */
 export function readSampleParams(params: Params): Params {
   const { messages, maxTokens } = params;
-  if (!Array.isArray(messages) || !messages.every(isRecord) || messages.length > MAX_MESSAGES) {
+  if (!Array.isArray(messages) || messages.length > MAX_MESSAGES) {
     throw invalid(`messages have to be a list of at most ${MAX_MESSAGES}`);
   }
   if (params['tools'] !== undefined || params['toolChoice'] !== undefined) {
     throw invalid('this client did not say that completions may use tools');
   }
+  for (const message of messages) checkMessage(message);
+  for (const [name, { is, words }] of Object.entries(MEMBERS)) {
+    const member = params[name];
+    if (member !== undefined && member !== null && !is(member)) throw invalid(`${name} has to be ${words}`);
+  }
+  const present = Object.fromEntries(Object.entries(params).filter(([, member]) => member !== null));
   const wanted = typeof maxTokens === 'number' && maxTokens >= 1 ? Math.trunc(maxTokens) : MAX_SAMPLE_TOKENS;
-  return { ...(cleanValue(params) as Params), maxTokens: Math.min(wanted, MAX_SAMPLE_TOKENS) };
+  return { ...cleanRecord(present), maxTokens: Math.min(wanted, MAX_SAMPLE_TOKENS) };
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isNumber = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value);
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+const isOptional = (value: unknown, is: (value: unknown) => boolean): boolean =>
+  value === undefined || value === null || is(value);
+
+/** The types of everything that a surface may show: a value of another type never reaches one. */
+const MEMBERS: Readonly<
+  Record<string, { readonly is: (value: unknown) => boolean; readonly words: string }>
+> = {
+  systemPrompt: { is: isText, words: 'a text' },
+  includeContext: { is: isText, words: 'a text' },
+  temperature: { is: isNumber, words: 'a number' },
+  maxTokens: { is: isNumber, words: 'a number' },
+  stopSequences: { is: isTexts, words: 'a list of texts' },
+  modelPreferences: { is: isPreferences, words: 'hints by name and priorities from 0 to 1' },
+  metadata: { is: isRecord, words: 'an object' },
+  _meta: { is: isRecord, words: 'an object' },
+};
+
+function isPreferences(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { hints, costPriority, speedPriority, intelligencePriority } = value;
+  const isHint = (hint: unknown): boolean => isRecord(hint) && isOptional(hint['name'], isText);
+  return (
+    isOptional(hints, (list) => Array.isArray(list) && list.every(isHint)) &&
+    [costPriority, speedPriority, intelligencePriority].every((priority) => isOptional(priority, isNumber))
+  );
+}
+
+function checkMessage(message: unknown): void {
+  if (!isRecord(message)) throw invalid('a message has to be an object');
+  const { role, content } = message;
+  if (role !== 'user' && role !== 'assistant')
+    throw invalid('the role of a message has to be user or assistant');
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
+  if (!blocks.every(isBlock)) throw invalid('the content of a message has to be text, an image or audio');
+}
+
+function isBlock(block: unknown): boolean {
+  if (!isRecord(block)) return false;
+  const { type, text, data, mimeType, annotations, _meta } = block;
+  const isKnown = type === 'text' ? isText(text) : isMedia(type) && isText(data) && isText(mimeType);
+  return isKnown && isOptional(annotations, isRecord) && isOptional(_meta, isRecord);
+}
+
+function isMedia(type: unknown): boolean {
+  return type === 'image' || type === 'audio';
 }
 
 /** What is wrong with what the callback gave, if anything. */

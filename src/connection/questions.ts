@@ -9,6 +9,7 @@ import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord, RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
+import type { HiddenReport } from '../policy/hidden-report.ts';
 import { methodNotFound, type Params } from './peer.ts';
 import type { Board, QuestionId } from './questions-board.ts';
 import { readForm } from './questions-form.ts';
@@ -98,6 +99,7 @@ export interface QuestionsOptions {
   readonly board: Board;
   readonly clock: Clock;
   readonly log: (server: string, level: 'warning' | 'error', message: string) => void;
+  readonly hidden: HiddenReport;
   readonly openUrl: ((url: string) => void | Promise<void>) | undefined;
 }
 
@@ -115,9 +117,13 @@ export function createQuestions(options: QuestionsOptions): Questions {
       switch (method) {
         case 'elicitation/create':
           if (!canElicit(declared)) break;
-          return params['mode'] === 'url'
-            ? elicitUrl(options, server, params, to)
-            : elicitForm(options, server, params, to);
+          switch (params['mode'] ?? 'form') {
+            case 'url':
+              return elicitUrl(options, server, params, to);
+            case 'form':
+              return elicitForm(options, server, params, to);
+          }
+          throw refuse(options, server, 'question', 'its mode has to be form or url');
         case 'sampling/createMessage': {
           const { sample } = to.asked;
           if (sample === undefined) break;
@@ -147,7 +153,7 @@ async function elicitForm(
   if ('refused' in form) throw refuse(options, server, 'form', form.refused);
   const answer = await elicit(options, server, to, {
     mode: 'form',
-    message: messageOf(params),
+    message: messageOf(options, server, 'form', params),
     schema: form.schema,
     ...(form.asksForSecret ? { warning: ASKS_FOR_SECRET } : {}),
   });
@@ -171,7 +177,11 @@ async function elicitUrl(
 ): Promise<ElicitAnswer> {
   const shown = readUrl(params['url']);
   if ('refused' in shown) throw refuse(options, server, 'url', shown.refused);
-  const answer = await elicit(options, server, to, { mode: 'url', message: messageOf(params), ...shown });
+  const answer = await elicit(options, server, to, {
+    mode: 'url',
+    message: messageOf(options, server, 'url', params),
+    ...shown,
+  });
   if (answer.action !== 'accept') return answer;
   // Only here, after a yes.
   await Promise.resolve(options.openUrl?.(shown.url)).catch((error: unknown) => {
@@ -240,8 +250,11 @@ function keyOf({ key }: AnswerTo): { readonly key?: string } {
   return key !== undefined && KEY.test(key) ? { key } : {};
 }
 
-function messageOf({ message }: Params): string {
-  return clean(typeof message === 'string' ? message : '', { max: MAX_MESSAGE_CHARS });
+function messageOf(options: QuestionsOptions, server: string, mode: string, { message }: Params): string {
+  if (message === undefined || message === null) return '';
+  if (typeof message !== 'string') throw refuse(options, server, mode, 'its message is not a text');
+  if (clean(message) !== message) options.hidden(server, 'its questions');
+  return clean(message, { max: MAX_MESSAGE_CHARS });
 }
 
 function refuse(options: QuestionsOptions, server: string, mode: string, why: string): PlugboardError {

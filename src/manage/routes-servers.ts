@@ -112,6 +112,25 @@ export function serverRoutes(host: Host, logins: WaitingLogins): readonly JsonRo
         return host.describe(nameIn(params));
       },
     },
+    {
+      method: 'GET',
+      path: '/api/servers/{name}/pins',
+      operation: 'listHeld',
+      summary: 'What is held back of a server because it is new or has changed, with the differences.',
+      answer: ref('Held'),
+      fails: [404],
+      handle: ({ params }) => host.heldBack(nameIn(params)),
+    },
+    {
+      method: 'POST',
+      path: '/api/servers/{name}/pins',
+      operation: 'acceptHeld',
+      summary: 'Accept what is held back, as it was shown: with the digest of that answer.',
+      body: 'HeldAnswer',
+      answer: ref('Held'),
+      fails: [404],
+      handle: ({ params, body }) => host.acceptHeldBack(nameIn(params), String(body['digest'])),
+    },
     ...loginRoutes(host, logins),
   ];
 }

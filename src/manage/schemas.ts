@@ -39,6 +39,8 @@ export type SchemaName =
   | 'Server'
   | 'Problem'
   | 'NewServer'
+  | 'Held'
+  | 'HeldAnswer'
   | 'Tool'
   | 'SearchResult'
   | 'NewCall'
@@ -116,6 +118,11 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
       },
     },
   ),
+  Held: object({
+    held: list(object({ server: text, tool: text, diff: text }, { kind: text })),
+    digest: text,
+  }),
+  HeldAnswer: object({ digest: text }),
   Tool: object(
     { name: text, server: text, tool: text, description: text, inputSchema: anyObject },
     { title: text, outputSchema: anyObject, annotations: anyObject, deferred: flag, _meta: anyObject },

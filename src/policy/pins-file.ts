@@ -7,15 +7,24 @@ import { errorCode } from '../lib/error-code.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { replaceFile, updateFile } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';
-import type { PinnedTool } from './pins.ts';
+import type { PinnedKind, PinnedPart, PinnedTool } from './pins.ts';
 import { PinBook } from './pins-book.ts';
 
 const MAX_DEFINITIONS_BYTES: number = 64 * 1024 * 1024;
 
+/** A definition as it was pinned, and as it is held back. */
+export interface Versions<T> {
+  readonly pinned?: T;
+  readonly held?: T;
+}
+
 /** What the hashes of one server stand for. */
 export interface Definitions {
-  readonly tools: Readonly<Record<string, { readonly pinned?: PinnedTool; readonly held?: PinnedTool }>>;
-  readonly instructions?: { readonly pinned?: string; readonly held?: string };
+  readonly tools: Readonly<Record<string, Versions<PinnedTool>>>;
+  readonly instructions?: Versions<string>;
+  readonly parts?: Readonly<
+    Partial<Record<PinnedKind, Readonly<Record<string, Versions<PinnedPart['definition']>>>>>
+  >;
 }
 
 /** Undefined: the file is there and cannot be understood, so nothing is known of what was pinned. */

@@ -4,16 +4,42 @@ import type { Home } from '../config/home.ts';
 import { PlugboardError } from '../errors.ts';
 import { clean, reveal } from './clean.ts';
 import { compare, type Difference } from './differences.ts';
-import { hashInstructions, hashTool, INSTRUCTIONS, type PinRecord, sealed } from './pins.ts';
+import {
+  hashInstructions,
+  hashPart,
+  hashTool,
+  heldHash,
+  IDENTITY,
+  INSTRUCTIONS,
+  type PinnedKind,
+  type PinnedParts,
+  type PinnedTool,
+  type PinRecord,
+  sealed,
+} from './pins.ts';
 import type { PinBook } from './pins-book.ts';
-import { type Definitions, readDefinitions, readPins, updatePins, writeDefinitions } from './pins-file.ts';
+import {
+  type Definitions,
+  readDefinitions,
+  readPins,
+  updatePins,
+  type Versions,
+  writeDefinitions,
+} from './pins-file.ts';
 
 const MAX_VALUE_CHARS = 2_000;
 const MAX_LINES = 200;
 
+const KINDS: readonly PinnedKind[] = ['prompts', 'resources', 'resourceTemplates'];
+const NAMES = { prompts: 'prompt', resources: 'resource', resourceTemplates: 'template' } as const;
+
+/** A tool that is held back, or something else of a server. */
 export interface HeldTool {
   readonly server: string;
+  /** The name of a tool or a prompt, an address, `(instructions)` or `(identity)`. */
   readonly tool: string;
+  /** What it is, where it is not a tool. */
+  readonly kind?: 'prompt' | 'resource' | 'template' | 'instructions' | 'identity';
   /** Lines that begin with `-` for what was, `+` for what is; under the name of each part that changed. */
   readonly diff: string;
 }
@@ -58,19 +84,27 @@ async function readBook(home: Home, keys: readonly string[]): Promise<PinBook> {
   return book;
 }
 
-function holdsAnything({ held, heldInstructions }: PinRecord): boolean {
-  return heldInstructions !== undefined || Object.keys(held ?? {}).length > 0;
+function holdsAnything({ held, heldInstructions, heldIdentity, parts = {} }: PinRecord): boolean {
+  return (
+    heldInstructions !== undefined ||
+    heldIdentity !== undefined ||
+    [held, ...KINDS.map((kind) => parts[kind]?.held)].some((hashes) => Object.keys(hashes ?? {}).length > 0)
+  );
 }
 
 function accepted(record: PinRecord, definitions: Definitions): PinRecord {
-  const { held = {}, heldInstructions, ...kept } = record;
+  const { held = {}, heldInstructions, heldIdentity, parts, ...kept } = record;
   const tools: Record<string, string> = Object.assign(Object.create(null), record.tools);
+  const rests: Record<string, string> = Object.assign(Object.create(null), record.rests);
   const left: Record<string, string> = {};
   for (const [name, hash] of Object.entries(held)) {
-    const shown = ownEntry(definitions, name)?.held;
+    const shown = ownEntry(definitions.tools, name)?.held;
     // What could not be shown is accepted by its hash; what was shown, only if it still is that.
-    if (shown === undefined || hashTool(shown) === hash) tools[name] = hash;
-    else left[name] = hash;
+    if (shown === undefined || isTool(shown, hash)) {
+      const [now = hash, rest] = hash.split('.');
+      tools[name] = now;
+      if (rest !== undefined) rests[name] = rest;
+    } else left[name] = hash;
   }
   const text = definitions.instructions?.held;
   const takesText =
@@ -78,41 +112,114 @@ function accepted(record: PinRecord, definitions: Definitions): PinRecord {
   return sealed({
     ...kept,
     tools,
+    rests,
+    ...(parts === undefined ? {} : { parts: acceptedParts(parts, definitions) }),
+    ...(heldIdentity === undefined ? {} : { identity: heldIdentity }),
     ...(takesText ? { instructions: heldInstructions } : {}),
     ...(heldInstructions === undefined || takesText ? {} : { heldInstructions }),
     ...(Object.keys(left).length === 0 ? {} : { held: left }),
   });
 }
 
-function adopted(definitions: Definitions): Definitions {
-  const tools = Object.entries(definitions.tools).map(([name, { pinned, held }]) => {
-    const now = held ?? pinned;
-    return [name, now === undefined ? {} : { pinned: now }] as const;
+/** Files of the first version have one hash. */
+function isTool(shown: PinnedTool, hash: string): boolean {
+  return (hash.includes('.') ? heldHash(shown) : hashTool(shown)) === hash;
+}
+
+function acceptedParts(
+  parts: NonNullable<PinRecord['parts']>,
+  definitions: Definitions,
+): NonNullable<PinRecord['parts']> {
+  const all = KINDS.flatMap((kind): [PinnedKind, PinnedParts][] => {
+    const known = parts[kind];
+    if (known === undefined) return [];
+    const pinned: Record<string, string> = Object.assign(Object.create(null), known.pinned);
+    const left: Record<string, string> = {};
+    for (const [id, hash] of Object.entries(known.held ?? {})) {
+      const shown = ownEntry(definitions.parts?.[kind] ?? {}, id)?.held;
+      if (shown === undefined || hashPart({ id, definition: shown }) === hash) pinned[id] = hash;
+      else left[id] = hash;
+    }
+    return [[kind, { pinned, ...(Object.keys(left).length === 0 ? {} : { held: left }) }]];
   });
+  return Object.fromEntries(all);
+}
+
+function adopted(definitions: Definitions): Definitions {
   const said = definitions.instructions?.held ?? definitions.instructions?.pinned;
+  const parts = Object.entries(definitions.parts ?? {}).map(([kind, each]) => [kind, newest(each)]);
   return {
-    tools: Object.fromEntries(tools),
+    tools: newest(definitions.tools),
     ...(said === undefined ? {} : { instructions: { pinned: said } }),
+    ...(parts.length === 0 ? {} : { parts: Object.fromEntries(parts) }),
   };
 }
 
-function describeHeld(record: PinRecord, definitions: Definitions): HeldTool[] {
-  const { server } = record;
-  const tools = Object.keys(record.held ?? {}).map((name): HeldTool => {
-    const { pinned, held } = ownEntry(definitions, name) ?? {};
-    return { server, tool: clean(name, { multiline: false }), diff: diffOf(pinned, held) };
+function newest<T>(versions: Readonly<Record<string, Versions<T>>>): Record<string, Versions<T>> {
+  const all = Object.entries(versions).map(([name, { pinned, held }]) => {
+    const now = held ?? pinned;
+    return [name, now === undefined ? {} : { pinned: now }] as const;
   });
-  if (record.heldInstructions === undefined) return tools;
-  const { pinned, held } = definitions.instructions ?? {};
-  const diff = diffOf(
-    pinned === undefined ? undefined : { instructions: pinned },
-    held === undefined ? undefined : { instructions: held },
-  );
-  return [...tools, { server, tool: INSTRUCTIONS, diff }];
+  return Object.fromEntries(all);
 }
 
-function ownEntry({ tools }: Definitions, name: string): Definitions['tools'][string] | undefined {
-  return Object.hasOwn(tools, name) ? tools[name] : undefined;
+function describeHeld(record: PinRecord, definitions: Definitions): HeldTool[] {
+  const { server, heldIdentity } = record;
+  const tools = Object.keys(record.held ?? {}).map((name): HeldTool => {
+    const isNew = !Object.hasOwn(record.tools, name);
+    return { server, tool: shownName(name), diff: versionsDiff(ownEntry(definitions.tools, name), isNew) };
+  });
+  const parts = KINDS.flatMap((kind) =>
+    Object.keys(record.parts?.[kind]?.held ?? {}).map((id): HeldTool => {
+      const isNew = !Object.hasOwn(record.parts?.[kind]?.pinned ?? {}, id);
+      const versions = ownEntry(definitions.parts?.[kind] ?? {}, id);
+      return { server, tool: shownName(id), kind: NAMES[kind], diff: versionsDiff(versions, isNew) };
+    }),
+  );
+  const { pinned, held } = definitions.instructions ?? {};
+  return [
+    ...(heldIdentity === undefined
+      ? []
+      : [
+          {
+            server,
+            tool: IDENTITY,
+            kind: 'identity' as const,
+            diff: diffOf({ name: record.identity }, { name: heldIdentity }),
+          },
+        ]),
+    ...tools,
+    ...parts,
+    ...(record.heldInstructions === undefined
+      ? []
+      : [
+          {
+            server,
+            tool: INSTRUCTIONS,
+            kind: 'instructions' as const,
+            diff: diffOf(
+              pinned === undefined ? undefined : { instructions: pinned },
+              held === undefined ? undefined : { instructions: held },
+            ),
+          },
+        ]),
+  ];
+}
+
+function shownName(name: string): string {
+  return clean(name, { multiline: false });
+}
+
+function versionsDiff(versions: Versions<unknown> | undefined, isNew: boolean): string {
+  const { pinned, held } = versions ?? {};
+  if (!isNew || held === undefined) return diffOf(pinned, held);
+  return ['(new since the server was first seen)', ...compare('', {}, held).flatMap(linesOf)]
+    .slice(0, MAX_LINES)
+    .join('\n');
+}
+
+function ownEntry<T>(versions: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(versions, name) ? versions[name] : undefined;
 }
 
 function diffOf(before: unknown, after: unknown): string {
@@ -155,6 +262,6 @@ function shown(value: unknown): string {
 
 function broken({ pins }: Home): PlugboardError {
   return new PlugboardError('CONFIG_INVALID', `${pins} is broken, so it is not known what was pinned.`, {
-    hint: 'Mend it, or delete it to begin anew: then every server is taken as it is.',
+    hint: 'Fix the file, or delete it to re-pin every server as it is now.',
   });
 }

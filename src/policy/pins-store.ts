@@ -1,39 +1,59 @@
 /** The pins of one host: every listing is held against them, and what is new is remembered in the background (POL-3). */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
 import {
-  hashInstructions,
-  hashTool,
   judge,
+  ownHash,
   type PinMode,
+  type PinnedKind,
   type PinnedListing,
-  type PinnedTool,
+  type PinnedPart,
   type PinRecord,
   type PinVerdict,
   pinKey,
   pinMode,
-  sealed,
 } from './pins.ts';
 import { PinBook } from './pins-book.ts';
-import { type Definitions, readDefinitions, readPins, updatePins, writeDefinitions } from './pins-file.ts';
+import { readPins, updatePins } from './pins-file.ts';
+import { keepParts, keepTools } from './pins-keep.ts';
+import { mergedParts, mergedTools } from './pins-merge.ts';
 
 /** Writes that come close together, as at the first start of many servers, become one. */
 const GATHER_MS = 20;
-const MAX_TOOLS_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** What may be used of a listing. */
 export interface PinnedResult {
   /** Names of tools that are held back until somebody accepts them as they are now. */
   readonly held: ReadonlySet<string>;
+  /** Those of them that were not there when the server was first seen. */
+  readonly added: ReadonlySet<string>;
   readonly holdsInstructions: boolean;
+  /** Another server answers: all of it is held. */
+  readonly holdsIdentity: boolean;
   /** For a copy of this listing in a cache: found again with it, the listing need not be looked at. */
   readonly seal?: string;
 }
 
+/** Whether a prompt or a resource may be used: `new` and `changed` are held back. */
+export type PartState = 'free' | 'new' | 'changed';
+
 export interface Pins {
   /** @param seal what `check` gave for the same listing before. @param warn hears what a person should know. */
   check(spec: ServerSpec, listing: PinnedListing, warn: Warn, seal?: string): PinnedResult;
+  /** The ids of a list next to the tools that are held back. */
+  checkParts(
+    spec: ServerSpec,
+    kind: PinnedKind,
+    items: readonly PinnedPart[],
+    warn: Warn,
+  ): ReadonlySet<string>;
+  /** What was found when the list was last looked at, by this host or another. */
+  stateOf(spec: ServerSpec, kind: PinnedKind, id: string): PartState;
+  /** Raised whenever something may have been accepted. */
+  readonly generation: number;
   /** Reads the file again: somebody may have accepted something. */
   reload(): Promise<void>;
   flush(): Promise<void>;
@@ -41,14 +61,19 @@ export interface Pins {
 
 type Warn = (message: string) => void;
 
-const FREE: PinnedResult = { held: new Set(), holdsInstructions: false };
+const FREE: PinnedResult = {
+  held: new Set(),
+  added: new Set(),
+  holdsInstructions: false,
+  holdsIdentity: false,
+};
 
+/** A change of a record: decided on what the file has at that time, because another host may have been first. */
 interface Waiting {
   readonly key: string;
-  readonly mode: PinMode;
-  readonly server: string;
-  readonly listing: PinnedListing;
   readonly warn: Warn;
+  readonly merge: (before: PinRecord | undefined) => PinRecord | undefined;
+  readonly keep: (home: Home, record: PinRecord) => Promise<void>;
 }
 
 export async function openPins(home: Home): Promise<Pins> {
@@ -61,6 +86,7 @@ class PinStore implements Pins {
   #waiting: Waiting[] = [];
   #writing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
+  generation = 0;
 
   constructor(home: Home, book: PinBook | undefined) {
     this.#home = home;
@@ -74,24 +100,73 @@ class PinStore implements Pins {
     if (seal !== undefined && this.#book?.seal(key) === seal) return { ...FREE, seal };
     const record = this.#recordOf(key);
     if (record === 'broken') return this.#unknown(mode, listing, warn);
-    if (record === undefined) return this.#pin({ key, mode, server: spec.name, listing, warn });
+    const waiting: Waiting = {
+      key,
+      warn,
+      merge: (before) => mergedTools(before, spec.name, mode, listing),
+      keep: (home, now) => keepTools(home, key, now, listing),
+    };
+    const now = this.#remember(waiting, record);
+    if (record === undefined || now === undefined) return { ...FREE, ...sealOf(now) };
     const verdict = judge(record, listing);
-    const news = verdict.changed.length > 0 || verdict.instructionsChanged;
-    if (!news && verdict.added.length === 0) {
-      // Back to what was pinned: nothing is held any more.
-      if (record.held !== undefined || record.heldInstructions !== undefined)
-        this.#remember({ key, mode, server: spec.name, listing, warn });
-      return { ...FREE, seal: record.seal };
+    tell(mode, record, listing, verdict, warn);
+    if (mode === 'warn' || isFree(verdict)) return { ...FREE, ...sealOf(now) };
+    const { changed, added, identityChanged, instructionsChanged } = verdict;
+    const held = identityChanged ? listing.tools.map(({ name }) => name) : [...changed, ...added];
+    return {
+      held: new Set(held),
+      added: new Set(identityChanged ? [] : added),
+      holdsInstructions: instructionsChanged || identityChanged,
+      holdsIdentity: identityChanged,
+    };
+  }
+
+  checkParts(
+    spec: ServerSpec,
+    kind: PinnedKind,
+    items: readonly PinnedPart[],
+    warn: Warn,
+  ): ReadonlySet<string> {
+    const mode = pinMode(spec);
+    const key = pinKey(spec);
+    const record = mode === 'off' ? undefined : this.#recordOf(key);
+    // Tools are listed first: a server without a record has none of its lists pinned.
+    if (record === undefined) return new Set();
+    const all = new Set(items.map(({ id }) => id));
+    if (record === 'broken') return mode === 'hold' ? all : new Set();
+    const known = record.parts?.[kind];
+    const now = mergedParts(record, kind, mode, items);
+    if (now !== record) {
+      const fresh = items.filter(({ id }) => differs(record, now, kind, id)).map(({ id }) => id);
+      if (known !== undefined && fresh.length > 0) warn(partsMessage(kind, fresh, mode));
+      this.#remember(
+        {
+          key,
+          warn,
+          merge: (before) => (before === undefined ? undefined : mergedParts(before, kind, mode, items)),
+          keep: (home, after) => keepParts(home, key, after, kind, items),
+        },
+        record,
+      );
     }
-    tell(mode, verdict, warn);
-    const next = this.#pin({ key, mode, server: spec.name, listing, warn }, record);
-    if (mode === 'warn' || !news) return next;
-    return { held: new Set(verdict.changed), holdsInstructions: verdict.instructionsChanged };
+    if (mode !== 'hold') return new Set();
+    return record.heldIdentity === undefined ? new Set(Object.keys(now.parts?.[kind]?.held ?? {})) : all;
+  }
+
+  stateOf(spec: ServerSpec, kind: PinnedKind, id: string): PartState {
+    const mode = pinMode(spec);
+    const record = mode === 'hold' ? this.#recordOf(pinKey(spec)) : undefined;
+    if (record === 'broken') return 'changed';
+    if (record?.heldIdentity !== undefined) return 'changed';
+    const parts = record?.parts?.[kind];
+    if (ownHash(parts?.held, id) === undefined) return 'free';
+    return ownHash(parts?.pinned, id) === undefined ? 'new' : 'changed';
   }
 
   async reload(): Promise<void> {
     await this.flush();
     this.#book = await readPins(this.#home);
+    this.generation += 1;
   }
 
   async flush(): Promise<void> {
@@ -103,38 +178,39 @@ class PinStore implements Pins {
     await this.#writing;
   }
 
-  /** Takes the listing into memory at once, so that the next look finds it, and onto the disk soon. */
-  #pin(waiting: Waiting, before?: PinRecord): PinnedResult {
-    const { key, server, mode, listing } = waiting;
-    const record = merged(before, server, mode, listing);
-    this.#book = (this.#book ?? new PinBook()).with(key, record);
-    this.#remember(waiting);
-    return { ...FREE, seal: record.seal };
-  }
-
-  #remember(waiting: Waiting): void {
+  /** Takes a change into memory at once, so that the next look finds it, and onto the disk soon. */
+  #remember(waiting: Waiting, before: PinRecord | undefined): PinRecord | undefined {
+    const record = waiting.merge(before);
+    if (
+      record === undefined ||
+      (before !== undefined && isDeepStrictEqual(withoutNull(before), withoutNull(record)))
+    )
+      return record;
+    this.#book = (this.#book ?? new PinBook()).with(waiting.key, record);
     this.#waiting.push(waiting);
-    if (this.#timer !== undefined) return;
+    if (this.#timer !== undefined) return record;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.flush().catch(() => {});
     }, GATHER_MS);
     this.#timer.unref();
+    return record;
   }
 
   async #write(waiting: readonly Waiting[]): Promise<void> {
     const home = this.#home;
     try {
-      // Decided anew on what the file says: another host may have been first.
       const book = await updatePins(home, (before) =>
-        waiting.reduce(
-          (after, { key, server, mode, listing }) =>
-            after.with(key, merged(after.get(key), server, mode, listing)),
-          before,
-        ),
+        waiting.reduce((after, { key, merge }) => {
+          const record = merge(after.get(key));
+          return record === undefined ? after : after.with(key, record);
+        }, before),
       );
       this.#book = book;
-      for (const { key, listing } of waiting) await keepDefinitions(home, key, book.get(key), listing);
+      for (const { key, keep } of waiting) {
+        const record = book.get(key);
+        if (record !== undefined) await keep(home, record);
+      }
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       waiting[0]?.warn(`what its tools are was not remembered: ${home.pins}: ${why}`);
@@ -153,95 +229,65 @@ class PinStore implements Pins {
   #unknown(mode: PinMode, listing: PinnedListing, warn: Warn): PinnedResult {
     warn(`${this.#home.pins} is broken, so it is not known whether its tools have changed`);
     if (mode !== 'hold') return FREE;
-    return { held: new Set(listing.tools.map((tool) => tool.name)), holdsInstructions: true };
+    return { ...FREE, held: new Set(listing.tools.map((tool) => tool.name)), holdsInstructions: true };
   }
 }
 
-function tell(mode: PinMode, verdict: PinVerdict, warn: Warn): void {
-  const { changed, added, instructionsChanged } = verdict;
-  if (added.length > 0) warn(`new since it was first seen: ${named(added)}`);
+function isFree({ changed, added, instructionsChanged, identityChanged }: PinVerdict): boolean {
+  return changed.length + added.length === 0 && !instructionsChanged && !identityChanged;
+}
+
+function sealOf(record: PinRecord | undefined): Pick<PinnedResult, 'seal'> {
+  return record === undefined ? {} : { seal: record.seal };
+}
+
+/** Records that were parsed have other prototypes than those that were made. */
+function withoutNull(record: PinRecord): unknown {
+  return JSON.parse(JSON.stringify(record));
+}
+
+function differs(before: PinRecord, now: PinRecord, kind: PinnedKind, id: string): boolean {
+  const [old, young] = [before.parts?.[kind], now.parts?.[kind]];
+  return (
+    ownHash(old?.pinned, id) !== ownHash(young?.pinned, id) ||
+    (ownHash(young?.held, id) !== undefined && ownHash(old?.held, id) !== ownHash(young?.held, id))
+  );
+}
+
+const HELD = 'Held back; plugboard pins shows what changed.';
+const PARTS: Readonly<Record<PinnedKind, string>> = {
+  prompts: 'prompts',
+  resources: 'resources',
+  resourceTemplates: 'resource templates',
+};
+
+function partsMessage(kind: PinnedKind, ids: readonly string[], mode: PinMode): string {
+  const then = mode === 'hold' ? HELD : 'Taken as they are now.';
+  return `${PARTS[kind]} that are new or changed since they were first seen: ${named(ids)}. ${then}`;
+}
+
+function tell(
+  mode: PinMode,
+  record: PinRecord,
+  { identity }: PinnedListing,
+  { changed, added, instructionsChanged, identityChanged }: PinVerdict,
+  warn: Warn,
+): void {
+  if (identity !== undefined && record.version !== undefined && record.version !== identity.version)
+    warn(`its version changed from ${record.version} to ${identity.version}`);
+  if (added.length > 0)
+    warn(`new since it was first seen: ${named(added)}${mode === 'hold' ? `. ${HELD}` : ''}`);
   const what = [
     ...(changed.length > 0 ? [named(changed)] : []),
     ...(instructionsChanged ? ['its instructions'] : []),
+    ...(identityChanged ? ['the name that it gives itself'] : []),
   ];
   if (what.length === 0) return;
-  const then = mode === 'hold' ? 'Held back; plugboard pins shows what changed.' : 'Taken as it is now.';
+  const then = mode === 'hold' ? HELD : 'Taken as it is now.';
   warn(`changed since it was first seen: ${what.join(' and ')}. ${then}`);
 }
 
-function named(tools: readonly string[]): string {
-  const shown = tools.slice(0, MAX_TOOLS_NAMED).join(', ');
-  return tools.length > MAX_TOOLS_NAMED ? `${shown} and ${tools.length - MAX_TOOLS_NAMED} more` : shown;
-}
-
-/** A record after a listing: first sight pins; a change is noted beside the pin, or with `warn` takes its place. */
-function merged(
-  before: PinRecord | undefined,
-  server: string,
-  mode: PinMode,
-  listing: PinnedListing,
-): PinRecord {
-  const tools: Record<string, string> = Object.assign(Object.create(null), before?.tools);
-  const held: Record<string, string> = Object.create(null);
-  for (const tool of listing.tools) {
-    const now = hashTool(tool);
-    const pinned = tools[tool.name];
-    if (pinned === undefined || mode === 'warn') tools[tool.name] = now;
-    else if (pinned !== now) held[tool.name] = now;
-  }
-  const now = hashInstructions(listing.instructions);
-  const pinnedInstructions = mode === 'warn' ? now : (before?.instructions ?? now);
-  return sealed({
-    server,
-    tools,
-    instructions: pinnedInstructions,
-    ...(Object.keys(held).length === 0 ? {} : { held }),
-    ...(pinnedInstructions === now ? {} : { heldInstructions: now }),
-  });
-}
-
-async function keepDefinitions(
-  home: Home,
-  key: string,
-  record: PinRecord | undefined,
-  listing: PinnedListing,
-): Promise<void> {
-  if (record === undefined) return;
-  const known = await readDefinitions(home, key);
-  const tools: Record<string, { pinned?: PinnedTool; held?: PinnedTool }> = Object.assign(
-    Object.create(null),
-    known.tools,
-  );
-  for (const tool of listing.tools) {
-    const isHeld = record.held !== undefined && Object.hasOwn(record.held, tool.name);
-    const { pinned } = tools[tool.name] ?? {};
-    if (isHeld) tools[tool.name] = { ...(pinned === undefined ? {} : { pinned }), held: decided(tool) };
-    else tools[tool.name] = { pinned: decided(tool) };
-  }
-  const said = listing.instructions ?? '';
-  const pinnedText = known.instructions?.pinned;
-  const instructions: Definitions['instructions'] =
-    record.heldInstructions === undefined
-      ? { pinned: said }
-      : { ...(pinnedText === undefined ? {} : { pinned: pinnedText }), held: said };
-  await writeDefinitions(home, key, { tools, instructions });
-}
-
-/** Only what was hashed: what else a listing says is not what anybody accepts. */
-function decided({
-  name,
-  title,
-  description,
-  inputSchema,
-  outputSchema,
-  annotations,
-}: PinnedTool): PinnedTool {
-  return {
-    name,
-    ...(title === undefined ? {} : { title }),
-    description,
-    inputSchema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(annotations === undefined ? {} : { annotations }),
-  };
+function named(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMED).join(', ');
+  return names.length > MAX_NAMED ? `${shown} and ${names.length - MAX_NAMED} more` : shown;
 }

@@ -1,4 +1,4 @@
-/** What a server's tools were when they were first seen, and what is done when they are not that any more. Pure. */
+/** What a server's definitions were when they were first seen, and what is done when they are different. Pure. */
 
 import { createHash } from 'node:crypto';
 import { isStdio, type ServerSpec } from '../config/entry.ts';
@@ -10,7 +10,10 @@ export const INSTRUCTIONS = '(instructions)';
 
 export type PinMode = 'hold' | 'warn' | 'off';
 
-/** The parts of a tool that a model or a person decides on. */
+/** Takes the place of a tool's name for the name that a server gives itself. */
+export const IDENTITY = '(identity)';
+
+/** The definition of a tool. Members that are not listed here are pinned too: `_meta`, `execution` and others. */
 export interface PinnedTool {
   readonly name: string;
   readonly title?: string;
@@ -24,6 +27,27 @@ export interface PinnedTool {
 export interface PinnedListing {
   readonly tools: readonly PinnedTool[];
   readonly instructions?: string;
+  /** Absent where it is not known, as in lists that an earlier version cached. */
+  readonly identity?: { readonly name: string; readonly version: string } | undefined;
+  /** The lists that the server declares next to its tools; those it does not have at first sight are pinned as empty. */
+  readonly offers?: readonly string[] | undefined;
+}
+
+/** The lists next to the tools whose definitions are pinned. */
+export type PinnedKind = 'prompts' | 'resources' | 'resourceTemplates';
+
+/** The definition of one member of such a list. */
+export interface PinnedPart {
+  /** A name or an address: the server goes by it. */
+  readonly id: string;
+  readonly definition: Readonly<Record<string, unknown>>;
+}
+
+/** The members of one list by their ids. */
+export interface PinnedParts {
+  readonly pinned: Readonly<Record<string, string>>;
+  /** New or changed, and not accepted yet. */
+  readonly held?: Readonly<Record<string, string>>;
 }
 
 /** What is kept of one server in `pins.json`: hashes; what they stand for is kept apart. */
@@ -32,10 +56,19 @@ export interface PinRecord {
   /** One hash for all that is pinned: a list that was found in order under it still is. */
   readonly seal: string;
   readonly tools: Readonly<Record<string, string>>;
+  /** Of the members of a tool that the first version did not pin; one that is missing is pinned at the next sight. */
+  readonly rests?: Readonly<Record<string, string>>;
   readonly instructions?: string;
-  /** Changed definitions that nobody accepted yet, by their hashes. */
+  /** The name that the server gives itself, as text. */
+  readonly identity?: string;
+  /** Its version, which is reported when it changes, and not held. */
+  readonly version?: string;
+  /** Absent kinds are pinned at the next sight. */
+  readonly parts?: Readonly<Partial<Record<PinnedKind, PinnedParts>>>;
+  /** New and changed tools that nobody accepted yet, by `heldHash`. */
   readonly held?: Readonly<Record<string, string>>;
   readonly heldInstructions?: string;
+  readonly heldIdentity?: string;
 }
 
 /** What a listing is to what was pinned. */
@@ -45,6 +78,8 @@ export interface PinVerdict {
   /** Tools that nobody has seen before. */
   readonly added: readonly string[];
   readonly instructionsChanged: boolean;
+  /** Another server answers than the one that was pinned. */
+  readonly identityChanged: boolean;
 }
 
 /** Remote servers change behind one's back, and projects are other people's: theirs hold. A package update is wanted. */
@@ -84,29 +119,72 @@ export function hashTool({
   );
 }
 
+/** Everything of a tool that `hashTool` leaves out. */
+export function hashRest(tool: PinnedTool): string {
+  const { name: _name, title: _title, description: _description, ...others } = tool;
+  const { inputSchema: _input, outputSchema: _output, annotations: _annotations, ...rest } = others;
+  return hash(canonicalJson(rest));
+}
+
+/** A held tool: both hashes. */
+export function heldHash(tool: PinnedTool): string {
+  return `${hashTool(tool)}.${hashRest(tool)}`;
+}
+
+/** Members that change without another meaning: how large a resource is, and when it was written. */
+export function stableDefinition({ definition }: PinnedPart): Readonly<Record<string, unknown>> {
+  const { size: _size, annotations, ...rest } = definition;
+  if (!isRecord(annotations)) return rest;
+  const { lastModified: _lastModified, ...stable } = annotations;
+  return { ...rest, ...(Object.keys(stable).length === 0 ? {} : { annotations: stable }) };
+}
+
+export function hashPart(part: PinnedPart): string {
+  return hash(canonicalJson(stableDefinition(part)));
+}
+
 export function hashInstructions(text: string | undefined): string {
   return hash(JSON.stringify(text ?? ''));
 }
 
 /** A record with the seal that fits what it pins. */
 export function sealed(record: Omit<PinRecord, 'seal'>): PinRecord {
-  return { ...record, seal: hash(canonicalJson([record.tools, record.instructions ?? null])) };
+  const { tools, rests = null, instructions = null, identity = null } = record;
+  return { ...record, seal: hash(canonicalJson([tools, rests, instructions, identity])) };
 }
 
-export function judge(record: Pick<PinRecord, 'tools' | 'instructions'>, listing: PinnedListing): PinVerdict {
+export function judge(
+  record: Pick<PinRecord, 'tools' | 'rests' | 'instructions' | 'identity' | 'heldIdentity'>,
+  listing: PinnedListing,
+): PinVerdict {
   const changed: string[] = [];
   const added: string[] = [];
   for (const tool of listing.tools) {
-    const pinned = Object.hasOwn(record.tools, tool.name) ? record.tools[tool.name] : undefined;
+    const pinned = ownHash(record.tools, tool.name);
+    const rest = ownHash(record.rests, tool.name);
     if (pinned === undefined) added.push(tool.name);
-    else if (pinned !== hashTool(tool)) changed.push(tool.name);
+    else if (pinned !== hashTool(tool) || (rest !== undefined && rest !== hashRest(tool)))
+      changed.push(tool.name);
   }
-  const before = record.instructions;
+  const { instructions: before, identity } = record;
   return {
     changed,
     added,
     instructionsChanged: before !== undefined && before !== hashInstructions(listing.instructions),
+    // A list that does not have it leaves it as it was found last.
+    identityChanged:
+      listing.identity === undefined
+        ? record.heldIdentity !== undefined
+        : identity !== undefined && identity !== listing.identity.name,
   };
+}
+
+/** A hash under a name that a server chose. */
+export function ownHash(
+  hashes: Readonly<Record<string, string>> | undefined,
+  name: string,
+): string | undefined {
+  return hashes !== undefined && Object.hasOwn(hashes, name) ? hashes[name] : undefined;
 }
 
 /** `required` is a set that some languages write in another order every time. */

@@ -4,7 +4,7 @@
  */
 
 import { isRecord } from '../lib/json-rpc.ts';
-import { clean, reveal } from './clean.ts';
+import { clean, hidesAnything, reveal } from './clean.ts';
 import { RULES_OF_LANGUAGES } from './scan-languages.ts';
 import { twinsAmong } from './scan-names.ts';
 import { RULES_OF_SENTENCES } from './scan-rules.ts';
@@ -83,7 +83,7 @@ export function scanText(whole: string): Omit<Finding, 'tool'>[] {
   const note = (kind: FindingKind, quote: () => string): void => {
     if (!found.has(kind)) found.set(kind, quote());
   };
-  if (clean(text) !== text.replace(/\r\n?/g, '\n')) note('hidden', () => shown(text, firstHidden(text)));
+  if (hidesAnything(text)) note('hidden', () => shown(text, firstHidden(text)));
   // What was hidden is read too: that is where attacks are.
   const plain = text.normalize('NFKC').replace(/[\u200b-\u200f\u2060\ufeff\u00ad]/g, '');
   const unseen = UNSEEN.exec(plain) ?? ENCODED.exec(plain);
@@ -113,7 +113,7 @@ function sentencesOf(text: string): string[] {
 }
 
 function firstHidden(text: string): number {
-  const shownText = clean(text);
+  const shownText = reveal(text);
   let at = 0;
   while (at < text.length && text[at] === shownText[at]) at++;
   return at;

@@ -250,13 +250,9 @@ describe('A14: a description that changes after approval', () => {
     expect(off.logs).toEqual([]);
   });
 
-  it('a new tool is no change; a broken pins.json holds everything', async () => {
+  it('a broken pins.json holds everything', async () => {
     const it = world();
     await (await it.open()).close();
-    it.server.tool('extra', () => 'new');
-    const host = await it.open();
-    expect(names(host)).toEqual(['add', 'extra', 'other']);
-    await host.close();
     const file = join(dir, 'home', 'pins.json');
     const whole = readFileSync(file, 'utf8');
     for (const broken of [
@@ -274,7 +270,7 @@ describe('A14: a description that changes after approval', () => {
     }
     // As earlier versions wrote it: on one line, in another order.
     writeFileSync(file, JSON.stringify(JSON.parse(whole)));
-    expect(names(await it.open())).toEqual(['add', 'extra', 'other']);
+    expect(names(await it.open())).toEqual(['add', 'other']);
   });
 });
 

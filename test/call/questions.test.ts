@@ -216,6 +216,14 @@ async function answerOf(made: World): Promise<unknown> {
   return first?.type === 'text' ? first.text : undefined;
 }
 
+/** A legacy server gets the error; a modern one has asked in its answer, so the call fails. */
+async function expectRefused(made: World, question: object): Promise<void> {
+  const answer = await answerOf(made).catch((error) => `${error.detail.rpcCode} ${error.message}`);
+  expect([question, String(answer).slice(0, 6)]).toEqual([question, '-32602']);
+  expect(made.told('question').filter(({ kind }) => kind !== 'approval')).toEqual([]);
+  await made.host.close();
+}
+
 describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era) => {
   it('a form reaches the person, with defaults and cleaned, and its answer the server', async () => {
     const asked: ElicitRequest[] = [];
@@ -261,7 +269,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
   it('an answer that does not fit is told to whoever wrote the host', async () => {
     const made = await asking(era, form, { elicit: () => ({ action: 'accept', content: { age: 1.5 } }) });
     await answerOf(made);
-    expect(made.told('log')).toEqual([
+    expect(made.told('log').filter(({ level }) => level === 'error')).toEqual([
       {
         server: 's',
         level: 'error',
@@ -324,6 +332,50 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
     ]);
     expect(made.told('answer').at(-1)).toEqual({ id: 'q2', kind: 'sampling', answer: 'completed' });
     await made.host.close();
+  });
+
+  it('A28: a question with a value of another type is refused, and nobody is asked', async () => {
+    const evil = { innerHTML: '<b>x</b>', style: 'position:fixed' };
+    const sample = (params: object): typeof form => ({
+      method: 'sampling/createMessage',
+      params: { ...sampling.params, ...params } as never,
+    });
+    const says = (content: unknown): object => ({ messages: [{ role: 'user', content }] });
+    const ask = (params: object): typeof form => ({
+      method: 'elicitation/create',
+      params: { ...form.params, ...params } as never,
+    });
+    const field = (schema: object): object => ({
+      requestedSchema: object({ f: { type: 'string', ...schema } }),
+    });
+    for (const question of [
+      ...[{ systemPrompt: evil }, { systemPrompt: ['x'] }, { messages: evil }, { messages: ['hi'] }],
+      ...[says(evil), says('hi'), says({ type: 'text', text: evil }), says([{ type: 'text' }]), says(null)],
+      ...[says({ type: 'image', data: 'x', mimeType: evil }), says({ type: 'resource', resource: evil })],
+      ...[
+        { messages: [{ role: evil, content: text('hi') }] },
+        { temperature: evil },
+        { stopSequences: [evil] },
+      ],
+      ...[{ modelPreferences: evil.style }, { modelPreferences: { hints: [{ name: evil }] } }],
+      ...[{ modelPreferences: { costPriority: evil } }, { metadata: 'x' }, { includeContext: evil }],
+    ].map(sample)) {
+      const made = await asking(era, question, { sample: () => expect.fail('asked') });
+      await expectRefused(made, question);
+    }
+    for (const question of [
+      ...[{ message: evil }, { message: 5 }, { mode: evil }, { mode: 'page' }, { requestedSchema: 'x' }],
+      ...[{ requestedSchema: { ...object({}), required: evil } }, { requestedSchema: { type: 'array' } }],
+      ...[field({ title: evil }), field({ description: evil }), field({ enum: [evil] })],
+      ...[field({ enum: ['a'], enumNames: [evil] }), field({ oneOf: [{ const: 'a', title: evil }] })],
+      ...[
+        { mode: 'url', url: evil },
+        { mode: 'url', url: 'https://a.example', message: evil },
+      ],
+    ].map(ask)) {
+      const made = await asking(era, question, { elicit: () => expect.fail('asked') });
+      await expectRefused(made, question);
+    }
   });
 
   it('roots are what the host says they are, now', async () => {

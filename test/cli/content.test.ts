@@ -100,7 +100,7 @@ describe('read', () => {
 
   it('A15: what is printed is cleaned; -o writes what the server sent', async () => {
     const evil = ['read', 'docs', 'file:///evil.txt'];
-    expect((await place.run(evil)).stdout).toBe('onetwo\n');
+    expect((await place.run(evil)).stdout).toBe('onetwo\r\n');
     expect(await place.run([...evil, '-o', 'evil.txt'])).toEqual({
       status: 0,
       stdout: '',

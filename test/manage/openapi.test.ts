@@ -111,6 +111,7 @@ describe('SRV-5: the OpenAPI document', () => {
       'GET /api/search',
       'GET /api/servers',
       'GET /api/servers/{name}',
+      'GET /api/servers/{name}/pins',
       'GET /api/stats',
       'GET /api/tools',
       'POST /api/approvals/{id}',
@@ -121,6 +122,7 @@ describe('SRV-5: the OpenAPI document', () => {
       'POST /api/servers/{name}/auth/callback',
       'POST /api/servers/{name}/connect',
       'POST /api/servers/{name}/disconnect',
+      'POST /api/servers/{name}/pins',
     ]);
   });
 
@@ -135,6 +137,9 @@ describe('SRV-5: the OpenAPI document', () => {
     await use('getServer', { name: 'none' });
     await use('disconnectServer', { name: 'more' });
     await use('connectServer', { name: 'more' });
+    const { digest } = (await use('listHeld', { name: 'more' })).data as { digest: string };
+    await use('acceptHeld', { name: 'more' }, { digest });
+    await use('acceptHeld', { name: 'more' }, { digest: 'another' });
     await use('removeServer', { name: 'more' });
     await use('connectServer', { name: 'remote' });
     await use('startLogin', { name: 'remote' });
@@ -160,6 +165,7 @@ describe('SRV-5: the OpenAPI document', () => {
     // A stream has no end to wait for, and a login is finished above by the browser.
     expect(missing).toEqual(['finishLogin', 'streamEvents']);
     expect([...used].filter((each) => !/ 2\d\d$/.test(each)).toSorted()).toEqual([
+      'acceptHeld 400',
       'addServer 400',
       'addServer 409',
       'answerQuestion 404',

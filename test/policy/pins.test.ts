@@ -45,6 +45,7 @@ describe('pins (POL-3)', () => {
       changed: ['add'],
       added: [],
       instructionsChanged: false,
+      identityChanged: false,
     });
   });
 

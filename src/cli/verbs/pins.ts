@@ -40,9 +40,9 @@ export const pins: Verb = {
 };
 
 const EXAMPLES = `
-What a tool is, its description and its schemas, is remembered when it is first seen. One that is different later
-is held back until you accept it: always for remote servers and those of a project, for your own programs if
-their entry says "pins": "hold".
+The definitions of a server (tools, prompts, resources, instructions, its name) are remembered when it is first seen.
+A definition that is new or different later is held back until you accept it: for remote servers and those of a
+project, and for your own programs if their entry has "pins": "hold".
 
 Examples:
   plugboard pins                     what is held back, and what changed
@@ -59,7 +59,12 @@ async function lookAgain(context: Context, chosen: readonly ServerSpec[]): Promi
   await openHost(context, { servers: names, connect: 'none' }, async ({ host }) => {
     const ready = host.servers().filter(({ status }) => status === 'idle');
     // One that cannot be reached has nothing new to say; what was held back before still is.
-    await Promise.allSettled(ready.map(({ name }) => host.connect(name)));
+    await Promise.allSettled(
+      ready.map(async ({ name }) => {
+        await host.connect(name);
+        await Promise.allSettled([host.resources(name), host.prompts(name)]);
+      }),
+    );
     return 0;
   });
 }
@@ -67,8 +72,9 @@ async function lookAgain(context: Context, chosen: readonly ServerSpec[]): Promi
 function listing(held: readonly HeldTool[], accepted: boolean, output: Output): string {
   if (held.length === 0) return 'Nothing is held back.';
   const { paint } = output;
-  const blocks = held.map(({ server, tool, diff }) => {
-    const head = `${paint.strong(clean(tool, { multiline: false }))} of ${clean(server, { multiline: false })}`;
+  const blocks = held.map(({ server, tool, kind, diff }) => {
+    const what = kind === undefined || tool.startsWith('(') ? '' : `${kind} `;
+    const head = `${what}${paint.strong(clean(tool, { multiline: false }))} of ${clean(server, { multiline: false })}`;
     return `${head}\n${indent(painted(diff, output), '  ')}`;
   });
   const end = accepted

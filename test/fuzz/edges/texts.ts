@@ -64,14 +64,23 @@ export const texts: Edge = {
 
 async function* nothing(): AsyncGenerator<Buffer> {}
 
+/** Never in what models read; what people write has line ends and balanced pairs. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+const CARRIERS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u{e0000}-\u{e001f}]|[\ufe00-\ufe0f]{2}/u;
+/** Never in what a person decides on. */
 const CONTROLS = /[\p{Cc}\u200b\u202a-\u202e\u2028\u2029\u2066-\u2069\u{e0000}-\u{e007f}]/u;
 
 function checkCleaning(text: string): void {
   const cleaned = clean(text);
   if (clean(cleaned) !== cleaned) throw new Error('cleaning twice is not cleaning once');
   const line = clean(text, { multiline: false, max: 80 });
-  for (const shown of [cleaned.replaceAll(/[\n\t]/g, ''), line, visibleUri(text)]) {
-    if (CONTROLS.test(shown)) throw new Error(`hidden: ${JSON.stringify(shown).slice(0, 300)}`);
+  if (/[\n\r\t\u2028\u2029]/.test(line)) throw new Error('one line has a line end');
+  for (const [hidden, shown] of [
+    [CARRIERS, cleaned],
+    [CARRIERS, line],
+    [CONTROLS, visibleUri(text)],
+  ] as const) {
+    if (hidden.test(shown)) throw new Error(`hidden: ${JSON.stringify(shown).slice(0, 300)}`);
   }
   const shown = visibleJson(JSON.stringify({ text }));
   if (CONTROLS.test(shown) || JSON.parse(shown).text !== text)
