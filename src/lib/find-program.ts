@@ -80,7 +80,8 @@ function isExecutable(file: string): boolean {
   }
 }
 
-function headOf(file: string): string {
+/** The first bytes of a file, with its `#!` line if it has one; '' where it cannot be read. */
+export function headOf(file: string): string {
   try {
     const descriptor = openSync(file, 'r');
     try {
