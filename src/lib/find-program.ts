@@ -71,7 +71,8 @@ function realPath(path: string): string {
   }
 }
 
-function isExecutable(file: string): boolean {
+/** True for a file that may be run. */
+export function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
