@@ -90,7 +90,9 @@ function remoteExceeds(grants: ManagedGrants, entry: RemoteEntry): string | unde
   const isAllowed = (url: string): boolean =>
     grants.oauth === true || (grants.oauth ?? []).some((pattern) => matchesUrl(pattern, url, 'allow'));
   const foreign = endpoints.find((url) => !sameOrigin(url, entry.url) && !isAllowed(url));
-  return foreign === undefined ? undefined : `its login at ${foreign}`;
+  return foreign === undefined
+    ? undefined
+    : `its login at ${URL.canParse(foreign) ? new URL(foreign).origin : 'another address'}`;
 }
 
 function isListed(grant: true | readonly string[] | undefined, value: string): boolean {

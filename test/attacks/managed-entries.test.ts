@@ -134,7 +134,7 @@ it('A34: a helper command and endpoints of a login need the rule to list them', 
   expect(await listed(entries, [{ url: 'http://127.0.0.1:*/*' }])).toEqual({
     plain: 'failed',
     helper: 'its "headersHelper"',
-    login: 'its login at https://evil.example/a',
+    login: 'its login at https://evil.example',
   });
   expect(existsSync(trace)).toBe(false);
   const granted = { url: 'http://127.0.0.1:*/*', headersHelper: [helper], oauth: ['https://evil.example/*'] };
