@@ -36,7 +36,9 @@ function processExceeds(
   entry: StdioEntry,
   env: Environment,
 ): string | undefined {
-  const names = [...Object.keys(entry.env ?? {}), ...(entry.envVars ?? [])];
+  // As the entry has them: the variable with the project's folder is added by us.
+  const written = isStdio(spec.entry) ? spec.entry : entry;
+  const names = [...Object.keys(written.env ?? {}), ...(written.envVars ?? [])];
   const variable = names.find((name) => !mayBeSet(name, grants));
   if (variable !== undefined) return `its variable ${variable}`;
   if (entry.inheritEnv === true && grants.inheritEnv !== true) return 'its "inheritEnv"';

@@ -1,6 +1,6 @@
 /** A34: entries with the very words that a managed rule allows, which run something else all the same. */
 
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { COMMAND, Place } from '../cli/command.ts';
@@ -144,4 +144,16 @@ it('A34: a helper command and endpoints of a login need the rule to list them', 
     login: 'failed',
   });
   rmSync(trace, { force: true });
+});
+
+it('A34: a launcher that the rule allows reads no settings of the project', async () => {
+  // A24 shows what npx does with the prefix; here it is asked for although the project's own file has the entry.
+  const seen = join(place.dir, 'seen');
+  const npx = `#!/bin/sh\necho "$1 $2 $npm_config_node_options" > ${seen}\nexec ${process.execPath} ${FIXTURE('attack-prober.mjs')}\n`;
+  writeFileSync(join(bin, 'npx'), npx, { mode: 0o755 });
+  const tool = { command: 'npx', args: ['-y', 'corp-tool'] };
+  place.write(place.projectFile, { mcpServers: { tool } });
+  await place.run(['trust', '--all']);
+  expect(await listed({}, [{ command: ['npx', '-y', 'corp-tool'] }])).toEqual({ tool: 'connected' });
+  expect(readFileSync(seen, 'utf8')).toMatch(new RegExp(`^--prefix ${place.home}/`));
 });
