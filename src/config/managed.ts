@@ -26,7 +26,7 @@ interface Conditions {
   readonly grants?: ManagedGrants;
 }
 
-/** Keys of an entry that decide what runs beside its command or url: an entry that is allowed has them by these only. */
+/** Further keys of an entry that decide what runs: an allowed entry has them only as far as these say so. */
 export interface ManagedGrants {
   /** Names of variables, `*` for any part of one: exactly these may be set. */
   readonly env?: readonly string[];

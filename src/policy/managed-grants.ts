@@ -1,5 +1,5 @@
 /**
- * What an entry under `allowedServers` has beside its command or url that decides what runs: variables that load
+ * The parts of an entry under `allowedServers`, other than command and url, that decide what runs: variables that load
  * code, a search path, a folder, a helper command, endpoints of a login (A34).
  */
 

@@ -1,4 +1,4 @@
-/** What a repository tries on whoever uses git in it: A35 (programs of repositories inside it), A48 (other stores). */
+/** What a repository can try when git is used in it: A35 (programs of repositories inside it), A48 (other stores). */
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
