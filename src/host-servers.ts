@@ -14,7 +14,7 @@ import type { HostCore } from './host-core.ts';
 import { type Starting, startAll } from './host-start.ts';
 import { makeFolder } from './lib/make-folder.ts';
 import { nearest } from './lib/nearest.ts';
-import { admit } from './policy/admit.ts';
+import { admit, shieldedByRule } from './policy/admit.ts';
 import { openTrust } from './policy/trust.ts';
 
 export class HostServers {
@@ -194,7 +194,10 @@ export class HostServers {
     );
     const trust = await openTrust({ home, env }).verdicts(specs);
     const { authority } = this.#core;
-    return specs.map((spec) => ({ spec, initial: admit(spec, trust.get(spec.name), authority) }));
+    return specs.map((spec) => ({
+      spec: shieldedByRule(spec, authority),
+      initial: admit(spec, trust.get(spec.name), authority),
+    }));
   }
 
   /** Recalls what is known of new servers, and says which of them have to be started now, and which when there is time. */

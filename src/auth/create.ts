@@ -3,6 +3,7 @@
 import type { OAuthDetails, RemoteEntry } from '../config/entry.ts';
 import { asPlugboardError, forServer, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { AddressClass } from '../policy/egress.ts';
 import { type EgressFetch, egressFetch, type Resolver } from '../policy/egress-fetch.ts';
 import { openableUrl, openBrowser } from './browser.ts';
 import { readChallenge } from './challenge.ts';
@@ -94,8 +95,9 @@ class RemoteAuth implements ServerAuth {
     const grant = entry.oauth === false ? undefined : parseGrant(server, oauth);
     const given = [oauth.authorizationUrl, oauth.tokenUrl].filter((url) => url !== undefined);
     const trusted = [...given, ...trustedByGrant(grant)];
+    const kept = new Map<string, AddressClass>();
     const fetch = (signal: AbortSignal | undefined): EgressFetch =>
-      egressFetch({ server: entry.url, trusted, signal, resolve: options.resolve });
+      egressFetch({ server: entry.url, trusted, kept, signal, resolve: options.resolve });
     this.#context = {
       server,
       url: entry.url,

@@ -27,6 +27,11 @@ export function recordFile(home: Home, agent: string, scope: string): string {
   return join(home.dir, FOLDER, `${agent}-${scope}.json`);
 }
 
+/** True for a record of edits in a project. */
+export function isProjectRecord(file: string): boolean {
+  return file.endsWith('-project.json');
+}
+
 /** Names of the agents that have a record in a scope. */
 export async function recordedAgents(home: Home, scope: string): Promise<readonly string[]> {
   const names = await readdir(join(home.dir, FOLDER)).catch(() => []);

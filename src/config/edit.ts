@@ -9,7 +9,7 @@ import { makeFolder } from '../lib/make-folder.ts';
 import { parseDocument } from './document.ts';
 import type { ServerSpec } from './entry.ts';
 import type { JsonPath } from './fault.ts';
-import type { Home } from './home.ts';
+import { type Home, projectOf } from './home.ts';
 import { PROJECT_FILE } from './load.ts';
 import { checkServerName } from './parse.ts';
 import { projectKey } from './project-key.ts';
@@ -153,6 +153,8 @@ export async function change(
     await updateFile(file, (text) => edited(file, text ?? '', decide), {
       lockDir: join(options.home.run, 'locks'),
       mode: isOurs ? 0o600 : undefined,
+      // The person's own file may be a link to wherever they keep it; a project's link stays in the project.
+      within: isOurs ? undefined : projectOf(file),
       beforeRename: options.beforeRename,
       signal: options.signal,
     });
@@ -208,6 +210,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['ENOTUTF8', 'it is not UTF-8 text'],
   ['ELOCKTIMEOUT', 'another process holds its lock'],
   ['ECHANGED', 'another program keeps changing it'],
+  ['ELEADSOUT', 'it is a link that leads out of the project'],
 ]);
 
 /** Why a file could not be written, in words. */
@@ -215,7 +218,10 @@ export function unwritable(file: string, error: unknown): PlugboardError {
   const code = errorCode(error);
   const reason = (code !== undefined && REASONS.get(code)) || code || 'unknown reason';
   return new PlugboardError('CONFIG_UNWRITABLE', `${file} cannot be written: ${reason}.`, {
-    hint: 'Nothing was changed; try again when that is mended.',
+    hint:
+      code === 'ELEADSOUT'
+        ? 'Nothing was changed. Look at where the link leads, and replace it with a file of the project.'
+        : 'Nothing was changed; try again when that is mended.',
     cause: error,
   });
 }

@@ -85,6 +85,8 @@ export interface ServerSpec {
   readonly baseDir: string;
   /** The project root, where it is not `baseDir`. */
   readonly projectDir?: string;
+  /** Launchers that start in the project do not read its settings, although its own file asks for the server. */
+  readonly shielded?: true;
   /** Variables of this server alone, for references and for its process: where its plugin is. */
   readonly variables?: Readonly<Record<string, string>>;
 }

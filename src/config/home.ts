@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 
 /** Paths under the home folder. A file in a project can never move it: only the environment and code can. */
 export interface Home {
@@ -49,4 +49,12 @@ export function findProjectRoot(cwd: string): string {
     if (existsSync(join(dir, '.git'))) return dir;
     if (dirname(dir) === dir) return start;
   }
+}
+
+/** The project that a configuration file of a project belongs to: `.mcp.json`, or one such as `.vscode/mcp.json`. */
+export function projectOf(file: string): string {
+  const folder = dirname(resolve(file));
+  const root = findProjectRoot(folder);
+  if (existsSync(join(root, '.git'))) return root;
+  return basename(folder).startsWith('.') ? dirname(folder) : folder;
 }

@@ -17,8 +17,27 @@ const FOLDER_ELSEWHERE = '/etc/plugboard';
 export type ManagedMatcher =
   | { readonly kind: 'name'; readonly name: string }
   /** The command and all of its arguments. */
-  | { readonly kind: 'command'; readonly words: readonly string[] }
-  | { readonly kind: 'url'; readonly pattern: string };
+  | ({ readonly kind: 'command'; readonly words: readonly string[] } & Conditions)
+  | ({ readonly kind: 'url'; readonly pattern: string } & Conditions);
+
+interface Conditions {
+  /** The server has to have this name too. */
+  readonly name?: string;
+  readonly grants?: ManagedGrants;
+}
+
+/** Further keys of an entry that decide what runs: an allowed entry has them only as far as these say so. */
+export interface ManagedGrants {
+  /** Names of variables, `*` for any part of one: exactly these may be set. */
+  readonly env?: readonly string[];
+  readonly inheritEnv?: boolean;
+  /** True: any folder. */
+  readonly cwd?: true | readonly string[];
+  /** True: any command. */
+  readonly headersHelper?: true | readonly string[];
+  /** Patterns of urls that `oauth` may name as endpoints. */
+  readonly oauth?: true | readonly string[];
+}
 
 /** One rule and where it stands, for the person who runs into it. */
 export interface ManagedRule {
@@ -162,7 +181,10 @@ function withClosing({ file, problems }: Document, message: string): readonly Pr
 }
 
 /** The rules of a list; undefined when it is not there; a sentence when it is not a list of rules. */
-function rulesOf(list: string, value: unknown): readonly ManagedRule[] | string | undefined {
+function rulesOf(
+  list: 'allowedServers' | 'deniedServers',
+  value: unknown,
+): readonly ManagedRule[] | string | undefined {
   if (value === undefined) return undefined;
   if (!Array.isArray(value)) return `"${list}" is not a list`;
   const rules: ManagedRule[] = [];
@@ -171,6 +193,10 @@ function rulesOf(list: string, value: unknown): readonly ManagedRule[] | string 
     if (matcher === undefined) {
       return `${list}[${at}] must be one of { "name" }, { "command": [...] } and { "url" }`;
     }
+    // A denial is of the whole server: one with conditions would let a part of it run.
+    if (list === 'deniedServers' && 'grants' in matcher) {
+      return `${list}[${at}] must be one of { "name" }, { "command": [...] } and { "url" }, without further keys`;
+    }
     rules.push({ matcher, shown: `${list}[${at}] ${JSON.stringify(written)}` });
   }
   return rules;
@@ -178,11 +204,40 @@ function rulesOf(list: string, value: unknown): readonly ManagedRule[] | string 
 
 function matcherOf(value: unknown): ManagedMatcher | undefined {
   if (!isRecord(value)) return undefined;
-  const keys = Object.keys(value);
-  if (keys.length !== 1) return undefined;
-  const { name, command, url } = value;
-  if (typeof name === 'string' && name !== '') return { kind: 'name', name };
-  if (typeof url === 'string' && url !== '') return { kind: 'url', pattern: url };
-  const isWords = Array.isArray(command) && command.every((word) => typeof word === 'string');
-  return isWords && command.length > 0 ? { kind: 'command', words: command } : undefined;
+  const { name, command, url, ...rest } = value;
+  if (name !== undefined && (typeof name !== 'string' || name === '')) return undefined;
+  const grants = grantsOf(rest);
+  if (grants === undefined || (command !== undefined && url !== undefined)) return undefined;
+  const conditions = {
+    ...(name === undefined ? {} : { name }),
+    ...(Object.keys(grants).length === 0 ? {} : { grants }),
+  };
+  if (typeof url === 'string' && url !== '') return { kind: 'url', pattern: url, ...conditions };
+  if (isTexts(command) && command.length > 0) return { kind: 'command', words: command, ...conditions };
+  // A name alone allows whatever runs under it, so there is nothing to add.
+  const isName = name !== undefined && Object.keys(value).length === 1;
+  return isName ? { kind: 'name', name } : undefined;
+}
+
+/** Undefined for a key or value that is not known: a misspelt limit must not pass for none. */
+function grantsOf(value: Readonly<Record<string, unknown>>): ManagedGrants | undefined {
+  const isValid = Object.entries(value).every(([key, grant]) => {
+    switch (key) {
+      case 'env':
+        return isTexts(grant);
+      case 'inheritEnv':
+        return typeof grant === 'boolean';
+      case 'cwd':
+      case 'headersHelper':
+      case 'oauth':
+        return grant === true || isTexts(grant);
+      default:
+        return false;
+    }
+  });
+  return isValid ? value : undefined;
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string');
 }

@@ -71,7 +71,8 @@ function realPath(path: string): string {
   }
 }
 
-function isExecutable(file: string): boolean {
+/** True for a file that may be run. */
+export function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
@@ -80,7 +81,8 @@ function isExecutable(file: string): boolean {
   }
 }
 
-function headOf(file: string): string {
+/** The first bytes of a file, with its `#!` line if it has one; '' where it cannot be read. */
+export function headOf(file: string): string {
   try {
     const descriptor = openSync(file, 'r');
     try {

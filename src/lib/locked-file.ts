@@ -7,6 +7,7 @@ import { lstat, open, readdir, readFile, readlink, realpath, rename, stat, unlin
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorCode } from './error-code.ts';
+import { isInside } from './inside.ts';
 import { makeFolder } from './make-folder.ts';
 
 /** How long to wait for another process before giving up. */
@@ -20,7 +21,7 @@ const STALE_TEMPORARY_MS = 5_000;
 const MAX_LINKS = 8;
 
 /** Why a file could not be locked, read or replaced, beside the system's own codes. */
-export type LockedFileCode = 'ELOCKTIMEOUT' | 'ENOTUTF8' | 'ECHANGED';
+export type LockedFileCode = 'ELOCKTIMEOUT' | 'ENOTUTF8' | 'ECHANGED' | 'ELEADSOUT';
 
 export interface LockOptions {
   readonly waitMs?: number | undefined;
@@ -37,6 +38,8 @@ export interface ReplaceOptions {
 export interface UpdateOptions extends LockOptions, ReplaceOptions {
   /** Where lock files live; never beside the file, so that projects stay clean. */
   readonly lockDir: string;
+  /** The file has to lie in this folder after every link was followed: a project cannot have others written. */
+  readonly within?: string | undefined;
 }
 
 /** The lock file for a file: named by a hash, so that any path fits. */
@@ -128,6 +131,8 @@ export async function updateFile(
 ): Promise<void> {
   const target = await realTarget(file);
   const work = async (): Promise<void> => {
+    // Under the lock, so that the file that is checked is the one that is written.
+    await checkWithin(file, target, options.within);
     for (let race = 0; race < MAX_RACES; race++) {
       const before = await readText(target);
       const after = await change(before);
@@ -137,6 +142,13 @@ export async function updateFile(
     throw fault('ECHANGED', 'the file kept changing while it was edited');
   };
   await withFileLock(lockFileFor(options.lockDir, target), work, options);
+}
+
+async function checkWithin(file: string, target: string, folder: string | undefined): Promise<void> {
+  if (folder === undefined) return;
+  const isSame = (await realTarget(file)) === target;
+  if (isSame && isInside(target, await realTarget(folder))) return;
+  throw fault('ELEADSOUT', 'the file is a link that leads out of its folder');
 }
 
 /** False when somebody else changed the file between our reading and the rename. */

@@ -50,6 +50,12 @@ function whyUntrusted(spec: ServerSpec, state: TrustVerdict['state']): string {
   return `${name} comes from ${file ?? 'the project'} and ${why}`;
 }
 
+/** Where only listed commands may run, the settings of a project must not make a launcher run something else. */
+export function shieldedByRule(spec: ServerSpec, { managed }: Authority): ServerSpec {
+  const isForeign = spec.scope === 'project' || spec.scope === 'plugin';
+  return managed.allowed === undefined || !isForeign ? spec : { ...spec, shielded: true };
+}
+
 function blocked({ name }: ServerSpec, rule: string): PlugboardError {
   return new PlugboardError('BLOCKED_BY_POLICY', `${name} is blocked: ${rule}`, {
     server: name,

@@ -13,10 +13,12 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** Metadata documents and token answers are a few kilobytes. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
+type Addresses = readonly { readonly address: string; readonly family: number }[];
+
 export type Resolver = (
   hostname: string,
   options: { readonly all: true },
-  callback: (error: Error | null, addresses: readonly { address: string; family: number }[]) => void,
+  callback: (error: Error | null, addresses: Addresses) => void,
 ) => void;
 
 export interface EgressFetchOptions extends EgressOptions {
@@ -35,13 +37,18 @@ export type EgressFetch = (url: string | URL, init?: RequestInit) => Promise<Res
 export function egressFetch(options: EgressFetchOptions): EgressFetch {
   const rules = egressRules(options);
   const resolve: Resolver = options.resolve ?? systemLookup;
+  /** By origin: addresses that were checked, for all requests until one of them cannot be reached. */
+  const checked = new Map<string, Addresses>();
 
   return async (target, init = {}) => {
     const url = rules.check(target);
     let verdict: PlugboardError | undefined;
     // The connection uses the very addresses that were checked: a second answer of the resolver cannot slip in.
     const lookup: LookupFunction = (hostname, lookupOptions, callback) => {
-      resolve(hostname, { all: true }, (error, addresses) => {
+      const known = checked.get(url.origin);
+      const ask: Resolver =
+        known === undefined ? resolve : (_hostname, _options, answer) => answer(null, known);
+      ask(hostname, { all: true }, (error, addresses) => {
         const first = addresses?.[0];
         if (error !== null || first === undefined) {
           callback(error ?? new Error('no address'), '', 0);
@@ -54,6 +61,7 @@ export function egressFetch(options: EgressFetchOptions): EgressFetch {
           callback(verdict, '', 0);
           return;
         }
+        checked.set(url.origin, addresses);
         if (lookupOptions.all === true) callback(null, [...addresses]);
         else callback(null, first.address, first.family);
       });
@@ -65,6 +73,7 @@ export function egressFetch(options: EgressFetchOptions): EgressFetch {
     try {
       return await exchange(url, init, lookup, AbortSignal.any(limits));
     } catch (error) {
+      checked.delete(url.origin);
       throw verdict ?? unreachable(url, error, timeout.aborted, options.signal);
     }
   };

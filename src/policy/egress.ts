@@ -21,6 +21,8 @@ export interface EgressOptions {
   readonly server: string | URL;
   /** More urls out of the person's own configuration (endpoints given by hand, an identity provider). */
   readonly trusted?: readonly (string | URL)[] | undefined;
+  /** Where origins that the person named were found first; one for all rules of a server. */
+  readonly kept?: Map<string, AddressClass> | undefined;
 }
 
 export function classify(address: string): AddressClass {
@@ -45,8 +47,9 @@ export function classify(address: string): AddressClass {
 export function egressRules(options: EgressOptions): EgressRules {
   const server = new URL(options.server);
   const own = [server, ...(options.trusted ?? []).map((url) => new URL(url))];
-  const ownHosts = new Set(own.map((url) => url.hostname));
+  // Scheme, name and port: another port of the same machine is another program.
   const ownOrigins = new Set(own.map((url) => url.origin));
+  const kept = options.kept ?? new Map<string, AddressClass>();
   // The name of a server says nothing about where it is: its owner could make it resolve to loopback to be
   // let through. Only an address that the person typed opens the range that it lies in.
   const serverClass = literalClass(server.hostname) ?? 'public';
@@ -63,18 +66,28 @@ export function egressRules(options: EgressOptions): EgressRules {
       if (ownOrigins.has(url.origin)) return url;
       const plain = url.protocol === 'http:' && where === 'loopback' && serverClass === 'loopback';
       if (url.protocol !== 'https:' && !plain) throw refused(url, 'it is not an https address');
-      if (where !== undefined && !ownHosts.has(url.hostname) && !mayReach(where)) {
-        throw refused(url, `it lies in a ${where === 'forbidden' ? 'reserved' : where} address range`);
+      if (where !== undefined && !mayReach(where)) {
+        throw refused(url, `it lies in a ${shown(where)} address range`);
       }
       return url;
     },
     checkAddress(url, address) {
-      if (ownHosts.has(url.hostname)) return;
       const where = classify(address);
+      if (ownOrigins.has(url.origin)) {
+        // The person chose the name. Where it leads the first time is where it has to stay.
+        const first = kept.get(url.origin) ?? where;
+        kept.set(url.origin, first);
+        if (where === first || where === 'public') return;
+        throw refused(url, `its name now resolves to a ${shown(where)} address, and did not before`);
+      }
       if (mayReach(where)) return;
-      throw refused(url, `its name resolves to a ${where === 'forbidden' ? 'reserved' : where} address`);
+      throw refused(url, `its name resolves to a ${shown(where)} address`);
     },
   };
+}
+
+function shown(where: AddressClass): string {
+  return where === 'forbidden' ? 'reserved' : where;
 }
 
 /** True for `localhost`, names under it and loopback addresses. */

@@ -1,8 +1,9 @@
-/** Decides by the managed rules whether a server may run, and names the rule. Pure; in doubt it is no. */
+/** Decides by the managed rules whether a server may run, and names the rule. In doubt it is no. */
 
 import { isStdio, type ServerEntry, type ServerSpec } from '../config/entry.ts';
 import { type Environment, expandEntry } from '../config/expand.ts';
 import type { Managed, ManagedMatcher, ManagedRule } from '../config/managed.ts';
+import { exceedsGrants } from './managed-grants.ts';
 import { matchesUrl } from './url-pattern.ts';
 
 /** The rule that blocks a server, in words; undefined when none does. */
@@ -19,8 +20,14 @@ export function blockingRule(spec: ServerSpec, managed: Managed, env: Environmen
   if (managed.allowed === undefined) return undefined;
   // What is allowed is what would really run, so the last form, with its variables filled in, counts.
   const real = forms.at(-1) ?? spec.entry;
-  if (managed.allowed.some((rule) => matches(rule, spec.name, real, 'allow'))) return undefined;
-  return `allowedServers in ${managed.policyFile} does not list it`;
+  const fitting = managed.allowed.filter((rule) => matches(rule, spec.name, real, 'allow'));
+  let why: string | undefined;
+  for (const { matcher, shown } of fitting) {
+    const exceeds = exceedsGrants(matcher, spec, real, env);
+    if (exceeds === undefined) return undefined;
+    why ??= `${shown} in ${managed.policyFile} does not allow ${exceeds}`;
+  }
+  return why ?? `allowedServers in ${managed.policyFile} does not list it`;
 }
 
 /** An entry as it is written, and as it would run: a rule cannot be dodged by writing a word as a variable. */
@@ -38,7 +45,8 @@ function matches(
   entry: ServerEntry,
   effect: 'allow' | 'deny',
 ): boolean {
-  return matcher.kind === 'name' ? matcher.name === name : matchesEntry(matcher, entry, effect);
+  if (matcher.kind === 'name') return matcher.name === name;
+  return (matcher.name ?? name) === name && matchesEntry(matcher, entry, effect);
 }
 
 function matchesEntry(

@@ -11,6 +11,8 @@ import {
 
 /** Stands where a secret was; in no argument of anybody. */
 const HOLE = '\u0000';
+/** A variable that is not filled in says where the value comes from. */
+const REFERENCE = /^\$\{[^}]*\}$/;
 /** Of a value whose name says nothing, so much is needed to take it for more than a setting. */
 const MIN_UNNAMED_CHARS = 8;
 
@@ -49,13 +51,13 @@ function ofRemote(entry: RemoteEntry, env: Environment): string[] {
 export function inHeader(name: string, value: string): string[] {
   const credential = /^(?:bearer|basic|token|dpop)\s+(\S.*)$/i.exec(value)?.[1];
   if (credential !== undefined) return [value, credential];
-  return isSecretName(name) || isUnlikelySetting(value) ? [value] : [];
+  return isSecretName(name) || isUnlikelySetting(value) ? [value, ...passwordsIn(value)] : passwordsIn(value);
 }
 
 function inVariable(name: string, value: string): string[] {
-  if (isSecretName(name)) return [value];
+  if (isSecretName(name)) return [value, ...passwordsIn(value)];
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return inUrl(value);
-  return isUnlikelySetting(value) ? [value] : [];
+  return isUnlikelySetting(value) ? [value, ...passwordsIn(value)] : passwordsIn(value);
 }
 
 /** Neither a word, a number, a path nor a list of such: `debug`, `8080`, `/usr/bin:/bin` and `eu-west-1` may be told. */
@@ -69,12 +71,36 @@ function isUnlikelySetting(value: string): boolean {
 }
 
 function inArguments(args: readonly string[]): string[] {
-  return hideSecretsInArgs(args, HOLE).flatMap((hidden, at) => filling(args[at] ?? '', hidden));
+  return hideSecretsInArgs(args, HOLE).flatMap((hidden, at) => {
+    const word = args[at] ?? '';
+    return [...filling(word, hidden), ...passwordsIn(word)];
+  });
 }
 
 function inUrl(url: string): string[] {
   const found = filling(url, hideSecretsInUrl(url, HOLE));
-  return found.flatMap((value) => [value, decoded(value)]);
+  return [...found.flatMap((value) => [value, decoded(value)]), ...passwordsIn(url)];
+}
+
+/**
+ * The second half of `user:password@` in every url of a text: programs print it alone. The first half is a name, and
+ * names such as `postgres` or `admin` are in ordinary sentences too. Without a colon the whole is the secret, a token.
+ */
+function passwordsIn(text: string): string[] {
+  const authorities = text.split('://').slice(1);
+  return authorities.flatMap((rest) => {
+    const [word = ''] = rest.split(/[\s"'<>]/, 1);
+    const [plain = ''] = word.split(/[/?#]/, 1);
+    // Up to the last sign: a password may have one too, and people forget to encode the others.
+    const userinfo = [plain, word].map((part) => part.slice(0, Math.max(part.lastIndexOf('@'), 0)));
+    return userinfo.flatMap((part) => {
+      const at = part.indexOf(':');
+      const password = part.slice(at + 1);
+      const isHost =
+        part !== userinfo[0] && (at === -1 || /[/?#]/.test(part.slice(0, at)) || /^\d+[/?#]/.test(password));
+      return isHost || REFERENCE.test(password) ? [] : [password, decoded(password)];
+    });
+  });
 }
 
 /** What stood in the holes of a text. */

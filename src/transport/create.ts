@@ -57,17 +57,16 @@ async function createProcess(
     import('./plan-launch.ts'),
     options.reaper(),
   ]);
-  const { cwd, env: own, ...plain } = await planLaunch({ spec, entry, env, home });
+  const { cwd, ...plain } = await planLaunch({ spec, entry, env, home });
   const rules = sandboxOf(entry.sandbox);
   const { projectDir: project = spec.baseDir } = spec;
-  const { command, args } =
+  const named = Object.values(entry.env ?? {});
+  const program =
     rules === undefined
       ? plain
-      : await (await import('./sandbox-bwrap.ts')).confine(plain, { rules, env, cwd, project });
+      : await (await import('./sandbox-bwrap.ts')).confine(plain, { rules, env, cwd, project, home, named });
   return createStdioTransport({
-    command,
-    args,
-    env: own,
+    ...program,
     cwd,
     clock,
     reaper,

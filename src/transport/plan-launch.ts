@@ -27,7 +27,8 @@ export async function planLaunch({ spec, entry, env, home }: LaunchPlanOptions):
   const { command, args = [] } = entry;
   const own = serverEnvironment(spec, entry, env);
   const chosen = chosenFolder(spec, entry);
-  if (spec.scope === 'project' || spec.scope === 'plugin') {
+  const isForeign = spec.scope === 'project' || spec.scope === 'plugin';
+  if (isForeign && spec.shielded !== true) {
     return { command, args, cwd: chosen ?? spec.baseDir, env: own };
   }
   const empty = await privateFolder(home, spec);

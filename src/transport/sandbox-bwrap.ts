@@ -1,62 +1,48 @@
 /**
  * Confines a server's process on Linux with bubblewrap, whose helper needs no rights of its own.
  *
- * The process keeps its group and its marked environment, so whatever ends servers finds it as before; its own
- * process namespace ends with it, and `--die-with-parent` ends both with us.
+ * The process gets namespaces and a user namespace of its own and no capabilities, for root too. It keeps its marked
+ * environment, so whatever ends servers finds it as before; its own process namespace ends with it, and
+ * `--die-with-parent` ends both with us.
+ *
+ * Landlock would also close abstract sockets to a process with network, but no maintained npm package offers it.
  */
 
-import { execFile } from 'node:child_process';
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, isAbsolute, join, resolve, sep } from 'node:path';
-import { promisify } from 'node:util';
-import { findHome } from '../config/home.ts';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { findHome, type Home } from '../config/home.ts';
 import { PlugboardError } from '../errors.ts';
+import { isInside } from '../lib/inside.ts';
 import type { SandboxRules } from './sandbox.ts';
+import { isNarrow } from './sandbox-installation.ts';
+import { confinedLauncher } from './sandbox-npx.ts';
+import { tryToBreakOut } from './sandbox-probe.ts';
+import { protect } from './sandbox-protected.ts';
+import { holdStandIns, type Release } from './sandbox-stand-ins.ts';
+import { listed, viewOf } from './sandbox-view.ts';
 
-/** Trying it out takes milliseconds; a system that hangs there is not one to rely on. */
-const PROBE_MS = 10_000;
-
-/** Folders that are private to the process. */
-const TEMPORARY = ['/tmp', '/var/tmp'];
-
-/** Where people's keys are; no sandbox shows them, whatever else it allows. */
-const SECRET_PLACES = [
-  '.ssh',
-  '.aws',
-  '.azure',
-  '.gnupg',
-  '.kube',
-  '.docker',
-  '.config/gcloud',
-  '.config/gh',
-  '.local/share/keyrings',
-  '.local/share/kwalletd',
-  '.password-store',
-  '.config/op',
-  '.config/rclone',
-  '.terraform.d',
-  '.netrc',
-  '.git-credentials',
-  '.pgpass',
-  '.pypirc',
-  '.vault-token',
-  '.cargo/credentials.toml',
-  // What other agents keep: tokens of their own, and of the servers that they were given.
-  '.claude.json',
-  '.codex',
-  '.cursor',
-  // Cookies, and what was typed.
-  '.mozilla',
-  '.config/google-chrome',
-  '.config/chromium',
-  '.bash_history',
-  '.zsh_history',
+/** Namespaces of its own and no rights; for root too, whose capabilities would be those of the machine. */
+const NO_RIGHTS = [
+  '--unshare-user',
+  '--unshare-pid',
+  '--unshare-ipc',
+  '--unshare-uts',
+  '--unshare-cgroup-try',
+  '--cap-drop',
+  'ALL',
+  '--new-session',
+  '--die-with-parent',
 ];
+
+/** From bubblewrap 0.8 on: no further user namespaces, through which most holes of the kernel are reached. */
+const NO_NESTING = '--disable-userns';
 
 export interface Program {
   readonly command: string;
   readonly args: readonly string[];
+  /** The environment of the process. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface Confinement {
@@ -65,92 +51,134 @@ export interface Confinement {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
   readonly project: string;
+  /** Plugboard's home, which is hidden. */
+  readonly home?: Home | undefined;
+  /** Values of the entry's variables: the files that they name are shown. */
+  readonly named?: readonly string[] | undefined;
 }
 
-/** The program that runs `program` inside its limits; rejects when that cannot be had: never runs without. */
-export async function confine(program: Program, confinement: Confinement): Promise<Program> {
-  const helper = await findHelper(confinement);
-  return { command: helper, args: [...limits(program, confinement), '--', program.command, ...program.args] };
+export interface Confined extends Program {
+  readonly env: Readonly<Record<string, string>>;
+  /** To be called when the process has ended. */
+  readonly release: Release;
 }
 
-function limits(program: Program, { rules, env, cwd, project }: Confinement): string[] {
-  const { filesystem, network } = rules;
-  const root = filesystem === 'all' ? '--bind' : '--ro-bind';
-  const args = [root, '/', '/', '--dev', '/dev', '--proc', '/proc'];
-  args.push('--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent');
-  // A socket in the file system is a way to the network too: of a container engine, of the desktop's bus.
-  if (!network) args.push('--unshare-net', '--tmpfs', '/run');
-  if (filesystem !== 'all') args.push(...TEMPORARY.flatMap((folder) => ['--tmpfs', folder]));
-  // The entry names these, so a private /tmp must not hide them.
-  for (const path of new Set([...namedInTemporary(program), project, cwd])) {
-    const bind = filesystem === 'project' && path === project ? '--bind' : '--ro-bind';
-    if (filesystem !== 'all' && existsSync(path)) args.push(bind, path, path);
+/** The program that runs `program` inside its limits; rejects when that is not possible: never runs without. */
+export async function confine(program: Program, confinement: Confinement): Promise<Confined> {
+  const { rules, env, cwd } = confinement;
+  const helper = findHelper(confinement);
+  const person = personOf(env);
+  const home = confinement.home ?? findHome(env);
+  const project = realOf(confinement.project);
+  const own = program.env ?? {};
+  const {
+    command,
+    args,
+    env: more,
+  } = confinedLauncher(program, { network: rules.network, person, env: own });
+  const words = [...args, ...(confinement.named ?? [])];
+  const view = { rules, command, words, env: own, cwd, project, person, own: realOf(home.dir) };
+  const folders = writableFolders(rules, { project, person });
+  if (folders.some((folder) => !isNarrow(folder, person))) {
+    throw unavailable(
+      'it would let the server write to all of your home folder',
+      'Start it in a project, or list folders: { "filesystem": { "write": ["path"] } }.',
+    );
   }
-  for (const path of writable(rules, project)) args.push('--bind-try', path, path);
-  for (const place of secretPlaces(env)) {
-    // A folder that holds the project itself cannot be hidden from it.
-    if (!isInside(project, place) && !isInside(cwd, place)) args.push(...hide(place));
+  const release = folders.includes(project)
+    ? await holdStandIns(home, project)
+    : async (): Promise<void> => undefined;
+  try {
+    const mounts = viewOf(view);
+    for (const folder of folders) {
+      const link = protect(mounts, folder, listed(rules, 'write', view));
+      if (link !== undefined) throw unavailable(`${link} is a link, which cannot be protected`, LINK_HINT);
+    }
+    const limits = [
+      ...NO_RIGHTS,
+      ...(rules.network ? [] : ['--unshare-net']),
+      ...mounts.args(),
+      // For root, files of /proc are switches of the kernel.
+      '--remount-ro',
+      '/proc',
+      ...(rules.filesystem === 'all' ? [] : ['--remount-ro', '/']),
+      '--chdir',
+      cwd,
+    ];
+    const nesting = await checked(helper, limits);
+    return {
+      command: helper,
+      args: [...nesting, ...limits, '--', command, ...args],
+      env: { ...own, ...more },
+      release,
+    };
+  } catch (error) {
+    await release();
+    throw error;
   }
-  return [...args, '--chdir', cwd];
 }
 
-function namedInTemporary({ command, args }: Program): string[] {
-  return [command, ...args].filter(
-    (word) => isAbsolute(word) && TEMPORARY.some((folder) => isInside(word, folder)),
+const LINK_HINT = 'Make it a plain file or folder, or list folders: { "filesystem": { "write": ["path"] } }.';
+
+/** Folders that it can write and that hold other people's files too. */
+function writableFolders(
+  rules: SandboxRules,
+  { project, person }: { readonly project: string; readonly person: string },
+): readonly string[] {
+  if (rules.filesystem === 'all') return [];
+  if (rules.filesystem === 'project') return [project];
+  return listed(rules, 'write', { project, person })
+    .filter((path) => existsSync(path))
+    .map((path) => realpathSync(path));
+}
+
+/** The options by which the sandbox holds here; rejects if there is none. */
+async function checked(helper: string, limits: readonly string[]): Promise<readonly string[]> {
+  let failure = '';
+  for (const nesting of [[NO_NESTING], []]) {
+    const attempt = await tryToBreakOut(helper, [...nesting, ...limits]);
+    if ('held' in attempt) return nesting;
+    if ('escaped' in attempt) {
+      throw unavailable(
+        `bubblewrap does not confine here: ${attempt.escaped}`,
+        'Update bubblewrap and the kernel, or run Plugboard as a normal user.',
+      );
+    }
+    failure = attempt.failed;
+  }
+  throw unavailable(
+    `bubblewrap cannot make one here${failure ? ` (${failure})` : ''}`,
+    'The system has to allow user namespaces; inside a container that is a setting of the container.',
   );
 }
 
-function writable({ filesystem }: SandboxRules, project: string): string[] {
-  if (typeof filesystem === 'string') return [];
-  return filesystem.write.map((path) => (isAbsolute(path) ? path : resolve(project, path)));
-}
-
-function secretPlaces(env: NodeJS.ProcessEnv): string[] {
-  const home = env['HOME'] || homedir();
-  const places = [...SECRET_PLACES.map((place) => join(home, place)), findHome(env).dir];
-  // Links are followed: hiding the link would leave what it points to.
-  return places.filter((place) => existsSync(place)).map((place) => realpathSync(place));
-}
-
-function hide(place: string): string[] {
-  return statSync(place).isDirectory() ? ['--tmpfs', place] : ['--ro-bind', '/dev/null', place];
-}
-
-function isInside(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
-}
-
-async function findHelper({ env, project }: Confinement): Promise<string> {
+function findHelper({ env, project }: Confinement): string {
   if (process.platform !== 'linux') {
     throw unavailable(
       `there is none for ${process.platform} yet`,
       'Take "sandbox" out of the entry, or run it on Linux.',
     );
   }
-  // In our own PATH, never in the project's folders: a project must not bring its own sandbox along.
+  // In our own PATH, never in the project's folders: a project must not provide its own sandbox.
   const folders = ['/usr/bin', '/bin', ...(env['PATH'] ?? '').split(delimiter)];
   const helper = folders
-    .filter((folder) => isAbsolute(folder) && !isInside(folder, project))
+    .filter((folder) => isAbsolute(folder) && !isInside(realOf(folder), realOf(project)))
     .map((folder) => join(folder, 'bwrap'))
     .find((file) => existsSync(file));
-  if (helper === undefined) {
-    throw unavailable(
-      'bubblewrap is not installed',
-      "Install it: apt-get install bubblewrap, or your system's package of that name.",
-    );
-  }
-  const trial = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--unshare-pid', '--unshare-net'];
-  try {
-    await promisify(execFile)(helper, [...trial, '--', '/bin/true'], { timeout: PROBE_MS, env: {} });
-  } catch (cause) {
-    const said =
-      cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim().split('\n')[0] : '';
-    throw unavailable(
-      `bubblewrap cannot make one here${said ? ` (${said})` : ''}`,
-      'The system has to allow user namespaces; inside a container that is a setting of the container.',
-    );
-  }
-  return helper;
+  if (helper !== undefined) return helper;
+  throw unavailable(
+    'bubblewrap is not installed',
+    "Install it: apt-get install bubblewrap, or your system's package of that name.",
+  );
+}
+
+function personOf(env: NodeJS.ProcessEnv): string {
+  const named = env['HOME'] ?? '';
+  return isAbsolute(named) ? realOf(named) : homedir();
+}
+
+function realOf(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
 }
 
 function unavailable(why: string, hint: string): PlugboardError {

@@ -4,12 +4,18 @@ import { isStdio, type ServerEntry } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 
+/** Paths that are shown in addition, and those that can be written. */
+export interface SandboxPaths {
+  readonly read?: readonly string[];
+  readonly write?: readonly string[];
+}
+
 export interface SandboxRules {
   /**
-   * `read-only`: nothing can be written but a private `/tmp`. `project`: the project's folder too. A list: these
-   * paths too, relative to the project. `all`: no limit but the places where secrets live.
+   * `read-only`: nothing can be written but private folders. `project`: the project's folder too. Lists: these
+   * paths too, relative to the project. `all`: no limit but the places where secrets are kept.
    */
-  readonly filesystem: 'read-only' | 'project' | 'all' | { readonly write: readonly string[] };
+  readonly filesystem: 'read-only' | 'project' | 'all' | SandboxPaths;
   readonly network: boolean;
 }
 
@@ -37,10 +43,15 @@ export function confined(entry: ServerEntry, sandbox: unknown): ServerEntry {
 function filesystemOf(value: unknown): SandboxRules['filesystem'] {
   if (value === undefined || value === 'read-only') return 'read-only';
   if (value === 'project' || value === 'all') return value;
-  const write = isRecord(value) && Object.keys(value).length === 1 ? value['write'] : undefined;
-  if (Array.isArray(write) && write.every((path) => typeof path === 'string' && path !== ''))
-    return { write };
-  throw misunderstood('"filesystem" must be "read-only", "project", "all" or { "write": [paths] }');
+  if (isRecord(value) && Object.entries(value).every(([key, paths]) => isPaths(key, paths))) return value;
+  throw misunderstood(
+    '"filesystem" must be "read-only", "project", "all" or { "read": [paths], "write": [paths] }',
+  );
+}
+
+function isPaths(key: string, paths: unknown): boolean {
+  const isKnown = key === 'read' || key === 'write';
+  return isKnown && Array.isArray(paths) && paths.every((path) => typeof path === 'string' && path !== '');
 }
 
 function networkOf(value: unknown): boolean {
@@ -51,7 +62,7 @@ function networkOf(value: unknown): boolean {
 
 function misunderstood(why: string): PlugboardError {
   return new PlugboardError('CONFIG_INVALID', `Its "sandbox" cannot be understood: ${why}.`, {
-    hint: 'Write "strict", or { "filesystem": "read-only" | "project" | { "write": [...] }, "network": "none" | "full" }.',
+    hint: 'Write "strict", or { "filesystem": "read-only" | "project" | { "read": [...], "write": [...] }, "network": "none" | "full" }.',
     detail: { permanent: true },
   });
 }

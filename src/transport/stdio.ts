@@ -36,6 +36,8 @@ export interface StdioOptions {
   readonly reaper: Reaper;
   /** Takes known secrets out of what the server wrote before it is kept or shown. */
   readonly redact?: ((text: string) => string) | undefined;
+  /** Called when nothing of the process is left. */
+  readonly release?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -109,6 +111,7 @@ class StdioTransport implements Transport {
       await this.#starting;
     } catch (error) {
       this.#told = true; // the rejection says it all
+      await this.#options.release?.().catch(() => undefined);
       throw spawnFailed(error, this.#options);
     }
     if (!signal?.aborted && !this.#ending) return;
@@ -247,6 +250,7 @@ class StdioTransport implements Transport {
       for (const stream of child.stdio) stream?.destroy();
       child.unref();
     }
+    await this.#options.release?.().catch(() => undefined);
     this.#tell(undefined);
   }
 

@@ -3,12 +3,15 @@
 import { PlugboardError } from '../errors.ts';
 import { type Tool, tool } from '../kit/definitions.ts';
 import { clean } from '../policy/clean.ts';
-import { Git } from './git.ts';
+import { Git, type GitRun } from './git.ts';
 import { badPath } from './refusals.ts';
 import { answer, type Workspace } from './workspace.ts';
 
 const MAX_OUTPUT_BYTES = 20_000;
 const MAX_COMPLAINT_CHARS = 4_000;
+
+/** Of all paths that one commit changes. */
+const MAX_PATHS_BYTES = 64 * 1024 * 1024;
 
 export function gitCommitTool(workspace: Workspace): Tool {
   return tool({
@@ -49,7 +52,9 @@ export function gitCommitTool(workspace: Workspace): Tool {
       const options = { signal, maxBytes: MAX_OUTPUT_BYTES, writes: true };
       // What is staged may lie outside the project, when its repository is larger.
       const wanted = git.pathspec(paths);
-      if (paths !== undefined) await git.answer(['add', '--all', '--', ...wanted], options);
+      if (wanted.length > 0) await stage(git, wanted, { signal, withNew: paths !== undefined });
+      // git would explain it with a status, for which it runs programs of repositories inside this one.
+      if (!(await hasChanges(git, wanted, options))) throw noCommit('nothing to commit');
       const ended = await git.run(['commit', '--file=-', '--cleanup=whitespace', '--', ...wanted], {
         ...options,
         input: message,
@@ -57,11 +62,52 @@ export function gitCommitTool(workspace: Workspace): Tool {
       const said = clean(`${ended.stdout.toString('utf8')}\n${ended.stderr.toString('utf8')}`, {
         max: MAX_COMPLAINT_CHARS,
       }).trim();
-      if (ended.code !== 0) throw new PlugboardError('INVALID_ARGUMENTS', `git made no commit: ${said}`);
+      if (ended.code !== 0) throw noCommit(said);
       const hash = await git.commitOf('HEAD', options);
       const list = ['diff-tree', '--root', '--no-commit-id', '--name-only', '-r', '-z', '--relative', hash];
       const files = (await git.answer(list, { ...options, writes: false })).split('\0').filter(Boolean);
       return answer(said, { hash, files });
     },
   });
+}
+
+/**
+ * Puts files as they are now into the index. `git add` would run a status in every repository inside this one, under
+ * the settings of that one; a submodule is staged as the commit that it is at, an unknown repository not at all.
+ */
+async function stage(
+  git: Git,
+  wanted: readonly string[],
+  { signal, withNew }: { readonly signal: AbortSignal; readonly withNew: boolean },
+): Promise<void> {
+  const options = { signal, maxBytes: MAX_PATHS_BYTES };
+  const kinds = ['--modified', '--deleted', ...(withNew ? ['--others', '--exclude-standard'] : [])];
+  const { code, stdout, stderr, dropped } = await git.run(
+    ['ls-files', '-z', ...kinds, '--', ...wanted],
+    options,
+  );
+  if (code !== 0) throw noCommit(stderr.toString('utf8').trim());
+  if (dropped.stdout > 0) throw noCommit('too many files changed');
+  const files = new Set(stdout.toString('utf8').split('\0'));
+  const listed = [...files].filter((path) => path !== '' && !path.endsWith('/'));
+  const input = listed.map((path) => `${path}\0`).join('');
+  await git.answer(['update-index', '--add', '--remove', '-z', '--stdin'], {
+    ...options,
+    input,
+    writes: true,
+  });
+}
+
+/** A merge is worth a commit even if it changes nothing. */
+async function hasChanges(git: Git, wanted: readonly string[], options: GitRun): Promise<boolean> {
+  const exists = async (name: string): Promise<boolean> =>
+    (await git.run(['rev-parse', '--verify', '--quiet', name], options)).code === 0;
+  if (await exists('MERGE_HEAD')) return true;
+  if (!(await exists('HEAD'))) return (await git.answer(['ls-files', '--', ...wanted], options)) !== '';
+  const compare = ['diff-index', '--cached', '--quiet', '--ignore-submodules=dirty', 'HEAD', '--', ...wanted];
+  return (await git.run(compare, options)).code !== 0;
+}
+
+function noCommit(why: string): PlugboardError {
+  return new PlugboardError('INVALID_ARGUMENTS', `git made no commit: ${why}`);
 }

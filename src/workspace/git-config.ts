@@ -19,8 +19,13 @@ export const SAFE_CONFIG: readonly ConfigEntry[] = [
   ['core.quotePath', 'false'],
   ['color.ui', 'false'],
   ['diff.external', ''],
+  // Never a look into a repository inside this one: git would run what that one's settings name.
+  ['diff.ignoreSubmodules', 'dirty'],
+  ['gc.auto', '0'],
+  ['maintenance.auto', 'false'],
   ['log.showSignature', 'false'],
   ['protocol.allow', 'never'],
+  ['safe.bareRepository', 'explicit'],
   ['status.submoduleSummary', 'false'],
   ['submodule.recurse', 'false'],
 ];
@@ -35,9 +40,18 @@ const PROGRAM_KEYS: readonly (readonly [pattern: RegExp, fallback: string])[] = 
   [/^gpg\.x509\.program$/, 'gpgsm'],
   [/^gpg\.ssh\.program$/, 'ssh-keygen'],
   [/^gpg\.ssh\.defaultkeycommand$/, ''],
+  [/^hook\..*\.(command|event)$/s, ''],
+  [/^hook\..*\.enabled$/s, 'false'],
+  [/^trailer\..*\.(command|cmd)$/s, ''],
+  [/^gc\.recentobjectshook$/, ''],
 ];
 
 const OF_REPOSITORY: ReadonlySet<string> = new Set(['local', 'worktree']);
+
+/** True for settings that exist so that no hook runs. */
+export function isHookSetting(key: string): boolean {
+  return key === 'core.hooksPath' || key.startsWith('hook.');
+}
 
 /** The answer to `git config --null --show-scope --list`: scope, NUL, key, LF, value, NUL. */
 export function parseConfigList(text: string): readonly ScopedEntry[] {

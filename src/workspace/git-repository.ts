@@ -1,6 +1,6 @@
 /** Whether a repository is the project's own: a `.git` that leads elsewhere would show somebody else's files. */
 
-import { readFileSync, realpathSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import type { ScopedEntry } from './git-config.ts';
@@ -24,9 +24,62 @@ export function checkRepository(root: Root, { top, gitDir, commonDir, entries }:
   if (!isBelowTop) throw foreign(gitDir);
   const isWithin = isIn(top, git) && isIn(top, common);
   if (!isWithin && !isWorktree(top, git, common) && !isSubmodule(git, common, entries)) throw foreign(gitDir);
+  // A setting can move the working tree to a folder above; then that folder has no `.git` of this repository.
+  if (!pointsTo(join(top, '.git'), git)) throw foreign(gitDir);
   for (const folder of new Set([git, common])) {
     const stray = PARTS.find((part) => !isIn(folder, real(join(folder, part))));
     if (stray !== undefined) throw foreign(join(folder, stray));
+  }
+  const stray = strayObjects(common);
+  if (stray !== undefined) throw foreign(stray);
+}
+
+/** A `.git` that is this folder, or a file that names it. */
+function pointsTo(link: string, git: string): boolean {
+  if (real(link) === git) return true;
+  try {
+    const [, path = ''] = /^gitdir: (.+?)\s*$/.exec(readFileSync(link, 'utf8')) ?? [];
+    return real(resolve(dirname(link), path)) === git;
+  } catch {
+    return false;
+  }
+}
+
+/** A way by which git would read objects of another repository: a list of other stores, or a link. */
+function strayObjects(common: string): string | undefined {
+  const objects = join(common, 'objects');
+  const lists = ['alternates', 'http-alternates'].map((name) => join(objects, 'info', name));
+  const list = lists.find((file) => existsSync(file) && !isOwnStore(file, objects));
+  if (list !== undefined) return list;
+  const folders = ['', ...foldersOf(objects)].map((name) => join(objects, name));
+  for (const folder of folders) {
+    const link = linksOf(folder).find((path) => !isIn(common, real(path)));
+    if (link !== undefined) return link;
+  }
+  return undefined;
+}
+
+/** Another store can name further ones, so none is followed. */
+function isOwnStore(list: string, objects: string): boolean {
+  const lines = readFileSync(list, 'utf8').split('\n');
+  return lines.every(
+    (line) => line === '' || line.startsWith('#') || real(resolve(objects, line)) === objects,
+  );
+}
+
+function foldersOf(folder: string): readonly string[] {
+  return entriesOf(folder).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+}
+
+function linksOf(folder: string): readonly string[] {
+  return entriesOf(folder).flatMap((entry) => (entry.isSymbolicLink() ? [join(folder, entry.name)] : []));
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
   }
 }
 
@@ -60,6 +113,8 @@ function real(path: string): string {
 
 function foreign(path: string): PlugboardError {
   return new PlugboardError('DENIED', `The repository leads out of the project (${path}).`, {
-    hint: 'Working trees and submodules that git made itself are known; this one was made in another way.',
+    hint: path.endsWith('alternates')
+      ? 'It uses objects of another repository. Copy them with: git repack -a -d; then delete that file.'
+      : 'Working trees and submodules that git made itself are known; this one was made in another way.',
   });
 }

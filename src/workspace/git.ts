@@ -1,10 +1,12 @@
 /** git as the tools run it: on the project's own repository, and so that nothing in that repository is executed. */
 
+import { delimiter } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import { clean } from '../policy/clean.ts';
 import type { Ended } from './children.ts';
-import { type ConfigEntry, ownPrograms, parseConfigList, SAFE_CONFIG } from './git-config.ts';
+import { type ConfigEntry, isHookSetting, ownPrograms, parseConfigList, SAFE_CONFIG } from './git-config.ts';
 import { checkRepository } from './git-repository.ts';
+import { foldersOutside } from './programs.ts';
 import { badPath } from './refusals.ts';
 import type { Call, Workspace } from './workspace.ts';
 
@@ -103,11 +105,11 @@ export class Git {
       ([name]) => !name.startsWith('GIT_') || KEPT_VARIABLES.test(name),
     );
     const runsHooks = writes && this.#workspace.shell;
-    const config = [...SAFE_CONFIG, ...this.#config].filter(
-      ([key]) => !(runsHooks && key === 'core.hooksPath'),
-    );
+    const config = [...SAFE_CONFIG, ...this.#config].filter(([key]) => !(runsHooks && isHookSetting(key)));
     return {
       ...Object.fromEntries(own),
+      // Programs that git itself looks up, for signatures and filters of the person's, are not the project's either.
+      PATH: foldersOutside(this.#workspace.root, process.env['PATH'] ?? '').join(delimiter),
       ...Object.fromEntries(
         config.flatMap(([key, value], at) => [
           [`GIT_CONFIG_KEY_${at}`, key],

@@ -13,10 +13,22 @@ export interface Programs {
 }
 
 export function findPrograms(root: Root, searchPath: string): Programs {
-  const folders = searchPath.split(delimiter).filter((folder) => isAbsolute(folder));
+  const folders = foldersOutside(root, searchPath);
   const find = (name: string): string | undefined =>
     folders.map((folder) => join(folder, `${name}${SUFFIX}`)).find((file) => isProgram(file, root));
   return { git: find('git'), rg: find('rg') };
+}
+
+/** The folders of a search path that the project cannot fill. */
+export function foldersOutside(root: Root, searchPath: string): readonly string[] {
+  return searchPath.split(delimiter).filter((folder) => {
+    if (!isAbsolute(folder) || root.contains(folder)) return false;
+    try {
+      return !root.contains(realpathSync(folder));
+    } catch {
+      return false; // it does not exist
+    }
+  });
 }
 
 function isProgram(file: string, root: Root): boolean {

@@ -1,10 +1,10 @@
 /** A22: a managed denial that somebody tries to get around. The files stand in a file system of the test's own. */
 
-import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { COMMAND, Place } from '../cli/command.ts';
+import { onManagedMachine, type Ran } from './managed-machine.ts';
 import { FIXTURE, naiveServer } from './naive.ts';
 
 let place: Place;
@@ -27,46 +27,8 @@ const policy = (value: unknown): void =>
 const exclusive = (value: unknown): void =>
   writeFileSync(join(etc, 'managed-mcp.json'), typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Runs a program where `/etc/plugboard` is the test's own folder: no parallel test sees it. */
-function managed(
-  program: readonly string[],
-  env: Record<string, string> = {},
-): Promise<{ status: number | null; stdout: string; stderr: string }> {
-  const keep = ['/etc/passwd', '/etc/ld.so.cache', '/etc/alternatives', '/etc/ssl'].flatMap((file) => [
-    '--ro-bind-try',
-    file,
-    file,
-  ]);
-  const within = [
-    '--dev-bind',
-    '/',
-    '/',
-    '--tmpfs',
-    '/etc',
-    ...keep,
-    '--bind',
-    etc,
-    '/etc/plugboard',
-    '--chdir',
-    place.project,
-  ];
-  const child = spawn('bwrap', [...within, '--', ...program], {
-    env: { ...process.env, CI: '', NO_COLOR: '', PLUGBOARD_HOME: place.home, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (status) => resolve({ status, stdout, stderr }));
-  });
-}
+const managed = (program: readonly string[], env: Record<string, string> = {}): Promise<Ran> =>
+  onManagedMachine({ etc, project: place.project, home: place.home }, program, env);
 
 async function command(
   args: readonly string[],

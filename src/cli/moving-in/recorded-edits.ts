@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { readFile, realpath, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { unwritable } from '../../config/edit.ts';
+import { projectOf } from '../../config/home.ts';
 import type { ForeignFile } from '../../config/import/agent.ts';
 import {
   applyEdits,
@@ -18,7 +19,13 @@ import { errorCode } from '../../lib/error-code.ts';
 import { isRecord } from '../../lib/json-rpc.ts';
 import { updateFile } from '../../lib/locked-file.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
-import { type ExportRecord, forgetRecord, keepRecord, readRecord } from '../export-record.ts';
+import {
+  type ExportRecord,
+  forgetRecord,
+  isProjectRecord,
+  keepRecord,
+  readRecord,
+} from '../export-record.ts';
 import { isPlugboard } from '../import-plan.ts';
 import type { Context } from '../verb.ts';
 
@@ -47,7 +54,7 @@ export async function editRecorded(
 ): Promise<EditResult> {
   let result: EditResult = { before: undefined, after: '' };
   const folders = missingFolders(dirname(file.path));
-  await updateForeign(context, file.path, isDry, async (text) => {
+  await updateForeign(context, { path: file.path, record, isDry }, async (text) => {
     const edits = await decide(await readValue(file, text ?? ''), text ?? '');
     const after = edits.length === 0 ? (text ?? '') : await applyEdits(file, text ?? '', edits);
     result = { before: text, after };
@@ -110,7 +117,8 @@ export async function undoRecorded(
   const record = await readRecord(recordPath);
   if (record === undefined) return undefined;
   const files: Undone[] = [];
-  for (const edited of record.files) files.push(await undoFile(context, edited, isDry, isOurs));
+  for (const edited of record.files)
+    files.push(await undoFile(context, edited, { record: recordPath, isDry, isOurs }));
   if (!isDry) await forgetRecord(recordPath);
   return { record, files };
 }
@@ -118,13 +126,16 @@ export async function undoRecorded(
 async function undoFile(
   context: Context,
   edited: EditedFile,
-  isDry: boolean,
-  isOurs: (value: unknown) => boolean,
+  {
+    record,
+    isDry,
+    isOurs,
+  }: { readonly record: string; readonly isDry: boolean; readonly isOurs: (value: unknown) => boolean },
 ): Promise<Undone> {
   const { file, after, folders = [] } = edited;
   let action: Undone['action'] = 'none';
   let isToDelete = false;
-  await updateForeign(context, file, isDry, async (text) => {
+  await updateForeign(context, { path: file, record, isDry }, async (text) => {
     if (text === undefined) return undefined;
     action = text === after ? 'restored' : 'removed';
     const reversed = await reverseEdits(edited, text, isOurs);
@@ -152,8 +163,7 @@ export function isOwnEntry(value: unknown): boolean {
 /** Reads a file and replaces it with what `change` returns, under its lock; a dry run only reads. */
 async function updateForeign(
   { home, signal }: Context,
-  path: string,
-  isDry: boolean,
+  { path, record, isDry }: { readonly path: string; readonly record: string; readonly isDry: boolean },
   change: (text: string | undefined) => Promise<string | undefined>,
 ): Promise<void> {
   try {
@@ -167,7 +177,8 @@ async function updateForeign(
       if (changed !== undefined && text === undefined) await makeFolder(dirname(path), FOLDER_MODE);
       return changed;
     };
-    await updateFile(path, write, { lockDir: join(home.run, 'locks'), signal });
+    const within = isProjectRecord(record) ? projectOf(path) : undefined;
+    await updateFile(path, write, { lockDir: join(home.run, 'locks'), within, signal });
   } catch (error) {
     throw error instanceof PlugboardError || signal.aborted ? error : unwritable(path, error);
   }

@@ -1,0 +1,106 @@
+/**
+ * The parts of an entry under `allowedServers`, other than command and url, that decide what runs: variables that load
+ * code, a search path, a folder, a helper command, endpoints of a login (A34).
+ */
+
+import { basename, delimiter, isAbsolute, join, resolve } from 'node:path';
+import {
+  isStdio,
+  type RemoteEntry,
+  type ServerEntry,
+  type ServerSpec,
+  type StdioEntry,
+} from '../config/entry.ts';
+import type { Environment } from '../config/expand.ts';
+import type { ManagedGrants, ManagedMatcher } from '../config/managed.ts';
+import { findProgram, findPrograms, isExecutable, withoutProject } from '../lib/find-program.ts';
+import { loadsCode } from './loading-variables.ts';
+import { matchesUrl } from './url-pattern.ts';
+
+/** The part of the entry that the rule does not allow, for a sentence; undefined where it allows all of it. */
+export function exceedsGrants(
+  matcher: ManagedMatcher,
+  spec: ServerSpec,
+  entry: ServerEntry,
+  env: Environment,
+): string | undefined {
+  // A name allows whatever runs under it.
+  if (matcher.kind === 'name') return undefined;
+  const { grants = {} } = matcher;
+  return isStdio(entry) ? processExceeds(grants, spec, entry, env) : remoteExceeds(grants, entry);
+}
+
+function processExceeds(
+  grants: ManagedGrants,
+  spec: ServerSpec,
+  entry: StdioEntry,
+  env: Environment,
+): string | undefined {
+  // As the entry has them: the variable with the project's folder is added by us.
+  const written = isStdio(spec.entry) ? spec.entry : entry;
+  const names = [...Object.keys(written.env ?? {}), ...(written.envVars ?? [])];
+  const variable = names.find((name) => !mayBeSet(name, grants));
+  if (variable !== undefined) return `its variable ${variable}`;
+  if (entry.inheritEnv === true && grants.inheritEnv !== true) return 'its "inheritEnv"';
+  if (entry.cwd !== undefined && !isListed(grants.cwd, resolve(spec.baseDir, entry.cwd))) return 'its "cwd"';
+  return foreignProgram(spec, entry, env);
+}
+
+/** Names in the list, where there is one; else any that loads no code. */
+function mayBeSet(name: string, { env }: ManagedGrants): boolean {
+  if (env === undefined) return !loadsCode(name);
+  return env.some((pattern) => {
+    const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+    return new RegExp(`^${parts.join('.*')}$`, 's').test(name);
+  });
+}
+
+/** The rule means a program of the system: not one by a relative path, nor one that the search path has in the project. */
+function foreignProgram(
+  { baseDir, projectDir = baseDir }: ServerSpec,
+  { command, env: own }: StdioEntry,
+  env: Environment,
+): string | undefined {
+  if (isAbsolute(command)) return undefined;
+  if (/[/\\]/.test(command)) return 'a program by a relative path';
+  // An entry's own search path is in force only where the rule lists it.
+  const searchPath = own?.['PATH'] ?? env['PATH'] ?? '';
+  const [, interpreter] = findPrograms(command, searchPath);
+  const names = [command, ...(interpreter === undefined ? [] : [basename(interpreter)])];
+  const outside = withoutProject(searchPath, projectDir);
+  const foreign = names.find((name) => {
+    const found = firstOn(searchPath, name, baseDir);
+    return found !== undefined && found !== findProgram(name, outside);
+  });
+  return foreign === undefined ? undefined : `${foreign} out of ${projectDir}`;
+}
+
+/** As a system looks programs up: folders may be relative to the one it starts in. */
+function firstOn(searchPath: string, command: string, folder: string): string | undefined {
+  return searchPath
+    .split(delimiter)
+    .map((each) => join(resolve(folder, each), command))
+    .find(isExecutable);
+}
+
+function remoteExceeds(grants: ManagedGrants, entry: RemoteEntry): string | undefined {
+  if (entry.headersHelper !== undefined && !isListed(grants.headersHelper, entry.headersHelper)) {
+    return 'its "headersHelper"';
+  }
+  const { authorizationUrl, tokenUrl } = typeof entry.oauth === 'object' ? entry.oauth : {};
+  const endpoints = [authorizationUrl, tokenUrl].filter((url) => url !== undefined);
+  const isAllowed = (url: string): boolean =>
+    grants.oauth === true || (grants.oauth ?? []).some((pattern) => matchesUrl(pattern, url, 'allow'));
+  const foreign = endpoints.find((url) => !sameOrigin(url, entry.url) && !isAllowed(url));
+  return foreign === undefined
+    ? undefined
+    : `its login at ${URL.canParse(foreign) ? new URL(foreign).origin : 'another address'}`;
+}
+
+function isListed(grant: true | readonly string[] | undefined, value: string): boolean {
+  return grant === true || (grant ?? []).includes(value);
+}
+
+function sameOrigin(a: string, b: string): boolean {
+  return URL.canParse(a) && URL.canParse(b) && new URL(a).origin === new URL(b).origin;
+}

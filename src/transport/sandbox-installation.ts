@@ -1,0 +1,104 @@
+/** The folders that a program is installed in: its own, those of its interpreter, and of the packages it loads. */
+
+import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { findProgram, headOf } from '../lib/find-program.ts';
+import { isInside } from '../lib/inside.ts';
+
+/** Links and interpreters that lead from a name to the program: npx, node, a version manager's link. */
+const MAX_HOPS = 8;
+/** The parts of an installation prefix that hold code; `share` of ~/.local holds keyrings. */
+const PREFIX_PARTS = ['bin', 'lib', 'lib64', 'libexec', 'pyvenv.cfg'];
+/** Version managers whose programs look for the real one below these folders of the home. */
+const MANAGERS = ['.volta', '.proto', '.bun', '.deno', '.sdkman'];
+/** Files at the top of a package's or a program's source. */
+const PACKAGE_FILES = [
+  'package.json',
+  'pyproject.toml',
+  'setup.py',
+  'Cargo.toml',
+  'go.mod',
+  'requirements.txt',
+];
+
+export interface Lookup {
+  /** The search path of the process. */
+  readonly searchPath: string;
+  readonly cwd: string;
+  /** The person's home: never shown as a whole for the sake of a program in it. */
+  readonly person: string;
+}
+
+export function installationOf(command: string, lookup: Lookup): readonly string[] {
+  const shown = new Set<string>();
+  let program: string | undefined = locate(command, lookup);
+  for (let hop = 0; hop < MAX_HOPS && program !== undefined; hop += 1) {
+    for (const place of placesOf(program, lookup.person)) shown.add(place);
+    program = linkTarget(program) ?? interpreterOf(program, lookup);
+  }
+  return [...shown];
+}
+
+/** What else of a package is needed to run or read one of its files. */
+export function packageOf(path: string, person: string): readonly string[] {
+  const shown = [path];
+  const file = realpathSync(path);
+  const parts = file.split(sep);
+  const modules = parts.indexOf('node_modules');
+  if (modules > 0) shown.push(parts.slice(0, modules + 1).join(sep));
+  if (!statSync(file).isFile()) return shown.filter((place) => isNarrow(place, person));
+  for (let folder = dirname(file); isNarrow(folder, person); folder = dirname(folder)) {
+    if (!PACKAGE_FILES.some((name) => existsSync(join(folder, name)))) continue;
+    shown.push(folder);
+    const linked = join(folder, 'node_modules');
+    if (existsSync(linked)) shown.push(linked);
+    break;
+  }
+  return shown.filter((place) => isNarrow(place, person));
+}
+
+/** Neither the home nor a folder that holds it. */
+export function isNarrow(folder: string, person: string): boolean {
+  return folder !== sep && !isInside(person, folder) && !isInside(realOf(person), folder);
+}
+
+function placesOf(program: string, person: string): readonly string[] {
+  const manager = MANAGERS.map((name) => join(person, name)).find((folder) => isInside(program, folder));
+  if (manager !== undefined) return [manager];
+  const folder = dirname(program);
+  const prefix = dirname(folder);
+  // What is in `shims` is a script that looks for the program in the rest of the manager's folder.
+  if (basename(folder) === 'shims' && isNarrow(prefix, person)) return [prefix];
+  const parts = basename(folder) === 'bin' ? PREFIX_PARTS.map((part) => join(prefix, part)) : [];
+  return [...parts, ...(existsSync(program) ? packageOf(program, person) : [])];
+}
+
+function locate(command: string, { searchPath, cwd }: Lookup): string | undefined {
+  if (command.includes(sep)) return resolve(cwd, command);
+  return findProgram(command, searchPath);
+}
+
+function linkTarget(file: string): string | undefined {
+  try {
+    if (lstatSync(file).isSymbolicLink()) return resolve(dirname(file), readlinkSync(file));
+  } catch {
+    return undefined;
+  }
+  const real = realOf(file);
+  return real === file ? undefined : real;
+}
+
+function interpreterOf(file: string, lookup: Lookup): string | undefined {
+  const line = /^#!\s*(\S+)(?:\s+(?:-S\s+)?(\S+))?/.exec(headOf(file));
+  const [, interpreter = '', argument] = line ?? [];
+  if (!isAbsolute(interpreter)) return undefined;
+  return basename(interpreter) === 'env' && argument !== undefined ? locate(argument, lookup) : interpreter;
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

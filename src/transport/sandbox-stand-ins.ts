@@ -1,0 +1,100 @@
+/**
+ * Empty stand-ins for files that a confined process must not create: only what exists can be covered. They exist
+ * while such processes run, and are removed with the last one. A record in Plugboard's home keeps count, so that a
+ * host that was killed leaves nothing behind for longer than until the next start.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { lstat, mkdir, readFile, rmdir, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Home } from '../config/home.ts';
+import { errorCode } from '../lib/error-code.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { lockFileFor, withFileLock } from '../lib/locked-file.ts';
+import { processRow } from '../lib/process-table.ts';
+import { RESERVED } from './sandbox-protected.ts';
+
+/** A file that every agent reads as "no servers". */
+const NO_SERVERS = '{ "mcpServers": {} }\n';
+
+interface Holders {
+  /** Process ids by the holder's own id. */
+  readonly holders: Readonly<Record<string, number>>;
+  /** Names that did not exist before. */
+  readonly made: readonly string[];
+}
+
+export type Release = () => Promise<void>;
+
+/** Creates what is missing in the folder, until every holder has released it. */
+export async function holdStandIns(home: Home, folder: string): Promise<Release> {
+  const id = randomUUID();
+  const record = `${lockFileFor(join(home.run, 'sandbox'), folder)}.json`;
+  const locked = <T>(work: () => Promise<T>): Promise<T> =>
+    withFileLock(lockFileFor(join(home.run, 'sandbox'), folder), work);
+  await locked(async () => {
+    const { holders, made } = await readHolders(record);
+    const added = await makeMissing(folder);
+    const all = {
+      holders: { ...living(holders), [id]: process.pid },
+      made: [...new Set([...made, ...added])],
+    };
+    await writeFile(record, JSON.stringify(all), { mode: 0o600 });
+  });
+  let released: Promise<void> | undefined;
+  return () => {
+    released ??= locked(async () => {
+      const { holders, made } = await readHolders(record);
+      const { [id]: _own, ...others } = living(holders);
+      if (Object.keys(others).length > 0) {
+        await writeFile(record, JSON.stringify({ holders: others, made }), { mode: 0o600 });
+        return;
+      }
+      for (const name of made) await removeUnused(join(folder, name));
+      await unlink(record).catch(() => undefined);
+    });
+    return released;
+  };
+}
+
+async function makeMissing(folder: string): Promise<readonly string[]> {
+  const made: string[] = [];
+  for (const name of RESERVED) {
+    const path = join(folder, name);
+    if ((await lstat(path).catch(() => undefined)) !== undefined) continue;
+    try {
+      if (name.endsWith('.json')) await writeFile(path, NO_SERVERS, { flag: 'wx' });
+      else await mkdir(path);
+      made.push(name);
+    } catch (error) {
+      // Where we cannot write, the process cannot either.
+      if (!['EEXIST', 'EACCES', 'EPERM', 'EROFS'].includes(errorCode(error) ?? '')) throw error;
+    }
+  }
+  return made;
+}
+
+/** A stand-in that was filled in is no longer ours. */
+async function removeUnused(path: string): Promise<void> {
+  const text = await readFile(path, 'utf8').catch(() => undefined);
+  if (text === undefined) await rmdir(path).catch(() => undefined);
+  else if (text === NO_SERVERS) await unlink(path).catch(() => undefined);
+}
+
+async function readHolders(record: string): Promise<Holders> {
+  const value: unknown = await readFile(record, 'utf8')
+    .then(JSON.parse)
+    .catch(() => undefined);
+  if (!isRecord(value) || !isRecord(value['holders']) || !Array.isArray(value['made'])) {
+    return { holders: {}, made: [] };
+  }
+  const made = value['made'].filter((name) => RESERVED.includes(name));
+  const holders = Object.entries(value['holders']).filter((entry): entry is [string, number] => {
+    return Number.isSafeInteger(entry[1]);
+  });
+  return { holders: Object.fromEntries(holders), made };
+}
+
+function living(holders: Holders['holders']): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(holders).filter(([, pid]) => processRow(pid) !== undefined));
+}

@@ -1,0 +1,196 @@
+/** Decides which files a confined process sees: a list of places, or with `filesystem: "all"` everything but secrets. */
+
+import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
+import { isInside } from '../lib/inside.ts';
+import { isCertificateVariable } from './environment.ts';
+import type { SandboxRules } from './sandbox.ts';
+import { installationOf, isNarrow, packageOf } from './sandbox-installation.ts';
+import { Mounts } from './sandbox-mounts.ts';
+import { hideSecrets, secretPlaces } from './sandbox-secrets.ts';
+
+/** Programs and their libraries. */
+const SYSTEM = [
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib32',
+  '/lib64',
+  '/libx32',
+  '/opt',
+  '/nix',
+  '/gnu',
+  '/snap',
+  '/run/current-system',
+  '/run/opengl-driver',
+];
+
+/** Settings that programs cannot do without. Not all of /etc: for root, keys of the machine are readable there. */
+const SETTINGS = [
+  'alternatives',
+  'ca-certificates',
+  'ca-certificates.conf',
+  'crypto-policies',
+  'debian_version',
+  'fonts',
+  'gai.conf',
+  'group',
+  'host.conf',
+  'hosts',
+  'java-17-openjdk',
+  'java-21-openjdk',
+  'ld.so.cache',
+  'ld.so.conf',
+  'ld.so.conf.d',
+  'locale.alias',
+  'locale.conf',
+  'localtime',
+  'magic',
+  'mime.types',
+  'nsswitch.conf',
+  'os-release',
+  'passwd',
+  'pki/ca-trust',
+  'pki/tls/cert.pem',
+  'pki/tls/certs',
+  'pki/tls/openssl.cnf',
+  'protocols',
+  'resolv.conf',
+  'services',
+  'ssl/cert.pem',
+  'ssl/certs',
+  'ssl/openssl.cnf',
+  'static',
+  'terminfo',
+  'timezone',
+].map((name) => join('/etc', name));
+
+/** Downloaded packages and browsers, in the home. */
+const CACHES = [
+  '.cache/uv',
+  '.local/share/uv',
+  '.cache/ms-playwright',
+  '.cache/puppeteer',
+  '.cache/deno',
+  '.bun/install',
+  '.local/share/pnpm',
+];
+/** Variables that move them. */
+const CACHE_VARIABLES = [
+  'UV_CACHE_DIR',
+  'UV_TOOL_DIR',
+  'UV_PYTHON_INSTALL_DIR',
+  'PLAYWRIGHT_BROWSERS_PATH',
+  'DENO_DIR',
+  'PNPM_HOME',
+];
+
+/** Private to the process in every mode: sockets of other programs are there. */
+const PRIVATE = ['/run', '/tmp', '/var/tmp'];
+const TEMPORARY_VARIABLES = ['TMPDIR', 'TEMP', 'TMP'];
+
+export interface ViewOptions {
+  readonly rules: SandboxRules;
+  readonly command: string;
+  /** Everything in which the entry can name a path: the arguments, and the values of its variables. */
+  readonly words: readonly string[];
+  /** The environment of the process. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly project: string;
+  /** The person's home. */
+  readonly person: string;
+  /** Plugboard's home. */
+  readonly own: string;
+}
+
+export function viewOf(options: ViewOptions): Mounts {
+  const { rules, cwd, project, person, own, env } = options;
+  const everything = rules.filesystem === 'all';
+  const mounts = new Mounts();
+  for (const path of PRIVATE) mounts.set(path, { kind: 'private' });
+  mounts.set('/dev', { kind: 'dev' });
+  mounts.set('/proc', { kind: 'proc' });
+  if (everything) showEverything(mounts, options);
+  else showList(mounts, options);
+  const isOwnFolder = isInside(cwd, own);
+  const writesProject = everything || rules.filesystem === 'project';
+  mounts.show(project, writesProject ? 'write' : 'read');
+  // A server's private folder is its own: it can write there wherever it can write at all.
+  if (!isInside(cwd, project) || !mounts.shows(cwd)) {
+    mounts.show(cwd, everything || (writesProject && isOwnFolder) ? 'write' : 'read');
+  }
+  for (const path of listed(rules, 'read', options)) mounts.show(path);
+  for (const path of listed(rules, 'write', options)) mounts.show(path, 'write');
+  for (const name of TEMPORARY_VARIABLES) {
+    const folder = env[name] ?? '';
+    if (!isAbsolute(folder) || !isNarrow(folder, person) || mounts.has(folder)) continue;
+    if (existsSync(folder) || !mounts.shows(folder)) mounts.set(realOf(folder), { kind: 'private' });
+  }
+  hideSecrets(mounts, { person, own, work: [project, cwd] }, everything);
+  return mounts;
+}
+
+/** Paths that the rules list, absolute. `~` is the person's home. */
+export function listed(
+  { filesystem }: SandboxRules,
+  right: 'read' | 'write',
+  { project, person }: Pick<ViewOptions, 'project' | 'person'>,
+): readonly string[] {
+  if (typeof filesystem === 'string') return [];
+  return (filesystem[right] ?? []).map((path) => resolve(project, path.replace(/^~(?=\/|$)/, person)));
+}
+
+function showEverything(mounts: Mounts, { words, command }: ViewOptions): void {
+  mounts.set('/', { kind: 'write', from: '/' });
+  // As root its files would be switches of the kernel.
+  if (existsSync('/sys')) mounts.set('/sys', { kind: 'read', from: '/sys' });
+  for (const path of SYSTEM) if (path.startsWith('/run/')) mounts.show(path);
+  mounts.show('/etc/resolv.conf');
+  for (const path of pathsIn([command, ...words])) {
+    if (PRIVATE.some((folder) => isInside(path, folder))) mounts.show(path, 'write');
+  }
+}
+
+function showList(mounts: Mounts, options: ViewOptions): void {
+  const { command, words, env, cwd, person, own } = options;
+  for (const path of SYSTEM) showSystem(mounts, path);
+  for (const path of SETTINGS) mounts.show(path);
+  mounts.set('/var/run', { kind: 'link', to: '../run' });
+  if (isAbsolute(person) && person !== '/') mounts.set(person, { kind: 'private' });
+  const secrets = secretPlaces({ person, own });
+  const isPublic = (path: string): boolean => {
+    const real = realpathSync(path);
+    return isNarrow(real, person) && !secrets.some((place) => isInside(real, place));
+  };
+  const caches = [...CACHES.map((path) => join(person, path)), ...CACHE_VARIABLES.map((name) => env[name])];
+  const certificates = Object.entries(env).flatMap(([name, value]) =>
+    isCertificateVariable(name) ? (value ?? '').split(delimiter) : [],
+  );
+  for (const path of [...caches, ...certificates]) {
+    if (path !== undefined && isAbsolute(path) && existsSync(path) && isPublic(path)) mounts.show(path);
+  }
+  const lookup = { searchPath: env['PATH'] ?? '', cwd, person };
+  const named = pathsIn(words).flatMap((path) => (isPublic(path) ? packageOf(path, person) : []));
+  for (const path of [...installationOf(command, lookup), ...named]) {
+    if (existsSync(path) && isPublic(path)) mounts.show(path);
+  }
+}
+
+/** A link such as /bin stays one, so that a program has one name. */
+function showSystem(mounts: Mounts, path: string): void {
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  if (isLink && dirname(path) === '/') mounts.set(path, { kind: 'link', to: readlinkSync(path) });
+  else mounts.show(path);
+}
+
+/** Absolute paths of existing files, also inside of words such as `--root=/srv` and scripts for a shell. */
+function pathsIn(words: readonly string[]): readonly string[] {
+  const pieces = words.flatMap((word) => [word, ...word.split(/[\s='",;]+/)]);
+  return [...new Set(pieces)].filter((piece) => isAbsolute(piece) && existsSync(piece));
+}
+
+function realOf(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
+}
