@@ -116,6 +116,7 @@ describe('SRV-5: the OpenAPI document', () => {
       'POST /api/approvals/{id}',
       'POST /api/call',
       'POST /api/servers',
+      'POST /api/servers/{name}/approve',
       'POST /api/servers/{name}/auth',
       'POST /api/servers/{name}/auth/authenticate',
       'POST /api/servers/{name}/auth/callback',
@@ -131,8 +132,11 @@ describe('SRV-5: the OpenAPI document', () => {
     await use('addServer', null, { name: 'more', scope: 'user', entry });
     await use('addServer', null, { name: 'more', scope: 'user', entry });
     await use('addServer', null, { name: 'more', entry: {} });
-    await use('getServer', { name: 'more' });
+    const { data } = await use('getServer', { name: 'more' });
     await use('getServer', { name: 'none' });
+    await use('approveServer', { name: 'more' }, { digest: 'another' });
+    const { unapproved } = data as { unapproved: { digest: string } };
+    await use('approveServer', { name: 'more' }, { digest: unapproved.digest });
     await use('disconnectServer', { name: 'more' });
     await use('connectServer', { name: 'more' });
     await use('removeServer', { name: 'more' });
@@ -163,6 +167,7 @@ describe('SRV-5: the OpenAPI document', () => {
       'addServer 400',
       'addServer 409',
       'answerQuestion 404',
+      'approveServer 409',
       'callTool 403',
       'callTool 404',
       'connectServer 409',
