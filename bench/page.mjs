@@ -46,7 +46,7 @@ const host = await createHost({
   openTransport: () => server.transport(),
 });
 await host.ready();
-const gateway = await serveHttp(host, { port: 0, token: TOKEN });
+const gateway = await serveHttp(host, { port: 0, manage: { token: TOKEN } });
 const session = host.session({ approvals: 'client' });
 const call = (at) => session.call(`mcp__many__tool_${at % TOOLS}`, { path: 'a' });
 for (let at = 0; at < CALLS; at += 100)

@@ -213,7 +213,7 @@ async function openWorld() {
     openTransport: (name) => scripted[name]?.transport(),
   });
   await host.ready();
-  const gateway = await serveHttp(host, { port: 0, token: TOKEN });
+  const gateway = await serveHttp(host, { port: 0, manage: { token: TOKEN } });
   const session = host.session({ approvals: 'client' });
   const names = host
     .tools()

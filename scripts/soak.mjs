@@ -142,9 +142,9 @@ process.exit(violations.length === 0 ? 0 : 1);
 
 async function startGateway() {
   const witness = ['--expose-gc', '--require', join(root, 'scripts', 'soak-witness.cjs')];
-  const words = [...witness, COMMAND, 'serve', '--http', '0', '--token', 'soak', '--json'];
+  const words = [...witness, COMMAND, 'serve', '--http', '0', '--json'];
   const child = spawn(process.execPath, words, {
-    env: { ...env, PLUGBOARD_DAEMON: '0', SOAK_WITNESS: facts },
+    env: { ...env, PLUGBOARD_DAEMON: '0', PLUGBOARD_TOKEN: 'soak', SOAK_WITNESS: facts },
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

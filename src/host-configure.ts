@@ -1,21 +1,37 @@
 /** The configuration files by way of a host: what is written there, and the host that follows it. */
 
+import { createHash } from 'node:crypto';
 import { describeEntry } from './config/describe.ts';
 import { type EditableScope, editTarget, setServer } from './config/edit.ts';
 import { isStdio, type ServerSpec } from './config/entry.ts';
 import { expandText } from './config/expand.ts';
 import { checkNewEntry, takeClientSecret } from './config/new-entry.ts';
 import { planRemoval } from './config/removal.ts';
+import { markUnapproved } from './config/written-over-api.ts';
 import { PlugboardError } from './errors.ts';
 import type { HostCore } from './host-core.ts';
+import { canonicalJson } from './lib/canonical-json.ts';
 import { isRecord } from './lib/json-rpc.ts';
-import { openTrust } from './policy/trust.ts';
+import { visibleJson } from './policy/clean.ts';
+import { isUnapproved } from './policy/needs-consent.ts';
+import { approveOwn, openTrust } from './policy/trust.ts';
 
 /** Where one server is configured, as `get --json` prints it; secret values are replaced by where they stand. */
 export interface ServerOrigin {
   readonly file?: string;
   readonly entry: Readonly<Record<string, unknown>>;
   readonly credentials?: 'keyring' | 'file' | 'env' | 'none';
+  /** Of an entry that came over the management API and waits for a person. */
+  readonly unapproved?: Unapproved;
+}
+
+/** What a person is shown before they approve an entry: all of it, nothing hidden. */
+export interface Unapproved {
+  readonly entry: Readonly<Record<string, unknown>>;
+  /** The entry as text, with invisible characters written out. */
+  readonly shown: string;
+  /** Names exactly this entry: `approve` refuses another one. */
+  readonly digest: string;
 }
 
 export interface SaveOptions {
@@ -23,6 +39,8 @@ export interface SaveOptions {
   readonly scope?: EditableScope | undefined;
   /** An entry of that name in that scope is replaced. */
   readonly replace?: boolean | undefined;
+  /** Not used before a person approves it, if it starts a program or could do more than name an address. */
+  readonly unapproved?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -32,7 +50,32 @@ export async function originOf(core: HostCore, spec: ServerSpec): Promise<Server
     ...(spec.file === undefined ? {} : { file: spec.file }),
     entry: describeEntry(spec),
     ...(credentials === undefined ? {} : { credentials }),
+    ...(isUnapproved(spec) ? { unapproved: shownForApproval(spec) } : {}),
   };
+}
+
+function shownForApproval({ raw }: ServerSpec): Unapproved {
+  const { unapproved: _mark, ...entry } = raw;
+  const shown = visibleJson(JSON.stringify(entry, undefined, 2));
+  return { entry, shown, digest: createHash('sha256').update(canonicalJson(entry)).digest('hex') };
+}
+
+/** Approves the entry that was shown. @throws PlugboardError USAGE if it is another one now, or waits for no approval. */
+export async function approveEntry(core: HostCore, spec: ServerSpec, digest: string): Promise<void> {
+  if (!isUnapproved(spec)) {
+    throw new PlugboardError('USAGE', `${spec.name} does not wait for an approval here`, {
+      server: spec.name,
+      hint: 'Servers of a project are approved at a terminal, with plugboard trust.',
+    });
+  }
+  if (shownForApproval(spec).digest !== digest) {
+    throw new PlugboardError('USAGE', `${spec.name} has changed since it was shown`, {
+      server: spec.name,
+      hint: 'Look at it again.',
+    });
+  }
+  // Where it runs in the project, the folder is approved at a terminal.
+  await approveOwn(spec, core.home);
 }
 
 /** Writes an entry. Consent to start what stands in a project's file is not given by writing it. */
@@ -40,7 +83,7 @@ export async function saveEntry(
   core: HostCore,
   name: string,
   entry: unknown,
-  { scope = 'local', replace, signal }: SaveOptions,
+  { scope = 'local', replace, unapproved, signal }: SaveOptions,
 ): Promise<void> {
   const faults = checkNewEntry(name, entry, scope);
   for (const { message } of faults) core.log(name, 'warning', message);
@@ -48,10 +91,13 @@ export async function saveEntry(
   const { home, env, config } = core;
   // Kept under the url that a login will see; found out before anything is written.
   const url = secret === undefined ? '' : expandText(String(raw['url']), env, { server: name, key: 'url' });
+  const hides = config.servers.some((spec) => spec.name === name);
+  const marked = (written: typeof raw, before: unknown): typeof raw => markUnapproved(written, before, hides);
   await setServer(editTarget(scope, { home, projectRoot: config.projectRoot }), name, raw, {
     home,
     replace,
     signal,
+    finish: unapproved === true && scope !== 'project' ? marked : undefined,
   });
   if (secret !== undefined) await core.auth.keepClientSecret(url, secret);
 }

@@ -266,6 +266,17 @@ export class Host {
     await this.#servers.reload();
   }
 
+  /**
+   * Approves an entry that was saved as `unapproved`, and follows it. For a person only: `digest` is that of the entry
+   * they were shown, from `describe`.
+   */
+  async approve(name: string, digest: string): Promise<void> {
+    const { spec } = this.#servers.get(name);
+    const { approveEntry } = await import('./host-configure.ts');
+    await approveEntry(this.#core, spec, digest);
+    await this.#servers.reload();
+  }
+
   /** Takes a server out of the configuration file it stands in, and follows it. */
   async erase(
     name: string,

@@ -175,9 +175,9 @@ function askForToken(wrong) {
     h(
       'p.hint',
       h('code', 'plugboard dashboard'),
-      ' prints an address that has it. It is also in the file ',
-      h('code', 'gateway-token'),
-      ' of your Plugboard folder.',
+      ' opens it with the right one, which is also in the file ',
+      h('code', 'manage-token'),
+      ' of your Plugboard folder. Tokens of agents, and the token of version 0.1.0, do not open this page.',
     ),
     token,
     h('div.actions', h('button.primary', props({ type: 'submit' }), 'Open')),

@@ -19,6 +19,7 @@ export class ServerDetail {
     this.head = h('div.detail-head');
     this.reason = h('div');
     this.held = h('div');
+    this.approval = h('div');
     this.login = new ServerLogin(name);
     this.facts = h('dl.facts');
     this.charts = h('div.charts');
@@ -29,6 +30,7 @@ export class ServerDetail {
       this.head,
       this.reason,
       this.held,
+      this.approval,
       this.login.element,
       this.chartsPart,
       h('section', h('h3', 'Connection'), this.facts),
@@ -161,7 +163,8 @@ export class ServerDetail {
       return;
     }
     await this.drawHeld();
-    const { file, entry } = this.origin;
+    const { file, entry, unapproved } = this.origin;
+    this.drawApproval(unapproved);
     replace(
       this.config,
       file === undefined ? h('p.hint', 'For this run only; it is in no file.') : h('p.hint', h('code', file)),
@@ -199,15 +202,32 @@ export class ServerDetail {
     );
   }
 
-  action(label, method, path, kind = '') {
+  /** An entry that came over the API: shown whole, and approved as it was shown. */
+  drawApproval(unapproved) {
+    if (unapproved === undefined) return replace(this.approval);
+    const { shown, digest } = unapproved;
+    replace(
+      this.approval,
+      h(
+        'section.callout.warn.approval',
+        h('p', 'Approve this server only if you know who added it. This is its whole entry:'),
+        h('pre.text', shown),
+        h('div.actions', this.action('Approve and start', 'POST', '/approve', 'primary', { digest })),
+      ),
+    );
+  }
+
+  action(label, method, path, kind = '', body = undefined) {
     const act = async () => {
       try {
-        await api(method, serverPath(this.name, path));
+        await api(method, serverPath(this.name, path), body);
         await Promise.all([reloadServers(), loadStats()]);
         this.describedAs = undefined;
         changed('servers');
       } catch (error) {
         failed(error);
+        // What was shown may be old.
+        void this.describe();
       }
     };
     return button(label, act, { kind });

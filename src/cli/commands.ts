@@ -165,6 +165,12 @@ export const rows: readonly CommandRow[] = [
     load: async () => (await import('./verbs/trust.ts')).trust,
   },
   {
+    name: 'token',
+    group: SAFETY,
+    summary: 'make, list and revoke the tokens of agents that connect over HTTP',
+    load: async () => (await import('./verbs/token.ts')).token,
+  },
+  {
     name: 'chat',
     group: SERVING,
     summary: 'talk to your own model with all of these tools',

@@ -26,6 +26,7 @@ function shown(value: unknown): string {
 }
 
 function originOf(spec: ServerSpec): string {
+  if (spec.entry.unapproved === true) return 'was added over the management API';
   if (runsInProject(spec)) return 'is your own server and runs in this folder';
   return spec.scope === 'plugin' ? 'comes with a plugin' : 'comes with this project';
 }

@@ -6,7 +6,7 @@ import { allowsDaemon } from '../daemon/client/wanted.ts';
 import type { Host } from '../host.ts';
 import type { ServerReport } from '../host-report.ts';
 import { clean } from '../policy/clean.ts';
-import { needsConsent } from '../policy/needs-consent.ts';
+import { isUnapproved, needsConsent } from '../policy/needs-consent.ts';
 import { SERVED_SESSIONS } from '../serve/served-sessions.ts';
 import { trustVerdicts } from './config-report.ts';
 import { aborted } from './interrupt.ts';
@@ -88,9 +88,9 @@ export async function openHost(
   work: (hosted: Hosted) => Promise<number>,
 ): Promise<number> {
   const { cwd, home, extra, output, signal } = context;
-  const config = context.config ?? (await loadConfig({ cwd, home, extra }));
-  if (need.tellsProblems !== true) noteProblems(config.problems, output);
-  if (need.servers !== 'all') await settleTrust(context, config, need.servers);
+  const read = context.config ?? (await loadConfig({ cwd, home, extra }));
+  if (need.tellsProblems !== true) noteProblems(read.problems, output);
+  const config = need.servers === 'all' ? read : await settleTrust(context, read, need.servers);
   if (output.canAsk && need.connect !== 'none') {
     const { settleInputs } = await import('./inputs.ts');
     const { servers } = need;
@@ -141,15 +141,22 @@ async function ownHost(context: Context, config: LoadedConfig, need: Need): Prom
 }
 
 /** A server of the project that nobody agreed to yet: asked about where somebody can be asked. */
-async function settleTrust(context: Context, config: LoadedConfig, names: readonly string[]): Promise<void> {
+async function settleTrust(
+  context: Context,
+  config: LoadedConfig,
+  names: readonly string[],
+): Promise<LoadedConfig> {
   const specs = names.map((name) => findServer(config, name)).filter(needsConsent);
-  if (!context.output.canAsk || specs.length === 0) return;
+  if (!context.output.canAsk || specs.length === 0) return config;
   const verdicts = await trustVerdicts(specs, context);
   const { askForTrust } = await import('./consent.ts');
   for (const spec of specs) {
     const verdict = verdicts.get(spec.name);
     if (verdict?.state !== 'trusted') await askForTrust(context, spec, verdict);
   }
+  // Approving an own entry changes its file.
+  const { cwd, home, extra } = context;
+  return specs.some(isUnapproved) ? loadConfig({ cwd, home, extra }) : config;
 }
 
 /** Notes on stderr why servers are missing; `applies`: of which this is said. */

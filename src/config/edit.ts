@@ -33,6 +33,8 @@ export interface EditOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+type RawEntry = Readonly<Record<string, unknown>>;
+
 /** Where a scope keeps its servers. */
 export function editTarget(scope: EditableScope, where: { home: Home; projectRoot: string }): EditTarget {
   switch (scope) {
@@ -72,14 +74,19 @@ export function targetOf(spec: ServerSpec, where: { home: Home; projectRoot: str
 export async function setServer(
   target: EditTarget,
   name: string,
-  raw: Readonly<Record<string, unknown>>,
-  options: EditOptions & { readonly replace?: boolean | undefined },
+  raw: RawEntry,
+  options: EditOptions & {
+    readonly replace?: boolean | undefined;
+    /** Decides on the entry with the one that is replaced, which is undefined if there is none. */
+    readonly finish?: ((raw: RawEntry, before: unknown) => RawEntry) | undefined;
+  },
 ): Promise<void> {
   const badName = checkServerName(name);
   if (badName !== undefined) throw new PlugboardError('USAGE', badName, { hint: 'Choose another name.' });
   await change(target.file, options, (root) => {
     const path = serversPath(target, root);
-    if (valueAt(root, [...path, name]) !== undefined && !options.replace) {
+    const before = valueAt(root, [...path, name]);
+    if (before !== undefined && !options.replace) {
       throw new PlugboardError(
         'USAGE',
         `Server "${name}" exists already in ${target.scope} scope (${target.file}).`,
@@ -89,7 +96,7 @@ export async function setServer(
         },
       );
     }
-    return { path: [...path, name], value: raw };
+    return { path: [...path, name], value: options.finish?.(raw, before) ?? raw };
   });
 }
 

@@ -19,6 +19,8 @@ export interface ToolSettings {
 
 export interface EntryBase extends Limits {
   readonly enabled?: boolean;
+  /** Written over the management API, and not approved by a person yet. */
+  readonly unapproved?: boolean;
   readonly required?: boolean;
   readonly enabledTools?: readonly string[];
   readonly disabledTools?: readonly string[];

@@ -121,6 +121,11 @@ const SHARED_KEYS = keys({
       'Transport; may be left out: a command means stdio, a url means Streamable HTTP with SSE as fallback.',
   },
   enabled: { kind: flag, description: 'False keeps the entry and does not use it.' },
+  unapproved: {
+    kind: flag,
+    description:
+      'True if the entry was written over the management API: it is not used until you approve it on the page or with plugboard trust.',
+  },
   required: { kind: flag, description: 'Fail when this server cannot be reached.' },
   ...LIMIT_KEYS,
   enabledTools: { kind: globs, description: 'Only these tools are offered.' },

@@ -18,6 +18,16 @@ export interface TokenVerifier {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
+/** Tokens with a name each, which may end while we serve. */
+export interface NamedTokens {
+  /** The name of a valid token; undefined if it is unknown, revoked or expired. */
+  nameOf(token: string): string | undefined;
+  /** What ids of sessions are bound to, besides the name: a later token of the same name does not continue them. */
+  bindingOf(name: string): string;
+  /** Called with the name of each token that was revoked or has expired, until the returned function is called. */
+  onEnd(listener: (name: string) => void): () => void;
+}
+
 export interface Refusal {
   readonly status: 401 | 403;
   readonly message: string;
@@ -30,6 +40,10 @@ export interface GuardOptions {
   /** Whether we listen on this machine only: then our names are known. */
   readonly local: boolean;
   readonly token: string | undefined;
+  /** Accepted besides `token`; the principal is the name. */
+  readonly named?: NamedTokens | undefined;
+  /** Message of a refusal. */
+  readonly needed?: string | undefined;
   /** Checks the tokens of an issuer, in place of a token of our own. */
   readonly verifier: TokenVerifier | undefined;
 }
@@ -66,19 +80,21 @@ export class Guard {
 
   /** Who it is. Only a token of an issuer has to be waited for. */
   identify({ authorization = '' }: IncomingHttpHeaders): Verdict | Promise<Verdict> {
-    const { verifier } = this.#options;
+    const { verifier, named, needed = 'A bearer token is needed.' } = this.#options;
     if (this.#expected !== undefined && equal(authorization, this.#expected)) return { principal: 'token' };
+    const name = named?.nameOf(bearerOf(authorization) ?? '');
+    if (name !== undefined) return { principal: name };
     if (verifier !== undefined) return this.#verified(verifier, authorization);
-    if (this.#expected === undefined) return { principal: 'local' };
+    if (this.#expected === undefined && named === undefined) return { principal: 'local' };
     return {
       status: 401,
-      message: 'A bearer token is needed: it was printed when this server was first started.',
+      message: needed,
       headers: { 'www-authenticate': 'Bearer' },
     };
   }
 
   async #verified(verifier: TokenVerifier, authorization: string): Promise<Verdict> {
-    const token = /^Bearer (\S+)$/i.exec(authorization)?.[1];
+    const token = bearerOf(authorization);
     const principal = token === undefined ? undefined : await verifier.principalOf(token);
     if (principal !== undefined) return { principal };
     const error = token === undefined ? '' : ', error="invalid_token"';
@@ -88,6 +104,10 @@ export class Guard {
       headers: { 'www-authenticate': `Bearer resource_metadata="${verifier.metadataPath}"${error}` },
     };
   }
+}
+
+function bearerOf(authorization: string): string | undefined {
+  return /^Bearer (\S+)$/i.exec(authorization)?.[1];
 }
 
 /** Takes the same time wherever two texts of the same length differ; the length is no secret. */

@@ -84,6 +84,12 @@ export class HttpExchange implements Exchange {
     else endWith(this.#response, status, textOf(answer), this.#headers);
   }
 
+  /** Breaks the connection; what it asked for ends. */
+  destroy(): void {
+    // After the end its connection may carry another request.
+    if (!this.#ended) this.#response.destroy();
+  }
+
   end(): void {
     if (this.#ended) return;
     this.#ended = true;

@@ -34,7 +34,8 @@ const QUIET_SWEEPS = 3;
 export class McpEndpoint {
   readonly #backend: Backend;
   readonly #sessions: HttpSessions;
-  readonly #open = new Set<HttpExchange>();
+  /** Each with its principal. */
+  readonly #open = new Map<HttpExchange, string>();
   readonly #sweeper: NodeJS.Timeout;
 
   /** `records`: where legacy sessions outlive this process; undefined: nowhere. */
@@ -64,10 +65,16 @@ export class McpEndpoint {
     }
   }
 
+  /** Ends what runs for one principal: its sessions, streams and requests. */
+  dismiss(principal: string): void {
+    this.#sessions.dismiss(principal);
+    for (const [exchange, owner] of this.#open) if (owner === principal) exchange.destroy();
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#sweeper);
     const recorded = this.#sessions.close();
-    for (const exchange of this.#open) exchange.end();
+    for (const exchange of this.#open.keys()) exchange.end();
     await recorded;
   }
 
@@ -112,7 +119,7 @@ export class McpEndpoint {
       answerFailure(response, id, thrown);
       return;
     }
-    const exchange = this.#exchange(request, response);
+    const exchange = this.#exchange(request, response, principal);
     this.#answer(exchange, this.#statelessFront(principal).receive(frame, exchange), statusOf);
   }
 
@@ -132,7 +139,9 @@ export class McpEndpoint {
         refuse(response, 503, 'There are too many sessions.');
         return;
       }
-      const exchange = this.#exchange(request, response, { headers: { [SESSION_HEADER]: session.id } });
+      const exchange = this.#exchange(request, response, principal, {
+        headers: { [SESSION_HEADER]: session.id },
+      });
       const answer = session.front.receive(frame, exchange);
       // A client that has its session's id can rely on the record.
       this.#answer(
@@ -162,7 +171,9 @@ export class McpEndpoint {
       void front.receive(frame, unreachable());
       return void response.writeHead(202).end();
     }
-    const exchange = this.#exchange(request, response, { eventIds: session && callEventIds(id) });
+    const exchange = this.#exchange(request, response, principal, {
+      eventIds: session && callEventIds(id),
+    });
     session?.announceLists(exchange);
     this.#answer(exchange, front.receive(frame, exchange), always200);
   }
@@ -184,7 +195,7 @@ export class McpEndpoint {
     frames: readonly Params[],
     front: Front,
   ): void {
-    const exchange = this.#exchange(request, response);
+    const exchange = this.#exchange(request, response, front.principal);
     const parts = frames.map(
       (): Exchange => ({ send: (message) => exchange.send(message), onGone: undefined }),
     );
@@ -230,7 +241,7 @@ export class McpEndpoint {
   #openStream(request: IncomingMessage, response: ServerResponse, session: HttpSession): void {
     const { 'last-event-id': last } = request.headers;
     const lastEventId = typeof last === 'string' ? last : undefined;
-    const exchange = this.#exchange(request, response);
+    const exchange = this.#exchange(request, response, session.front.principal);
     const call = callOfEvent(lastEventId);
     if (call === undefined) {
       session.listen(exchange, lastEventId);
@@ -252,17 +263,21 @@ export class McpEndpoint {
     this.#withSession(request, principal, (session) => {
       if (session === undefined) refuse(response, 400, 'The request names no session.');
       else if (session === 'unknown') sessionGone(response, null);
-      else void this.#sessions.delete(session).then(() => response.writeHead(200).end());
+      else
+        void this.#sessions
+          .delete(session, 'the client asked for it')
+          .then(() => response.writeHead(200).end());
     });
   }
 
   #exchange(
     request: IncomingMessage,
     response: ServerResponse,
+    principal: string,
     { headers, eventIds }: { headers?: Record<string, string>; eventIds?: EventIds | undefined } = {},
   ): HttpExchange {
     const exchange = new HttpExchange(response, takesStream(request), headers, eventIds);
-    this.#open.add(exchange);
+    this.#open.set(exchange, principal);
     return exchange;
   }
 
@@ -289,7 +304,7 @@ export class McpEndpoint {
   }
 
   #sweep(): void {
-    for (const exchange of this.#open) {
+    for (const exchange of this.#open.keys()) {
       if (exchange.isEnded) this.#open.delete(exchange);
       else if (++exchange.quietSweeps >= QUIET_SWEEPS) exchange.keepAlive();
     }

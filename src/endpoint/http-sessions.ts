@@ -184,13 +184,19 @@ export class HttpSessions {
   }
 
   /** Ends a session for good. Resolves when its record is gone. */
-  async delete(session: HttpSession): Promise<void> {
+  async delete(session: HttpSession, why: string): Promise<void> {
     this.#ended.add(session.id);
-    this.end(session, 'the client asked for it');
+    this.end(session, why);
     await session.removeRecord().then(
       () => this.#ended.delete(session.id),
       () => {},
     );
+  }
+
+  /** Ends the sessions of one principal for good. */
+  dismiss(principal: string): void {
+    for (const session of [...this.#sessions.values()])
+      if (session.front.principal === principal) void this.delete(session, 'its token has ended');
   }
 
   #add(id: string, principal: string): HttpSession | undefined {

@@ -62,6 +62,12 @@ export class LegacySse {
     refuse(response, 405, 'This is not how HTTP+SSE is spoken.');
   }
 
+  /** Ends the streams of one principal; their work ends with them. */
+  dismiss(principal: string): void {
+    for (const { front, response } of this.#streams.values())
+      if (front.principal === principal) response.destroy();
+  }
+
   close(): void {
     clearInterval(this.#sweeper);
     for (const { response } of this.#streams.values()) response.end();

@@ -10,7 +10,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { PlugboardError } from '../errors.ts';
 import type { Backend, Served } from './backend.ts';
-import { Guard, isLoopback, type TokenVerifier, type Verdict } from './guard.ts';
+import { Guard, isLoopback, type NamedTokens, type TokenVerifier, type Verdict } from './guard.ts';
 import { endWith } from './http-exchange.ts';
 import { McpEndpoint, refuse } from './http-mcp.ts';
 import { LegacySse } from './http-sse.ts';
@@ -38,6 +38,10 @@ export interface ListenOptions {
   readonly port: number;
   /** When given, every request must carry it as its bearer token. */
   readonly token?: string | undefined;
+  /** When given, these are accepted too; what runs for one of them ends with it. */
+  readonly named?: NamedTokens | undefined;
+  /** Message for requests without a valid token. */
+  readonly needed?: string | undefined;
   /** When given, the tokens that it knows are accepted. */
   readonly verifier?: TokenVerifier | undefined;
   /** Also serve the HTTP+SSE transport of 2024-11-05, at `/sse`. */
@@ -77,11 +81,17 @@ export function checkReach(
 export async function listenHttp(backend: Backend, options: ListenOptions): Promise<ServedHttp> {
   const name = options.host ?? DEFAULT_HOST;
   const local = isLoopback(name);
-  const { token, verifier, sideDoor, sessionStorage } = options;
-  const guard = new Guard({ local, token, verifier });
-  const records = sessionStorage && new SessionRecords(sessionStorage, token);
+  const { token, named, needed, verifier, sideDoor, sessionStorage } = options;
+  const guard = new Guard({ local, token, named, needed, verifier });
+  const bindingOf = (principal: string): string => named?.bindingOf(principal) || (token ?? '');
+  const records = sessionStorage && new SessionRecords(sessionStorage, bindingOf);
   const endpoint = new McpEndpoint(backend, records);
   const sse = options.legacySse === true ? new LegacySse(backend) : undefined;
+  const stopWatching = named?.onEnd((name) => {
+    endpoint.dismiss(name);
+    sse?.dismiss(name);
+    backend.held.dismiss(name, new PlugboardError('CANCELLED', 'the token of this client has ended'));
+  });
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -98,6 +108,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
   try {
     port = await listen(server, name.replace(/^\[|\]$/g, ''), options.port);
   } catch (error) {
+    stopWatching?.();
     await endpoint.close();
     sideDoor?.close();
     await backend.close();
@@ -111,6 +122,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     server.close();
+    stopWatching?.();
     sideDoor?.close();
     await backend.close();
     // What was answered in this moment still has to be written, and then to leave.

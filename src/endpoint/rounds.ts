@@ -147,6 +147,16 @@ export class Held {
     return held.rounds;
   }
 
+  /** Ends the requests of one client. */
+  dismiss(owner: string, reason: PlugboardError): void {
+    for (const [state, held] of this.#held) {
+      if (held.owner !== owner) continue;
+      this.#held.delete(state);
+      held.stopTimer();
+      held.rounds.work.cancel(reason);
+    }
+  }
+
   close(reason: PlugboardError): void {
     for (const { rounds, stopTimer } of this.#held.values()) {
       stopTimer();

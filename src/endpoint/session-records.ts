@@ -22,13 +22,13 @@ const MAX_RECORD_CHARS: number = 256 * 1024;
 export class SessionRecords {
   readonly #store: SessionStore;
   readonly #key: Uint8Array;
-  readonly #token: string;
+  readonly #bindingOf: (principal: string) => string;
 
-  /** `token`: the bearer token in use; ids that were issued under another one are not accepted. */
-  constructor({ store, key }: SessionStorage, token: string | undefined) {
+  /** `bindingOf`: the token of a principal, or its hash; ids that were issued under another one are not accepted. */
+  constructor({ store, key }: SessionStorage, bindingOf: (principal: string) => string) {
     this.#store = store;
     this.#key = key;
-    this.#token = token ?? '';
+    this.#bindingOf = bindingOf;
   }
 
   issueId(principal: string): string {
@@ -64,7 +64,7 @@ export class SessionRecords {
   }
 
   #seal(nonce: string, principal: string): Buffer {
-    const sealed = JSON.stringify([RECORD_VERSION, nonce, principal, this.#token]);
+    const sealed = JSON.stringify([RECORD_VERSION, nonce, principal, this.#bindingOf(principal)]);
     return createHmac('sha256', this.#key).update(sealed).digest().subarray(0, SEAL_BYTES);
   }
 }

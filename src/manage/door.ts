@@ -1,4 +1,4 @@
-/** Who may use the management API: this machine, our own name and pages, and the token (A8). */
+/** Who may use the management API: this machine, our own name and pages, and its own token (A8, A31, A46). */
 
 import type { IncomingMessage } from 'node:http';
 import { Guard } from '../endpoint/guard.ts';
@@ -9,15 +9,27 @@ import { type HttpFailure, refusal } from './failure.ts';
 const MAX_FAILURES = 10;
 const WINDOW_MS = 60_000;
 
+/** Set by proxies: such a request comes from somewhere else than its connection. */
+const FORWARDED =
+  /^(?:forwarded|via|cdn-loop|x-forwarded(?:-.+)?|x-original-(?:host|forwarded-for|url)|x-envoy-.+|(?:x-|cf-|fastly-|true-|x-cluster-)?(?:real|client|connecting|remote|originating|proxyuser)-?(?:ip|addr))$/;
+
 const LOOPBACK = /^(::ffff:)?127\.|^::1$/;
+
+export interface DoorOptions {
+  readonly token: string;
+  /** Also answer requests that a proxy on this machine forwards. */
+  readonly forwarded?: boolean | undefined;
+}
 
 export class Door {
   readonly #guard: Guard;
   readonly #clock: Clock;
+  readonly #takesForwarded: boolean;
   /** When wrong tokens were shown, oldest first, at most {@link MAX_FAILURES}. */
   #failures: number[] = [];
 
-  constructor(token: string, clock: Clock) {
+  constructor({ token, forwarded = false }: DoorOptions, clock: Clock) {
+    this.#takesForwarded = forwarded;
     // Strict also when MCP is served to other machines: management never is.
     this.#guard = new Guard({ local: true, token, verifier: undefined });
     this.#clock = clock;
@@ -33,6 +45,16 @@ export class Door {
       return refusal(403, 'Management is for this machine only.', {
         hint: 'Reach it through a tunnel, such as ssh -L 7420:127.0.0.1:7420.',
       });
+    }
+    const header = this.#takesForwarded ? undefined : Object.keys(request.headers).find(isForwarded);
+    if (header !== undefined) {
+      return refusal(
+        403,
+        `Management does not answer forwarded requests, and this one has the header ${header}.`,
+        {
+          hint: 'Reach it through a tunnel, such as ssh -L 7420:127.0.0.1:7420, or start with --manage-forwarded.',
+        },
+      );
     }
     const place = this.#guard.refusePlace(request.headers);
     return place === undefined ? undefined : refusal(place.status, place.message);
@@ -53,9 +75,13 @@ export class Door {
       });
     }
     this.#failures.push(now);
-    return refusal(401, 'A bearer token is needed.', {
-      hint: 'plugboard dashboard prints an address that has it.',
+    return refusal(401, 'The token of the page is needed; tokens of agents do not manage.', {
+      hint: 'plugboard dashboard opens the page with its token.',
       ...(verdict.headers === undefined ? {} : { headers: verdict.headers }),
     });
   }
+}
+
+function isForwarded(header: string): boolean {
+  return FORWARDED.test(header);
 }

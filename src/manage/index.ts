@@ -7,5 +7,5 @@ export type { IssuerOptions } from '../serve/jwt.ts';
 export type { ServedHost, ServedSession } from '../serve/served-host.ts';
 export type { ServeStdioOptions } from '../serve/stdio.ts';
 export { serveStdio } from '../serve/stdio.ts';
-export type { ServedManaged, ServeManagedOptions as ServeHttpOptions } from './http.ts';
+export type { ManageOptions, ServedManaged, ServeManagedOptions as ServeHttpOptions } from './http.ts';
 export { serveHttp } from './http.ts';

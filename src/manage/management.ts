@@ -9,7 +9,7 @@ import type { HostSession } from '../host-session.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { Api } from './api.ts';
 import type { Desk } from './desk.ts';
-import { Door } from './door.ts';
+import { Door, type DoorOptions } from './door.ts';
 import { EventLog } from './event-log.ts';
 import { WaitingLogins } from './logins.ts';
 import { Page } from './page.ts';
@@ -17,8 +17,7 @@ import { serverRoutes } from './routes-servers.ts';
 import { useRoutes } from './routes-use.ts';
 import { Traffic } from './traffic.ts';
 
-export interface ManagementOptions {
-  readonly token: string;
+export interface ManagementOptions extends DoorOptions {
   readonly approvals?: SessionOptions['approvals'];
   readonly clock?: Clock | undefined;
   /** Of all hosts of this process; the caller closes it. Default: of this host alone. */
@@ -40,7 +39,7 @@ export class Management implements SideDoor {
   }
 
   private constructor(host: Host, options: ManagementOptions, page: Page) {
-    const { token, approvals = 'client', clock = systemClock } = options;
+    const { approvals = 'client', clock = systemClock } = options;
     const traffic = options.traffic ?? new Traffic(clock);
     const unwatch = options.traffic === undefined ? traffic.watch(host) : () => {};
     this.#closeTraffic = () => {
@@ -50,7 +49,7 @@ export class Management implements SideDoor {
     const { desk, calls } = traffic;
     this.desk = desk;
     this.#page = page;
-    this.#door = new Door(token, clock);
+    this.#door = new Door(options, clock);
     this.#events = new EventLog(host, traffic, clock);
     this.#logins = new WaitingLogins(host);
     const { approve, elicit, sample } = desk;

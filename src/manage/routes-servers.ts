@@ -3,7 +3,7 @@
 import type { EditableScope } from '../config/edit.ts';
 import type { ServerEntry } from '../config/entry.ts';
 import { EDITABLE_SCOPES } from '../config/removal.ts';
-import { PlugboardError } from '../errors.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Host } from '../host.ts';
 import { HttpFailure } from './failure.ts';
 import type { WaitingLogins } from './logins.ts';
@@ -30,7 +30,8 @@ export function serverRoutes(host: Host, logins: WaitingLogins): readonly JsonRo
       method: 'POST',
       path: '/api/servers',
       operation: 'addServer',
-      summary: 'Write a server into a configuration file, and start it if it may be started.',
+      summary:
+        'Write a server into a configuration file, and start it if it may be started. One that runs a program waits for an approval.',
       body: 'NewServer',
       status: 201,
       answer: ref('Server'),
@@ -44,7 +45,7 @@ export function serverRoutes(host: Host, logins: WaitingLogins): readonly JsonRo
           readonly replace?: boolean;
         };
         if (replace !== true) await refuseTaken(host, name, scope ?? 'local');
-        await host.save(name, entry, { scope, replace, signal });
+        await host.save(name, entry, { scope, replace, signal, unapproved: true });
         return host.describe(name);
       },
     },
@@ -86,6 +87,22 @@ export function serverRoutes(host: Host, logins: WaitingLogins): readonly JsonRo
           return { name, scope: 'code', removed: true };
         }
         return { name, ...(await host.erase(name, { scope, signal })), removed: true };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/servers/{name}/approve',
+      operation: 'approveServer',
+      summary:
+        'Approve a server that was added here, and start it: for a person who was shown its whole entry.',
+      body: 'Approval',
+      answer: ref('Server'),
+      fails: [404, 409],
+      handle: async ({ params, body }) => {
+        const name = nameIn(params);
+        await approve(host, name, String(body['digest']));
+        await host.connect(name).catch(() => {});
+        return host.describe(name);
       },
     },
     {
@@ -200,6 +217,16 @@ function loginRoutes(host: Host, logins: WaitingLogins): readonly JsonRoute[] {
       },
     },
   ];
+}
+
+/** Another entry than the one that was shown is a conflict. */
+async function approve(host: Host, name: string, digest: string): Promise<void> {
+  try {
+    await host.approve(name, digest);
+  } catch (thrown) {
+    const error = asPlugboardError(thrown);
+    throw error.code === 'USAGE' || error.code === 'UNTRUSTED' ? new HttpFailure(409, error) : error;
+  }
 }
 
 async function refuseTaken(host: Host, name: string, scope: EditableScope): Promise<void> {

@@ -47,6 +47,7 @@ export type SchemaName =
   | 'CallResult'
   | 'Question'
   | 'Answer'
+  | 'Approval'
   | 'LoginAnswer'
   | 'Call'
   | 'ServerStats';
@@ -102,7 +103,15 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
             description: 'As configured; secret values are replaced by where they stand.',
           },
         },
-        { file: text, credentials: { type: 'string', enum: ['keyring', 'file', 'env', 'none'] } },
+        {
+          file: text,
+          credentials: { type: 'string', enum: ['keyring', 'file', 'env', 'none'] },
+          unapproved: {
+            ...object({ entry: anyObject, shown: text, digest: text }),
+            description:
+              'Of a server that was added here and waits for an approval: its whole entry, and what names it.',
+          },
+        },
       ),
     ],
   },
@@ -187,6 +196,12 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
       },
     },
   ),
+  Approval: object({
+    digest: {
+      type: 'string',
+      description: 'Of the entry that was shown, from unapproved.digest of the server.',
+    },
+  }),
   LoginAnswer: object(
     { code: text, state: text },
     { iss: { type: 'string', description: 'When the redirect had one.' } },

@@ -1,5 +1,6 @@
 /** `npm start [-- <folder>]`: a demonstration with a sample project, or with the folder given, and what to do next. */
 
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,13 +10,15 @@ import { asPlugboardError } from '../errors.ts';
 import { createHost, type Host } from '../host.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { describeConnecting } from '../serve/connect-lines.ts';
-import { gatewayToken } from '../serve/token.ts';
+import { adoptOldToken, OLD_TOKEN_NOTE } from '../serve/token-file.ts';
 import { workspaceEntries } from '../workspace/entry.ts';
 import { onFreePort } from './free-port.ts';
 import { pageWithToken, type ServedManaged, serveHttp } from './http.ts';
+import { manageToken } from './manage-token.ts';
 import { copySample, givenProject } from './sample-project.ts';
 
 const FALLBACK_EXIT_STATUS = 1;
+const TOKEN_BYTES = 32;
 const PACKAGE: string = fileURLToPath(new URL('../..', import.meta.url));
 
 async function start(): Promise<void> {
@@ -45,13 +48,20 @@ async function start(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop());
   try {
     await host.ready();
-    // The token is the user's own, so that an agent that was connected once stays connected.
-    const { token } = await gatewayToken(findHome(process.env));
-    gateway = await onFreePort((port) => serveHttp(host, { port, token }), {
+    // Agents that have a token of the user's own stay connected; the one that is printed ends with this process.
+    const own = findHome(process.env);
+    if (await adoptOldToken(own, Date.now())) process.stdout.write(`Note: ${OLD_TOKEN_NOTE}\n`);
+    const page = await manageToken(own);
+    const token = `plug_${randomBytes(TOKEN_BYTES).toString('base64url')}`;
+    const manage = { token: page.token };
+    gateway = await onFreePort((port) => serveHttp(host, { port, token, tokensOf: own.dir, manage }), {
       taken: (port) => process.stdout.write(`Port ${port} is taken, trying the next one.\n`),
     });
     if (stopping.signal.aborted) await gateway.close();
-    else process.stdout.write(welcome({ host, gateway, token, folder, isSample: project === undefined }));
+    else
+      process.stdout.write(
+        welcome({ host, gateway, token, pageToken: page.token, folder, isSample: project === undefined }),
+      );
   } catch (thrown) {
     await stop();
     throw thrown;
@@ -61,21 +71,23 @@ async function start(): Promise<void> {
 interface Started {
   readonly host: Host;
   readonly gateway: ServedManaged;
+  /** Of agents. */
   readonly token: string;
+  readonly pageToken: string;
   readonly folder: string;
   readonly isSample: boolean;
 }
 
-function welcome({ host, gateway: { url, page }, token, folder, isSample }: Started): string {
+function welcome({ host, gateway: { url, page }, token, pageToken, folder, isSample }: Started): string {
   const servers = host.servers().map(({ name, status, tools }) => `  ${name}  ${status}, ${tools} tools`);
   return `${[
     isSample ? `A sample project, in ${folder} until you end this:` : `Your project, ${folder}:`,
     ...servers,
     '',
-    'Open the page, and try a tool on it:',
-    `  ${pageWithToken(page ?? url, token)}`,
+    'Open the page, and try a tool on it. This address is for you, not for agents: it manages everything.',
+    `  ${pageWithToken(page ?? url, pageToken)}`,
     '',
-    `Or connect an agent; MCP is served at ${url} on this machine only.`,
+    `Or connect an agent; MCP is served at ${url} on this machine only, with this token until you end this.`,
     describeConnecting({ url, token }),
     '',
     'Next, with your own servers and agents:',

@@ -6,7 +6,7 @@ import type { Managed } from '../config/managed.ts';
 import { PlugboardError } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { blockingRule } from './managed.ts';
-import { needsConsent, runsInProject } from './needs-consent.ts';
+import { isUnapproved, needsConsent, runsInProject } from './needs-consent.ts';
 import type { TrustVerdict } from './trust.ts';
 
 export type Admission =
@@ -27,6 +27,7 @@ export function admit(spec: ServerSpec, trust: TrustVerdict | undefined, authori
   if (rule !== undefined) return { status: 'blocked', error: blocked(spec, rule) };
   if (spec.entry.enabled === false) return { status: 'disabled' };
   if (!needsConsent(spec)) return { status: 'idle' };
+  if (isUnapproved(spec)) return { status: 'untrusted', error: unapproved(spec) };
   // No verdict is no consent.
   const state = trust?.state ?? 'unknown';
   if (state === 'trusted') return { status: 'idle' };
@@ -54,6 +55,17 @@ function whyUntrusted(spec: ServerSpec, state: TrustVerdict['state']): string {
 export function shieldedByRule(spec: ServerSpec, { managed }: Authority): ServerSpec {
   const isForeign = spec.scope === 'project' || spec.scope === 'plugin';
   return managed.allowed === undefined || !isForeign ? spec : { ...spec, shielded: true };
+}
+
+function unapproved({ name }: ServerSpec): PlugboardError {
+  return new PlugboardError(
+    'UNTRUSTED',
+    `${name} was added over the management API and has not been approved on this machine`,
+    {
+      server: name,
+      hint: `Look at it and approve it on the page, or with: plugboard trust ${shellWord(name)}`,
+    },
+  );
 }
 
 function blocked({ name }: ServerSpec, rule: string): PlugboardError {

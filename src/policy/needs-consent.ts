@@ -4,7 +4,16 @@ import { basename, isAbsolute } from 'node:path';
 import { isStdio, type ServerSpec } from '../config/entry.ts';
 
 export function needsConsent(spec: ServerSpec): boolean {
-  return spec.scope === 'project' || spec.scope === 'plugin' || runsInProject(spec);
+  return isForeign(spec) || runsInProject(spec) || isUnapproved(spec);
+}
+
+function isForeign({ scope }: Pick<ServerSpec, 'scope'>): boolean {
+  return scope === 'project' || scope === 'plugin';
+}
+
+/** True for an entry of the person's own that was written over the management API (A31). */
+export function isUnapproved(spec: Pick<ServerSpec, 'scope' | 'entry'>): boolean {
+  return !isForeign(spec) && spec.entry.unapproved === true;
 }
 
 /**

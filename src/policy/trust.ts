@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import { readDocument } from '../config/document.ts';
-import { change } from '../config/edit.ts';
+import { change, serversPath, targetOf } from '../config/edit.ts';
 import type { Problem, ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
 import { valueAt } from '../config/value-at.ts';
@@ -12,7 +12,7 @@ import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { compare, type Difference, own } from './differences.ts';
 import { MAX_SCRIPTS, namedScripts } from './named-scripts.ts';
-import { needsConsent, runsInProject } from './needs-consent.ts';
+import { isUnapproved, needsConsent, runsInProject } from './needs-consent.ts';
 
 export type TrustState = 'trusted' | 'changed' | 'unknown';
 
@@ -60,7 +60,7 @@ function placeOf(spec: ServerSpec): string[] {
 export function openTrust({ home, env }: { home: Home; env: NodeJS.ProcessEnv }): Trust {
   return {
     async verdicts(specs) {
-      const foreign = specs.filter(needsConsent);
+      const foreign = specs.filter((spec) => needsConsent(spec) && !isUnapproved(spec));
       const store = foreign.length === 0 ? undefined : await readDocument(home.trust);
       const verdicts = new Map<string, TrustVerdict>();
       for (const spec of specs) {
@@ -69,6 +69,8 @@ export function openTrust({ home, env }: { home: Home; env: NodeJS.ProcessEnv })
       return verdicts;
 
       async function judge(spec: ServerSpec): Promise<TrustVerdict> {
+        // Its entry says so itself, see `approveOwn`.
+        if (isUnapproved(spec)) return { state: 'unknown', changes: [] };
         const problem = store?.problems[0];
         // Fails closed: a store that is in doubt has nothing to say for anybody.
         if (problem) return { state: 'unknown', changes: [], problem };
@@ -82,7 +84,10 @@ export function openTrust({ home, env }: { home: Home; env: NodeJS.ProcessEnv })
     },
 
     async grant(specs) {
-      const foreign = specs.filter(needsConsent);
+      const approved = await Promise.all(
+        specs.map((spec) => (isUnapproved(spec) ? approveOwn(spec, home) : spec)),
+      );
+      const foreign = approved.filter(needsConsent);
       const consents = await Promise.all(
         foreign.map(async (spec) => ({ spec, consent: await consentTo(spec, env) })),
       );
@@ -106,6 +111,28 @@ export function openTrust({ home, env }: { home: Home; env: NodeJS.ProcessEnv })
       return revoked.map(({ name }) => name);
     },
   };
+}
+
+/**
+ * Takes the mark of the management API from an entry of the person's own. It is in the entry, not in `trust.json`, so
+ * that both change in one step: only the entry that was shown is approved.
+ * Returns the server without it.
+ */
+export async function approveOwn(spec: ServerSpec, home: Home): Promise<ServerSpec> {
+  const target = targetOf(spec, { home, projectRoot: spec.baseDir });
+  await change(target.file, { home }, (root) => {
+    const path = [...serversPath(target, root), spec.name];
+    if (canonicalJson(valueAt(root, path) ?? null) !== canonicalJson(spec.raw)) {
+      throw new PlugboardError('UNTRUSTED', `${spec.name} has changed since it was shown`, {
+        server: spec.name,
+        hint: 'Look at it again.',
+      });
+    }
+    return { path: [...path, 'unapproved'], value: undefined };
+  });
+  const { unapproved: _raw, ...raw } = spec.raw;
+  const { unapproved: _entry, ...entry } = spec.entry;
+  return { ...spec, raw, entry };
 }
 
 /** Undefined when there is more than anybody could have looked at. */

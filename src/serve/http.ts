@@ -2,13 +2,19 @@
 
 import { homeAt } from '../config/home.ts';
 import { checkReach, listenHttp, type ServedHttp, type SideDoor } from '../endpoint/http.ts';
+import { PlugboardError } from '../errors.ts';
+import { systemClock } from '../lib/clock.ts';
 import { Gateway, type GatewayOptions } from './gateway.ts';
 import { createTokenVerifier, type IssuerOptions } from './jwt.ts';
 import type { ServedHost } from './served-host.ts';
 import { openSessionFiles } from './session-files.ts';
+import { TokenBook } from './token-book.ts';
 
 export const DEFAULT_PORT = 7420;
-export const REACH_HINT = 'Give --token, or --issuer with --audience; or serve on 127.0.0.1.';
+export const REACH_HINT =
+  'Make one with plugboard token add <name>, or give --issuer with --audience; or serve on 127.0.0.1.';
+const NEEDED =
+  'A token that calls tools is needed: plugboard token add <name> makes one. The token of the page is not accepted here.';
 
 export interface ServeHttpOptions extends GatewayOptions {
   /** Default 127.0.0.1. Anything beyond this machine demands a token or an issuer. */
@@ -17,6 +23,11 @@ export interface ServeHttpOptions extends GatewayOptions {
   readonly port?: number | undefined;
   /** When given, every request must carry it as its bearer token. */
   readonly token?: string | undefined;
+  /**
+   * A home of Plugboard: every token that `plugboard token add` made there is accepted too, until it is revoked or
+   * expires. Its name is the principal.
+   */
+  readonly tokensOf?: string | undefined;
   /** When given, tokens of this authorization server are accepted, if they are meant for this audience. */
   readonly issuer?: IssuerOptions | undefined;
   /** Also serve the HTTP+SSE transport of 2024-11-05, at `/sse`. */
@@ -40,15 +51,47 @@ export interface ServeHttpOptions extends GatewayOptions {
  */
 export async function serveHttp(host: ServedHost, options: ServeHttpOptions = {}): Promise<ServedHttp> {
   const { host: name, port = DEFAULT_PORT, issuer, legacySse, sideDoor } = options;
-  const token = options.token || undefined;
+  const { tokensOf } = options;
+  const given = options.token || undefined;
   checkReach(name, {
-    proof: token !== undefined || issuer !== undefined,
+    proof: given !== undefined || issuer !== undefined || tokensOf !== undefined,
     hint: REACH_HINT,
   });
   const verifier = issuer === undefined ? undefined : await createTokenVerifier(issuer);
+  const { clock = systemClock } = options;
+  const named = tokensOf === undefined ? undefined : new TokenBook(homeAt(tokensOf), clock);
+  if (given !== undefined && named?.isRevoked(given)) {
+    named.close();
+    throw revoked();
+  }
+  // A token of the file stays one: it can be revoked.
+  const token = given !== undefined && named?.nameOf(given) !== undefined ? undefined : given;
   const gateway = new Gateway(host, options);
   const kept = options.keepSessions === false ? undefined : homeAt(host.home);
   // A home that cannot be written is no reason not to serve: sessions then live in memory.
-  const sessionStorage = kept && (await openSessionFiles(kept, gateway.clock).catch(() => undefined));
-  return listenHttp(gateway, { host: name, port, token, verifier, legacySse, sideDoor, sessionStorage });
+  const sessionStorage = kept && (await openSessionFiles(kept, clock).catch(() => undefined));
+  try {
+    const served = await listenHttp(gateway, {
+      host: name,
+      port,
+      token,
+      named,
+      needed: NEEDED,
+      verifier,
+      legacySse,
+      sideDoor,
+      sessionStorage,
+    });
+    void served.closed.then(() => named?.close());
+    return served;
+  } catch (error) {
+    named?.close();
+    throw error;
+  }
+}
+
+function revoked(): PlugboardError {
+  return new PlugboardError('USAGE', 'The token that was given to the gateway is revoked', {
+    hint: 'Remove it from PLUGBOARD_TOKEN or the file, and make another one with: plugboard token add <name>',
+  });
 }

@@ -28,13 +28,12 @@ export async function createTokenVerifier({ issuer, audience }: IssuerOptions): 
           audience,
           algorithms: ALGORITHMS,
           clockTolerance: CLOCK_TOLERANCE_S,
-          requiredClaims: ['exp'],
+          requiredClaims: ['exp', 'sub'],
         });
-        return JSON.stringify([
-          payload.iss,
-          payload.sub ?? null,
-          payload['client_id'] ?? payload['azp'] ?? null,
-        ]);
+        const { iss, sub, client_id: client, azp } = payload;
+        // Without a subject, clients of one issuer would share sessions and results.
+        if (typeof sub !== 'string' || sub.trim() === '') return undefined;
+        return JSON.stringify([iss, sub, client ?? azp ?? null]);
       } catch {
         return undefined;
       }

@@ -214,7 +214,7 @@ describe('A22: a denied server', () => {
       import { createHost } from ${at('index.js')};
       import { serveHttp } from ${at('manage/http.js')};
       const host = await createHost({ watch: false });
-      const served = await serveHttp(host, { port: 0, token: 'token' });
+      const served = await serveHttp(host, { port: 0, manage: { token: 'token' } });
       const ask = async (path, body) => {
         const headers = { authorization: 'Bearer token', 'content-type': 'application/json' };
         const answer = await fetch(new URL(path, served.url), { method: 'POST', headers, body: JSON.stringify(body ?? {}) });

@@ -1,6 +1,7 @@
 /** SRV-11: a home, its rules and exports, and the configurations of agents as 0.1.0 wrote them keep working. */
 
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -94,6 +95,63 @@ it('SRV-11: consent, pins, rules and known tools of 0.1.0 hold: nothing is asked
     ['t', 'connected', 3],
   ]);
   expect(JSON.stringify(held)).not.toMatch(/"changed":\s*\[\s*\{/);
+});
+
+/** Starts `serve --http`, and gives what it printed on both streams when it served. */
+async function served(...flags: string[]): Promise<{ url: string; stderr: string; end(): Promise<void> }> {
+  const child = spawn(process.execPath, [program, 'serve', '--http', '0', '--json', ...flags], {
+    cwd: project,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  while (!stdout.trimEnd().endsWith('}')) await once(child.stdout, 'data');
+  const { url } = JSON.parse(stdout) as { url: string };
+  const end = async (): Promise<void> => {
+    const gone = once(child, 'close');
+    child.kill('SIGTERM');
+    await gone;
+  };
+  return { url, stderr, end };
+}
+
+it('A31: the token of 0.1.0 still calls and no longer manages; the first start says so, and only that one', async () => {
+  const token = (files['home/gateway-token'] ?? '').trim();
+  const first = await served();
+  const ask = async (path: string, secret: string, body?: object): Promise<number> => {
+    const answer = await fetch(new URL(path, first.url), {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        authorization: `Bearer ${secret}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    await answer.text();
+    return answer.status;
+  };
+  const manage = readFileSync(join(root, 'home', 'manage-token'), 'utf8').trim();
+  const statuses = [
+    await ask('/mcp', token, { jsonrpc: '2.0', id: 1, method: 'ping' }),
+    await ask('/api/servers', token),
+    await ask('/api/servers', manage),
+  ];
+  const second = await served();
+  await Promise.all([first.end(), second.end()]);
+  const { tokens } = JSON.parse(await run('token', 'list', '--json')) as { tokens: { name: string }[] };
+  expect({
+    statuses,
+    notes: [first, second].map(({ stderr }) => stderr.includes('no longer manages')),
+    names: tokens.map(({ name }) => name),
+    isNewForPage: manage !== token,
+  }).toEqual({ statuses: [200, 401, 200], notes: [true, false], names: ['default'], isNewForPage: true });
 });
 
 it('SRV-11: what 0.1.0 wrote into agents is taken back to the byte', async () => {

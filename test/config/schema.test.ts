@@ -39,6 +39,7 @@ describe('the JSON Schemas that ship', () => {
           'bearerTokenEnvVar',
           'oauth',
           'enabled',
+          'unapproved',
           'required',
           'startupTimeoutMs',
           'toolTimeoutMs',

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +15,10 @@ interface Serving {
   readonly child: ChildProcess;
   readonly url: string;
   readonly page: string;
+  /** Of MCP clients. */
   readonly token: string;
+  /** Of the page. */
+  readonly manageToken: string;
 }
 
 let world: World;
@@ -55,13 +58,14 @@ async function serving(...words: string[]): Promise<Serving> {
     text += String(chunk);
     if (/\n}\s*$/.test(text)) break;
   }
-  const { url, page, token } = JSON.parse(text) as { url: string; page: string; token?: string };
-  return { child, url, page, token: token ?? new URL(page).hash.slice('#token='.length) };
+  const { url, page, token = '' } = JSON.parse(text) as { url: string; page: string; token?: string };
+  const manageToken = readFileSync(join(world.home, 'manage-token'), 'utf8').trim();
+  return { child, url, page, token, manageToken };
 }
 
-async function api<T>({ page, token }: Serving, path: string, body?: object): Promise<T> {
+async function api<T>({ page, manageToken }: Serving, path: string, body?: object): Promise<T> {
   const response = await fetch(new URL(path, page), {
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${manageToken}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
   });
   return (await response.json()) as T;
@@ -102,7 +106,7 @@ it('SRV-11: the page shows the calls of every agent, and HTTP clients share thei
   const page = await serving('dashboard', '--port', '0', '--no-open');
   const http = await serving('serve', '--http', '0', '--no-workspace');
   const agent = await world.agent({ words: ['--stdio', '--no-workspace'] }).open();
-  const pids = [await agent.call('pid'), await callOverHttp({ ...http, token: page.token }, 's__pid')];
+  const pids = [await agent.call('pid'), await callOverHttp(http, 's__pid')];
   const { calls } = await api<{ calls: { tool: string; session: string; outcome: string }[] }>(
     page,
     '/api/calls',

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createGate, fakeClock } from '../../src/testing/index.ts';
-import { makeWorld, send, TOKEN, type World, type WorldOptions } from './world.ts';
+import { CALLING_TOKEN, makeWorld, send, TOKEN, type World, type WorldOptions } from './world.ts';
 
 const open: World[] = [];
 afterEach(async () => {
@@ -54,15 +54,30 @@ describe('SRV-5: servers', () => {
     expect(text).not.toContain('hush');
   });
 
-  it('adds one to a file, connects it, and removes it again', async () => {
+  it('A31: adds one to a file, starts it after it was approved as shown, and removes it again', async () => {
     const { api, readConfig, host } = await setUp({ script: echo });
     const entry = { command: 'scripted', args: ['a'] };
     const added = await api('POST', '/api/servers', { name: 'new one/2', scope: 'user', entry });
-    expect([added.status, added.body]).toEqual([
+    const { unapproved } = added.body as { unapproved: { digest: string } };
+    expect([added.status, added.body]).toMatchObject([
       201,
+      {
+        status: 'untrusted',
+        error: { code: 'UNTRUSTED' },
+        unapproved: { entry, digest: expect.any(String) },
+      },
+    ]);
+    expect(readConfig()).toEqual({ mcpServers: { 'new one/2': { ...entry, unapproved: true } } });
+    const path = '/api/servers/new%20one%2F2';
+    expect((await api('POST', `${path}/connect`)).status).toBe(403);
+    expect((await api('POST', `${path}/approve`, { digest: 'another' })).status).toBe(409);
+    const approved = await api('POST', `${path}/approve`, { digest: unapproved.digest });
+    expect([approved.status, approved.body]).toEqual([
+      200,
       { ...SMALL, name: 'new one/2', scope: 'user', entry, file: expect.stringMatching(/config\.json$/) },
     ]);
     expect(readConfig()).toEqual({ mcpServers: { 'new one/2': entry } });
+    expect((await api('POST', `${path}/approve`, { digest: unapproved.digest })).status).toBe(409);
     const removed = await api('DELETE', '/api/servers/new%20one%2F2');
     expect(removed.body).toEqual({
       name: 'new one/2',
@@ -334,7 +349,7 @@ describe('A8: who may use it', () => {
   });
 
   it('without any token there is no management', async () => {
-    const { origin, served } = await setUp({ serve: { token: undefined } });
+    const { origin, served } = await setUp({ serve: { token: undefined, manage: undefined } });
     const answers = await Promise.all(
       ['/', '/api/servers'].map((path) => send(`${origin}${path}`, 'GET', undefined, {})),
     );
@@ -401,7 +416,7 @@ describe('SRV-5: as HTTP has it', () => {
     expect(first.headers['content-security-policy']).toContain("frame-ancestors 'none'");
     expect(first.headers['content-security-policy']).not.toContain('unsafe');
     const outside = await send(`${origin}/..%2f..%2fpackage.json`, 'GET', undefined, {
-      authorization: `Bearer ${TOKEN}`,
+      authorization: `Bearer ${CALLING_TOKEN}`,
     });
     expect([outside.status, existsSync('package.json')]).toEqual([404, true]);
   });

@@ -2,12 +2,13 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { COMMAND, FIXTURES, Place } from '../cli/command.ts';
 import { send } from './world.ts';
 
+const ACCEPT = 'application/json, text/event-stream';
 let place: Place;
 const running: ChildProcess[] = [];
 beforeEach(() => {
@@ -27,7 +28,9 @@ afterEach(async () => {
 interface Printed {
   readonly url: string;
   readonly page: string;
+  /** Of MCP clients, if it was made now. */
   readonly token?: string;
+  readonly manageTokenFile?: string;
 }
 
 /** Starts it and gives the one document that it prints. */
@@ -48,37 +51,47 @@ async function start(args: readonly string[], within: readonly string[] = []): P
 }
 
 const bearer = (token: string | undefined): Record<string, string> => ({ authorization: `Bearer ${token}` });
+const managing = ({ manageTokenFile = '' }: Printed): Record<string, string> =>
+  bearer(readFileSync(manageTokenFile, 'utf8').trim());
 
 describe('SRV-5: the command', () => {
   it('serve --http serves management with its token, and the page without', async () => {
-    const { url, page, token } = await start(['serve', '--http', '0', '--workspace']);
+    const printed = await start(['serve', '--http', '0', '--workspace']);
+    const { url, page, token } = printed;
     expect(page).toBe(`${new URL(url).origin}/`);
     const answers = await Promise.all([
       send(page, 'GET', undefined, {}),
-      send(`${page}api/servers`, 'GET', undefined, bearer(token)),
+      send(`${page}api/servers`, 'GET', undefined, managing(printed)),
       send(`${page}api/servers`, 'GET', undefined, {}),
+      send(`${page}api/servers`, 'GET', undefined, bearer(token)),
     ]);
     expect(answers.map(({ status, body }) => [status, body])).toMatchObject([
       [200, undefined],
       [200, { servers: [{ name: 'workspace' }], problems: [] }],
       [401, { error: { code: 'DENIED' } }],
+      [401, { error: { code: 'DENIED', hint: expect.stringContaining('plugboard dashboard') } }],
     ]);
   });
 
   it('--no-auth opens MCP only', async () => {
-    const { url, page, token } = await start(['serve', '--http', '0', '--no-auth']);
+    const printed = await start(['serve', '--http', '0', '--no-auth']);
+    const { url, page, token } = printed;
+    expect(token).toBeUndefined();
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
     const answers = await Promise.all([
-      send(url, 'POST', ping, { accept: 'application/json, text/event-stream' }),
+      send(url, 'POST', ping, { accept: ACCEPT }),
       send(`${page}api/servers`, 'GET', undefined, {}),
-      send(`${page}api/servers`, 'GET', undefined, bearer(token)),
+      send(`${page}api/servers`, 'GET', undefined, managing(printed)),
     ]);
     expect(answers.map(({ status }) => status)).toEqual([200, 401, 200]);
   });
 
-  it('--token is good for both', async () => {
-    const { page } = await start(['serve', '--http', '0', '--token', 'mine']);
-    expect((await send(`${page}api/servers`, 'GET', undefined, bearer('mine'))).status).toBe(200);
+  it('A31: --token calls and does not manage', async () => {
+    const { url, page } = await start(['serve', '--http', '0', '--token', 'mine']);
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+    const called = await send(url, 'POST', ping, { accept: ACCEPT, ...bearer('mine') });
+    const managed = await send(`${page}api/servers`, 'GET', undefined, bearer('mine'));
+    expect([called.status, managed.status]).toEqual([200, 401]);
   });
 
   it('dashboard prints an address that opens the page with its token', async () => {
@@ -103,12 +116,12 @@ describe('SRV-5: the command', () => {
       file,
     ]);
     const within = ['bwrap', '--die-with-parent', '--dev-bind', '/', '/', '--tmpfs', '/etc', ...keep];
-    const { page, token } = await start(
+    const printed = await start(
       ['serve', '--http', '0'],
       [...within, '--bind', etc, '/etc/plugboard', '--chdir', place.project, '--'],
     );
     const api = (method: string, path: string, body?: unknown): ReturnType<typeof send> =>
-      send(`${page}api/servers${path}`, method, body, bearer(token));
+      send(`${printed.page}api/servers${path}`, method, body, managing(printed));
     for (const [name, scope] of [
       ['evil', 'user'],
       ['other', 'local'],

@@ -117,6 +117,7 @@ describe('SRV-5: the OpenAPI document', () => {
       'POST /api/approvals/{id}',
       'POST /api/call',
       'POST /api/servers',
+      'POST /api/servers/{name}/approve',
       'POST /api/servers/{name}/auth',
       'POST /api/servers/{name}/auth/authenticate',
       'POST /api/servers/{name}/auth/callback',
@@ -133,8 +134,11 @@ describe('SRV-5: the OpenAPI document', () => {
     await use('addServer', null, { name: 'more', scope: 'user', entry });
     await use('addServer', null, { name: 'more', scope: 'user', entry });
     await use('addServer', null, { name: 'more', entry: {} });
-    await use('getServer', { name: 'more' });
+    const { data } = await use('getServer', { name: 'more' });
     await use('getServer', { name: 'none' });
+    await use('approveServer', { name: 'more' }, { digest: 'another' });
+    const { unapproved } = data as { unapproved: { digest: string } };
+    await use('approveServer', { name: 'more' }, { digest: unapproved.digest });
     await use('disconnectServer', { name: 'more' });
     await use('connectServer', { name: 'more' });
     const { digest } = (await use('listHeld', { name: 'more' })).data as { digest: string };
@@ -169,6 +173,7 @@ describe('SRV-5: the OpenAPI document', () => {
       'addServer 400',
       'addServer 409',
       'answerQuestion 404',
+      'approveServer 409',
       'callTool 403',
       'callTool 404',
       'connectServer 409',

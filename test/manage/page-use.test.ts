@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createGate, type Exchange } from '../../src/testing/index.ts';
 import { modern } from '../serve/bare-client.ts';
 import { row, suiteBrowser, textOf, WAIT_MS } from './browser.ts';
-import { TOKEN } from './world.ts';
+import { CALLING_TOKEN } from './world.ts';
 
 const { show } = suiteBrowser();
 
@@ -196,7 +196,7 @@ describe('SRV-6: calls and questions', () => {
         { name: 'mcp__small__write', arguments: { path: 'a.md' } },
         {},
         {
-          authorization: `Bearer ${TOKEN}`,
+          authorization: `Bearer ${CALLING_TOKEN}`,
         },
       );
     const denied = ask();

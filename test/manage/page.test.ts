@@ -60,7 +60,7 @@ describe('SRV-6: servers', () => {
     await page.waitForSelector('.notice:has-text("small: failed"), .notice:nth-of-type(3)');
   });
 
-  it('adds one by its command, and removes it after asking once more', async () => {
+  it('adds one by its command, starts it when it is approved, and removes it after asking once more', async () => {
     const { page, world, faults } = await show({ script: echo });
     await page.click('button:text-is("Add a server")');
     await page.fill('dialog >> label:text-is("Name") + input', 'mine');
@@ -69,8 +69,12 @@ describe('SRV-6: servers', () => {
     await page.fill('dialog >> label:text-is("Environment") + textarea', 'KEY=${KEY:-none}');
     await page.keyboard.press('Tab');
     await page.click('dialog button:text-is("Add")');
-    await page.waitForSelector(`${row('mine')} >> text=connected`);
     const entry = { command: 'npx', args: ['-y', 'a server', 'and more'], env: { KEY: '${KEY:-none}' } };
+    await page.waitForSelector(`${row('mine')} >> text=not trusted`);
+    expect(JSON.parse((await page.textContent('.detail .approval pre')) ?? '')).toEqual(entry);
+    await page.click('.detail button:text-is("Approve and start")');
+    await page.waitForSelector(`${row('mine')} >> text=connected`);
+    await page.waitForSelector('.detail .approval', { state: 'detached' });
     expect(world.readConfig()).toEqual({ mcpServers: { mine: entry } });
     expect(await textOf(page, '.detail h2')).toBe('mine');
     await page.click('.detail button:text-is("Remove")');
@@ -189,7 +193,7 @@ describe('SRV-6: for everybody', () => {
     await world.served.close();
     await page.waitForSelector('.live[data-tone=bad]');
     await world.host.disconnect('small');
-    open.push(await serveHttp(world.host, { port: Number(world.port), token: TOKEN }));
+    open.push(await serveHttp(world.host, { port: Number(world.port), manage: { token: TOKEN } }));
     await page.waitForSelector('.live[data-tone=good]');
     await page.waitForSelector(`${row('small')} >> text=disconnected`);
   });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Exchange, fakeClock } from '../../src/testing/index.ts';
 import { legacySession, modern, post } from '../serve/bare-client.ts';
-import { makeWorld, readEvents, TOKEN, type World, type WorldOptions } from './world.ts';
+import { CALLING_TOKEN, makeWorld, readEvents, TOKEN, type World, type WorldOptions } from './world.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -191,7 +191,7 @@ describe('SRV-5: questions of calls over the API', () => {
 });
 
 describe('SRV-2: questions of gateway clients that cannot ask their own user', () => {
-  const headers = { authorization: `Bearer ${TOKEN}` };
+  const headers = { authorization: `Bearer ${CALLING_TOKEN}` };
 
   it('are refused with the rule to add while nobody looks at the page', async () => {
     const { served } = await setUp({ script: write, config: ask });

@@ -9,7 +9,10 @@ import type { HostOptions } from '../../src/host-options.ts';
 import { type ServedManaged, type ServeHttpOptions, serveHttp } from '../../src/manage/index.ts';
 import { type ScriptedServer, type ScriptedServerOptions, scriptedServer } from '../../src/testing/index.ts';
 
+/** Of the page and the management API. */
 export const TOKEN = 'a-token-for-tests-only';
+/** Of MCP clients. */
+export const CALLING_TOKEN = 'a-token-that-only-calls';
 
 export interface Answer {
   readonly status: number;
@@ -28,7 +31,7 @@ export interface World {
   readonly served: ServedManaged;
   readonly origin: string;
   readonly port: string;
-  /** With the token, and with what a program sends. */
+  /** With the token of management, and with what a program sends. */
   api(
     method: string,
     path: string,
@@ -70,7 +73,12 @@ export async function makeWorld({
     ...more,
   });
   await host.ready();
-  const served = await serveHttp(host, { port: 0, token: TOKEN, ...serve });
+  const served = await serveHttp(host, {
+    port: 0,
+    token: CALLING_TOKEN,
+    manage: { token: TOKEN },
+    ...serve,
+  });
   const { origin, port } = new URL(served.url);
   return {
     dir,

@@ -48,14 +48,14 @@ function serve(...flags: string[]): Run {
 async function document({
   child,
   stdout,
-}: Run): Promise<{ url: string; token?: string; tokenFile?: string }> {
+}: Run): Promise<{ url: string; token?: string; tokenFile?: string; manageTokenFile: string }> {
   while (!stdout().trimEnd().endsWith('}')) await once(child.stdout ?? child, 'data');
   return JSON.parse(stdout());
 }
 
-it('SRV-1: serve --http makes a token once, keeps it 0600, and serves with it only; SIGTERM ends it', async () => {
+it('SRV-1: serve --http makes a token once, stores its hash, and serves with it only; SIGTERM ends it', async () => {
   const first = serve('--http', '0', '--json');
-  const { url, token = '', tokenFile = '' } = await document(first);
+  const { url, token = '', tokenFile, manageTokenFile } = await document(first);
   const client = await refereeOnHttp(url, 'auto', { authorization: `Bearer ${token}` });
   const { content } = await client.callTool({ name: 'echo__echo', arguments: { message: 'hi' } });
   await client.close();
@@ -69,8 +69,9 @@ it('SRV-1: serve --http makes a token once, keeps it 0600, and serves with it on
   await second.exited;
   expect({
     host: new URL(url).hostname,
-    kept: readFileSync(tokenFile, 'utf8').trim() === token,
-    mode: statSync(tokenFile).mode & 0o777,
+    tokenFile,
+    stored: readFileSync(join(home, 'tokens.json'), 'utf8').includes(token),
+    modes: [join(home, 'tokens.json'), manageTokenFile].map((file) => statSync(file).mode & 0o777),
     content,
     refused: refused.status,
     status,
@@ -78,8 +79,9 @@ it('SRV-1: serve --http makes a token once, keeps it 0600, and serves with it on
     served: served.status,
   }).toEqual({
     host: '127.0.0.1',
-    kept: true,
-    mode: 0o600,
+    tokenFile: undefined,
+    stored: false,
+    modes: [0o600, 0o600],
     content: [{ type: 'text', text: 'hi' }],
     refused: 401,
     status: 0,

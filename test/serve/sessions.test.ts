@@ -378,7 +378,7 @@ describe('the store', () => {
     const clock = fakeClock();
     const where = { dir: home, run: join(home, 'run') };
     const storage = await openSessionFiles(where, clock);
-    const records = new SessionRecords(storage, undefined);
+    const records = new SessionRecords(storage, () => '');
     const client = {
       protocolVersion: '2025-06-18',
       capabilities: {},

@@ -58,7 +58,8 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
       claude: output.includes(
         `claude mcp add --transport http plugboard ${demo.url} --header "Authorization: ${demo.headers.authorization}"`,
       ),
-      tokenMode: statSync(join(home, 'gateway-token')).mode & 0o777,
+      tokenMode: statSync(join(home, 'manage-token')).mode & 0o777,
+      isSeparate: !output.includes(`#token=${demo.headers.authorization.slice('Bearer '.length)}`),
     }).toEqual({
       servers: 1,
       tools: [
@@ -83,6 +84,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
       said: ['Claude Code', 'Codex', 'OpenCode', 'Cursor', 'VS Code'],
       claude: true,
       tokenMode: 0o600,
+      isSeparate: true,
     });
     expect(await demo.end(signal)).toEqual([0, null]);
     expect({

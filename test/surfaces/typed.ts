@@ -43,6 +43,7 @@ export const TYPED: Readonly<Record<string, Typed>> = {
   input: { hostile: [['list']] },
   // Without a terminal, a name that is typed is consent: that is what the command is for.
   trust: { hostile: [[]] },
+  token: { hostile: [['list'], ['add', 'agent']] },
   chat: { hostile: [['-p', 'hello', '--yes']] },
   serve: { hostile: [[], ['--no-daemon'], ['--http', '0']] },
   dashboard: { hostile: [['--port', '0']] },

@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text as readAll } from 'node:stream/consumers';
@@ -145,15 +146,18 @@ async function byStdio(
 /** A real `plugboard serve --http`, until `close`. */
 export interface Gateway {
   readonly origin: string;
+  /** Of MCP clients. */
   readonly token: string;
+  /** Of the page and the API. */
+  readonly manageToken: string;
   close(): Promise<void>;
 }
 
 export async function openGateway(place: Place): Promise<Gateway> {
   const token = 'a-token-for-tests-only';
-  const child = spawn(process.execPath, [COMMAND, 'serve', '--http', '0', '--token', token, '--json'], {
+  const child = spawn(process.execPath, [COMMAND, 'serve', '--http', '0', '--json'], {
     cwd: place.project,
-    env: environment(place),
+    env: { ...environment(place), PLUGBOARD_TOKEN: token },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const exited = once(child, 'exit');
@@ -162,10 +166,11 @@ export async function openGateway(place: Place): Promise<Gateway> {
     lines.push(line);
     if (line === '}' || line.endsWith('"}')) break;
   }
-  const { url } = JSON.parse(lines.join('\n')) as { url: string };
+  const { url, manageTokenFile } = JSON.parse(lines.join('\n')) as { url: string; manageTokenFile: string };
   return {
     origin: new URL(url).origin,
     token,
+    manageToken: readFileSync(manageTokenFile, 'utf8').trim(),
     async close() {
       child.kill('SIGTERM');
       await exited;
@@ -208,14 +213,14 @@ export async function byGateways(
 }
 
 /** Only calls: the API has no route for resources and prompts. */
-export async function byApi({ origin, token }: Gateway, errands: readonly Errand[]): Promise<Told[]> {
+export async function byApi({ origin, manageToken }: Gateway, errands: readonly Errand[]): Promise<Told[]> {
   return Promise.all(
     errands.map(async ({ server, what }) => {
       const { status, body } = await send(
         `${origin}/api/call`,
         'POST',
         { name: `mcp__${server}__${what}`, arguments: {} },
-        { authorization: `Bearer ${token}` },
+        { authorization: `Bearer ${manageToken}` },
       );
       const { error, ...result } = body as { error?: { code: string } } & Result;
       return { outcome: `${error?.code ?? ended(result)}, HTTP ${status}`, shown: textsIn(body) };
@@ -223,9 +228,9 @@ export async function byApi({ origin, token }: Gateway, errands: readonly Errand
   );
 }
 
-export async function openPage(page: Page, { origin, token }: Gateway): Promise<void> {
+export async function openPage(page: Page, { origin, manageToken }: Gateway): Promise<void> {
   page.setDefaultTimeout(WAIT_MS);
-  await page.goto(`${origin}/#token=${token}`);
+  await page.goto(`${origin}/#token=${manageToken}`);
   await page.waitForSelector('.server-row');
 }
 

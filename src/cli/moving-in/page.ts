@@ -2,6 +2,7 @@
 
 import { allowsDaemon } from '../../daemon/client/wanted.ts';
 import { asPlugboardError } from '../../errors.ts';
+import { adoptOldToken, pageToken } from '../gateway-tokens.ts';
 import { programEnvironment } from '../program-environment.ts';
 import type { Context } from '../verb.ts';
 
@@ -36,15 +37,14 @@ export function nameOfPage({ output }: Context): ShownPage {
 }
 
 /** Undefined where there is no daemon, or it cannot listen: moving in does not fail for that. */
-async function startedPage({ cwd, env, home, extra, output }: Context): Promise<string | undefined> {
+async function startedPage(context: Context): Promise<string | undefined> {
+  const { cwd, env, home, extra, output } = context;
   if (!allowsDaemon(env)) return undefined;
   try {
-    const [{ startPage }, { gatewayToken }] = await Promise.all([
-      import('../../daemon/client/hold-http.ts'),
-      import('../../serve/token.ts'),
-    ]);
-    const { token } = await gatewayToken(home);
-    const page = await startPage({ home, env, cwd, servers: extra, token });
+    await adoptOldToken(context);
+    const { startPage } = await import('../../daemon/client/hold-http.ts');
+    const { token } = await pageToken(context);
+    const page = await startPage({ home, env, cwd, servers: extra, manageToken: token });
     return page === undefined ? undefined : `${page}#token=${encodeURIComponent(token)}`;
   } catch (error) {
     output.note(`note: the page was not started: ${asPlugboardError(error).message}`);

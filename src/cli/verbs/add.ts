@@ -26,8 +26,12 @@ export const add: Verb = {
       .option('--bearer-token-env-var <name>', 'the variable of your environment that holds its token')
       .option('--client-id <id>', 'a client id registered for its login')
       .option(
-        '--client-secret <secret>',
-        `that client's secret, kept in the keyring; or '\${VAR}' to read it from there`,
+        '--client-secret-file <file>',
+        "a file with that client's secret, kept in the keyring; - is stdin",
+      )
+      .option(
+        '--client-secret [secret]',
+        `the same: asked for, or '\${VAR}' to read it from there; other users can see a value given here`,
       )
       .option('--callback-port <port>', 'the port registered for its login')
       .option('--oauth-scope <scope>', 'a scope to ask for at login; again for more', collect)
@@ -53,11 +57,29 @@ export const add: Verb = {
     const words = rest.slice(0, rest.length - (afterDashes?.length ?? 0));
     return saveServer(context, {
       name,
-      raw: newEntry({ words, afterDashes }, flags),
+      raw: newEntry({ words, afterDashes }, await withClientSecret(context, flags)),
       scope: scopeFlag(flags) ?? 'local',
       replace: flags['force'] === true,
     });
   },
+};
+
+/** The environment is looked at for a client that was named. */
+async function withClientSecret(context: Context, flags: Flags): Promise<Flags> {
+  const { clientSecretFile: _file, ...others } = flags;
+  const { readSecret } = await import('../secret-flag.ts');
+  const clientSecret = await readSecret(context, flags, CLIENT_SECRET, {
+    env: flags['clientId'] !== undefined,
+  });
+  return clientSecret === undefined ? others : { ...others, clientSecret };
+}
+
+const CLIENT_SECRET = {
+  value: 'clientSecret',
+  file: 'clientSecretFile',
+  flag: '--client-secret',
+  variable: 'PLUGBOARD_CLIENT_SECRET',
+  question: "The client's secret",
 };
 
 const EXAMPLES = `

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { allowsDaemon } from '../../daemon/client/wanted.ts';
 import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
 import { port } from '../flags.ts';
+import { adoptOldToken, pageToken } from '../gateway-tokens.ts';
 import { aborted } from '../interrupt.ts';
 import { programEnvironment } from '../program-environment.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
@@ -29,6 +30,7 @@ export const dashboard: Verb = {
     // 0 takes any free port.
     const wanted = given === undefined ? undefined : given === '0' ? 0 : Number(port('--port', given));
     const opens = flags['open'] !== false;
+    await adoptOldToken(context);
     if (flags['own'] !== true && !context.verbose && allowsDaemon(context.env)) {
       const status = await fromDaemon(context, wanted, opens);
       if (status !== undefined) return status;
@@ -46,11 +48,8 @@ async function fromDaemon(
 ): Promise<number | undefined> {
   const { cwd, env, home, extra, signal } = context;
   await settleInputsFirst(context);
-  const [{ holdHttp }, { gatewayToken }] = await Promise.all([
-    import('../../daemon/client/hold-http.ts'),
-    import('../../serve/token.ts'),
-  ]);
-  const { token } = await gatewayToken(home);
+  const { holdHttp } = await import('../../daemon/client/hold-http.ts');
+  const { token } = await pageToken(context);
   const held = await holdHttp({
     home,
     env,
@@ -60,7 +59,7 @@ async function fromDaemon(
       cwd,
       env,
       servers: extra,
-      listen: { port: wanted, approvals: 'client', token, manageToken: token },
+      listen: { port: wanted, approvals: 'client', namedTokens: true, manageToken: token },
     },
   });
   if (held === undefined) return undefined;
@@ -72,13 +71,13 @@ async function fromDaemon(
 async function fromOwnHost(context: Context, wanted: number | undefined, opens: boolean): Promise<number> {
   const { signal, home } = context;
   return withOwnHost(context, { workspace: undefined, sessions: SERVED_SESSIONS }, async (host) => {
-    const [{ serveHttp }, { onFreePort }, { gatewayToken }] = await Promise.all([
+    const [{ serveHttp }, { onFreePort }] = await Promise.all([
       import('../../manage/http.ts'),
       import('../../manage/free-port.ts'),
-      import('../../serve/token.ts'),
     ]);
-    const { token } = await gatewayToken(home);
-    const serve = (at: number): ReturnType<typeof serveHttp> => serveHttp(host, { port: at, token });
+    const { token } = await pageToken(context);
+    const serve = (at: number): ReturnType<typeof serveHttp> =>
+      serveHttp(host, { port: at, tokensOf: home.dir, manage: { token } });
     const served = wanted === undefined ? await onFreePort(serve, { taken: () => {} }) : await serve(wanted);
     await show(context, served, token, opens);
     await Promise.race([served.closed, aborted(signal).catch(() => {})]);

@@ -11,8 +11,9 @@ import type { GatewayOptions } from '../../serve/gateway.ts';
 import { DEFAULT_PORT, REACH_HINT, type ServeHttpOptions } from '../../serve/http.ts';
 import type { OwnTool } from '../../serve/own-tools.ts';
 import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
-import type { GatewayToken } from '../../serve/token.ts';
+import { type NewToken, readTokenFile, tokenFileOf } from '../../serve/token-file.ts';
 import { wholeNumber } from '../flags.ts';
+import { adoptOldToken, firstToken, givenToken, pageToken, plainTokenFile } from '../gateway-tokens.ts';
 import { aborted } from '../interrupt.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
 import { settleInputsFirst, withOwnHost } from '../with-own-host.ts';
@@ -21,16 +22,29 @@ import { settleInputsFirst, withOwnHost } from '../with-own-host.ts';
 export { dashboard } from './dashboard.ts';
 
 const MAX_PORT = 65_535;
+const HTTP_FLAGS = ['token', 'tokenFile', 'issuer', 'audience', 'legacySse', 'manageForwarded'];
+const EXAMPLES = `
+Over HTTP, agents need a token each: plugboard token add <name>. PLUGBOARD_TOKEN or --token-file give one more that is
+accepted. None of them manages; the page has a token of its own, in the file manage-token.
+
+Examples:
+  plugboard serve
+  plugboard serve --http 7420`;
 
 export const serve: Verb = {
   configure(command: Command): void {
     command
       .option('--stdio', 'serve on stdin and stdout (the default)')
       .option('--http [address]', `serve over HTTP: [host:]port (127.0.0.1:${DEFAULT_PORT})`)
-      .option('--token <token>', 'the bearer token that clients need (default: one made once and kept)')
+      .option('--token-file <file>', 'a file with one more token to accept; - reads it from stdin')
+      .option('--token <token>', 'the same on the command line, where other users of this machine can see it')
       .option('--no-auth', 'ask MCP clients for no token; on this machine only')
       .option('--issuer <url>', 'accept tokens of this authorization server')
       .option('--audience <name>', 'whom such tokens have to be meant for')
+      .option(
+        '--manage-forwarded',
+        'let the page and the management API answer requests that a proxy forwards',
+      )
       .option('--own', 'serve from a process of its own, which shares nothing with other agents')
       .option('--no-daemon', 'the same as --own')
       .option('--workspace', 'with the built-in server for files and git of the project')
@@ -42,25 +56,19 @@ export const serve: Verb = {
       )
       .option('--agent', 'also offer an agent as a tool: agent and agent_reply')
       .option('--model <name>', 'the model of that agent: provider:name, or <url>#<name>')
-      .addHelpText('after', '\nExamples:\n  plugboard serve\n  plugboard serve --http 7420');
+      .addHelpText('after', EXAMPLES);
   },
 
   async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
     if (args.length > 0) throw usage(`serve takes no arguments, and ${JSON.stringify(args[0])} is one.`);
     const approvals = approvalsOf(flags);
-    const http = httpOf(flags);
+    const http = await httpOf(context, flags);
     const workspace = workspaceOf(flags);
-    // The token that is kept in the home also manages: other machines need one that was chosen for them.
-    if (http !== undefined)
-      checkReach(http.host, {
-        proof: http.token !== undefined || http.issuer !== undefined,
-        hint: REACH_HINT,
-      });
     if (flags['agent'] !== true && flags['model'] !== undefined) throw usage('--model belongs to --agent.');
     if (isShared(context, flags)) {
       if (http === undefined && (await relayed(context, approvals, workspace))) return 0;
       if (http !== undefined) {
-        const status = await inDaemon(context, { ...http, approvals }, workspace, flags['auth'] !== false);
+        const status = await inDaemon(context, { ...http, approvals }, workspace);
         if (status !== undefined) return status;
       }
     }
@@ -69,7 +77,7 @@ export const serve: Verb = {
       const tools = flags['agent'] === true ? await agentTools(context, host, flags) : [];
       return http === undefined
         ? onStdio(context, host, { approvals, tools })
-        : onHttp(context, host, { ...http, approvals, tools }, flags['auth'] !== false);
+        : onHttp(context, host, { ...http, approvals, tools });
     });
   },
 };
@@ -102,24 +110,39 @@ async function relayed(
 /** Undefined if the configuration switches the daemon off. */
 async function inDaemon(
   context: Context,
-  options: ServeHttpOptions,
+  options: HttpOptions,
   workspace: boolean | undefined,
-  auth: boolean,
 ): Promise<number | undefined> {
-  const { cwd, env, home, extra, signal, output } = context;
+  const { cwd, env, home, extra, signal } = context;
   await settleInputsFirst(context);
-  const tokens = await tokensFor(home, options, auth);
+  const tokens = await tokensFor(context, options);
   const { holdHttp } = await import('../../daemon/client/hold-http.ts');
-  const { host, port = DEFAULT_PORT, approvals = 'client', issuer, legacySse } = options;
-  const listen = { host, port, approvals, token: tokens.mcp, manageToken: tokens.manage, issuer, legacySse };
+  const { host, port = DEFAULT_PORT, approvals = 'client', issuer, legacySse, token } = options;
   const held = await holdHttp({
     home,
     env,
     signal,
-    hello: { kind: 'http', cwd, env, servers: extra, workspace, listen },
+    hello: {
+      kind: 'http',
+      cwd,
+      env,
+      servers: extra,
+      workspace,
+      listen: {
+        host,
+        port,
+        approvals,
+        token,
+        namedTokens: options.takesNamed,
+        manageToken: tokens.manage.token,
+        manageForwarded: options.forwarded,
+        issuer,
+        legacySse,
+      },
+    },
   });
   if (held === undefined) return undefined;
-  announce(output, held, tokens, options);
+  announce(context.output, held, tokens, options);
   if ((await held.closed) === 'stopped') context.output.note('note: the daemon was stopped.');
   return 0;
 }
@@ -153,65 +176,72 @@ async function onStdio({ signal }: Context, host: Host, options: GatewayOptions)
   return 0;
 }
 
-async function onHttp(
-  { signal, home, output }: Context,
-  host: Host,
-  options: ServeHttpOptions,
-  auth: boolean,
-): Promise<number> {
+async function onHttp(context: Context, host: Host, options: HttpOptions): Promise<number> {
+  const { signal, home, output } = context;
   const { serveHttp } = await import('../../manage/http.ts');
-  const tokens = await tokensFor(home, options, auth);
-  const manage = tokens.manage === undefined ? undefined : { token: tokens.manage };
-  const served = await serveHttp(host, { ...options, token: tokens.mcp, manage });
+  const tokens = await tokensFor(context, options);
+  const { takesNamed, typed: _typed, forwarded, ...listen } = options;
+  const tokensOf = takesNamed ? home.dir : undefined;
+  const manage = { token: tokens.manage.token, forwarded };
+  const served = await serveHttp(host, { ...listen, tokensOf, manage });
   announce(output, served, tokens, options);
   await Promise.race([served.closed, aborted(signal).catch(() => {})]);
   await served.close();
   return 0;
 }
 
+interface HttpOptions extends ServeHttpOptions {
+  /** Whether the tokens of `plugboard token` are accepted. */
+  readonly takesNamed: boolean;
+  /** A token that was typed: the lines for agents repeat it. */
+  readonly typed: string | undefined;
+  /** Whether management answers forwarded requests. */
+  readonly forwarded: boolean;
+}
+
 interface Tokens {
-  /** Of MCP clients; undefined if none is required, or an issuer signs them. */
-  readonly mcp: string | undefined;
+  /** Made now, because this home had none. */
+  readonly first: NewToken | undefined;
   /** Of the page and the management API. */
-  readonly manage: string | undefined;
-  /** The one that is kept in the home, if none was given. */
-  readonly kept: GatewayToken | undefined;
+  readonly manage: { readonly token: string; readonly file: string };
+  /** Where 0.1.0 stored the token that agents may still have. */
+  readonly plainFile: string | undefined;
 }
 
-async function tokensFor(home: Context['home'], options: ServeHttpOptions, auth: boolean): Promise<Tokens> {
-  const { gatewayToken } = await import('../../serve/token.ts');
-  const kept = options.token === undefined ? await gatewayToken(home) : undefined;
-  const manage = options.token ?? kept?.token;
-  return { kept, manage, mcp: auth && options.issuer === undefined ? manage : options.token };
+async function tokensFor(context: Context, { takesNamed, token }: HttpOptions): Promise<Tokens> {
+  const manage = await pageToken(context, token);
+  const first = takesNamed && token === undefined ? await firstToken(context) : undefined;
+  return { manage, first, plainFile: takesNamed ? await plainTokenFile(context) : undefined };
 }
 
+/** The token of the page is not printed: this output is where people copy the lines for their agents from. */
 function announce(
   output: Context['output'],
   { url, page }: { readonly url: string; readonly page: string | undefined },
-  { kept, manage, mcp }: Tokens,
-  { issuer }: ServeHttpOptions,
+  { first, manage, plainFile }: Tokens,
+  { issuer, takesNamed, typed }: HttpOptions,
 ): void {
   output.answer(
     {
       url,
       page,
-      ...(kept?.isNew ? { token: kept.token } : {}),
-      ...(kept === undefined ? {} : { tokenFile: kept.file }),
+      ...(first === undefined ? {} : { token: first.token }),
+      ...(plainFile === undefined ? {} : { tokenFile: plainFile }),
+      manageTokenFile: manage.file,
     },
     () => {
-      // A token that exists already is in its file and in the agents that use it; it is not printed again.
-      const shown = kept === undefined || kept.isNew ? manage : '<token>';
       const about =
-        kept === undefined
-          ? []
-          : [kept.isNew ? `The token is new, and kept in ${kept.file}.` : `The token is in ${kept.file}.`];
-      const how =
-        issuer === undefined ? describeConnecting({ url, token: mcp === undefined ? undefined : shown }) : '';
+        first === undefined
+          ? 'A token for another agent: plugboard token add <name>'
+          : `The token is named ${first.name} and shown this once. One for another agent: plugboard token add <name>`;
+      const token = takesNamed ? (first?.token ?? typed ?? '<token>') : undefined;
+      const how = issuer === undefined ? ['Connect an agent:', describeConnecting({ url, token })] : [];
       return [
         `Serving at ${url}`,
-        `Look at it in a browser: ${page}#token=${shown}`,
-        ...about,
-        ...(how === '' ? [] : ['Connect an agent:', how]),
+        ...how,
+        ...(takesNamed ? [about] : []),
+        `The page, for you and not for agents: ${page}`,
+        `plugboard dashboard opens it; its token is in ${manage.file}.`,
         'End with Ctrl-C.',
       ].join('\n');
     },
@@ -232,31 +262,44 @@ function approvalsOf(flags: Flags): 'client' | 'enforce' {
 }
 
 /** Undefined for stdio; every combination that would be less safe than it looks is refused. */
-function httpOf(flags: Flags): ServeHttpOptions | undefined {
+async function httpOf(context: Context, flags: Flags): Promise<HttpOptions | undefined> {
   const { http } = flags;
-  const token = textFlag(flags, 'token');
   const issuer = textFlag(flags, 'issuer');
   const audience = textFlag(flags, 'audience');
   const wantsHttp = http !== undefined && http !== false;
   if (wantsHttp && flags['stdio'] === true) throw usage('--stdio and --http exclude each other.');
   if (!wantsHttp) {
-    const idle = ['token', 'issuer', 'audience', 'legacySse'].find((name) => flags[name] !== undefined);
+    const idle = HTTP_FLAGS.find((name) => flags[name] !== undefined);
     if (idle !== undefined || flags['auth'] === false)
-      throw usage('Tokens and --legacy-sse belong to --http.');
+      throw usage('Tokens, --legacy-sse and --manage-forwarded belong to --http.');
     return undefined;
   }
   if ((issuer === undefined) !== (audience === undefined)) {
-    throw usage('--issuer and --audience belong together: a token for somebody else must not be good here.');
+    throw usage(
+      '--issuer and --audience belong together: a token for another audience must not be valid here.',
+    );
   }
-  if (flags['auth'] === false && (token !== undefined || issuer !== undefined)) {
-    throw usage('--no-auth contradicts --token and --issuer.');
+  const isOpen = flags['auth'] === false;
+  if (isOpen && [flags['token'], flags['tokenFile'], issuer].some((given) => given !== undefined)) {
+    throw usage('--no-auth contradicts --token, --token-file and --issuer.');
   }
-  if (token === '') throw usage('--token is empty.');
+  const address = addressOf(typeof http === 'string' ? http : '');
+  const takesNamed = !isOpen && issuer === undefined;
+  const token = await givenToken(context, flags);
+  if (takesNamed) await adoptOldToken(context);
+  const hasNamed = takesNamed && readTokenFile(tokenFileOf(context.home)).tokens.length > 0;
+  checkReach(address.host, {
+    proof: token !== undefined || issuer !== undefined || hasNamed,
+    hint: REACH_HINT,
+  });
   return {
-    ...addressOf(typeof http === 'string' ? http : ''),
+    ...address,
     ...(token === undefined ? {} : { token }),
     ...(issuer === undefined || audience === undefined ? {} : { issuer: { issuer, audience } }),
     legacySse: flags['legacySse'] === true,
+    takesNamed,
+    typed: textFlag(flags, 'token'),
+    forwarded: flags['manageForwarded'] === true,
   };
 }
 

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { ServerSpec } from '../../config/entry.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { PlugboardError } from '../../errors.ts';
-import { needsConsent } from '../../policy/needs-consent.ts';
+import { isUnapproved, needsConsent } from '../../policy/needs-consent.ts';
 import { openTrust, type TrustVerdict } from '../../policy/trust.ts';
 import { trustVerdicts } from '../config-report.ts';
 import { askForTrust, describeForConsent } from '../consent.ts';
@@ -36,9 +36,12 @@ export const trust: Verb = {
       await askAbout(context, chosen);
     } else if (named) {
       // Nobody to ask: the name that was typed is the answer.
-      await openTrust({ home: context.home, env: context.env }).grant(chosen.filter(needsConsent));
+      const granted = chosen.filter((spec) => needsConsent(spec) && (args.length > 0 || !isUnapproved(spec)));
+      await openTrust({ home: context.home, env: context.env }).grant(granted);
     }
-    report(context, chosen, await trustVerdicts(chosen, context));
+    // An own entry that was approved is another one now.
+    const after = choose(await loadConfig({ cwd: context.cwd, home: context.home }), names(args, chosen));
+    report(context, after, await trustVerdicts(after, context));
     return 0;
   },
 };
@@ -54,6 +57,11 @@ Examples:
 function choose(config: LoadedConfig, names: readonly string[]): ServerSpec[] {
   if (names.length === 0) return config.servers.filter(needsConsent);
   return [...new Set(names)].map((name) => findServer(config, name));
+}
+
+/** The same servers again, with or without names. */
+function names(args: readonly string[], chosen: readonly ServerSpec[]): readonly string[] {
+  return args.length > 0 || chosen.length === 0 ? args : chosen.map(({ name }) => name);
 }
 
 function sayWhich(): PlugboardError {

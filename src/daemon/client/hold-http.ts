@@ -50,8 +50,8 @@ export async function holdHttp({ home, env, hello, signal }: HoldHttpOptions): P
 export interface StartPageOptions extends Pick<HoldHttpOptions, 'home' | 'env'> {
   readonly cwd: string;
   readonly servers: HttpHello['servers'];
-  /** Of MCP clients and of the page. */
-  readonly token: string;
+  /** Of the page. */
+  readonly manageToken: string;
 }
 
 /** Starts the page for as long as the daemon runs; its address, or undefined if the daemon is switched off. */
@@ -60,7 +60,7 @@ export async function startPage({
   env,
   cwd,
   servers,
-  token,
+  manageToken,
 }: StartPageOptions): Promise<string | undefined> {
   const place = placeOf(home);
   if (place === undefined) return undefined;
@@ -69,7 +69,7 @@ export async function startPage({
     cwd,
     env,
     servers,
-    listen: { approvals: 'client', token, manageToken: token, stays: true },
+    listen: { approvals: 'client', namedTokens: true, manageToken, stays: true },
   });
   socket.destroy();
   if (error !== undefined) throw error;

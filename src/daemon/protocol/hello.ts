@@ -58,10 +58,14 @@ export interface HttpListen {
   /** Undefined: the port of the last time, else the default one, else the next that is free. */
   readonly port?: number | undefined;
   readonly approvals: Approvals;
-  /** Required of MCP clients. */
+  /** Accepted of MCP clients. */
   readonly token?: string | undefined;
+  /** Accept the tokens of `plugboard token` too. Without these, a token and an issuer, no token is required. */
+  readonly namedTokens?: boolean | undefined;
   /** Required by the management API and the page. */
   readonly manageToken?: string | undefined;
+  /** Whether the management API also answers forwarded requests. */
+  readonly manageForwarded?: boolean | undefined;
   readonly issuer?: { readonly issuer: string; readonly audience: string } | undefined;
   readonly legacySse?: boolean | undefined;
   /** Keep listening after the client has left, for as long as the daemon runs; an open page keeps it running. */

@@ -31,11 +31,19 @@ export class HttpSession {
 
   /** Rejects if it cannot listen there. */
   static async open(host: Host, listen: HttpListen, options: HttpSessionOptions): Promise<HttpSession> {
-    const { port, manageToken, stays: _stays, ...rest } = listen;
+    const {
+      port,
+      manageToken: token,
+      manageForwarded: forwarded,
+      namedTokens,
+      stays: _stays,
+      ...rest
+    } = listen;
     const { home, clock, traffic } = options;
-    const manage = manageToken === undefined ? false : { token: manageToken };
+    const manage = token === undefined ? false : { token, forwarded };
+    const tokensOf = namedTokens === true ? home.dir : undefined;
     const serve = (at: number): Promise<ServedManaged> =>
-      serveHttp(host, { ...rest, port: at, manage, clock, traffic });
+      serveHttp(host, { ...rest, tokensOf, port: at, manage, clock, traffic });
     const served =
       port === undefined
         ? await onFreePort(serve, { taken: () => {}, first: lastPort(home) })

@@ -1,4 +1,4 @@
-/** The gateway's own token: made once, kept in the home for its owner's eyes only, printed when it is new. */
+/** The token of the page and the management API: made once, kept in the home for its owner only, never for agents. */
 
 import { randomBytes } from 'node:crypto';
 import { chmod, readFile, stat } from 'node:fs/promises';
@@ -8,51 +8,47 @@ import { errorCode } from '../lib/error-code.ts';
 import { updateFile } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 
-const FILE_NAME = 'gateway-token';
+const FILE_NAME = 'manage-token';
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 const TOKEN_BYTES = 32;
 const TOKEN = /^[\w-]{20,512}$/;
 
-export interface GatewayToken {
+export interface ManageToken {
   readonly token: string;
-  /** True when it was made just now, and nobody has seen it yet. */
-  readonly isNew: boolean;
   readonly file: string;
 }
 
-/** The token of this home; two gateways that start at once agree on one. */
-export async function gatewayToken(home: {
+/** Returns the token of this home; two processes that start at once get the same one. */
+export async function manageToken(home: {
   readonly dir: string;
   readonly run: string;
-}): Promise<GatewayToken> {
+}): Promise<ManageToken> {
   const file = join(home.dir, FILE_NAME);
   await makeFolder(dirname(file), FOLDER_MODE);
   await tighten(file);
   let token = (await readFile(file, 'utf8').catch(() => '')).trim();
-  // A file is put in place whole: what reads as a token is one, and needs no lock.
-  if (TOKEN.test(token)) return { token, isNew: false, file };
-  let isNew = false;
+  // The file is replaced in one step: a readable token is complete and needs no lock.
+  if (TOKEN.test(token)) return { token, file };
   await updateFile(
     file,
     (text) => {
       token = (text ?? '').trim();
-      isNew = token === '';
-      if (!isNew) return undefined;
+      if (token !== '') return undefined;
       token = randomBytes(TOKEN_BYTES).toString('base64url');
       return `${token}\n`;
     },
     { lockDir: join(home.run, 'locks'), mode: FILE_MODE },
   );
   if (!TOKEN.test(token)) {
-    throw new PlugboardError('CONFIG_INVALID', `${file} does not hold a token.`, {
-      hint: 'Delete it, and a new one is made.',
+    throw new PlugboardError('CONFIG_INVALID', `${file} does not contain a token`, {
+      hint: 'Delete the file; a new token is made at the next start.',
     });
   }
-  return { token, isNew, file };
+  return { token, file };
 }
 
-/** A file that others could read is closed to them before it is trusted with anything. */
+/** Closes a file that others could read before it is used. */
 async function tighten(file: string): Promise<void> {
   try {
     const { mode } = await stat(file);

@@ -1,0 +1,66 @@
+/** Secrets for commands: from the environment, a file or a prompt; a value on the command line is visible to others. */
+
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { PlugboardError } from '../errors.ts';
+import { askForSecret } from './ask.ts';
+import { readStdin } from './read-stdin.ts';
+import { type Context, type Flags, textFlag } from './verb.ts';
+
+const STDIN = '-';
+
+export interface SecretFlag {
+  /** Of the flag with the value, and of the flag with the file, as commander names them. */
+  readonly value: string;
+  readonly file: string;
+  /** As they are typed. */
+  readonly flag: string;
+  readonly variable: string;
+  /** Question of the prompt, where the flag may be given without a value. */
+  readonly question?: string;
+}
+
+/** Undefined if none is given; `env: false` does not look at the environment. */
+export async function readSecret(
+  context: Context,
+  flags: Flags,
+  { value, file, flag, variable, question }: SecretFlag,
+  { env = true }: { readonly env?: boolean } = {},
+): Promise<string | undefined> {
+  const [typed, path] = [flags[value], textFlag(flags, file)];
+  if (typed !== undefined && path !== undefined) throw usage(`${flag} and ${flag}-file exclude each other`);
+  if (typeof typed === 'string') {
+    // A reference is not a secret.
+    if (!typed.includes('${'))
+      context.output.note(
+        `warning: other users of this machine can see the value of ${flag}. Use ${variable} or ${flag}-file.`,
+      );
+    return notEmpty(typed, flag);
+  }
+  if (typed === true) return notEmpty(await asked(context, question ?? flag), flag);
+  if (path !== undefined) return notEmpty(await contentOf(context, path, flag), `${flag}-file`);
+  return env ? context.env[variable] || undefined : undefined;
+}
+
+async function asked({ output, signal }: Context, question: string): Promise<string> {
+  return output.canAsk ? askForSecret(question, signal) : readStdin(process.stdin);
+}
+
+async function contentOf({ cwd }: Context, path: string, flag: string): Promise<string> {
+  if (path === STDIN) return readStdin(process.stdin);
+  try {
+    return await readFile(resolve(cwd, path), 'utf8');
+  } catch (cause) {
+    throw new PlugboardError('USAGE', `The file of ${flag}-file cannot be read: ${path}`, { cause });
+  }
+}
+
+function notEmpty(secret: string, from: string): string {
+  const text = secret.trim();
+  if (text === '') throw usage(`${from} is empty`);
+  return text;
+}
+
+function usage(message: string): PlugboardError {
+  return new PlugboardError('USAGE', message);
+}

@@ -1,0 +1,145 @@
+/** `plugboard token`: the tokens with which agents call tools over HTTP, each with a name. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Argument, type Command } from 'commander';
+import { PlugboardError } from '../../errors.ts';
+import { describeConnecting } from '../../serve/connect-lines.ts';
+import {
+  addToken,
+  readTokenFile,
+  revokeToken,
+  type StoredToken,
+  tokenFileOf,
+} from '../../serve/token-file.ts';
+import { adoptOldToken } from '../gateway-tokens.ts';
+import { layOut } from '../table.ts';
+import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
+
+const ACTIONS = ['add', 'list', 'revoke'] as const;
+const DEFAULT_PORT = 7420;
+const MS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+/** Beyond any use, and within what a date can hold. */
+const MAX_LIFETIME_MS = 100 * 365 * 86_400_000;
+
+export const token: Verb = {
+  configure(command: Command): void {
+    command
+      .addArgument(new Argument('<action>', 'what to do').choices(ACTIONS))
+      .argument('[name]', 'the name of the token, such as claude-laptop')
+      .option(
+        '--expires <time>',
+        'how long it is valid: 30d, 12h, 45m, 90s or 2w (default: until it is revoked)',
+      )
+      .addHelpText('after', EXAMPLES);
+  },
+
+  async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+    const [action = '', name] = args;
+    const expires = textFlag(flags, 'expires');
+    if (expires !== undefined && action !== 'add') throw usage('--expires belongs to token add');
+    await adoptOldToken(context);
+    if (action === 'list') {
+      if (name !== undefined) throw usage('token list takes no name');
+      return list(context);
+    }
+    if (name === undefined) throw usage(`token ${action} needs a name`);
+    return action === 'add' ? add(context, name, expires) : revoke(context, name);
+  },
+};
+
+const EXAMPLES = `
+Each client gets a token of its own. Only a hash of it is stored: it is shown once, when it is made. These tokens call
+tools and never manage; the page has another one. A revoked or expired token stops at once, open sessions included.
+
+Examples:
+  plugboard token add claude-laptop
+  plugboard token add ci --expires 30d --json
+  plugboard token revoke claude-laptop`;
+
+async function add(context: Context, name: string, lifetime: string | undefined): Promise<number> {
+  const { home, output } = context;
+  const now = Date.now();
+  const expires = lifetime === undefined ? undefined : now + milliseconds(lifetime);
+  const made = await addToken(home, name, { now, expires });
+  const until = dateOf(expires);
+  output.answer({ name, token: made.token, ...(until === undefined ? {} : { expires: until }) }, () =>
+    [
+      `${made.token}`,
+      `This is the token ${name}${until === undefined ? '' : `, valid until ${until}`}. It is shown this once.`,
+      'Connect an agent:',
+      describeConnecting({ url: addressOf(context), token: made.token }),
+    ].join('\n'),
+  );
+  return 0;
+}
+
+function list({ home, output }: Context): number {
+  const now = Date.now();
+  const tokens = readTokenFile(tokenFileOf(home)).tokens.map((each) => document(each, now));
+  output.answer({ tokens }, () => {
+    if (tokens.length === 0) return 'There are no tokens. plugboard token add <name> makes one.';
+    const rows = tokens.map(({ name, created, expires, expired }) => [
+      name,
+      `made ${created}`,
+      expires === undefined ? 'until it is revoked' : `${expired ? 'expired' : 'until'} ${expires}`,
+    ]);
+    return layOut(rows, { columns: [{}, {}, {}], total: output.columns }).join('\n');
+  });
+  return 0;
+}
+
+async function revoke({ home, output }: Context, name: string): Promise<number> {
+  await revokeToken(home, name);
+  output.answer({ name, revoked: true }, () => `${output.paint.good('Revoked')} ${name}.`);
+  return 0;
+}
+
+interface TokenDocument {
+  readonly name: string;
+  readonly created: string;
+  readonly expires?: string;
+  readonly expired: boolean;
+}
+
+function document({ name, created, expires }: StoredToken, now: number): TokenDocument {
+  const until = dateOf(expires);
+  return {
+    name,
+    created: new Date(created).toISOString(),
+    ...(until === undefined ? {} : { expires: until }),
+    expired: expires !== undefined && expires <= now,
+  };
+}
+
+function dateOf(time: number | undefined): string | undefined {
+  return time === undefined ? undefined : new Date(time).toISOString();
+}
+
+function milliseconds(text: string): number {
+  const [, digits = '', unit = ''] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];
+  const ms = Number(digits) * (MS[unit] ?? 0);
+  if (ms > 0 && ms <= MAX_LIFETIME_MS) return ms;
+  throw usage(`--expires needs a time such as 30d, not ${JSON.stringify(text)}`);
+}
+
+/** Where the gateway was last served, else its default address. */
+function addressOf({ home }: Context): string {
+  let port = DEFAULT_PORT;
+  try {
+    port = Number(readFileSync(join(home.run, 'http-port'), 'utf8')) || DEFAULT_PORT;
+  } catch {
+    // It was never served.
+  }
+  return `http://127.0.0.1:${port}/mcp`;
+}
+
+function usage(message: string): PlugboardError {
+  return new PlugboardError('USAGE', message, { hint: 'plugboard token --help shows how it is used.' });
+}
