@@ -2,6 +2,7 @@
 
 import { join, resolve } from 'node:path';
 import { absenceOf, ownerOf } from './call/absent.ts';
+import { approveContent, type ContentAction, contentDenial } from './call/approve-content.ts';
 import { type AuditLog, createAuditLog } from './call/audit-log.ts';
 import type { CallContext, Handler } from './call/call.ts';
 import { createOutputFiles } from './call/output-files.ts';
@@ -32,6 +33,7 @@ import { createQuestions, type Questions } from './connection/questions.ts';
 import { type Board, createBoard } from './connection/questions-board.ts';
 import { type KeptTasks, openKeptTasks } from './connection/tasks-kept.ts';
 import { openVerdicts, type Verdicts } from './connection/verdicts.ts';
+import type { PlugboardError } from './errors.ts';
 import { HostAuth } from './host-auth.ts';
 import { HostContent } from './host-content.ts';
 import { hostDeferral } from './host-deferral.ts';
@@ -182,6 +184,7 @@ export class HostCore {
       cache: openContentCache(home, clock),
       keyOf: ({ spec }) => this.intake.keyOf(spec),
       read: (kind, connection, items) => this.firstLists.read(kind, connection, items),
+      isDenied: (server) => this.contentDenial(server) !== undefined,
     });
     this.firstLists = this.#createFirstLists(naming);
     this.#audit = createAuditLog({
@@ -223,6 +226,16 @@ export class HostCore {
   openSession(options: SessionOptions): Session {
     this.#sessions += 1;
     return createSession(`${this.#idPrefix}s${this.#sessions}`, options);
+  }
+
+  /** Resolves if the rules let a session have a resource, prompt or completion. */
+  approveContent(session: Session, action: ContentAction): Promise<void> {
+    return approveContent(this.#calls, session, action);
+  }
+
+  /** The error if a rule denies everything of a server. */
+  contentDenial(server: string): PlugboardError | undefined {
+    return contentDenial(this.config.settings.permissions ?? {}, server);
   }
 
   /** Collects the results of tasks that an earlier host of this home began and did not see the end of. */
@@ -333,6 +346,7 @@ export class HostCore {
       configuredWaitMs: () => this.config.settings.firstListWaitMs,
       isKnown: (server) => this.isKnown(server),
       lacked: (server, capability) => intake.lacked(server, capability),
+      denialOf: (server) => this.contentDenial(server),
       ownerOf: (name) => {
         const coming = pool.all().filter(({ state }) => ['connecting', 'idle'].includes(state.status));
         const unknown = coming.filter((connection) => !this.isKnown(connection.name));
