@@ -3,6 +3,7 @@
 import { join, resolve } from 'node:path';
 import { absenceOf, ownerOf } from './call/absent.ts';
 import { approveContent, type ContentAction, contentDenial } from './call/approve-content.ts';
+import { approveOwn, type OwnAction } from './call/approve-own.ts';
 import { type AuditLog, createAuditLog } from './call/audit-log.ts';
 import type { CallContext, Handler } from './call/call.ts';
 import { createOutputFiles } from './call/output-files.ts';
@@ -231,6 +232,11 @@ export class HostCore {
   /** Resolves if the rules let a session have a resource, prompt or completion. */
   approveContent(session: Session, action: ContentAction): Promise<void> {
     return approveContent(this.#calls, session, action);
+  }
+
+  /** Resolves if a session may use one of the gateway's own tools. */
+  approveOwn(session: Session, action: OwnAction): Promise<void> {
+    return approveOwn(this.#calls, session, action);
   }
 
   /** The error if a rule denies everything of a server. */

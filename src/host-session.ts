@@ -1,6 +1,7 @@
 /** One caller of a host: what it is shown, what it may do without asking, and where its questions go. */
 
 import type { ContentAction } from './call/approve-content.ts';
+import type { OwnAction } from './call/approve-own.ts';
 import type { CallOptions } from './call/call.ts';
 import type { Session } from './call/session.ts';
 import type { ShapedResult } from './call/shape.ts';
@@ -120,6 +121,11 @@ export class HostSession {
   /** Processes that worked for this caller alone are ended. May be called twice. */
   end(): void {
     this.#core.work.berths?.end(this.#session);
+  }
+
+  /** Resolves if this caller may use one of the gateway's own tools. */
+  approveOwn(action: OwnAction): Promise<void> {
+    return this.#core.approveOwn(this.#session, action);
   }
 
   call(

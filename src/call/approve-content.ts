@@ -26,16 +26,18 @@ export interface ContentAction {
 /** Names that no rule for single tools can match both of. */
 const PROBES = ['plugboard_probe', '7'];
 
-/** Returns the first rule that is for every tool of a server. */
+/** True if a rule is for every tool of a server. */
+export function isServerRule(rule: string, server: string): boolean {
+  const matches = ruleMatcher(rule);
+  const forAll = PROBES.every((tool) =>
+    matches({ long: [plainName(server, tool, 'mcp__')], short: [plainName(server, tool, 'gateway')] }),
+  );
+  // A negated glob matches a bare name that it does not mean.
+  return forAll || (!rule.includes('!') && matches({ long: [bareName(server)], short: [server] }));
+}
+
 function serverRule(rules: readonly string[] | undefined, server: string): string | undefined {
-  return rules?.find((rule) => {
-    const matches = ruleMatcher(rule);
-    const forAll = PROBES.every((tool) =>
-      matches({ long: [plainName(server, tool, 'mcp__')], short: [plainName(server, tool, 'gateway')] }),
-    );
-    // A negated glob matches a bare name that it does not mean.
-    return forAll || (!rule.includes('!') && matches({ long: [bareName(server)], short: [server] }));
-  });
+  return rules?.find((rule) => isServerRule(rule, server));
 }
 
 /** The error if `deny` keeps the content of a server away altogether. */

@@ -230,6 +230,7 @@ export const SETTINGS_KEYS: Keys = keys({
         keys({
           model: { kind: word, description: 'The model, as `chat --model` takes it.' },
           contextTokens: { kind: positive(100_000_000), description: 'How much the model can take.' },
+          maxSteps: { kind: positive(1_000), description: 'Requests to the model in one turn.' },
           tools: {
             kind: globs,
             description: 'Only these tools, as globs of server__tool or mcp__server__tool.',
@@ -249,7 +250,11 @@ export const SETTINGS_KEYS: Keys = keys({
       ),
       'an object of profiles by name',
     ),
-    description: 'Named settings for `serve --agent`.',
+    description: 'Named settings for `serve --agent`: arguments of a call can only be stricter.',
+  },
+  agentRoots: {
+    kind: list(pattern('an absolute path', '^(?:/|~(?:/|$)|[A-Za-z]:[\\\\/])'), 'folders'),
+    description: 'Folders that `cwd` of the tool `agent` may name, besides the project of the gateway.',
   },
   plugins: {
     kind: record(

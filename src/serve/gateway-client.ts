@@ -232,7 +232,9 @@ export class GatewayClient implements Attendant {
   }
 
   /** Whatever it asks belongs to this request, and to no other of this client. */
-  #callOwn(tool: OwnTool, args: Params, params: Params, work: Work): Promise<Params> {
+  async #callOwn(tool: OwnTool, args: Params, params: Params, work: Work): Promise<Params> {
+    const { name, annotations } = tool.definition;
+    await this.#open().approveOwn({ tool: name, annotations, arguments: args, signal: work.signal });
     return tool.call({
       arguments: args,
       principal: this.front.principal,
