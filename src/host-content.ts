@@ -74,8 +74,13 @@ export interface HostContentOptions {
   readonly isDenied: (server: string) => boolean;
 }
 
-/** Rejects if the rules do not let the caller have a resource or a prompt. */
-export type ApproveContent = (content: Pick<ContentAction, 'server' | 'kind' | 'name'>) => Promise<void>;
+/** Who has a text expanded. */
+export interface ContentCaller {
+  /** Rejects if the rules do not let the caller have a resource or a prompt. */
+  readonly approve: (content: Pick<ContentAction, 'server' | 'kind' | 'name'>) => Promise<void>;
+  /** The process of a server that the caller uses. */
+  readonly used: (primary: Connection) => Connection;
+}
 
 type ContentKind = Exclude<ListKind, 'tools'>;
 
@@ -168,20 +173,19 @@ export class HostContent {
     return getPrompt(connection, name, args, { ...this.#asked(connection, options), listed });
   }
 
-  /** `approve`: asked before each prompt and resource that the text names. */
-  async expand(text: string, approve: ApproveContent, options: ContentOptions = {}): Promise<Expansion> {
+  async expand(text: string, caller: ContentCaller, options: ContentOptions = {}): Promise<Expansion> {
     const command = commandIn(text, this.#options.naming);
     const prompt = command === undefined ? undefined : await this.#findCommand(command);
     const connection = prompt === undefined ? undefined : this.#options.pool.get(prompt.server);
     if (command !== undefined && prompt !== undefined && connection !== undefined) {
       const args = readArguments(prompt, text.slice(command.length));
-      await approve({ server: prompt.server, kind: 'prompt', name: prompt.name });
-      const { messages } = await this.prompt(connection, prompt.name, args, options);
+      await caller.approve({ server: prompt.server, kind: 'prompt', name: prompt.name });
+      const { messages } = await this.prompt(caller.used(connection), prompt.name, args, options);
       return { messages, unknown: [] };
     }
     const servers = this.#options.pool.all().map(({ name }) => name);
     const found = findMentions(text, servers);
-    const attached = await attach(found.mentions, (mention) => this.#readMention(mention, approve, options));
+    const attached = await attach(found.mentions, (mention) => this.#readMention(mention, caller, options));
     return {
       messages: [{ role: 'user', content: { type: 'text', text: found.text } }, ...attached.messages],
       unknown: [...(command === undefined ? [] : [command]), ...attached.unknown],
@@ -260,14 +264,14 @@ export class HostContent {
 
   async #readMention(
     { server, uri }: Mention,
-    approve: ApproveContent,
+    caller: ContentCaller,
     options: ContentOptions,
   ): Promise<ReadResult | undefined> {
     const connection = this.#options.pool.get(server);
     if (connection === undefined) return undefined;
     try {
-      await approve({ server, kind: 'resource', name: uri });
-      return await this.read(connection, uri, options);
+      await caller.approve({ server, kind: 'resource', name: uri });
+      return await this.read(caller.used(connection), uri, options);
     } catch (error) {
       if (options.signal?.aborted) throw error;
       this.#options.warn(server, `${uri} was not attached: ${asPlugboardError(error).message}`);

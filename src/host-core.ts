@@ -146,7 +146,7 @@ export class HostCore {
     if (options.log !== undefined) this.events.on('log', options.log);
     this.auth = this.#createAuth();
     this.inputs = new HostInputs(this);
-    this.session = createSession(`${this.#idPrefix}host`, options);
+    this.session = createSession(`${this.#idPrefix}host`, options, this.#partyName);
     this.#board = createBoard(this.events, this.#idPrefix);
     this.#questions = createQuestions({
       declared: { ...options, ...options.sessions },
@@ -168,7 +168,8 @@ export class HostCore {
     this.contact = this.#createContact(parts.failures);
     const context = this.#connectionContext();
     this.pool = new Pool(context);
-    this.work = new Workplace(options.manyAgents ? { ...context, transport: this.#ownTransport } : undefined);
+    const twins = { ...context, transport: this.#ownTransport };
+    this.work = new Workplace(twins, options.manyAgents === true);
     this.work.events.on('state', ({ connection }) => {
       if (connection.state.status !== 'connected') return;
       this.content.connected(connection);
@@ -209,7 +210,7 @@ export class HostCore {
       connection,
       listing,
       this.work.twinsOf(connection),
-      (twin) => this.work.berths?.reasonOf(twin) ?? 'state',
+      (twin) => this.work.berths.reasonOf(twin) ?? 'state',
     );
   }
 
@@ -223,10 +224,15 @@ export class HostCore {
     return this.catalog.listing(server) !== undefined;
   }
 
+  /** Sessions of one agent use the state of servers together. */
+  get #partyName(): string | undefined {
+    return this.options.manyAgents === true ? undefined : 'host';
+  }
+
   /** One more caller with its own questions, approvals and loaded tools. */
   openSession(options: SessionOptions): Session {
     this.#sessions += 1;
-    return createSession(`${this.#idPrefix}s${this.#sessions}`, options);
+    return createSession(`${this.#idPrefix}s${this.#sessions}`, options, this.#partyName);
   }
 
   /** Resolves if the rules let a session have a resource, prompt or completion. */
@@ -265,7 +271,7 @@ export class HostCore {
   /** A server is gone, or gone away: so are its tools. */
   forget(name: string): void {
     this.catalog.delete(name);
-    this.work.berths?.drop(name);
+    this.work.berths.drop(name);
     this.events.emit('tools', { server: name });
   }
 
@@ -277,7 +283,7 @@ export class HostCore {
   /** Ends every server, then what served them. */
   async close(): Promise<void> {
     this.#leave.abort();
-    await Promise.all([this.pool.close(), this.work.berths?.close()]);
+    await Promise.all([this.pool.close(), this.work.berths.close()]);
     await this.#collecting;
     await Promise.all([
       this.#verdicts.flush(),

@@ -13,7 +13,7 @@ import type { ResourceListener } from './catalog/resources-subscribe.ts';
 import type { Tool } from './catalog/tool.ts';
 import type { Connection } from './connection/connection.ts';
 import { PlugboardError } from './errors.ts';
-import type { ApproveContent, ContentOptions, Expansion } from './host-content.ts';
+import type { ContentCaller, ContentOptions, Expansion } from './host-content.ts';
 import type { HostCore } from './host-core.ts';
 import { Passage } from './host-passage.ts';
 import type { Unsubscribe } from './lib/emitter.ts';
@@ -102,13 +102,16 @@ export class HostSession {
     options: ContentOptions = {},
     allows: (server: string) => boolean = () => true,
   ): Promise<Expansion> {
-    const approve: ApproveContent = async ({ server, kind, name }) => {
-      if (allows(server)) return this.#approve(kind, server, name, options.signal);
-      throw new PlugboardError('DENIED', `${server} is not among the servers that may be used here`, {
-        server,
-      });
+    const caller: ContentCaller = {
+      approve: async ({ server, kind, name }) => {
+        if (allows(server)) return this.#approve(kind, server, name, options.signal);
+        throw new PlugboardError('DENIED', `${server} is not among the servers that may be used here`, {
+          server,
+        });
+      },
+      used: (primary) => this.#core.work.of(primary, this.#session),
     };
-    return this.#core.content.expand(text, approve, options);
+    return this.#core.content.expand(text, caller, options);
   }
 
   /** One server as it is, for a caller that has a host of its own and shares only the process. */
@@ -120,7 +123,7 @@ export class HostSession {
 
   /** Processes that worked for this caller alone are ended. May be called twice. */
   end(): void {
-    this.#core.work.berths?.end(this.#session);
+    this.#core.work.berths.end(this.#session);
   }
 
   /** Resolves if this caller may use one of the gateway's own tools. */

@@ -152,7 +152,7 @@ export class Host {
   async read(server: string, uri: string, options?: ContentOptions): Promise<ReadResult> {
     const connection = this.#servers.get(server);
     await this.#approve({ server, kind: 'resource', name: uri, signal: options?.signal });
-    return this.#core.content.read(connection, uri, options);
+    return this.#core.content.read(this.#used(connection), uri, options);
   }
 
   /**
@@ -162,7 +162,7 @@ export class Host {
   async subscribe(server: string, uri: string, listener: ResourceListener): Promise<Unsubscribe> {
     const connection = this.#servers.get(server);
     await this.#approve({ server, kind: 'resource', name: uri });
-    return this.#core.content.subscribe(connection, uri, listener);
+    return this.#core.content.subscribe(this.#used(connection), uri, listener);
   }
 
   /** The prompts of servers with the commands that people type for them: of all, or of one. */
@@ -179,7 +179,7 @@ export class Host {
   ): Promise<PromptResult> {
     const connection = this.#servers.get(server);
     await this.#approve({ server, kind: 'prompt', name, signal: options?.signal });
-    return this.#core.content.prompt(connection, name, args, options);
+    return this.#core.content.prompt(this.#used(connection), name, args, options);
   }
 
   /**
@@ -205,7 +205,7 @@ export class Host {
         ? ({ kind: 'prompt', name: ref.name } as const)
         : ({ kind: 'resource', name: ref.uri } as const);
     await this.#approve({ server: ref.server, ...content, mayAsk: false });
-    return this.#core.content.complete(connection, ref, argument, options);
+    return this.#core.content.complete(this.#used(connection), ref, argument, options);
   }
 
   // Who is there.
@@ -371,6 +371,11 @@ export class Host {
     const denial = this.#core.contentDenial(name);
     if (denial !== undefined) throw denial;
     return connection;
+  }
+
+  /** The process of a server that this host itself uses. */
+  #used(connection: Connection): Connection {
+    return this.#core.work.of(connection, this.#core.session);
   }
 
   #approve(content: Omit<ContentAction, 'mayAsk'> & { readonly mayAsk?: boolean }): Promise<void> {

@@ -75,7 +75,11 @@ export class Threads {
       return await this.#withHost(settings, async (host) => {
         const { approve, ...others } = questions;
         const asked = settings.approvalPolicy === 'never' ? others : questions;
-        const session = host.session({ ...asked, approvals: 'enforce' });
+        const session = host.session({
+          ...asked,
+          approvals: 'enforce',
+          stateOf: { principal: `thread ${id}` },
+        });
         try {
           return await work(agentHost(host, session, settings.tools));
         } finally {

@@ -142,7 +142,7 @@ const SHARED_KEYS = keys({
   shared: {
     kind: flag,
     description:
-      'Whether sessions of the daemon share one process (default true, but false for browsers and debuggers).',
+      'Whether sessions of the daemon and clients of the gateway share one process (default true, but false for browsers and debuggers).',
   },
   sandbox: { kind: anything, description: 'Limits of files and network for the process.' },
   pins: {

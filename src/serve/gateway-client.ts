@@ -162,6 +162,10 @@ export class GatewayClient implements Attendant {
       this.#session = this.#gateway.host.session({
         approvals: this.#gateway.approvals,
         gateway: true,
+        // Requests without a session are told apart by who sent them, as far as that was proven.
+        stateOf: this.front.isStateless
+          ? { principal: `${this.#gateway.id} ${this.front.principal}` }
+          : 'session',
         canBeAsked: () => this.#canBeAsked(),
         ...questionsOf(this),
       });

@@ -1,5 +1,6 @@
 /** What all clients of one gateway share: the host, and who is there. */
 
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { checkParams } from '../catalog/param-check.ts';
 import type { Tool } from '../catalog/tool.ts';
@@ -37,6 +38,8 @@ export interface GatewayOptions {
 export class Gateway implements Backend {
   readonly host: ServedHost;
   readonly identity: Implementation = { name: 'plugboard', version: readVersion() };
+  /** Tells principals of this gateway from those of another one on the same host. */
+  readonly id: string = randomUUID();
   readonly approvals: 'client' | 'enforce';
   readonly clock: Clock;
   readonly desk: QuestionDesk | undefined;
