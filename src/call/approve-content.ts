@@ -5,7 +5,7 @@
  * `docs`) is for the whole server, so `deny` and `ask` also hold for its content; a rule for some tools does not.
  */
 
-import { plainName } from '../catalog/names.ts';
+import { plainName, serverNames } from '../catalog/names.ts';
 import type { Permissions } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
 import { ruleMatcher } from '../policy/approval.ts';
@@ -29,11 +29,13 @@ const PROBES = ['plugboard_probe', '7'];
 /** True if a rule is for every tool of a server. */
 export function isServerRule(rule: string, server: string): boolean {
   const matches = ruleMatcher(rule);
-  const forAll = PROBES.every((tool) =>
-    matches({ long: [plainName(server, tool, 'mcp__')], short: [plainName(server, tool, 'gateway')] }),
+  return PROBES.every((tool) =>
+    matches({
+      long: [plainName(server, tool, 'mcp__')],
+      short: [plainName(server, tool, 'gateway')],
+      server: serverNames(server),
+    }),
   );
-  // A negated glob matches a bare name that it does not mean.
-  return forAll || (!rule.includes('!') && matches({ long: [bareName(server)], short: [server] }));
 }
 
 function serverRule(rules: readonly string[] | undefined, server: string): string | undefined {
@@ -85,8 +87,4 @@ export async function approveContent(
   });
   // A lasting rule would not help: `ask` is stronger than `allow`.
   if (granted !== 'allow') session.allowed.add(key);
-}
-
-function bareName(server: string): string {
-  return plainName(server, '', 'mcp__').replace(/__$/, '');
 }

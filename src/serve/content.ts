@@ -86,9 +86,10 @@ async function locate(
   const { host, addresses } = gateway;
   const listing = await host.firstLists.resources(() => host.firstLists.waitMs);
   const [only, ...others] = host.servers().filter(({ status }) => !ABSENT.has(status));
+  const offersSome = [...listing.resources, ...listing.templates].some(({ server }) => server === only?.name);
   const found = addresses.find(uri, listing, {
     tools: gateway.allTools(),
-    only: others.length === 0 ? only?.name : undefined,
+    only: others.length === 0 && offersSome ? only?.name : undefined,
   });
   if (found === undefined) {
     throw resourceNotFound(uri, era, {

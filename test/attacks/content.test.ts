@@ -251,6 +251,7 @@ describe('A33: rules for a whole server', () => {
     async (rule) => {
       const { host, members } = await open(offers, { deny: [rule] });
       const client = await connect(host, MODERN);
+      await expect(host.call('mcp__another__find')).rejects.toMatchObject({ code: 'DENIED' });
       expect(await listed(client)).toEqual({ uris: ['doc://a'], templates: [] });
       expect(await client.request('prompts/list')).toMatchObject({ prompts: [{ name: 'docs__greet' }] });
       const denied = { data: { code: 'DENIED' } };
