@@ -24,9 +24,10 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
 
-const asker = (question: object): { command: string; args: string[] } => ({
+const asker = (question: object): { command: string; args: string[]; env: Record<string, string> } => ({
   command: process.execPath,
-  args: [FIXTURE('attack-asker.mjs'), JSON.stringify(question)],
+  args: [FIXTURE('attack-asker.mjs')],
+  env: { QUESTION: JSON.stringify(question) },
 });
 
 const ERAS = ['2025-06-18', '2025-11-25', MODERN] as const;
