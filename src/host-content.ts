@@ -1,5 +1,6 @@
 /** Resources, prompts, completion and mentions of all servers of a host: who is asked, and what is told back. */
 
+import type { ContentAction } from './call/approve-content.ts';
 import {
   type AcceptedList,
   acceptPrompts,
@@ -77,6 +78,16 @@ export interface HostContentOptions {
   readonly pins: Pick<Pins, 'checkParts' | 'stateOf' | 'generation'>;
   /** A list was read from its server. */
   readonly read: (kind: ContentKind, connection: Connection, items: readonly unknown[]) => void;
+  /** Whether a rule denies everything of a server. */
+  readonly isDenied: (server: string) => boolean;
+}
+
+/** Who has a text expanded. */
+export interface ContentCaller {
+  /** Rejects if the rules do not let the caller have a resource or a prompt. */
+  readonly approve: (content: Pick<ContentAction, 'server' | 'kind' | 'name'>) => Promise<void>;
+  /** The process of a server that the caller uses. */
+  readonly used: (primary: Connection) => Connection;
 }
 
 type ContentKind = Exclude<ListKind, 'tools'>;
@@ -188,18 +199,19 @@ export class HostContent {
     return getPrompt(connection, name, args, { ...this.#asked(connection, options), listed });
   }
 
-  async expand(text: string, options: ContentOptions = {}): Promise<Expansion> {
+  async expand(text: string, caller: ContentCaller, options: ContentOptions = {}): Promise<Expansion> {
     const command = commandIn(text, this.#options.naming);
     const prompt = command === undefined ? undefined : await this.#findCommand(command);
     const connection = prompt === undefined ? undefined : this.#options.pool.get(prompt.server);
     if (command !== undefined && prompt !== undefined && connection !== undefined) {
       const args = readArguments(prompt, text.slice(command.length));
-      const { messages } = await this.prompt(connection, prompt.name, args, options);
+      await caller.approve({ server: prompt.server, kind: 'prompt', name: prompt.name });
+      const { messages } = await this.prompt(caller.used(connection), prompt.name, args, options);
       return { messages, unknown: [] };
     }
     const servers = this.#options.pool.all().map(({ name }) => name);
     const found = findMentions(text, servers);
-    const attached = await attach(found.mentions, (mention) => this.#readMention(mention, options));
+    const attached = await attach(found.mentions, (mention) => this.#readMention(mention, caller, options));
     return {
       messages: [{ role: 'user', content: { type: 'text', text: found.text } }, ...attached.messages],
       unknown: [...(command === undefined ? [] : [command]), ...attached.unknown],
@@ -273,6 +285,7 @@ export class HostContent {
 
   #mayHave(capability: Capability, connection: Connection): boolean {
     const { name, state } = connection;
+    if (this.#options.isDenied(name)) return false;
     // Agents ask for prompts and resources as soon as they are there: that alone must not start every server.
     if (state.status === 'idle' && this.#options.lacks(name, capability)) return false;
     return isAvailable(connection);
@@ -287,11 +300,16 @@ export class HostContent {
     return withCommands(candidates, naming).find((prompt) => prompt.command === command);
   }
 
-  async #readMention({ server, uri }: Mention, options: ContentOptions): Promise<ReadResult | undefined> {
+  async #readMention(
+    { server, uri }: Mention,
+    caller: ContentCaller,
+    options: ContentOptions,
+  ): Promise<ReadResult | undefined> {
     const connection = this.#options.pool.get(server);
     if (connection === undefined) return undefined;
     try {
-      return await this.read(connection, uri, options);
+      await caller.approve({ server, kind: 'resource', name: uri });
+      return await this.read(caller.used(connection), uri, options);
     } catch (error) {
       if (options.signal?.aborted) throw error;
       this.#options.warn(server, `${uri} was not attached: ${asPlugboardError(error).message}`);

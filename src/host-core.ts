@@ -2,6 +2,8 @@
 
 import { join, resolve } from 'node:path';
 import { absenceOf, ownerOf } from './call/absent.ts';
+import { approveContent, type ContentAction, contentDenial } from './call/approve-content.ts';
+import { approveOwn, type OwnAction } from './call/approve-own.ts';
 import { type AuditLog, createAuditLog } from './call/audit-log.ts';
 import type { CallContext, Handler } from './call/call.ts';
 import { createOutputFiles } from './call/output-files.ts';
@@ -32,6 +34,7 @@ import { createQuestions, type Questions } from './connection/questions.ts';
 import { type Board, createBoard } from './connection/questions-board.ts';
 import { type KeptTasks, openKeptTasks } from './connection/tasks-kept.ts';
 import { openVerdicts, type Verdicts } from './connection/verdicts.ts';
+import type { PlugboardError } from './errors.ts';
 import { HostAuth } from './host-auth.ts';
 import { HostContent } from './host-content.ts';
 import { hostDeferral } from './host-deferral.ts';
@@ -146,7 +149,7 @@ export class HostCore {
     if (options.log !== undefined) this.events.on('log', options.log);
     this.auth = this.#createAuth();
     this.inputs = new HostInputs(this);
-    this.session = createSession(`${this.#idPrefix}host`, options);
+    this.session = createSession(`${this.#idPrefix}host`, options, this.#partyName);
     this.#board = createBoard(this.events, this.#idPrefix);
     this.hidden = createHiddenReport((server, message) => this.log(server, 'warning', message));
     this.#questions = createQuestions({
@@ -170,7 +173,8 @@ export class HostCore {
     this.contact = this.#createContact(parts.failures);
     const context = this.#connectionContext();
     this.pool = new Pool(context);
-    this.work = new Workplace(options.manyAgents ? { ...context, transport: this.#ownTransport } : undefined);
+    const twins = { ...context, transport: this.#ownTransport };
+    this.work = new Workplace(twins, options.manyAgents === true);
     this.work.events.on('state', ({ connection }) => {
       if (connection.state.status !== 'connected') return;
       this.content.connected(connection);
@@ -189,6 +193,7 @@ export class HostCore {
       pins: this.#pins,
       keyOf: ({ spec }) => this.intake.keyOf(spec),
       read: (kind, connection, items) => this.firstLists.read(kind, connection, items),
+      isDenied: (server) => this.contentDenial(server) !== undefined,
     });
     this.firstLists = this.#createFirstLists(naming);
     this.#audit = createAuditLog({
@@ -212,7 +217,7 @@ export class HostCore {
       connection,
       listing,
       this.work.twinsOf(connection),
-      (twin) => this.work.berths?.reasonOf(twin) ?? 'state',
+      (twin) => this.work.berths.reasonOf(twin) ?? 'state',
     );
   }
 
@@ -226,10 +231,30 @@ export class HostCore {
     return this.catalog.listing(server) !== undefined;
   }
 
+  /** Sessions of one agent use the state of servers together. */
+  get #partyName(): string | undefined {
+    return this.options.manyAgents === true ? undefined : 'host';
+  }
+
   /** One more caller with its own questions, approvals and loaded tools. */
   openSession(options: SessionOptions): Session {
     this.#sessions += 1;
-    return createSession(`${this.#idPrefix}s${this.#sessions}`, options);
+    return createSession(`${this.#idPrefix}s${this.#sessions}`, options, this.#partyName);
+  }
+
+  /** Resolves if the rules let a session have a resource, prompt or completion. */
+  approveContent(session: Session, action: ContentAction): Promise<void> {
+    return approveContent(this.#calls, session, action);
+  }
+
+  /** Resolves if a session may use one of the gateway's own tools. */
+  approveOwn(session: Session, action: OwnAction): Promise<void> {
+    return approveOwn(this.#calls, session, action);
+  }
+
+  /** The error if a rule denies everything of a server. */
+  contentDenial(server: string): PlugboardError | undefined {
+    return contentDenial(this.config.settings.permissions ?? {}, server);
   }
 
   /** Collects the results of tasks that an earlier host of this home began and did not see the end of. */
@@ -253,7 +278,7 @@ export class HostCore {
   /** A server is gone, or gone away: so are its tools. */
   forget(name: string): void {
     this.catalog.delete(name);
-    this.work.berths?.drop(name);
+    this.work.berths.drop(name);
     this.events.emit('tools', { server: name });
   }
 
@@ -265,7 +290,7 @@ export class HostCore {
   /** Ends every server, then what served them. */
   async close(): Promise<void> {
     this.#leave.abort();
-    await Promise.all([this.pool.close(), this.work.berths?.close()]);
+    await Promise.all([this.pool.close(), this.work.berths.close()]);
     await this.#collecting;
     await Promise.all([
       this.#verdicts.flush(),
@@ -341,6 +366,7 @@ export class HostCore {
       configuredWaitMs: () => this.config.settings.firstListWaitMs,
       isKnown: (server) => this.isKnown(server),
       lacked: (server, capability) => intake.lacked(server, capability),
+      denialOf: (server) => this.contentDenial(server),
       ownerOf: (name) => {
         const coming = pool.all().filter(({ state }) => ['connecting', 'idle'].includes(state.status));
         const unknown = coming.filter((connection) => !this.isKnown(connection.name));

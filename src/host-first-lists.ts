@@ -38,6 +38,8 @@ export interface FirstListsOptions {
   readonly isKnown: (server: string) => boolean;
   /** Whether the newest known list of a server says that it has none of a kind. */
   readonly lacked: (server: string, capability: Capability) => boolean;
+  /** The error for a server whose content a rule denies: its resources and prompts are not listed. */
+  readonly denialOf: (server: string) => PlugboardError | undefined;
   /** The connection that is starting, or can be started, and whose tools this name may be one of. */
   readonly ownerOf: (name: string) => Connection | undefined;
   /** A list is different from what was last given. */
@@ -131,13 +133,16 @@ export class FirstLists {
   }
 
   async #gather<T>(list: ContentList<T>, patience: Patience, only?: readonly string[]): Promise<Gathered<T>> {
-    const asked = this.#candidates()
-      .filter(({ name }) => only === undefined || only.includes(name))
+    const wanted = this.#candidates().filter(({ name }) => only === undefined || only.includes(name));
+    const denials = wanted.flatMap(({ name }) => this.#options.denialOf(name) ?? []);
+    const asked = wanted
+      .filter(({ name }) => !denials.some(({ server }) => server === name))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
     await Promise.all(asked.map((connection) => this.#bringUp(list, connection, patience)));
     const given = this.#given.get(list.kind) ?? new Map<string, readonly unknown[]>();
     this.#given.set(list.kind, given);
-    const unreached: PlugboardError[] = [];
+    // A list of everything just leaves them out; a list of one server says why it is empty.
+    const unreached: PlugboardError[] = only?.length === 1 ? denials : [];
     const found = asked.flatMap((connection) => {
       const { name: server } = connection;
       const known = list.knownNow(connection);

@@ -1,5 +1,7 @@
 /** One caller of a host: what it is shown, what it may do without asking, and where its questions go. */
 
+import type { ContentAction } from './call/approve-content.ts';
+import type { OwnAction } from './call/approve-own.ts';
 import type { CallOptions } from './call/call.ts';
 import type { Session } from './call/session.ts';
 import type { ShapedResult } from './call/shape.ts';
@@ -11,7 +13,7 @@ import type { ResourceListener } from './catalog/resources-subscribe.ts';
 import type { Tool } from './catalog/tool.ts';
 import type { Connection } from './connection/connection.ts';
 import { PlugboardError } from './errors.ts';
-import type { ContentOptions } from './host-content.ts';
+import type { ContentCaller, ContentOptions, Expansion } from './host-content.ts';
 import type { HostCore } from './host-core.ts';
 import { Passage } from './host-passage.ts';
 import type { Unsubscribe } from './lib/emitter.ts';
@@ -57,7 +59,8 @@ export class HostSession {
   }
 
   /** What a resource holds: text, or bytes as base64. */
-  read(server: string, uri: string, options: ContentOptions = {}): Promise<ReadResult> {
+  async read(server: string, uri: string, options: ContentOptions = {}): Promise<ReadResult> {
+    await this.#approve('resource', server, uri, options.signal);
     return this.#attend(server, options.signal, (connection) =>
       this.#core.content.read(connection, uri, options),
     );
@@ -65,6 +68,7 @@ export class HostSession {
 
   /** As the host's, of the process that works for this caller. */
   async subscribe(server: string, uri: string, listener: ResourceListener): Promise<Unsubscribe> {
+    await this.#approveSilently('resource', server, uri);
     return this.#core.content.subscribe(this.#own(server), uri, listener);
   }
 
@@ -74,19 +78,40 @@ export class HostSession {
     argument: { readonly name: string; readonly value: string },
     options?: CompletionOptions,
   ): Promise<Completion> {
+    if (ref.type === 'ref/prompt') await this.#approveSilently('prompt', ref.server, ref.name);
+    else await this.#approveSilently('resource', ref.server, ref.uri);
     return this.#core.content.complete(this.#own(ref.server), ref, argument, options);
   }
 
   /** What a prompt says. */
-  prompt(
+  async prompt(
     server: string,
     name: string,
     args: PromptArguments = {},
     options: ContentOptions = {},
   ): Promise<PromptResult> {
+    await this.#approve('prompt', server, name, options.signal);
     return this.#attend(server, options.signal, (connection) =>
       this.#core.content.prompt(connection, name, args, options),
     );
+  }
+
+  /** As the host's; `allows` leaves servers out whose content this caller may not name. */
+  expand(
+    text: string,
+    options: ContentOptions = {},
+    allows: (server: string) => boolean = () => true,
+  ): Promise<Expansion> {
+    const caller: ContentCaller = {
+      approve: async ({ server, kind, name }) => {
+        if (allows(server)) return this.#approve(kind, server, name, options.signal);
+        throw new PlugboardError('DENIED', `${server} is not among the servers that may be used here`, {
+          server,
+        });
+      },
+      used: (primary) => this.#core.work.of(primary, this.#session),
+    };
+    return this.#core.content.expand(text, caller, options);
   }
 
   /** One server as it is, for a caller that has a host of its own and shares only the process. */
@@ -98,7 +123,12 @@ export class HostSession {
 
   /** Processes that worked for this caller alone are ended. May be called twice. */
   end(): void {
-    this.#core.work.berths?.end(this.#session);
+    this.#core.work.berths.end(this.#session);
+  }
+
+  /** Resolves if this caller may use one of the gateway's own tools. */
+  approveOwn(action: OwnAction): Promise<void> {
+    return this.#core.approveOwn(this.#session, action);
   }
 
   call(
@@ -117,6 +147,20 @@ export class HostSession {
       onProgress,
       timeoutMs,
     });
+  }
+
+  #approve(
+    kind: ContentAction['kind'],
+    server: string,
+    name: string,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    return this.#core.approveContent(this.#session, { server, kind, name, signal, mayAsk: true });
+  }
+
+  /** As `#approve`, without a question: a caller that was not allowed before is refused. */
+  #approveSilently(kind: ContentAction['kind'], server: string, name: string): Promise<void> {
+    return this.#core.approveContent(this.#session, { server, kind, name, mayAsk: false });
   }
 
   async #attend<T>(

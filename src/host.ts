@@ -3,6 +3,7 @@
 import type { ServerAuth } from './auth/create.ts';
 import type { LoginOptions } from './auth/interactive.ts';
 import type { LoginAnswer } from './auth/login.ts';
+import type { ContentAction } from './call/approve-content.ts';
 import type { CallOptions } from './call/call.ts';
 import type { SessionOptions } from './call/session.ts';
 import type { ShapedResult } from './call/shape.ts';
@@ -145,12 +146,14 @@ export class Host {
 
   /** What servers offer to read: of all that are there or only wait to be needed, or of one. */
   async resources(server?: string): Promise<ResourceListing> {
-    return this.#core.content.resources(this.#named(server));
+    return this.#core.content.resources(this.#listed(server));
   }
 
   /** What a resource holds: text, or bytes as base64. */
   async read(server: string, uri: string, options?: ContentOptions): Promise<ReadResult> {
-    return this.#core.content.read(this.#servers.get(server), uri, options);
+    const connection = this.#servers.get(server);
+    await this.#approve({ server, kind: 'resource', name: uri, signal: options?.signal });
+    return this.#core.content.read(this.#used(connection), uri, options);
   }
 
   /**
@@ -158,12 +161,14 @@ export class Host {
    * came back; what changed while it was away is not told.
    */
   async subscribe(server: string, uri: string, listener: ResourceListener): Promise<Unsubscribe> {
-    return this.#core.content.subscribe(this.#servers.get(server), uri, listener);
+    const connection = this.#servers.get(server);
+    await this.#approve({ server, kind: 'resource', name: uri });
+    return this.#core.content.subscribe(this.#used(connection), uri, listener);
   }
 
   /** The prompts of servers with the commands that people type for them: of all, or of one. */
   async prompts(server?: string): Promise<readonly ListedPrompt[]> {
-    return this.#core.content.prompts(this.#named(server));
+    return this.#core.content.prompts(this.#listed(server));
   }
 
   /** What a prompt says. */
@@ -173,7 +178,9 @@ export class Host {
     args: PromptArguments = {},
     options?: ContentOptions,
   ): Promise<PromptResult> {
-    return this.#core.content.prompt(this.#servers.get(server), name, args, options);
+    const connection = this.#servers.get(server);
+    await this.#approve({ server, kind: 'prompt', name, signal: options?.signal });
+    return this.#core.content.prompt(this.#used(connection), name, args, options);
   }
 
   /**
@@ -184,7 +191,7 @@ export class Host {
    * const { messages, unknown } = await host.expand('summarise @docs:file:///a.md');
    */
   async expand(text: string, options?: ContentOptions): Promise<Expansion> {
-    return this.#core.content.expand(givenText('text', text), options);
+    return this.#own.expand(givenText('text', text), options);
   }
 
   /** Suggestions for an argument of a prompt or of a resource template. */
@@ -193,7 +200,13 @@ export class Host {
     argument: { readonly name: string; readonly value: string },
     options?: CompletionOptions,
   ): Promise<Completion> {
-    return this.#core.content.complete(this.#servers.get(ref.server), ref, argument, options);
+    const connection = this.#servers.get(ref.server);
+    const content =
+      ref.type === 'ref/prompt'
+        ? ({ kind: 'prompt', name: ref.name } as const)
+        : ({ kind: 'resource', name: ref.uri } as const);
+    await this.#approve({ server: ref.server, ...content, mayAsk: false });
+    return this.#core.content.complete(this.#used(connection), ref, argument, options);
   }
 
   // Who is there.
@@ -381,8 +394,22 @@ export class Host {
     this.#core.events.clear();
   }
 
-  #named(name: string | undefined): Connection | undefined {
-    return name === undefined ? undefined : this.#servers.get(name);
+  /** The one server whose content is listed; a list of all leaves out what a rule denies. */
+  #listed(name: string | undefined): Connection | undefined {
+    if (name === undefined) return undefined;
+    const connection = this.#servers.get(name);
+    const denial = this.#core.contentDenial(name);
+    if (denial !== undefined) throw denial;
+    return connection;
+  }
+
+  /** The process of a server that this host itself uses. */
+  #used(connection: Connection): Connection {
+    return this.#core.work.of(connection, this.#core.session);
+  }
+
+  #approve(content: Omit<ContentAction, 'mayAsk'> & { readonly mayAsk?: boolean }): Promise<void> {
+    return this.#core.approveContent(this.#core.session, { mayAsk: true, ...content });
   }
 
   async #auth(name: string, options: { readonly forgetting?: boolean } = {}): Promise<ServerAuth> {

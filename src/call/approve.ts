@@ -3,6 +3,7 @@
 import { PlugboardError } from '../errors.ts';
 import { signalOf } from '../lib/cancellation.ts';
 import { decideApproval } from '../policy/approval.ts';
+import { askPerson } from './ask-person.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { settingsOf, toolSettings } from './settings.ts';
 
@@ -40,53 +41,26 @@ async function ask(context: CallContext, call: Call, reason: string, next: Handl
   const { tool } = settingsOf(call);
   const { rule } = context.snapshot().ruleNames(tool);
   const { session } = call;
-  if (session.approve === undefined) {
-    call.decision = 'nobody to ask';
-    throw new PlugboardError('APPROVAL_REQUIRED', `${call.name} has to be approved: ${reason}`, {
+  if (session.approve === undefined) call.decision = 'nobody to ask';
+  const granted = await askPerson(context, session, {
+    request: {
       server: tool.server,
-      hint: `Nobody can be asked here. To allow it, add ${JSON.stringify(rule)} to permissions.allow in config.json.`,
-    });
-  }
-  const request = {
-    server: tool.server,
-    tool: tool.tool,
-    name: tool.name,
-    arguments: call.arguments,
-    ...(tool.annotations === undefined ? {} : { annotations: tool.annotations }),
-    reason,
-    session: session.id,
-  };
-  const { approve: put } = session;
-  const signal = signalOf(call);
-  const answer = await context.board.ask(
-    { kind: 'approval', ...request },
-    (id) => put(signal === undefined ? request : { ...request, signal }, id),
-    String,
-    signal,
-  );
-  call.decision = `asked: ${answer}`;
-  switch (answer) {
-    case 'allow':
-      break;
-    case 'allow-session':
-      session.allowed.add(rule);
-      break;
-    case 'allow-always':
-      session.allowed.add(rule);
-      await context.allowAlways(rule);
-      break;
-    case 'deny':
-      throw denied(call, 'you denied it');
-    case 'cancel':
-      throw new PlugboardError('CANCELLED', `${call.name} was cancelled when it was asked about`, {
-        server: tool.server,
-      });
-    default:
-      throw new PlugboardError('DENIED', `approve() answered ${JSON.stringify(answer satisfies never)}`, {
-        server: tool.server,
-        hint: "It has to answer 'allow', 'allow-session', 'allow-always', 'deny' or 'cancel'.",
-      });
-  }
+      tool: tool.tool,
+      name: tool.name,
+      arguments: call.arguments,
+      ...(tool.annotations === undefined ? {} : { annotations: tool.annotations }),
+      reason,
+    },
+    subject: call.name,
+    undone: 'called',
+    hint: `Nobody can be asked here. To allow it, add ${JSON.stringify(rule)} to permissions.allow in config.json.`,
+    signal: signalOf(call),
+    answered: (answer) => {
+      call.decision = `asked: ${answer}`;
+    },
+  });
+  if (granted !== 'allow') session.allowed.add(rule);
+  if (granted === 'allow-always') await context.allowAlways(rule);
   return next(call);
 }
 

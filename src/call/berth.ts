@@ -5,8 +5,8 @@ import type { Call, Handler, Stage } from './call.ts';
 import { settingsOf } from './settings.ts';
 
 export const berth: Stage = ({ berths }, next) => {
-  // One agent alone shares with nobody.
-  if (berths === undefined) return next;
+  // One agent alone waits for nobody.
+  if (!berths.takesTurns) return next;
   return (call) => {
     const at = berths.tryEnter(settingsOf(call).connection, call.session);
     if (at === undefined) return waited(berths, call, next);

@@ -1,24 +1,25 @@
 /**
  * Which process of a server works for which session, where sessions are different agents (CON-11).
  *
- * Most servers are shared. One that keeps state has a process for each session. One of the legacy era may ask
- * something without saying whose call it is about: sessions take turns at it, and who would wait long gets a
- * process of its own. One that was told a session's roots works only for sessions with the same roots from then on.
+ * Most servers are shared. One that keeps state has a process for each party: a session, or all sessions of one
+ * principal. No party gets a process that another one has used. One of the legacy era may ask something without saying
+ * whose call it is about: sessions take turns at it, and who would wait long gets a process of its own. One that was
+ * told a session's roots works only for sessions with the same roots from then on.
  */
 
 import { isStdio } from '../config/entry.ts';
 import { isShareable } from '../config/shareable.ts';
 import type { Connection } from '../connection/connection.ts';
 import { type Root, rootsOf } from '../connection/questions.ts';
-import { asPlugboardError } from '../errors.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { type Cancellable, signalOf } from '../lib/cancellation.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Session } from './session.ts';
+import { type Party, partyOf, type Session } from './session.ts';
 import { Turns } from './turns.ts';
 
 /** How long a call waits for its turn before its session gets a process of its own. */
 const TURN_MS = 1_000;
-/** Processes of one server beside the first; whoever comes then waits for a turn however long it takes. */
+/** Processes of one server beside the first; whoever comes then waits for a turn, or is refused where state is kept. */
 const MAX_TWINS = 64;
 
 const REFUSED: ReadonlySet<string> = new Set(['disabled', 'blocked', 'untrusted', 'disconnected']);
@@ -39,10 +40,14 @@ export interface BerthsOptions {
   readonly clock: Clock;
   /** One more process of the same server, known to nobody else. */
   readonly twin: (primary: Connection) => Connection;
+  /** Sessions are different agents: they take turns at legacy servers, and roots keep them apart. */
+  readonly takesTurns: boolean;
 }
 
 interface Place {
   readonly primary: Connection;
+  /** The party whose state the primary keeps, if the server is not shared. */
+  holder: Party | undefined;
   /** The session that the primary belongs to, if to one only. */
   owner: Session | undefined;
   /** Why it does. */
@@ -51,7 +56,7 @@ interface Place {
   rootsKey: string | undefined;
   /** Sessions beside the owner that have the same roots. */
   readonly sharers: Set<Session>;
-  readonly twins: Map<Session, Connection>;
+  readonly twins: Map<Party, Connection>;
   readonly turns: Turns;
 }
 
@@ -60,14 +65,22 @@ export class Berths {
   readonly #places = new Map<string, Place>();
   readonly #ending = new Set<Promise<void>>();
   readonly #reasons = new WeakMap<Connection, DedicatedReason>();
+  /** Sessions of each named party that have used a server that keeps state. */
+  readonly #present = new Map<string, Set<Session>>();
 
   constructor(options: BerthsOptions) {
     this.#options = options;
   }
 
-  /** The connection that this session uses: the one for all, or its own. */
+  get takesTurns(): boolean {
+    return this.#options.takesTurns;
+  }
+
+  /** The connection that this session uses: the one for all, or its own. Throws if there are too many processes. */
   of(primary: Connection, session: Session): Connection {
     const place = this.#place(primary);
+    if (!isShareable(primary.spec.entry)) return this.#dedicated(place, session);
+    if (!this.takesTurns) return primary;
     if (place.owner === session || place.sharers.has(session)) return primary;
     const own = place.twins.get(session);
     if (own !== undefined) return own;
@@ -76,15 +89,49 @@ export class Berths {
     // Whether its roots are the same is known when it enters: then it may get a process of its own.
     if (place.owner !== undefined && place.rootsKey !== undefined) return primary;
     if (place.owner !== undefined) return this.#twin(place, session, place.ownerReason) ?? primary;
-    if (!isShareable(primary.spec.entry)) {
-      place.owner = session;
-      place.ownerReason = 'state';
-    }
     return primary;
+  }
+
+  /** The process that keeps the state of this session's party. */
+  #dedicated(place: Place, session: Session): Connection {
+    const { primary, twins } = place;
+    const party = partyOf(session);
+    if (typeof party === 'string')
+      this.#present.set(party, (this.#present.get(party) ?? new Set()).add(session));
+    const own = twins.get(party);
+    if (own !== undefined) return own;
+    // It says itself why it cannot be had.
+    if (REFUSED.has(primary.state.status)) return primary;
+    // The state of a party that has left ended with its process.
+    const { holder } = place;
+    if (holder === undefined || (this.#hasLeft(holder) && !isRunning(primary))) place.holder = party;
+    if (place.holder === party) return primary;
+    if (twins.size >= MAX_TWINS) this.#makeRoom(place);
+    const twin = this.#twin(place, party, 'state');
+    if (twin !== undefined) return twin;
+    throw new PlugboardError(
+      'LIMIT_EXCEEDED',
+      `${primary.name} keeps state for each client, and ${MAX_TWINS + 1} of its processes are in use`,
+      { server: primary.name, hint: 'End a session, or wait until one is idle.' },
+    );
+  }
+
+  /** Ends the process of a party that has left: its state is lost, not shared. */
+  #makeRoom({ twins }: Place): void {
+    const parties = [...twins].filter(([party, twin]) => this.#hasLeft(party) || !isRunning(twin));
+    const [party, twin] = parties.find(([, each]) => !isRunning(each)) ?? parties[0] ?? [];
+    if (party === undefined) return;
+    this.#close(twin);
+    twins.delete(party);
+  }
+
+  #hasLeft(party: Party): boolean {
+    return typeof party === 'string' && !this.#present.has(party);
   }
 
   /** Undefined when this session has to wait before it may have work done there: then `enter` does. */
   tryEnter(connection: Connection, session: Session): Berth | undefined {
+    if (!this.takesTurns || !isShareable(connection.spec.entry)) return { connection, hasTurn: false };
     const place = this.#places.get(connection.name);
     if (place?.primary === connection && this.#needsRoots(place, session)) return undefined;
     const isAlone = place?.owner === session && place.sharers.size === 0;
@@ -95,6 +142,7 @@ export class Berths {
 
   /** Rejects when nobody waits for it any more. */
   async enter(connection: Connection, session: Session, waiting: Cancellable): Promise<Berth> {
+    if (!isShareable(connection.spec.entry)) return { connection, hasTurn: false };
     const place = this.#places.get(connection.name);
     if (place?.primary === connection && this.#needsRoots(place, session)) {
       // A client that does not answer has other roots, as far as is known.
@@ -123,6 +171,7 @@ export class Berths {
   /** This process was told the roots of a session: only sessions with the same ones use it from here on. */
   bind(connection: Connection, session: Session, roots: readonly Root[]): void {
     const place = this.#places.get(connection.name);
+    if (!this.takesTurns || !isShareable(connection.spec.entry)) return;
     if (place?.primary !== connection || place.owner !== undefined) return;
     place.owner = session;
     place.ownerReason = 'roots';
@@ -132,8 +181,12 @@ export class Berths {
   /** The session that a process belongs to, if to one only. */
   ownerOf(connection: Connection): Session | undefined {
     const place = this.#places.get(connection.name);
-    if (place?.primary === connection) return place.sharers.size === 0 ? place.owner : undefined;
-    for (const [session, twin] of place?.twins ?? []) if (twin === connection) return session;
+    if (place?.primary === connection) {
+      const { holder, owner, sharers } = place;
+      return typeof holder === 'object' ? holder : sharers.size === 0 ? owner : undefined;
+    }
+    for (const [party, twin] of place?.twins ?? [])
+      if (twin === connection) return typeof party === 'object' ? party : undefined;
     return undefined;
   }
 
@@ -148,7 +201,15 @@ export class Berths {
 
   /** The session is over: what was its alone ends with it. */
   end(session: Session): void {
+    const { partyName } = session;
+    const present = partyName === undefined ? undefined : this.#present.get(partyName);
+    if (partyName !== undefined && present?.delete(session) && present.size === 0)
+      this.#present.delete(partyName);
     for (const place of this.#places.values()) {
+      if (place.holder === session) {
+        place.holder = undefined;
+        place.primary.rest();
+      }
       this.#close(place.twins.get(session));
       place.twins.delete(session);
       place.sharers.delete(session);
@@ -181,6 +242,7 @@ export class Berths {
     this.drop(primary.name);
     const place: Place = {
       primary,
+      holder: undefined,
       owner: undefined,
       ownerReason: 'state',
       rootsKey: undefined,
@@ -197,13 +259,13 @@ export class Berths {
     return rootsKey !== undefined && owner !== undefined && owner !== session && !sharers.has(session);
   }
 
-  #twin(place: Place, session: Session, reason: DedicatedReason): Connection | undefined {
-    const known = place.twins.get(session);
+  #twin(place: Place, party: Party, reason: DedicatedReason): Connection | undefined {
+    const known = place.twins.get(party);
     if (known !== undefined) return known;
     if (place.twins.size >= MAX_TWINS) return undefined;
     const twin = this.#options.twin(place.primary);
     this.#reasons.set(twin, reason);
-    place.twins.set(session, twin);
+    place.twins.set(party, twin);
     return twin;
   }
 
@@ -245,6 +307,11 @@ export class Berths {
       if (signal?.aborted) aborted();
     });
   }
+}
+
+/** Whether a process runs or is being started: it may hold the state of who used it. */
+function isRunning({ isLive, state }: Connection): boolean {
+  return isLive || state.status === 'connecting';
 }
 
 /** One text for one set of roots, whatever their order and names. */

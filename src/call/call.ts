@@ -90,8 +90,8 @@ export interface CallContext {
   readonly board: Board;
   /** Whose call a server works on, and so whom its questions go to. */
   readonly inFlight: InFlight;
-  /** Who shares which process; undefined where all sessions are of one agent. */
-  readonly berths: Berths | undefined;
+  /** Who shares which process. */
+  readonly berths: Berths;
   /** Answers a question that came with a task of this call. */
   readonly answer: (call: Call, method: string, params: Params) => Promise<unknown>;
   /** Whether a server wants this tool called as a task. */

@@ -1,7 +1,8 @@
 /** Finds the tool and the connection of a name, in any spelling; an unknown name is answered with similar ones. */
 
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
-import { PlugboardError } from '../errors.ts';
+import type { Connection } from '../connection/connection.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { nearest } from '../lib/nearest.ts';
 import { pinChanged } from '../policy/pins-refusal.ts';
 import type { Call, CallContext, Stage } from './call.ts';
@@ -31,7 +32,12 @@ export const resolve: Stage = (context, next) => (call) => {
       }),
     );
   }
-  const connection = context.connection(tool.server, call.session);
+  let connection: Connection | undefined;
+  try {
+    connection = context.connection(tool.server, call.session);
+  } catch (error) {
+    return Promise.reject(asPlugboardError(error));
+  }
   if (connection === undefined) {
     return Promise.reject(
       new PlugboardError('UNKNOWN_SERVER', `the server ${tool.server} is not configured any more`, {

@@ -33,12 +33,22 @@ export interface SessionOptions extends Questioned {
   readonly canBeAsked?: (() => boolean) | undefined;
   /** Whether a model reads the results (default): they are cleaned and kept within its limits. */
   readonly forModel?: boolean | undefined;
+  /**
+   * Whose state servers with `shared: false` keep in one process: that of this session alone, or of all sessions of a
+   * principal. Default: this session's if the host has many agents, else one for all.
+   */
+  readonly stateOf?: 'session' | { readonly principal: string } | undefined;
   /** A client of the gateway: tools have the gateway's names, and found ones are called through `call_tool`. */
   readonly gateway?: boolean | undefined;
 }
 
+/** Who never shares the state of a server with others: a session, or all sessions of the same name. */
+export type Party = Session | string;
+
 export interface Session extends Questioned {
   readonly id: string;
+  /** The name of its party; undefined: the session itself. */
+  readonly partyName: string | undefined;
   readonly approve: Approve | undefined;
   readonly approvals: 'enforce' | 'client';
   readonly forModel: boolean;
@@ -52,9 +62,21 @@ export interface Session extends Questioned {
   readonly found: Map<string, string>;
 }
 
-export function createSession(id: string, options: SessionOptions): Session {
+export function partyOf(session: Session): Party {
+  return session.partyName ?? session;
+}
+
+/** `partyName`: of sessions that do not say whose state they use. */
+export function createSession(id: string, options: SessionOptions, partyName?: string): Session {
+  const { stateOf } = options;
   return {
     id,
+    partyName:
+      stateOf === undefined
+        ? partyName
+        : stateOf === 'session'
+          ? undefined
+          : `principal ${stateOf.principal}`,
     approve: options.approve,
     approvals: options.approvals ?? 'enforce',
     forModel: options.forModel ?? true,

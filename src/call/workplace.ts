@@ -21,23 +21,21 @@ export class Workplace {
   readonly inFlight: InFlight = new InFlight();
   /** Of every process of every server, where the events of a host know only of the first of each. */
   readonly events: Emitter<WorkplaceEvents> = new Emitter();
-  /** Undefined where all sessions are of one agent: it shares with nobody. */
-  readonly berths: Berths | undefined;
+  readonly berths: Berths;
 
-  /** `twins`: what more processes of a server are made from; undefined: there are none. */
-  constructor(twins: ConnectionContext | undefined) {
-    this.berths =
-      twins === undefined ? undefined : new Berths({ clock: twins.clock, twin: this.#twinsIn(twins) });
+  /** `twins`: what more processes of a server are made from; `manyAgents`: sessions are different agents. */
+  constructor(twins: ConnectionContext, manyAgents: boolean) {
+    this.berths = new Berths({ clock: twins.clock, twin: this.#twinsIn(twins), takesTurns: manyAgents });
   }
 
   /** The connection that a session uses of a server, if there is one. */
   of<C extends Connection | undefined>(primary: C, session: Session): Connection | C {
-    return primary === undefined ? primary : (this.berths?.of(primary, session) ?? primary);
+    return primary === undefined ? primary : this.berths.of(primary, session);
   }
 
   /** Processes of the same server that work for one session each. */
   twinsOf({ name }: Connection): readonly Connection[] {
-    return this.berths?.twinsOf(name) ?? [];
+    return this.berths.twinsOf(name);
   }
 
   /** Records the roots we sent, so that sessions with other roots avoid this process. */
@@ -50,7 +48,7 @@ export class Workplace {
     const roots = isRecord(answer) ? answer['roots'] : undefined;
     // `questions.ts` made the list.
     if (work !== undefined && Array.isArray(roots) && roots.length > 0)
-      this.berths?.bind(connection, work.session, roots as readonly Root[]);
+      this.berths.bind(connection, work.session, roots as readonly Root[]);
     return answer;
   }
 
@@ -63,21 +61,22 @@ export class Workplace {
     const { session } = work;
     const wanted = this.of(primary, session);
     // Only who is there says of which era it is.
-    if (this.berths !== undefined && !wanted.isLive) await wanted.ready(signalOf(work));
-    const berth = await this.berths?.enter(wanted, session, work);
+    const { berths } = this;
+    if (berths.takesTurns && !wanted.isLive) await wanted.ready(signalOf(work));
+    const berth = berths.takesTurns ? await berths.enter(wanted, session, work) : undefined;
     const connection = berth?.connection ?? wanted;
     this.inFlight.begin(connection, work);
     try {
       return await act(connection);
     } finally {
       this.inFlight.end(connection, work);
-      if (berth !== undefined) this.berths?.leave(berth, session);
+      if (berth !== undefined) berths.leave(berth, session);
     }
   }
 
   /** The id of the session that the words of a process are about, empty for several; undefined before all work. */
   whose(connection: Connection): string | undefined {
-    const session = this.berths?.ownerOf(connection) ?? this.inFlight.sessionOf(connection);
+    const session = this.berths.ownerOf(connection) ?? this.inFlight.sessionOf(connection);
     return session === 'several' ? '' : session?.id;
   }
 

@@ -10,7 +10,15 @@ import type { HiddenReport } from '../policy/hidden-report.ts';
 import type { AcceptedTool } from './accept.ts';
 import { acceptTools } from './accept-lists.ts';
 import { toolFilter } from './filter.ts';
-import { assignNames, type NameForm, type NameTable, type Naming, plainName, type ToolKey } from './names.ts';
+import {
+  assignNames,
+  type NameForm,
+  type NameTable,
+  type Naming,
+  plainName,
+  serverNames,
+  type ToolKey,
+} from './names.ts';
 import type { Tool, ToolAnnotations } from './tool.ts';
 
 const MAX_INSTRUCTIONS_CHARS = 4_096;
@@ -230,6 +238,7 @@ class ToolRuleNames implements RuleNames {
     this.#all ??= {
       long: [...long, plainName(server, tool, 'mcp__')],
       short: [...short, plainName(server, tool, 'gateway')],
+      server: serverNames(server),
     };
     return this.#all;
   }

@@ -116,6 +116,12 @@ export function plainName(server: string, tool: string, form: NameForm): string 
   return join(sanitise(server), sanitise(tool), form);
 }
 
+/** A server alone, as rules that are for all of it may write it: `mcp__server` or `server`. */
+export function serverNames(server: string): readonly string[] {
+  const safe = sanitise(server);
+  return [`${FORMS.mcp__.prefix}${safe}`, safe, server];
+}
+
 /** A tool's identity as a key of maps. */
 export function toolId({ server, tool }: ToolKey): string {
   // JSON keeps ("a", "b__c") apart from ("a__b", "c"), and lone surrogates apart from each other.

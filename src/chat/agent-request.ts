@@ -5,16 +5,15 @@ import { z } from 'zod';
 import type { AgentProfile } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
 
-/** Everything that decides how a thread works; kept with it, so that a reply works the same way. */
+/** What a caller asked for when it began a thread; kept with it, and held to the bounds at every turn. */
 export interface ThreadSettings extends AgentProfile {
+  readonly profile?: string;
   readonly cwd?: string;
   readonly toolSearch?: boolean;
-  readonly maxSteps?: number;
 }
 
 export interface AgentRequest {
   readonly prompt: string;
-  readonly profile: string | undefined;
   readonly settings: ThreadSettings;
 }
 
@@ -23,7 +22,7 @@ const MIN_CONTEXT_TOKENS = 1_000;
 
 const text = z.string().trim().min(1);
 
-/** Nothing in here can start a program or widen what may be done: the caller is a model. */
+/** Nothing in here can start a program or widen what may be done: `agent-bounds.ts` holds it to what the person set. */
 const config = z.strictObject({
   toolSearch: z.boolean().optional().describe('Find tools by search instead of listing all of them.'),
   maxSteps: z.int().min(1).max(MAX_STEPS).optional().describe('Requests to the model in one turn.'),
@@ -32,12 +31,18 @@ const config = z.strictObject({
 
 const agentArguments = z.strictObject({
   prompt: text.describe('What the agent is to do.'),
-  model: text.optional().describe('provider:name; default: the model that the gateway was started with.'),
-  profile: text.optional().describe("Named settings from the gateway's configuration."),
+  model: text
+    .optional()
+    .describe(
+      'The name of a profile whose model is used; default: the model that the gateway was started with.',
+    ),
+  profile: text
+    .optional()
+    .describe("Named settings from the gateway's configuration; other arguments can only be stricter."),
   cwd: text
     .refine(isAbsolute, 'has to be an absolute path')
     .optional()
-    .describe('Absolute path of the project to work in; default: where the gateway runs.'),
+    .describe('Absolute path of a folder inside the project of the gateway; default: that project.'),
   tools: z.array(text).optional().describe('Only these tools may be used, as globs of server__tool.'),
   approval_policy: z
     .enum(['ask', 'never'])
@@ -70,8 +75,9 @@ export function replySchema(): JsonSchema {
 
 export function readAgentRequest(args: unknown): AgentRequest {
   const given = parse(agentArguments, args);
-  const { prompt, profile, config: overrides = {} } = given;
+  const { prompt, config: overrides = {} } = given;
   const settings = {
+    profile: given.profile,
     cwd: given.cwd,
     model: given.model,
     tools: given.tools,
@@ -84,7 +90,7 @@ export function readAgentRequest(args: unknown): AgentRequest {
   };
   // What was left out must not hide what a profile says.
   const said = Object.entries(settings).filter(([, value]) => value !== undefined);
-  return { prompt, profile, settings: Object.fromEntries(said) };
+  return { prompt, settings: Object.fromEntries(said) };
 }
 
 export function readReply(args: unknown): { readonly threadId: string; readonly prompt: string } {

@@ -1,26 +1,15 @@
 /** An agent as a tool (SRV-4): `agent` begins a thread with a model of the user's choice, `agent_reply` goes on with it. */
 
-import type { AgentProfile } from '../config/entry.ts';
-import { PlugboardError } from '../errors.ts';
-import { nearest } from '../lib/nearest.ts';
 import type { OwnCall, OwnTool } from '../serve/own-tools.ts';
 import { Agent } from './agent.ts';
-import {
-  agentSchema,
-  readAgentRequest,
-  readReply,
-  replySchema,
-  type ThreadSettings,
-} from './agent-request.ts';
+import { AgentBounds, type AgentBoundsOptions } from './agent-bounds.ts';
+import { agentSchema, readAgentRequest, readReply, replySchema } from './agent-request.ts';
 import type { AgentEvent, Turn } from './events.ts';
 import { openModel } from './model.ts';
 import { type Thread, Threads, type ThreadsOptions } from './threads.ts';
 
-export interface AgentToolsOptions extends ThreadsOptions {
-  /** The model of threads that name none. */
-  readonly model: string;
+export interface AgentToolsOptions extends Omit<ThreadsOptions, 'bounds'>, AgentBoundsOptions {
   readonly env: NodeJS.ProcessEnv;
-  readonly profiles: () => Promise<Readonly<Record<string, AgentProfile>>>;
 }
 
 const OUTPUT_SCHEMA = {
@@ -43,11 +32,13 @@ const OUTPUT_SCHEMA = {
 const ANNOTATIONS = { readOnlyHint: false, destructiveHint: true, openWorldHint: true };
 
 export function createAgentTools(options: AgentToolsOptions): readonly OwnTool[] {
-  const threads = new Threads(options);
+  const bounds = new AgentBounds(options);
+  const threads = new Threads({ ...options, bounds });
   const run = async (thread: Thread, prompt: string, call: OwnCall): Promise<Record<string, unknown>> => {
-    const { settings, conversation } = thread;
-    const model = await openModel(settings.model ?? options.model, options.env);
-    const turn = await threads.use(thread, call.questions, (host) =>
+    const { conversation } = thread;
+    const settings = await bounds.apply(thread.settings);
+    const model = await openModel(settings.model, options.env);
+    const turn = await threads.use(thread, settings, call.questions, (host) =>
       new Agent({ ...settings, host, model, conversation }).send(prompt, {
         signal: call.signal,
         tell: teller(conversation.id, call),
@@ -67,9 +58,8 @@ export function createAgentTools(options: AgentToolsOptions): readonly OwnTool[]
         annotations: ANNOTATIONS,
       },
       async call(call) {
-        const { prompt, profile, settings } = readAgentRequest(call.arguments);
-        const all: ThreadSettings = { ...profileOf(await options.profiles(), profile), ...settings };
-        return run(threads.begin(all, call.principal), prompt, call);
+        const { prompt, settings } = readAgentRequest(call.arguments);
+        return run(threads.begin(settings, call.principal), prompt, call);
       },
     },
     {
@@ -88,16 +78,6 @@ export function createAgentTools(options: AgentToolsOptions): readonly OwnTool[]
       },
     },
   ];
-}
-
-function profileOf(profiles: Readonly<Record<string, AgentProfile>>, name: string | undefined): AgentProfile {
-  if (name === undefined) return {};
-  const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
-  if (profile !== undefined) return profile;
-  const [near] = nearest(name, Object.keys(profiles));
-  throw new PlugboardError('INVALID_ARGUMENTS', `There is no profile ${JSON.stringify(name)}.`, {
-    hint: near === undefined ? 'Profiles are in config.json, under "profiles".' : `Did you mean ${near}?`,
-  });
 }
 
 /** What the agent does, as log messages and, for a client that wants it, as progress. */

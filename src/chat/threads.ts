@@ -2,15 +2,18 @@
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { isServerRule } from '../call/approve-content.ts';
 import type { SessionOptions } from '../call/session.ts';
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { Home } from '../config/home.ts';
+import { loadConfig } from '../config/load.ts';
 import { PlugboardError } from '../errors.ts';
 import { createHost, type Host } from '../host.ts';
 import type { HostOptions } from '../host-options.ts';
 import type { HostSession } from '../host-session.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { ruleMatcher } from '../policy/approval.ts';
+import type { AgentBounds, BoundSettings } from './agent-bounds.ts';
 import type { AgentHost } from './agent-host.ts';
 import type { ThreadSettings } from './agent-request.ts';
 import { Conversation } from './conversation.ts';
@@ -18,6 +21,7 @@ import { Conversation } from './conversation.ts';
 export interface ThreadsOptions {
   readonly host: Host;
   readonly home: Home;
+  readonly bounds: AgentBounds;
   /** How a host for another folder is made. */
   readonly hostOptions: Pick<HostOptions, 'env' | 'home' | 'sessions'>;
 }
@@ -50,13 +54,14 @@ export class Threads {
     if (owner !== ownerOf(principal) || !isRecord(settings)) {
       throw new PlugboardError('USAGE', `There is no conversation ${JSON.stringify(id)}.`);
     }
-    // Written by begin(), which was given checked settings.
+    // Written by begin(), which was given parsed settings; bounds are applied to every turn.
     return { conversation, settings: settings as ThreadSettings };
   }
 
   /** Works on a thread with its tools; one turn at a time. */
   async use<T>(
-    { conversation: { id }, settings }: Thread,
+    { conversation: { id } }: Thread,
+    settings: BoundSettings,
     questions: SessionOptions,
     work: (host: AgentHost) => Promise<T>,
   ): Promise<T> {
@@ -67,10 +72,19 @@ export class Threads {
     }
     this.#busy.add(id);
     try {
-      return await this.#withHost(settings, (host) => {
+      return await this.#withHost(settings, async (host) => {
         const { approve, ...others } = questions;
         const asked = settings.approvalPolicy === 'never' ? others : questions;
-        return work(agentHost(host, host.session({ ...asked, approvals: 'enforce' }), settings.tools));
+        const session = host.session({
+          ...asked,
+          approvals: 'enforce',
+          stateOf: { principal: `thread ${id}` },
+        });
+        try {
+          return await work(agentHost(host, session, settings.tools));
+        } finally {
+          session.end();
+        }
       });
     } finally {
       this.#busy.delete(id);
@@ -78,7 +92,7 @@ export class Threads {
   }
 
   /** The gateway's own host, or one made for this turn when the thread works elsewhere or under other limits. */
-  async #withHost<T>(settings: ThreadSettings, work: (host: Host) => Promise<T>): Promise<T> {
+  async #withHost<T>(settings: BoundSettings, work: (host: Host) => Promise<T>): Promise<T> {
     const { cwd, sandbox, toolSearch, contextTokens } = settings;
     const isPlain =
       cwd === undefined && sandbox !== 'read-only' && toolSearch === undefined && contextTokens === undefined;
@@ -87,9 +101,13 @@ export class Threads {
       await this.#options.host.ready().catch(() => {});
       return work(this.#options.host);
     }
+    const { home, hostOptions, bounds } = this.#options;
+    const config = cwd === undefined ? undefined : await loadConfig({ cwd, home });
+    // A folder inside the roots can be part of a project that is not.
+    if (config !== undefined) await bounds.folder(config.projectRoot);
     const host = await createHost({
-      ...this.#options.hostOptions,
-      ...(cwd === undefined ? {} : { cwd }),
+      ...hostOptions,
+      ...(cwd === undefined ? {} : { cwd, config }),
       ...(sandbox === 'read-only' ? { sandbox: 'strict', sandboxState: { mode: 'read-only' } } : {}),
       ...(toolSearch === undefined ? {} : { toolSearch }),
       ...(contextTokens === undefined ? {} : { model: { images: true, contextTokens } }),
@@ -105,12 +123,15 @@ export class Threads {
 }
 
 /** One session of a host as an agent sees it, with only the tools that it may use. */
-function agentHost(host: Host, session: HostSession, globs: readonly string[] | undefined): AgentHost {
-  const rules = globs?.map(ruleMatcher);
-  const isAllowed = (name: string): boolean =>
-    rules === undefined ||
-    name === TOOL_SEARCH ||
-    rules.some((matches) => matches(session.spellings(name) ?? { long: [name], short: [] }));
+function agentHost(host: Host, session: HostSession, globs: BoundSettings['tools']): AgentHost {
+  const lists = globs.map((list) => list.map(ruleMatcher));
+  const isAllowed = (name: string): boolean => {
+    const spellings = session.spellings(name) ?? { long: [name], short: [] };
+    return name === TOOL_SEARCH || lists.every((rules) => rules.some((matches) => matches(spellings)));
+  };
+  /** What a prompt mentions is read without a tool: of servers that may be used as a whole. */
+  const allowsServer = (server: string): boolean =>
+    globs.every((list) => list.some((glob) => isServerRule(glob, server)));
   return {
     tools: () => session.tools().filter(({ name }) => isAllowed(name)),
     call: (name, args, options) => {
@@ -120,7 +141,7 @@ function agentHost(host: Host, session: HostSession, globs: readonly string[] | 
       );
     },
     on: (event, listener) => host.on(event, listener),
-    expand: (text, options) => host.expand(text, options),
+    expand: (text, options) => session.expand(text, options, allowsServer),
     instructions: () => host.instructions(),
     definitionTokens: () => host.definitionTokens(),
   };

@@ -73,9 +73,9 @@ function viewOf(host: Host, need: Need): CommandHost {
     search: async (query, options) =>
       (await host.search(query, options)).filter(({ server }) => takesPart(server)),
     resources: (server) => host.resources(server),
-    read: (server, uri, options) => host.read(server, uri, { forModel, ...options }),
+    read: (server, uri, options) => session.read(server, uri, { forModel, ...options }),
     prompts: (server) => host.prompts(server),
-    prompt: (server, name, args, options) => host.prompt(server, name, args, { forModel, ...options }),
+    prompt: (server, name, args, options) => session.prompt(server, name, args, { forModel, ...options }),
     connect: (name) => host.connect(name),
     firstLists: host.firstLists,
     requiredReady: (which) => host.requiredReady(which),

@@ -134,6 +134,7 @@ export interface Permissions {
 export interface AgentProfile {
   readonly model?: string;
   readonly contextTokens?: number;
+  readonly maxSteps?: number;
   readonly tools?: readonly string[];
   readonly approvalPolicy?: 'ask' | 'never';
   readonly sandbox?: 'inherit' | 'read-only';
@@ -158,6 +159,8 @@ export interface Settings {
   /** How long the daemon runs without sessions. */
   readonly daemonIdleMs?: number;
   readonly profiles?: Readonly<Record<string, AgentProfile>>;
+  /** Folders that threads of `serve --agent` may work in, besides the project of the gateway. */
+  readonly agentRoots?: readonly string[];
   readonly plugins?: Readonly<Record<string, PluginSetting>>;
   readonly telemetry?: unknown;
   /** The built-in server for the project's own files: true: wherever it can be, false: nowhere; undefined: where asked for. */

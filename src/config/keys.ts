@@ -147,7 +147,7 @@ const SHARED_KEYS = keys({
   shared: {
     kind: flag,
     description:
-      'Whether sessions of the daemon share one process (default true, but false for browsers and debuggers).',
+      'Whether sessions of the daemon and clients of the gateway share one process (default true, but false for browsers and debuggers).',
   },
   sandbox: { kind: anything, description: 'Limits of files and network for the process.' },
   pins: {
@@ -235,6 +235,7 @@ export const SETTINGS_KEYS: Keys = keys({
         keys({
           model: { kind: word, description: 'The model, as `chat --model` takes it.' },
           contextTokens: { kind: positive(100_000_000), description: 'How much the model can take.' },
+          maxSteps: { kind: positive(1_000), description: 'Requests to the model in one turn.' },
           tools: {
             kind: globs,
             description: 'Only these tools, as globs of server__tool or mcp__server__tool.',
@@ -254,7 +255,11 @@ export const SETTINGS_KEYS: Keys = keys({
       ),
       'an object of profiles by name',
     ),
-    description: 'Named settings for `serve --agent`.',
+    description: 'Named settings for `serve --agent`: arguments of a call can only be stricter.',
+  },
+  agentRoots: {
+    kind: list(pattern('an absolute path', '^(?:/|~(?:/|$)|[A-Za-z]:[\\\\/])'), 'folders'),
+    description: 'Folders that `cwd` of the tool `agent` may name, besides the project of the gateway.',
   },
   plugins: {
     kind: record(

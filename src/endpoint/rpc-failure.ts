@@ -36,9 +36,16 @@ export function unknownMethod(method: string): RpcFailure {
   return new RpcFailure(RPC_METHOD_NOT_FOUND, `Method not found: ${method}`);
 }
 
-export function resourceNotFound(uri: string, era: Era): RpcFailure {
+export function resourceNotFound(
+  uri: string,
+  era: Era,
+  { hint = '', ...more }: { readonly hint?: string; readonly addresses?: readonly string[] } = {},
+): RpcFailure {
   const code = era === 'modern' ? RPC_INVALID_PARAMS : RPC_RESOURCE_NOT_FOUND;
-  return new RpcFailure(code, `There is no resource ${JSON.stringify(uri)}.`, { uri });
+  return new RpcFailure(code, `There is no resource ${JSON.stringify(uri)}. ${hint}`.trimEnd(), {
+    uri,
+    ...more,
+  });
 }
 
 export function missingCapability(capability: string): RpcFailure {

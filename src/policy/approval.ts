@@ -16,6 +16,8 @@ export interface Spellings {
   readonly long: readonly string[];
   /** `server__tool` */
   readonly short: readonly string[];
+  /** Names of the server alone, where a rule may be for all of it. */
+  readonly server?: readonly string[];
 }
 
 /** What rules are matched against for one tool. Made once for each tool, so that results can be kept with it. */
@@ -101,7 +103,10 @@ const LONG_PREFIX = 'mcp__';
 export function ruleMatcher(rule: string): (names: Spellings) => boolean {
   const glob = picomatch(rule, { dot: true });
   const matches = (name: string): boolean => name === rule || glob(name);
-  if (!NEGATED.test(rule)) return ({ long, short }) => long.some(matches) || short.some(matches);
+  if (!NEGATED.test(rule)) {
+    return ({ long, short, server = [] }) =>
+      long.some(matches) || short.some(matches) || server.includes(rule);
+  }
   if (rule.startsWith(LONG_PREFIX)) return ({ long }) => long.some(matches);
   // "!mcp__git__*" excludes mcp__git__push, so it must not match by the other spelling, git__push.
   return ({ long, short }) => long.some(matches) && short.some(matches);

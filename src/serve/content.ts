@@ -3,41 +3,27 @@
 import type { Completion, CompletionRef } from '../catalog/completion.ts';
 import { assignNames, type NameForm, type NameTable } from '../catalog/names.ts';
 import type { ListedPrompt, PromptArguments, PromptResult } from '../catalog/prompts.ts';
-import type { ReadResult } from '../catalog/resources.ts';
+import type { ReadResult, ResourceListing } from '../catalog/resources.ts';
 import type { Asker, Params } from '../endpoint/eras.ts';
 import { invalidParams, resourceNotFound } from '../endpoint/rpc-failure.ts';
-import { asPlugboardError, type PlugboardError } from '../errors.ts';
+import { asPlugboardError } from '../errors.ts';
 import type { Patience } from '../host-first-lists.ts';
 import { isRecord } from '../lib/json-rpc.ts';
+import { boundUri, type Place } from './addresses.ts';
 import type { Gateway } from './gateway.ts';
 import type { ServedHost } from './served-host.ts';
 import { forVersion } from './tools.ts';
 
-/** A resource whose address another server has too is listed under this one. */
-const OF_SERVER = /^plugboard:\/\/server\/([^/]+)\/(.+)$/;
+/** Servers in these states give no addresses. */
+const ABSENT: ReadonlySet<string> = new Set(['disabled', 'blocked', 'untrusted']);
 
-interface Place {
-  readonly server: string;
-  readonly uri: string;
+export async function listResources({ host, addresses }: Gateway, patience: Patience): Promise<Params> {
+  const { resources } = addresses.shown(await host.firstLists.resources(patience));
+  return { resources: resources.map(({ server: _server, ...resource }) => resource) };
 }
 
-export async function listResources(host: ServedHost, patience: Patience): Promise<Params> {
-  const seen = new Set<string>();
-  const { resources } = await host.firstLists.resources(patience);
-  return {
-    resources: resources.map(({ server, ...resource }) => {
-      if (!seen.has(resource.uri)) {
-        seen.add(resource.uri);
-        return resource;
-      }
-      const uri = `plugboard://server/${encodeURIComponent(server)}/${encodeURIComponent(resource.uri)}`;
-      return { ...resource, uri };
-    }),
-  };
-}
-
-export async function listTemplates(host: ServedHost, patience: Patience): Promise<Params> {
-  const { templates } = await host.firstLists.resources(patience);
+export async function listTemplates({ host, addresses }: Gateway, patience: Patience): Promise<Params> {
+  const { templates } = addresses.shown(await host.firstLists.resources(patience));
   return { resourceTemplates: templates.map(({ server: _server, ...template }) => template) };
 }
 
@@ -56,74 +42,69 @@ export async function readResource(
     if (contents === undefined) throw resourceNotFound(uri, asker.era);
     return { contents: [contents] };
   }
-  const { owners, others } = await placesOf(gateway.host, uri);
-  let failure: PlugboardError | undefined;
-  for (const place of owners) {
-    try {
-      return contentsOf(await read(place));
-    } catch (thrown) {
-      const error = asPlugboardError(thrown);
-      if (error.code !== 'INVALID_ARGUMENTS') failure ??= error;
-    }
-  }
-  // Those whose it is not by any sign are asked all at once, and their troubles are nobody's business here.
-  const found = await Promise.any(others.map(read)).catch(() => undefined);
-  if (found !== undefined) return contentsOf(found);
-  throw failure ?? resourceNotFound(uri, asker.era);
+  const { place, listing } = await locate(gateway, uri, asker);
+  const { contents } = await read(place).catch((thrown: unknown) => {
+    const error = asPlugboardError(thrown);
+    throw error.code === 'INVALID_ARGUMENTS' ? resourceNotFound(uri, asker.era) : error;
+  });
+  return {
+    contents: contents.map((part) => ({
+      ...part,
+      uri:
+        part.uri === place.uri
+          ? uri
+          : gateway.addresses.addressOf({ server: place.server, uri: part.uri }, listing),
+    })),
+  };
 }
 
-function contentsOf({ contents }: ReadResult): Params {
-  return { contents };
+/** Where to listen for changes of a resource, and what clients call another resource that changed with it. */
+export interface Watchable {
+  readonly place: Place;
+  readonly addressOf: (uri: string) => string;
 }
 
-/** Where to listen for changes of a resource; rejects when nobody offers it. */
-export async function ownerOf(host: ServedHost, uri: unknown, asker: Asker): Promise<Place> {
+/** Rejects if no server gave this address. */
+export async function watchable(gateway: Gateway, uri: unknown, asker: Asker): Promise<Watchable> {
   if (typeof uri !== 'string') throw invalidParams('The address of a resource has to be text.');
-  const place = await likeliest(host, uri);
-  if (place === undefined) throw resourceNotFound(uri, asker.era);
-  return place;
+  const { place, listing } = await locate(gateway, uri, asker);
+  return {
+    place,
+    addressOf: (theirs) =>
+      theirs === place.uri
+        ? uri
+        : gateway.addresses.addressOf({ server: place.server, uri: theirs }, listing),
+  };
 }
 
-interface Places {
-  /** Who lists it, or whose template fits, the likeliest first. */
-  readonly owners: readonly Place[];
-  /** Everybody else with resources, when nobody lists it. */
-  readonly others: readonly Place[];
-}
-
-async function placesOf(host: ServedHost, uri: string): Promise<Places> {
-  const named = OF_SERVER.exec(uri);
-  if (named?.[1] !== undefined && named[2] !== undefined) {
-    const [server, theirs] = [decoded(named[1]), decoded(named[2])];
-    const isOne = server !== undefined && theirs !== undefined;
-    return { owners: isOne ? [{ server, uri: theirs }] : [], others: [] };
+/** Finds the one server that gave an address; no other is asked. */
+async function locate(
+  gateway: Gateway,
+  uri: string,
+  { era }: Asker,
+): Promise<{ readonly place: Place; readonly listing: ResourceListing }> {
+  const { host, addresses } = gateway;
+  const listing = await host.firstLists.resources(() => host.firstLists.waitMs);
+  const [only, ...others] = host.servers().filter(({ status }) => !ABSENT.has(status));
+  const offersSome = [...listing.resources, ...listing.templates].some(({ server }) => server === only?.name);
+  const found = addresses.find(uri, listing, {
+    tools: gateway.allTools(),
+    only: others.length === 0 && offersSome ? only?.name : undefined,
+  });
+  if (found === undefined) {
+    throw resourceNotFound(uri, era, {
+      hint: `No server lists it. If you know whose it is, read ${boundUri('<server>', uri).replace('%3Cserver%3E', '<server>')}.`,
+    });
   }
-  const { resources, templates } = await host.firstLists.resources(() => host.firstLists.waitMs);
-  const listed = resources.find((resource) => resource.uri === uri);
-  if (listed !== undefined) return { owners: [{ server: listed.server, uri }], others: [] };
-  const fitting = templates
-    .map(({ server, uriTemplate }) => ({ server, prefix: uriTemplate.split('{')[0] ?? '' }))
-    .filter(({ prefix }) => uri.startsWith(prefix))
-    .sort((a, b) => b.prefix.length - a.prefix.length);
-  const owners = new Set(fitting.map(({ server }) => server));
-  const others = new Set([...resources, ...templates].map(({ server }) => server));
-  const at = (server: string): Place => ({ server, uri });
-  // With one server to ask, what it says is the answer.
-  if (owners.size === 0 && others.size === 1) return { owners: [...others].map(at), others: [] };
-  return { owners: [...owners].map(at), others: [...others].filter((name) => !owners.has(name)).map(at) };
-}
-
-async function likeliest(host: ServedHost, uri: string): Promise<Place | undefined> {
-  const { owners, others } = await placesOf(host, uri);
-  return owners[0] ?? others[0];
-}
-
-function decoded(part: string): string | undefined {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return undefined; // Not one of the addresses that we gave out.
+  if ('several' in found) {
+    const bound = found.several.map((server) => boundUri(server, uri));
+    const which = bound.length === 0 ? '' : ` Read one of: ${bound.join(', ')}.`;
+    throw resourceNotFound(uri, era, {
+      hint: `Several servers have this address, so it alone does not say whose it is.${which}`,
+      addresses: bound,
+    });
   }
+  return { place: found, listing };
 }
 
 export async function listPrompts(host: ServedHost, patience: Patience): Promise<Params> {
@@ -138,7 +119,7 @@ export async function listPrompts(host: ServedHost, patience: Patience): Promise
 }
 
 export async function getPrompt(
-  host: ServedHost,
+  { host, addresses }: Gateway,
   params: Params,
   asker: Asker,
   get: (prompt: ListedPrompt, args: PromptArguments) => Promise<PromptResult>,
@@ -157,13 +138,13 @@ export async function getPrompt(
     ...rest,
     messages: messages.map(({ role, content }) => ({
       role,
-      content: forVersion([content], asker.version)[0],
+      content: forVersion(addresses.bind(prompt.server, [content]), asker.version)[0],
     })),
   };
 }
 
 export async function complete(
-  host: ServedHost,
+  gateway: Gateway,
   params: Params,
   ask: (
     ref: CompletionRef,
@@ -182,11 +163,11 @@ export async function complete(
   const strings = Object.entries(known).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
-  const target = await completed(host, ref);
+  const target = await completed(gateway, ref);
   return { completion: await ask(target, { name, value }, Object.fromEntries(strings)) };
 }
 
-async function completed(host: ServedHost, ref: Params): Promise<CompletionRef> {
+async function completed({ host, addresses }: Gateway, ref: Params): Promise<CompletionRef> {
   if (ref['type'] === 'ref/prompt') {
     const { server, name } = await findPrompt(host, ref['name']);
     return { server, type: 'ref/prompt', name };
@@ -194,11 +175,10 @@ async function completed(host: ServedHost, ref: Params): Promise<CompletionRef> 
   const { uri } = ref;
   if (ref['type'] !== 'ref/resource' || typeof uri !== 'string')
     throw invalidParams('This ref is of no known type.');
-  const { templates } = await host.firstLists.resources(() => host.firstLists.waitMs);
-  const exact = templates.find(({ uriTemplate }) => uriTemplate === uri);
-  const server = exact?.server ?? (await likeliest(host, uri))?.server;
-  if (server === undefined) throw invalidParams(`There is no resource template ${JSON.stringify(uri)}.`);
-  return { server, type: 'ref/resource', uri };
+  const listing = await host.firstLists.resources(() => host.firstLists.waitMs);
+  const place = addresses.findTemplate(uri, listing);
+  if (place === undefined) throw invalidParams(`There is no resource template ${JSON.stringify(uri)}.`);
+  return { ...place, type: 'ref/resource' };
 }
 
 /** By the name that it is listed under, or by another spelling of it. */

@@ -16,8 +16,8 @@ import {
   listPrompts,
   listResources,
   listTemplates,
-  ownerOf,
   readResource,
+  watchable,
 } from './content.ts';
 import type { Gateway } from './gateway.ts';
 import type { OwnTool } from './own-tools.ts';
@@ -94,10 +94,10 @@ export class GatewayClient implements Attendant {
         );
       case 'resources/list':
         firstPage(params);
-        return listResources(host, patience.of(asker.client));
+        return listResources(this.#gateway, patience.of(asker.client));
       case 'resources/templates/list':
         firstPage(params);
-        return listTemplates(host, patience.of(asker.client));
+        return listTemplates(this.#gateway, patience.of(asker.client));
       case 'prompts/list':
         firstPage(params);
         return listPrompts(host, patience.of(asker.client));
@@ -107,7 +107,6 @@ export class GatewayClient implements Attendant {
 
   /** What takes as long as a server does. */
   long(method: string, params: Params, work: Work): Promise<Params> | undefined {
-    const { host } = this.#gateway;
     switch (method) {
       case 'tools/call':
         return this.#call(params, work);
@@ -116,13 +115,13 @@ export class GatewayClient implements Attendant {
           this.#during(server, work, (session) => session.read(server, uri, { signal: work.signal })),
         );
       case 'prompts/get':
-        return getPrompt(host, params, work.asker, ({ server, name }, args) =>
+        return getPrompt(this.#gateway, params, work.asker, ({ server, name }, args) =>
           this.#during(server, work, (session) =>
             session.prompt(server, name, args, { signal: work.signal }),
           ),
         );
       case 'completion/complete':
-        return complete(host, params, (ref, argument, context) =>
+        return complete(this.#gateway, params, (ref, argument, context) =>
           this.#open().complete(ref, argument, { signal: work.signal, context }),
         );
     }
@@ -130,11 +129,8 @@ export class GatewayClient implements Attendant {
   }
 
   async watch(uri: unknown, asker: Asker, changed: (uri: string) => void): Promise<Unsubscribe> {
-    const { host } = this.#gateway;
-    const { server, uri: theirs } = await ownerOf(host, uri, asker);
-    return this.#open().subscribe(server, theirs, (update) =>
-      changed(update.uri === theirs ? String(uri) : update.uri),
-    );
+    const { place, addressOf } = await watchable(this.#gateway, uri, asker);
+    return this.#open().subscribe(place.server, place.uri, (update) => changed(addressOf(update.uri)));
   }
 
   /** The request that a question belongs to: the host has made sure that it is one of this client's. */
@@ -166,6 +162,10 @@ export class GatewayClient implements Attendant {
       this.#session = this.#gateway.host.session({
         approvals: this.#gateway.approvals,
         gateway: true,
+        // Requests without a session are told apart by who sent them, as far as that was proven.
+        stateOf: this.front.isStateless
+          ? { principal: `${this.#gateway.id} ${this.front.principal}` }
+          : 'session',
         canBeAsked: () => this.#canBeAsked(),
         ...questionsOf(this),
       });
@@ -215,9 +215,11 @@ export class GatewayClient implements Attendant {
         onProgress: progressOf(params, work),
       });
       if (name === TOOL_SEARCH && session.tools().length > before) await this.#foundTools(work);
-      return passedOn(result, work.asker.version, (file) =>
-        this.#gateway.outputs.offer(file, front.principal),
-      );
+      const { outputs, addresses } = this.#gateway;
+      return passedOn(result, work.asker.version, {
+        bind: (content) => (work.server === undefined ? content : addresses.bind(work.server, content)),
+        offer: (file) => outputs.offer(file, front.principal),
+      });
     } catch (thrown) {
       const error = asPlugboardError(thrown);
       // It may belong to a server that is still starting; no other is waited for.
@@ -234,7 +236,9 @@ export class GatewayClient implements Attendant {
   }
 
   /** Whatever it asks belongs to this request, and to no other of this client. */
-  #callOwn(tool: OwnTool, args: Params, params: Params, work: Work): Promise<Params> {
+  async #callOwn(tool: OwnTool, args: Params, params: Params, work: Work): Promise<Params> {
+    const { name, annotations } = tool.definition;
+    await this.#open().approveOwn({ tool: name, annotations, arguments: args, signal: work.signal });
     return tool.call({
       arguments: args,
       principal: this.front.principal,

@@ -1,7 +1,9 @@
 /** What all clients of one gateway share: the host, and who is there. */
 
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { checkParams } from '../catalog/param-check.ts';
+import type { Tool } from '../catalog/tool.ts';
 import type { Implementation } from '../connection/eras.ts';
 import type { Attendant, Backend, ListKind } from '../endpoint/backend.ts';
 import type { Params } from '../endpoint/eras.ts';
@@ -13,6 +15,7 @@ import { asPlugboardError } from '../errors.ts';
 import type { HostEvents } from '../host-options.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { readVersion } from '../lib/version.ts';
+import { Addresses } from './addresses.ts';
 import { failureOf } from './failure.ts';
 import { ClientPatience } from './first-list.ts';
 import { GatewayClient } from './gateway-client.ts';
@@ -35,11 +38,14 @@ export interface GatewayOptions {
 export class Gateway implements Backend {
   readonly host: ServedHost;
   readonly identity: Implementation = { name: 'plugboard', version: readVersion() };
+  /** Tells principals of this gateway from those of another one on the same host. */
+  readonly id: string = randomUUID();
   readonly approvals: 'client' | 'enforce';
   readonly clock: Clock;
   readonly desk: QuestionDesk | undefined;
   readonly held: Held;
   readonly outputs: Outputs = new Outputs();
+  readonly addresses: Addresses = new Addresses();
   readonly listTools: ReturnType<typeof createToolLister>;
   readonly own: ReadonlyMap<string, OwnTool>;
   readonly patience: ClientPatience;
@@ -81,12 +87,17 @@ export class Gateway implements Backend {
     return failureOf(asPlugboardError(thrown));
   }
 
+  /** The tools of all servers, deferred or not. */
+  allTools(): readonly Tool[] {
+    this.#everything ??= this.host.session();
+    return this.#everything.allTools();
+  }
+
   checkCall(headers: IncomingHttpHeaders, { name, arguments: args }: Params): void {
     if (typeof name !== 'string') return;
-    this.#everything ??= this.host.session();
-    const declaring = this.#paramHeaders(this.#everything.allTools());
+    const declaring = this.#paramHeaders(this.allTools());
     if (declaring.size === 0) return;
-    const declared = declaring.get(this.#everything.find(name)?.name ?? name);
+    const declared = declaring.get(this.#everything?.find(name)?.name ?? name);
     if (declared !== undefined) checkParams(headers, declared, args);
   }
 

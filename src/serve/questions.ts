@@ -11,10 +11,8 @@ import type { Work } from '../endpoint/work.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
-import { clean } from '../policy/clean.ts';
 import { askBoth, askInTurn } from './ask-both.ts';
-
-const MAX_SHOWN_ARGUMENTS_CHARS = 2_000;
+import { approvalMessage, approvalMeta, elicitMessage, sampleParams, serverMeta } from './attribution.ts';
 
 /** Where a question goes whose client cannot ask its own user: a person who looks at the page. */
 export interface QuestionDesk {
@@ -31,12 +29,16 @@ export interface QuestionedClient {
   /** The request that a question belongs to; undefined when there is none, or it could be another client's. */
   workFor(server: string | undefined, signal: AbortSignal | undefined): Work | undefined;
   readonly clock: Clock;
+  /** The client is a host of ours with one server: it says itself who asks, and approves its own calls. */
+  readonly isHost?: boolean | undefined;
 }
 
 /** The callbacks of a session whose person sits behind a client of ours. */
 export function questionsOf(client: QuestionedClient): SessionOptions {
   return {
-    approve: (request, id) => approve(client, request, id),
+    ...(client.isHost === true
+      ? {}
+      : { approve: (request: ApprovalRequest, id: QuestionId) => approve(client, request, id) }),
     elicit: (request, id) => elicit(client, request, id),
     sample: (request, id) => sample(client, request, id),
     roots: () => roots(client),
@@ -48,7 +50,7 @@ async function elicit(
   request: ElicitRequest,
   id: QuestionId,
 ): Promise<ElicitAnswer> {
-  const { server, mode, message, schema, url, signal, key } = request;
+  const { server, mode, schema, url, signal, key } = request;
   const work = client.workFor(server, signal);
   if (work === undefined) return { action: 'decline' };
   if (!canElicit(work.asker, mode)) {
@@ -58,10 +60,13 @@ async function elicit(
     return { action: 'decline' };
   }
   const named = work.asker.version >= FIRST_MODE_VERSION ? { mode } : {};
-  const params: Params =
-    mode === 'form'
-      ? { ...named, message, requestedSchema: schema, _meta: { 'plugboard/server': server } }
-      : { ...named, message, url, elicitationId: randomUUID(), _meta: { 'plugboard/server': server } };
+  const message = client.isHost === true ? request.message : elicitMessage(request);
+  const params: Params = {
+    ...named,
+    message,
+    ...(mode === 'form' ? { requestedSchema: schema } : { url, elicitationId: randomUUID() }),
+    _meta: serverMeta(server),
+  };
   const ask = async (until: AbortSignal | undefined): Promise<ElicitAnswer> =>
     asElicitAnswer(await work.ask('elicitation/create', params, until, key));
   const { desk, clock } = client;
@@ -91,7 +96,8 @@ async function sample(client: QuestionedClient, request: SampleRequest, id: Ques
       detail: { rpcCode: RPC_METHOD_NOT_FOUND },
     });
   }
-  return work.ask('sampling/createMessage', params, signal, key);
+  const named = client.isHost === true ? params : sampleParams(server, params);
+  return work.ask('sampling/createMessage', named, signal, key);
 }
 
 async function roots(client: QuestionedClient): Promise<readonly Root[]> {
@@ -105,12 +111,16 @@ async function roots(client: QuestionedClient): Promise<readonly Root[]> {
   });
 }
 
-const ANSWERS: Readonly<Record<string, ApprovalAnswer>> = {
+/** A client answers for its session at most: a lasting rule is a person's decision at the terminal or the page (A30). */
+type ClientAnswer = Exclude<ApprovalAnswer, 'allow-always'>;
+
+const ANSWERS: Readonly<Record<string, ClientAnswer>> = {
   'Allow once': 'allow',
   'Allow for this session': 'allow-session',
-  'Always allow': 'allow-always',
   Deny: 'deny',
 };
+/** Offered by 0.1.0; clients that were written for it may still answer with it. */
+const ALWAYS = 'Always allow';
 
 async function approve(
   client: QuestionedClient,
@@ -142,29 +152,27 @@ async function approveBy(
   work: Work,
   request: ApprovalRequest,
   signal: AbortSignal | undefined,
-): Promise<ApprovalAnswer> {
-  const { server, tool, reason } = request;
-  const args = clean(JSON.stringify(request.arguments), { max: MAX_SHOWN_ARGUMENTS_CHARS });
+): Promise<ClientAnswer> {
   const answer = asElicitAnswer(
     await work.ask(
       'elicitation/create',
       {
         ...(work.asker.version >= FIRST_MODE_VERSION ? { mode: 'form' } : {}),
-        message: `Allow ${server}/${tool} with ${args}? It is asked because ${reason}.`,
+        message: approvalMessage(request),
         requestedSchema: {
           type: 'object',
           properties: { answer: { type: 'string', title: 'Answer', enum: Object.keys(ANSWERS) } },
           required: ['answer'],
         },
+        _meta: approvalMeta(request),
       },
       signal,
     ),
   );
   if (answer.action === 'cancel') return 'cancel';
   const chosen = answer.action === 'accept' ? answer.content?.['answer'] : undefined;
-  return (
-    (typeof chosen === 'string' && Object.hasOwn(ANSWERS, chosen) ? ANSWERS[chosen] : undefined) ?? 'deny'
-  );
+  if (chosen === ALWAYS) return 'allow-session';
+  return typeof chosen === 'string' && Object.hasOwn(ANSWERS, chosen) ? (ANSWERS[chosen] ?? 'deny') : 'deny';
 }
 
 function asElicitAnswer(answer: unknown): ElicitAnswer {

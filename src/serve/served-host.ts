@@ -6,7 +6,17 @@ import type { HostSession } from '../host-session.ts';
 
 export type ServedSession = Pick<
   HostSession,
-  'id' | 'tools' | 'allTools' | 'find' | 'call' | 'read' | 'subscribe' | 'prompt' | 'complete' | 'end'
+  | 'id'
+  | 'tools'
+  | 'allTools'
+  | 'find'
+  | 'call'
+  | 'approveOwn'
+  | 'read'
+  | 'subscribe'
+  | 'prompt'
+  | 'complete'
+  | 'end'
 >;
 
 export interface ServedHost

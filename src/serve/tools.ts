@@ -10,6 +10,7 @@ import type { Params } from '../endpoint/eras.ts';
 import { invalidParams } from '../endpoint/rpc-failure.ts';
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
+import { RESERVED_META } from './attribution.ts';
 import { errorText, failureOf } from './failure.ts';
 
 /** The first versions whose clients know these blocks; older ones fail on the whole result. */
@@ -131,19 +132,24 @@ function parsedObject(text: string): unknown {
   }
 }
 
+export interface PassedOn {
+  /** Links of the server that answered, as clients can follow them. */
+  readonly bind: (content: readonly ContentBlock[]) => readonly ContentBlock[];
+  /** A link to the whole of a result that was cut. */
+  readonly offer: (file: string) => ContentBlock;
+}
+
 /**
- * Content is handed on as it came; what is changed is who answered (here it is the gateway), where the whole of
- * a cut result is, and blocks that the client's version does not know.
+ * Content is handed on as it came; what is changed is who answered (here it is the gateway), where links lead and the
+ * whole of a cut result is, and blocks that the client's version does not know.
  */
-export function passedOn(
-  result: ShapedResult,
-  version: string,
-  offer: (file: string) => ContentBlock,
-): Params {
-  const foreign = result._meta !== undefined && Object.hasOwn(result._meta, META.serverInfo);
-  if (result.truncated === undefined && !foreign && version >= FIRST_LINK_VERSION) return { ...result };
-  const { _meta, truncated, content, ...rest } = result;
-  const { [META.serverInfo]: _server, ...meta } = _meta ?? {};
+export function passedOn(result: ShapedResult, version: string, { bind, offer }: PassedOn): Params {
+  const content = bind(result.content);
+  const foreign = Object.keys(result._meta ?? {}).some(isOurs);
+  const isPlain = result.truncated === undefined && !foreign && version >= FIRST_LINK_VERSION;
+  if (isPlain) return content === result.content ? { ...result } : { ...result, content };
+  const { _meta, truncated, content: _content, ...rest } = result;
+  const meta = Object.fromEntries(Object.entries(_meta ?? {}).filter(([key]) => !isOurs(key)));
   const told =
     truncated === undefined ? meta : { ...meta, 'plugboard/truncated': { tokens: truncated.tokens } };
   const whole = truncated === undefined || truncated.file === '' ? [] : [offer(truncated.file)];
@@ -152,6 +158,11 @@ export function passedOn(
     content: forVersion([...content, ...whole], version),
     ...(Object.keys(told).length === 0 ? {} : { _meta: told }),
   };
+}
+
+/** Keys of `_meta` that only we may set: who answered, and what we say about a result. */
+function isOurs(key: string): boolean {
+  return key === META.serverInfo || key.startsWith(RESERVED_META);
 }
 
 export function forVersion(content: readonly ContentBlock[], version: string): readonly ContentBlock[] {

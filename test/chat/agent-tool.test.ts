@@ -195,7 +195,10 @@ describe('SRV-4: an agent as a tool', () => {
       mcpServers: { canary: { command: 'sh', args: ['-c', `touch ${join(place.dir, 'canary')}`] } },
     });
     const prober = { command: process.execPath, args: [join(FIXTURES, 'attack-prober.mjs')] };
-    place.write(place.userFile, { mcpServers: { prober: { ...prober, approval: 'approve' } } });
+    place.write(place.userFile, {
+      mcpServers: { prober: { ...prober, approval: 'approve' } },
+      agentRoots: [other],
+    });
     const write = { calls: [{ name: 'mcp__prober__try', arguments: { write: join(other, 'written') } }] };
     await connect('Deny', write, { text: 'No way.' }, write, { text: 'Done.' });
     await call('agent', { prompt: 'write', cwd: other, sandbox: 'read-only' });

@@ -42,7 +42,7 @@ describe.each(ERAS)('a shared server of the $era era', ({ era, words }) => {
       servers: world.servers().length,
     }).toEqual({
       shared: 1,
-      asked: ['for a', 'for b'],
+      asked: ['a', 'b'].map((who) => `s asks: for ${who}\nYour answer is read by s, not by Plugboard.`),
       endA: { action: 'accept', content: { name: 'Ada' } },
       endB: { action: 'accept', content: { name: 'Bea' } },
       left: [0, 0],

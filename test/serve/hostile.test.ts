@@ -66,7 +66,7 @@ it('SRV-1: one message may be larger than what may pile up, also on a stream', a
   ]);
 });
 
-it('SRV-1: a resource that nobody lists is read from whoever has it, whatever the neighbours do', async () => {
+it('SRV-1: a resource that no server lists is read from the server that its address names, and from no other', async () => {
   const talks = (read: (uri: string) => unknown): ScriptedServer => {
     const server = scriptedServer({ eras: 'legacy', capabilities: { resources: {} } });
     server.on('resources/list', () => ({ resources: [{ uri: 'test://listed', name: 'listed' }] }));
@@ -94,7 +94,11 @@ it('SRV-1: a resource that nobody lists is read from whoever has it, whatever th
     await small.close();
   });
   const read = (uri: string): Promise<Bare> => modern(served.url, 1, 'resources/read', { uri });
-  expect((await read('test://other')).messages).toMatchObject([{ result: { contents: [{ text: 'here' }] } }]);
+  expect((await read('test://other')).messages).toMatchObject([{ error: { code: -32602 } }]);
+  const other = `plugboard://server/small/${encodeURIComponent('test://other')}`;
+  expect((await read(other)).messages).toMatchObject([
+    { result: { contents: [{ uri: other, text: 'here' }] } },
+  ]);
   const whole = encodeURIComponent('test://listed');
   expect((await read(`plugboard://server/broken/${whole}`)).messages).toMatchObject([
     { error: { data: { code: 'PROTOCOL_ERROR', server: 'broken' } } },

@@ -97,7 +97,7 @@ it.each(tours)(
       progress: [0, 50, 100],
       elicited: 'User response: action: accept, content: {"username":"ann","email":"a@b.example"}',
       sampled: 'LLM response: Four.',
-      asked: ['Really?', 'Two and two?'],
+      asked: ['fixture asks: Really?\nYour answer is read by fixture, not by Plugboard.', 'Two and two?'],
       resources: ['test://static-text', 'test://static-binary', 'test://watched-resource'],
       read: 'This is the content of the static text resource.',
       prompts: 5,

@@ -293,7 +293,7 @@ describe.each([LEGACY, MODERN])('CAT-7: call_tool for a client of %s', (version)
       'small__erase was not called: the rule "small__erase" denies it',
       'written',
       [
-        'Allow small/write with {"path":"a"}? It is asked because the rule "mcp__small__write" wants it asked about.',
+        'Plugboard asks for your approval.\nAllow small/write with {"path":"a"}? It is asked because the rule "mcp__small__write" wants it asked about.',
       ],
     ]);
   });
@@ -321,7 +321,7 @@ describe.each([LEGACY, MODERN])('CAT-7: call_tool for a client of %s', (version)
     const progress = await client.heard('notifications/progress');
     expect([textOf(result), asked, progress['params']]).toEqual([
       '{"action":"accept","content":{}}',
-      ['Who?'],
+      ['small asks: Who?\nYour answer is read by small, not by Plugboard.'],
       { progressToken: 7, progress: 1, total: 2, message: 'half' },
     ]);
   });

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import type { PromptResult } from '../../catalog/prompts.ts';
+import { approveCall } from '../approve-call.ts';
 import { readInput, toArguments } from '../call-arguments.ts';
 import type { Output } from '../output.ts';
 import { resultText } from '../result-text.ts';
@@ -21,11 +22,15 @@ export const prompt: Verb = {
     const [server = '', name = '', ...words] = args;
     const { output, signal } = context;
     const given = asTexts(toArguments(await readInput(words, process.stdin), {}));
-    return withHost(context, { servers: [server] }, async ({ host }) => {
-      const result = await host.prompt(server, name, given, { signal, forModel: false });
-      output.answer(result, () => promptText(result, output));
-      return 0;
-    });
+    return withHost(
+      context,
+      { servers: [server], approve: approveCall(context, false) },
+      async ({ host }) => {
+        const result = await host.prompt(server, name, given, { signal, forModel: false });
+        output.answer(result, () => promptText(result, output));
+        return 0;
+      },
+    );
   },
 };
 

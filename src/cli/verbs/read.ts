@@ -7,6 +7,7 @@ import type { ResourceContents } from '../../catalog/accept-result.ts';
 import { PlugboardError } from '../../errors.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { clean } from '../../policy/clean.ts';
+import { approveCall } from '../approve-call.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
 import { withHost } from '../with-host.ts';
 import { joinWords } from '../words.ts';
@@ -24,13 +25,17 @@ export const read: Verb = {
     const [server = '', uri = ''] = args;
     const { output, signal, cwd } = context;
     const file = textFlag(flags, 'output');
-    return withHost(context, { servers: [server] }, async ({ host }) => {
-      const { contents } = await host.read(server, uri, { signal, forModel: false });
-      if (file !== undefined) await save(contents, resolve(cwd, file), context);
-      if (output.json) output.answer({ contents }, () => '');
-      else if (file === undefined) await print(contents, context, { server, uri });
-      return 0;
-    });
+    return withHost(
+      context,
+      { servers: [server], approve: approveCall(context, false) },
+      async ({ host }) => {
+        const { contents } = await host.read(server, uri, { signal, forModel: false });
+        if (file !== undefined) await save(contents, resolve(cwd, file), context);
+        if (output.json) output.answer({ contents }, () => '');
+        else if (file === undefined) await print(contents, context, { server, uri });
+        return 0;
+      },
+    );
   },
 };
 

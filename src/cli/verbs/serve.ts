@@ -165,6 +165,10 @@ async function agentTools(
     model,
     env,
     profiles: async () => (await loadConfig({ cwd, home })).settings.profiles ?? {},
+    roots: async () => {
+      const { projectRoot, settings } = await loadConfig({ cwd, home });
+      return [projectRoot, ...(settings.agentRoots ?? [])];
+    },
   });
 }
 

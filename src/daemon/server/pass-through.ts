@@ -55,7 +55,12 @@ export class PassThrough implements Backend, Attendant {
     this.held = new Held(clock);
     this.#session = host.session({
       canBeAsked: () => this.#canBeAsked(),
-      ...questionsOf({ desk: undefined, workFor: (_server, signal) => this.#workFor(signal), clock }),
+      ...questionsOf({
+        desk: undefined,
+        workFor: (_server, signal) => this.#workFor(signal),
+        clock,
+        isHost: true,
+      }),
     });
     this.#passage = this.#session.passage(name);
   }

@@ -1,0 +1,90 @@
+/**
+ * Rules for what servers give besides tools: resources, prompts and completions (A33).
+ *
+ * A rule of `permissions` names tools. One that is for every tool of a server (`mcp__docs__*`, `docs__*`, `mcp__docs`,
+ * `docs`) is for the whole server, so `deny` and `ask` also hold for its content; a rule for some tools does not.
+ */
+
+import { plainName, serverNames } from '../catalog/names.ts';
+import type { Permissions } from '../config/entry.ts';
+import { PlugboardError } from '../errors.ts';
+import { ruleMatcher } from '../policy/approval.ts';
+import { askPerson } from './ask-person.ts';
+import type { CallContext } from './call.ts';
+import type { Session } from './session.ts';
+
+export interface ContentAction {
+  readonly server: string;
+  readonly kind: 'resource' | 'prompt';
+  /** The address of the resource, or the name of the prompt. */
+  readonly name: string;
+  /** False where a question would be out of place, as for a suggestion while a person types. */
+  readonly mayAsk: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Names that no rule for single tools can match both of. */
+const PROBES = ['plugboard_probe', '7'];
+
+/** True if a rule is for every tool of a server. */
+export function isServerRule(rule: string, server: string): boolean {
+  const matches = ruleMatcher(rule);
+  return PROBES.every((tool) =>
+    matches({
+      long: [plainName(server, tool, 'mcp__')],
+      short: [plainName(server, tool, 'gateway')],
+      server: serverNames(server),
+    }),
+  );
+}
+
+function serverRule(rules: readonly string[] | undefined, server: string): string | undefined {
+  return rules?.find((rule) => isServerRule(rule, server));
+}
+
+/** The error if `deny` keeps the content of a server away altogether. */
+export function contentDenial({ deny }: Permissions, server: string): PlugboardError | undefined {
+  const rule = serverRule(deny, server);
+  if (rule === undefined) return undefined;
+  const message = `the rule ${JSON.stringify(rule)} denies everything of ${server}`;
+  return new PlugboardError('DENIED', message, { server });
+}
+
+/** Resolves if the rules let a session have this; rejects with the reason. */
+export async function approveContent(
+  context: Pick<CallContext, 'board' | 'settings'>,
+  session: Session,
+  action: ContentAction,
+): Promise<void> {
+  const { server, kind, name, mayAsk, signal } = action;
+  const { permissions = {} } = context.settings();
+  const denial = contentDenial(permissions, server);
+  if (denial !== undefined) throw denial;
+  const rule = serverRule(permissions.ask, server);
+  const key = `content of ${server}`;
+  if (rule === undefined || session.allowed.has(key)) return;
+  const reason = `the rule ${JSON.stringify(rule)} wants it asked about`;
+  const subject = `the ${kind} ${JSON.stringify(name)} of ${server}`;
+  if (!mayAsk) {
+    throw new PlugboardError('APPROVAL_REQUIRED', `${subject} has to be approved: ${reason}`, {
+      server,
+      hint: `${kind === 'resource' ? 'Read' : 'Use'} it first, and allow that for the session.`,
+    });
+  }
+  const method = kind === 'resource' ? 'resources/read' : 'prompts/get';
+  const granted = await askPerson(context, session, {
+    request: {
+      server,
+      tool: method,
+      name: method,
+      arguments: kind === 'resource' ? { uri: name } : { name },
+      reason,
+    },
+    subject,
+    undone: kind === 'resource' ? 'read' : 'used',
+    hint: `Nobody can be asked here. Without a question: take ${JSON.stringify(rule)} out of permissions.ask in config.json.`,
+    signal,
+  });
+  // A lasting rule would not help: `ask` is stronger than `allow`.
+  if (granted !== 'allow') session.allowed.add(key);
+}

@@ -1,0 +1,59 @@
+/** Asks the person of a session about one action, and turns the answer into a permission or an error. */
+
+import { PlugboardError } from '../errors.ts';
+import type { CallContext } from './call.ts';
+import type { ApprovalAnswer, ApprovalRequest, Session } from './session.ts';
+
+/** How long the person's yes holds. */
+export type Granted = Extract<ApprovalAnswer, 'allow' | 'allow-session' | 'allow-always'>;
+
+export interface PersonQuestion {
+  readonly request: Omit<ApprovalRequest, 'session' | 'signal'>;
+  /** What it is about, for errors: `files__write` has to be approved, `files__write` was not `called`. */
+  readonly subject: string;
+  readonly undone: 'called' | 'read' | 'used';
+  /** What the person can do where no one can be asked. */
+  readonly hint: string;
+  readonly signal: AbortSignal | undefined;
+  /** Told every answer, also one that is a no. */
+  readonly answered?: (answer: string) => void;
+}
+
+/** Resolves with a yes; rejects with DENIED, CANCELLED, or APPROVAL_REQUIRED if the session cannot be asked. */
+export async function askPerson(
+  { board }: Pick<CallContext, 'board'>,
+  session: Session,
+  { request, subject, undone, hint, signal, answered }: PersonQuestion,
+): Promise<Granted> {
+  const { approve: put } = session;
+  const { server, reason } = request;
+  if (put === undefined) {
+    throw new PlugboardError('APPROVAL_REQUIRED', `${subject} has to be approved: ${reason}`, {
+      server,
+      hint,
+    });
+  }
+  const asked: ApprovalRequest = { ...request, session: session.id };
+  const answer = await board.ask(
+    { kind: 'approval', ...asked },
+    (id) => put(signal === undefined ? asked : { ...asked, signal }, id),
+    String,
+    signal,
+  );
+  answered?.(answer);
+  switch (answer) {
+    case 'allow':
+    case 'allow-session':
+    case 'allow-always':
+      return answer;
+    case 'deny':
+      throw new PlugboardError('DENIED', `${subject} was not ${undone}: you denied it`, { server });
+    case 'cancel':
+      throw new PlugboardError('CANCELLED', `${subject} was cancelled when it was asked about`, { server });
+    default:
+      throw new PlugboardError('DENIED', `approve() answered ${JSON.stringify(answer satisfies never)}`, {
+        server,
+        hint: "It has to answer 'allow', 'allow-session', 'allow-always', 'deny' or 'cancel'.",
+      });
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * What a caller of `agent` may decide, and what only the person does (A27).
+ *
+ * The caller is a model, or whoever it listens to. A model is one that the person configured, by name; a folder is
+ * inside the gateway's roots; a profile is a floor: arguments make a thread stricter, never less strict. All of it is
+ * checked for every turn, so a thread that was begun under other settings has no more than a new one.
+ */
+
+import { realpath, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join, sep } from 'node:path';
+import type { AgentProfile } from '../config/entry.ts';
+import { PlugboardError } from '../errors.ts';
+import { nearest } from '../lib/nearest.ts';
+import type { ThreadSettings } from './agent-request.ts';
+
+/** The profile of threads that name none. */
+const DEFAULT_PROFILE = 'default';
+
+export interface AgentBoundsOptions {
+  /** The model that the person gave to the gateway. */
+  readonly model: string;
+  readonly profiles: () => Promise<Readonly<Record<string, AgentProfile>>>;
+  /** Folders that threads may work in, with everything below. */
+  readonly roots: () => Promise<readonly string[]>;
+}
+
+/** How a turn of a thread works, within what the person allows. */
+export interface BoundSettings extends Omit<ThreadSettings, 'tools' | 'profile' | 'model' | 'cwd'> {
+  readonly model: string;
+  /** With every link resolved. */
+  readonly cwd: string | undefined;
+  /** A tool has to be matched by each of these lists. */
+  readonly tools: readonly (readonly string[])[];
+}
+
+export class AgentBounds {
+  readonly #options: AgentBoundsOptions;
+
+  constructor(options: AgentBoundsOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects with INVALID_ARGUMENTS if a caller asks for more than it may have. */
+  async apply(asked: ThreadSettings): Promise<BoundSettings> {
+    const profiles = await this.#options.profiles();
+    const profile = profileOf(profiles, asked.profile);
+    const { tools, sandbox, approvalPolicy, contextTokens, maxSteps, toolSearch } = asked;
+    const instructions = [profile.developerInstructions, asked.developerInstructions];
+    return {
+      model: this.#model(asked.model, profile, profiles),
+      cwd: asked.cwd === undefined ? undefined : await this.folder(asked.cwd),
+      tools: [profile.tools, tools].filter((list) => list !== undefined),
+      approvalPolicy: [profile.approvalPolicy, approvalPolicy].includes('never') ? 'never' : 'ask',
+      sandbox: [profile.sandbox, sandbox].includes('read-only') ? 'read-only' : 'inherit',
+      ...least('contextTokens', profile.contextTokens, contextTokens),
+      ...least('maxSteps', profile.maxSteps, maxSteps),
+      ...(toolSearch === undefined ? {} : { toolSearch }),
+      ...first('baseInstructions', profile, asked),
+      ...first('compactPrompt', profile, asked),
+      ...(instructions.some((text) => text !== undefined)
+        ? { developerInstructions: instructions.filter((text) => text !== undefined).join('\n\n') }
+        : {}),
+    };
+  }
+
+  /** The real path of a folder inside the roots. A folder elsewhere is answered like one that does not exist. */
+  async folder(path: string): Promise<string> {
+    const roots = await this.#options.roots();
+    const found = await realpath(path).catch(() => undefined);
+    const isFolder = found !== undefined && (await stat(found).catch(() => undefined))?.isDirectory();
+    if (found !== undefined && isFolder) {
+      for (const root of roots) {
+        const real = await realpath(fromHome(root)).catch(() => undefined);
+        if (real !== undefined && isInside(found, real)) return found;
+      }
+    }
+    throw new PlugboardError(
+      'INVALID_ARGUMENTS',
+      `cwd: ${JSON.stringify(path)} is not a folder that this gateway works in`,
+      { hint: 'Leave it out, or give a folder inside the project; "agentRoots" in config.json adds others.' },
+    );
+  }
+
+  /** By the name of a profile, or exactly as the person wrote it down: an address of a caller is never opened. */
+  #model(
+    asked: string | undefined,
+    profile: AgentProfile,
+    profiles: Readonly<Record<string, AgentProfile>>,
+  ): string {
+    const own = profile.model ?? this.#options.model;
+    if (asked === undefined) return own;
+    const named = Object.hasOwn(profiles, asked) ? profiles[asked]?.model : undefined;
+    const written = [this.#options.model, ...Object.values(profiles).map(({ model }) => model)];
+    const model = named ?? (written.includes(asked) ? asked : undefined);
+    const names = Object.keys(profiles).filter((name) => profiles[name]?.model !== undefined);
+    if (model === undefined) {
+      throw new PlugboardError(
+        'INVALID_ARGUMENTS',
+        `model: ${JSON.stringify(asked)} is not the name of a model that is configured here`,
+        { hint: `Leave it out${names.length === 0 ? '' : `, or name a profile: ${names.join(', ')}`}.` },
+      );
+    }
+    if (profile.model === undefined || profile.model === model) return model;
+    throw new PlugboardError('INVALID_ARGUMENTS', 'model: the profile has a model of its own', {
+      hint: 'Leave the model out, or name another profile.',
+    });
+  }
+}
+
+function profileOf(
+  profiles: Readonly<Record<string, AgentProfile>>,
+  asked: string | undefined,
+): AgentProfile {
+  const name = asked ?? DEFAULT_PROFILE;
+  const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  if (profile !== undefined) return profile;
+  if (asked === undefined) return {};
+  const [near] = nearest(name, Object.keys(profiles));
+  throw new PlugboardError('INVALID_ARGUMENTS', `There is no profile ${JSON.stringify(name)}.`, {
+    hint: near === undefined ? 'Profiles are in config.json, under "profiles".' : `Did you mean ${near}?`,
+  });
+}
+
+function least<Key extends string>(
+  key: Key,
+  ...limits: readonly (number | undefined)[]
+): { readonly [key in Key]?: number } {
+  const set = limits.filter((limit) => limit !== undefined);
+  return set.length === 0 ? {} : ({ [key]: Math.min(...set) } as { readonly [key in Key]: number });
+}
+
+/** A text of the profile is not replaced by one of the caller. */
+function first<Key extends 'baseInstructions' | 'compactPrompt'>(
+  key: Key,
+  profile: AgentProfile,
+  asked: ThreadSettings,
+): { readonly [key in Key]?: string } {
+  const text = profile[key] ?? asked[key];
+  return text === undefined ? {} : ({ [key]: text } as { readonly [key in Key]: string });
+}
+
+function isInside(folder: string, root: string): boolean {
+  return folder === root || folder.startsWith(root.endsWith(sep) ? root : `${root}${sep}`);
+}
+
+function fromHome(path: string): string {
+  return path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path;
+}

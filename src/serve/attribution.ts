@@ -1,0 +1,102 @@
+/**
+ * The text of questions towards a client's person: who asks comes first, and a server's text never reads like another
+ * server's question, or like one of Plugboard's own (A39).
+ *
+ * A client shows the message and the fields of a form, and names "plugboard" as the sender of all of them. So the
+ * message itself has to name the server. Text of a server is one line behind its name, or a block whose lines all
+ * begin with a quotation mark: no line of it can be the first line of another question.
+ */
+
+import type { ApprovalRequest } from '../call/session.ts';
+import type { ElicitRequest } from '../connection/questions.ts';
+import type { Params } from '../endpoint/eras.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { clean } from '../policy/clean.ts';
+
+/** First line of our own approvals. The first line of a server's question begins with the server's name. */
+export const APPROVAL_LINE = 'Plugboard asks for your approval.';
+
+/** Reserved in `_meta`: keys with this prefix are ours, and are removed from messages of servers. */
+export const RESERVED_META = 'plugboard/';
+
+const MAX_NAME_CHARS = 64;
+/** A longer text is quoted below the warnings, so that a client that shortens messages shows these. */
+const MAX_INLINE_CHARS = 200;
+const MAX_SHOWN_ARGUMENTS_CHARS = 2_000;
+const PLAIN_NAME = /^[A-Za-z0-9][\w.-]*$/;
+const LINE_BREAKS = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
+/** Enough blanks to push text out of sight. */
+const BLANKS = /[\t\p{Zs}]{17,}/gu;
+
+/** The message of a server's question, with who asks and what the person has to know before answering. */
+export function elicitMessage({ server, message, mode, host, warning }: ElicitRequest): string {
+  const who = serverName(server);
+  const lines = textLines(message);
+  const [only = ''] = lines;
+  const isShort = lines.length <= 1 && only.length <= MAX_INLINE_CHARS;
+  return [
+    isShort ? `${capital(who)} asks: ${only}` : `${capital(who)} asks:`,
+    ...(mode === 'url' ? [`The page is at ${host ?? 'an unknown address'}.`] : []),
+    ...(warning === undefined ? [] : [`Warning: ${warning}`]),
+    `${mode === 'url' ? 'The page was chosen' : 'Your answer is read'} by ${who}, not by Plugboard.`,
+    ...(isShort ? [] : lines.map((line) => `> ${line}`)),
+  ].join('\n');
+}
+
+/** The message of an approval. Everything in it is on lines of ours. */
+export function approvalMessage({ server, tool, reason, arguments: args }: ApprovalRequest): string {
+  const shown = clean(JSON.stringify(args), { max: MAX_SHOWN_ARGUMENTS_CHARS });
+  const question = `Allow ${quoted(server)}/${quoted(tool)} with ${shown}? It is asked because ${reason}.`;
+  return `${APPROVAL_LINE}\n${question}`;
+}
+
+/** A server's request for a completion: its system prompt says who wants it, and so does `_meta`. */
+export function sampleParams(server: string, params: Params): Params {
+  const { systemPrompt, _meta } = params;
+  const who = `${capital(serverName(server))} asks for this completion.`;
+  return {
+    ...params,
+    systemPrompt: typeof systemPrompt === 'string' ? `${who}\n\n${systemPrompt}` : who,
+    _meta: { ...withoutReserved(isRecord(_meta) ? _meta : {}), ...serverMeta(server) },
+  };
+}
+
+export function serverMeta(server: string): Params {
+  return { [`${RESERVED_META}server`]: server };
+}
+
+/** What a client can tell an approval by: no question of a server has it. */
+export function approvalMeta({ server, tool }: ApprovalRequest): Params {
+  return { [`${RESERVED_META}approval`]: { server, tool } };
+}
+
+/** `_meta` of a server without the keys that only we may set. */
+export function withoutReserved(meta: Params): Params {
+  return Object.fromEntries(Object.entries(meta).filter(([key]) => !key.startsWith(RESERVED_META)));
+}
+
+/** A name as it is if it can be nothing else; a name that could be part of a sentence is marked as a name. */
+function serverName(server: string): string {
+  const name = quoted(server);
+  return name.startsWith('"') || /plugboard/i.test(name) ? `the server ${asQuoted(name)}` : name;
+}
+
+function quoted(name: string): string {
+  const shown = clean(name, { multiline: false, max: MAX_NAME_CHARS });
+  return PLAIN_NAME.test(shown) ? shown : JSON.stringify(shown);
+}
+
+function asQuoted(name: string): string {
+  return name.startsWith('"') ? name : JSON.stringify(name);
+}
+
+function capital(who: string): string {
+  return who.startsWith('the server ') ? `T${who.slice(1)}` : who;
+}
+
+/** Without blank lines at its ends, and with one at most between others. */
+function textLines(text: string): readonly string[] {
+  const lines = text.split(LINE_BREAKS).map((line) => line.replace(BLANKS, ' ').trimEnd());
+  const kept = lines.filter((line, at) => line !== '' || (lines[at - 1] ?? '') !== '');
+  return kept.at(-1) === '' ? kept.slice(0, -1) : kept;
+}
