@@ -3,8 +3,7 @@
 import { describeEntry } from './config/describe.ts';
 import { type EditableScope, editTarget, setServer } from './config/edit.ts';
 import { isStdio, type ServerSpec } from './config/entry.ts';
-import { expandText } from './config/expand.ts';
-import { checkNewEntry, takeClientSecret } from './config/new-entry.ts';
+import { checkNewEntry, expandedSpec, takeClientSecret } from './config/new-entry.ts';
 import { planRemoval } from './config/removal.ts';
 import { PlugboardError } from './errors.ts';
 import type { HostCore } from './host-core.ts';
@@ -46,14 +45,18 @@ export async function saveEntry(
   for (const { message } of faults) core.log(name, 'warning', message);
   const { raw, secret } = takeClientSecret(isRecord(entry) ? entry : {});
   const { home, env, config } = core;
-  // Kept under the url that a login will see; found out before anything is written.
-  const url = secret === undefined ? '' : expandText(String(raw['url']), env, { server: name, key: 'url' });
-  await setServer(editTarget(scope, { home, projectRoot: config.projectRoot }), name, raw, {
+  const { projectRoot } = config;
+  const target = editTarget(scope, { home, projectRoot });
+  // Kept under the address that a login will see; found out before anything is written.
+  const place = { scope, file: target.file, baseDir: projectRoot };
+  const expanded = secret === undefined ? undefined : expandedSpec(name, raw, place, env);
+  await setServer(target, name, raw, {
     home,
     replace,
     signal,
   });
-  if (secret !== undefined) await core.auth.keepClientSecret(url, secret);
+  if (secret !== undefined && expanded !== undefined && !isStdio(expanded.entry))
+    await core.auth.keepClientSecret(expanded, expanded.entry, secret);
 }
 
 /** Takes an entry out of its file, and back the consent that it had. */

@@ -312,7 +312,7 @@ export class HostCore {
       known: this.#known,
       expand: (spec) => this.inputs.expand(spec, { ask: false }),
       brought: async (spec) => this.options.builtInList?.(spec),
-      principal: (_spec, entry) => this.auth.principal(entry),
+      principal: (spec, entry) => this.auth.principal(spec, entry),
       capabilities: JSON.stringify(this.#questions.capabilities),
       warn: (server, message) => this.log(server, 'warning', message),
       hidden: this.hidden,
