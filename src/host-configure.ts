@@ -2,12 +2,13 @@
 
 import { describeEntry } from './config/describe.ts';
 import { type EditableScope, editTarget, setServer } from './config/edit.ts';
-import { isStdio, type ServerSpec } from './config/entry.ts';
+import { isForeign, isStdio, type ServerSpec } from './config/entry.ts';
 import { checkNewEntry, expandedSpec, takeClientSecret } from './config/new-entry.ts';
 import { planRemoval } from './config/removal.ts';
 import { PlugboardError } from './errors.ts';
 import type { HostCore } from './host-core.ts';
 import { isRecord } from './lib/json-rpc.ts';
+import { consentTerms } from './policy/consent-terms.ts';
 import { openTrust } from './policy/trust.ts';
 
 /** Where one server is configured, as `get --json` prints it; secret values are replaced by where they stand. */
@@ -15,6 +16,8 @@ export interface ServerOrigin {
   readonly file?: string;
   readonly entry: Readonly<Record<string, unknown>>;
   readonly credentials?: 'keyring' | 'file' | 'env' | 'none';
+  /** What consent to a project's or plugin's entry covers. */
+  readonly terms?: string;
 }
 
 export interface SaveOptions {
@@ -31,6 +34,7 @@ export async function originOf(core: HostCore, spec: ServerSpec): Promise<Server
     ...(spec.file === undefined ? {} : { file: spec.file }),
     entry: describeEntry(spec),
     ...(credentials === undefined ? {} : { credentials }),
+    ...(isForeign(spec) ? { terms: consentTerms(spec) } : {}),
   };
 }
 

@@ -24,14 +24,16 @@ export function checkNewEntry(name: string, raw: unknown, scope: EditableScope):
   );
 }
 
-/** The spec of an entry that is about to be written, with its variables filled in: what its secrets are kept under. */
+/** The address and issuer of an entry that is about to be written, filled in: what its client's secret is kept under. */
 export function expandedSpec(
   name: string,
   raw: Readonly<Record<string, unknown>>,
   place: { readonly scope: EditableScope; readonly file: string; readonly baseDir: string },
   env: Environment,
 ): ServerSpec {
-  const spec = { ...specFromCode(name, raw, place.baseDir), ...place };
+  const { url, oauth } = raw;
+  const bare = oauth === undefined ? { url } : { url, oauth };
+  const spec = { ...specFromCode(name, bare, place.baseDir), ...place };
   return { ...spec, entry: expandEntry(spec, env) };
 }
 
