@@ -3,10 +3,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Account } from './auth/account.ts';
 import type { ServerAuth } from './auth/create.ts';
 import type { AuthEvent } from './auth/events.ts';
 import type { Logins } from './auth/logins.ts';
-import { isStdio, type RemoteEntry, type ServerEntry, type ServerSpec } from './config/entry.ts';
+import { isForeign, isStdio, type RemoteEntry, type ServerEntry, type ServerSpec } from './config/entry.ts';
 import type { Home } from './config/home.ts';
 import { PlugboardError } from './errors.ts';
 import type { Clock } from './lib/clock.ts';
@@ -31,7 +32,7 @@ interface Member {
 export class HostAuth {
   readonly #options: HostAuthOptions;
   readonly #members = new Map<string, Member>();
-  #logins: Promise<Logins> | undefined;
+  readonly #logins = new Map<string, Promise<Logins>>();
 
   constructor(options: HostAuthOptions) {
     this.#options = options;
@@ -58,24 +59,23 @@ export class HostAuth {
    * Who we are to a server, as a text that differs between people and logins, stays the same over renewals,
    * and shows no secret. Costs nothing where there is no login.
    */
-  async principal(entry: ServerEntry): Promise<string> {
+  async principal(spec: ServerSpec, entry: ServerEntry): Promise<string> {
     if (isStdio(entry)) return '';
     const { env, home } = this.#options;
     const names = [entry.bearerTokenEnvVar, ...Object.values(entry.headersFromEnv ?? {})];
     const values = names.map((name) => (name === undefined ? '' : (env[name] ?? '')));
     const hasLogins = existsSync(join(home.run, 'logins'));
-    this.#logins ??= hasLogins ? this.#openLogins() : undefined;
-    const login = hasLogins && URL.canParse(entry.url) ? (await this.#logins)?.principal(entry.url) : '';
+    const login =
+      hasLogins && URL.canParse(entry.url) ? (await this.#loginsOf(spec, entry)).principal(entry.url) : '';
     return createHash('sha256')
       .update(JSON.stringify([values, login]))
       .digest('hex')
       .slice(0, 32);
   }
 
-  /** Puts a client's secret into the keyring (or its fallback) under the server's url. */
-  async keepClientSecret(url: string, secret: string): Promise<void> {
-    this.#logins ??= this.#openLogins();
-    await (await this.#logins).keepClientSecret(url, secret);
+  /** Puts a client's secret into the keyring (or its fallback), for this owner, url and issuer. */
+  async keepClientSecret(spec: ServerSpec, entry: RemoteEntry, secret: string): Promise<void> {
+    await (await this.#loginsOf(spec, entry)).keepClientSecret(entry.url, secret);
   }
 
   drop(name: string): void {
@@ -89,13 +89,15 @@ export class HostAuth {
 
   async close(): Promise<void> {
     for (const name of [...this.#members.keys()]) this.drop(name);
-    (await this.#logins?.catch(() => undefined))?.close();
+    for (const opened of this.#logins.values()) (await opened.catch(() => undefined))?.close();
   }
 
   async #create(spec: ServerSpec, entry: RemoteEntry): Promise<ServerAuth> {
     const { env, home, clock, openUrl, event, changed } = this.#options;
-    this.#logins ??= this.#openLogins();
-    const [{ createServerAuth }, logins] = await Promise.all([import('./auth/create.ts'), this.#logins]);
+    const [{ createServerAuth }, logins] = await Promise.all([
+      import('./auth/create.ts'),
+      this.#loginsOf(spec, entry),
+    ]);
     const { baseDir, projectDir = baseDir } = spec;
     const auth = createServerAuth({
       server: spec.name,
@@ -105,6 +107,7 @@ export class HostAuth {
       helperPlace: async () =>
         (await import('./transport/helper-place.ts')).helperPlace(spec, entry, { env, home }),
       logins,
+      foreign: isForeign(spec),
       clock,
       openUrl,
       onEvent: event,
@@ -113,12 +116,24 @@ export class HostAuth {
     return auth;
   }
 
-  async #openLogins(): Promise<Logins> {
+  /** One set for each owner and issuer; most hosts have one. */
+  async #loginsOf(spec: ServerSpec, entry: RemoteEntry): Promise<Logins> {
+    const { accountOf } = await import('./auth/account.ts');
+    const account = accountOf(spec, entry);
+    const key = JSON.stringify([account.owner, account.issuer]);
+    const known = this.#logins.get(key);
+    if (known !== undefined) return known;
+    const opened = this.#openLogins(account);
+    this.#logins.set(key, opened);
+    return opened;
+  }
+
+  async #openLogins(account: Account): Promise<Logins> {
     const { home, env, clock, notice } = this.#options;
     const [{ Logins }, { openSecrets }] = await Promise.all([
       import('./auth/logins.ts'),
       import('./secrets/store.ts'),
     ]);
-    return new Logins({ home, secrets: openSecrets({ home, env, notice }), clock });
+    return new Logins({ home, secrets: openSecrets({ home, env, notice }), clock, account });
   }
 }

@@ -3,9 +3,8 @@
 import { createHash } from 'node:crypto';
 import { describeEntry } from './config/describe.ts';
 import { type EditableScope, editTarget, setServer } from './config/edit.ts';
-import { isStdio, type ServerSpec } from './config/entry.ts';
-import { expandText } from './config/expand.ts';
-import { checkNewEntry, takeClientSecret } from './config/new-entry.ts';
+import { isForeign, isStdio, type ServerSpec } from './config/entry.ts';
+import { checkNewEntry, expandedSpec, takeClientSecret } from './config/new-entry.ts';
 import { planRemoval } from './config/removal.ts';
 import { markUnapproved } from './config/written-over-api.ts';
 import { PlugboardError } from './errors.ts';
@@ -13,6 +12,7 @@ import type { HostCore } from './host-core.ts';
 import { canonicalJson } from './lib/canonical-json.ts';
 import { isRecord } from './lib/json-rpc.ts';
 import { visibleJson } from './policy/clean.ts';
+import { consentTerms } from './policy/consent-terms.ts';
 import { isUnapproved } from './policy/needs-consent.ts';
 import { approveOwn, openTrust } from './policy/trust.ts';
 
@@ -21,6 +21,8 @@ export interface ServerOrigin {
   readonly file?: string;
   readonly entry: Readonly<Record<string, unknown>>;
   readonly credentials?: 'keyring' | 'file' | 'env' | 'none';
+  /** What consent to a project's or plugin's entry covers. */
+  readonly terms?: string;
   /** Of an entry that came over the management API and waits for a person. */
   readonly unapproved?: Unapproved;
 }
@@ -50,6 +52,7 @@ export async function originOf(core: HostCore, spec: ServerSpec): Promise<Server
     ...(spec.file === undefined ? {} : { file: spec.file }),
     entry: describeEntry(spec),
     ...(credentials === undefined ? {} : { credentials }),
+    ...(isForeign(spec) ? { terms: consentTerms(spec) } : {}),
     ...(isUnapproved(spec) ? { unapproved: shownForApproval(spec) } : {}),
   };
 }
@@ -89,17 +92,21 @@ export async function saveEntry(
   for (const { message } of faults) core.log(name, 'warning', message);
   const { raw, secret } = takeClientSecret(isRecord(entry) ? entry : {});
   const { home, env, config } = core;
-  // Kept under the url that a login will see; found out before anything is written.
-  const url = secret === undefined ? '' : expandText(String(raw['url']), env, { server: name, key: 'url' });
+  const { projectRoot } = config;
+  const target = editTarget(scope, { home, projectRoot });
+  // Kept under the address that a login will see; found out before anything is written.
+  const place = { scope, file: target.file, baseDir: projectRoot };
+  const expanded = secret === undefined ? undefined : expandedSpec(name, raw, place, env);
   const hides = config.servers.some((spec) => spec.name === name);
   const marked = (written: typeof raw, before: unknown): typeof raw => markUnapproved(written, before, hides);
-  await setServer(editTarget(scope, { home, projectRoot: config.projectRoot }), name, raw, {
+  await setServer(target, name, raw, {
     home,
     replace,
     signal,
     finish: unapproved === true && scope !== 'project' ? marked : undefined,
   });
-  if (secret !== undefined) await core.auth.keepClientSecret(url, secret);
+  if (secret !== undefined && expanded !== undefined && !isStdio(expanded.entry))
+    await core.auth.keepClientSecret(expanded, expanded.entry, secret);
 }
 
 /** Takes an entry out of its file, and back the consent that it had. */

@@ -23,9 +23,10 @@ import { type KnownToolsKeeper, openKnownToolsKeeper } from './catalog/known-too
 import { type LastFailures, openLastFailures } from './catalog/last-failures.ts';
 import type { NameForm, Naming } from './catalog/names.ts';
 import { createSearch, type Search } from './catalog/search-view.ts';
+import type { ServerEntry, ServerSpec } from './config/entry.ts';
 import { findHome, type Home, homeAt } from './config/home.ts';
 import { DEFAULT_FIRST_LIST_WAIT_MS, limitsFor, maxOutputTokens } from './config/limits.ts';
-import { type LoadedConfig, loadConfig } from './config/load.ts';
+import type { LoadedConfig } from './config/load.ts';
 import type { Connection } from './connection/connection.ts';
 import type { ConnectionContext } from './connection/context.ts';
 import type { LogLevel } from './connection/log-gate.ts';
@@ -49,9 +50,11 @@ import { Emitter } from './lib/emitter.ts';
 import { readVersion } from './lib/version.ts';
 import type { Authority } from './policy/admit.ts';
 import { clean } from './policy/clean.ts';
+import { loadEffective, withConsent } from './policy/effective.ts';
 import { createHiddenReport, type HiddenReport } from './policy/hidden-report.ts';
 import { openPins, type Pins } from './policy/pins-store.ts';
 import { checkStillAdmitted } from './policy/still-admitted.ts';
+import { waitingFor } from './policy/waiting.ts';
 import { createTransport, fallsBackToSse } from './transport/create.ts';
 import type { Reaper } from './transport/reaper.ts';
 import { confined } from './transport/sandbox.ts';
@@ -98,6 +101,8 @@ export class HostCore {
   /** The newest configuration; replaced whole by a reload. */
   config: LoadedConfig;
   sandboxState: unknown;
+  /** Called when a server that hides another one may no longer start; set by the owner of the set of servers. */
+  consentLost: () => void = () => {};
   readonly #verdicts: Verdicts;
   readonly #cache: CatalogCache;
   readonly #known: KnownToolsKeeper;
@@ -121,7 +126,9 @@ export class HostCore {
     const home = options.home === undefined ? findHome(env) : homeAt(resolve(options.home));
     const cwd = options.cwd ?? process.cwd();
     const [config, verdicts, pins, failures] = await Promise.all([
-      options.config ?? loadConfig({ cwd, home, code: options.servers, builtIn: options.builtIn }),
+      options.config === undefined
+        ? loadEffective({ cwd, home, env, code: options.servers, builtIn: options.builtIn })
+        : withConsent(options.config, { home, env }),
       openVerdicts(home, clock),
       openPins(home),
       openLastFailures(home, clock),
@@ -216,6 +223,7 @@ export class HostCore {
     return reportOf(
       connection,
       listing,
+      waitingFor(connection.name, this.config),
       this.work.twinsOf(connection),
       (twin) => this.work.berths.reasonOf(twin) ?? 'state',
     );
@@ -337,7 +345,7 @@ export class HostCore {
       known: this.#known,
       expand: (spec) => this.inputs.expand(spec, { ask: false }),
       brought: async (spec) => this.options.builtInList?.(spec),
-      principal: (_spec, entry) => this.auth.principal(entry),
+      principal: (spec, entry) => this.auth.principal(spec, entry),
       capabilities: JSON.stringify(this.#questions.capabilities),
       warn: (server, message) => this.log(server, 'warning', message),
       hidden: this.hidden,
@@ -390,7 +398,7 @@ export class HostCore {
       verdicts: this.#verdicts,
       expand: (spec) => this.inputs.expandForStart(spec),
       transport: async (spec, entry, choice) => {
-        await checkStillAdmitted(this.inputs.filledIn(spec, entry), this);
+        await this.#checkAdmission(spec, entry);
         return options.borrow?.(spec, entry) ?? this.#ownTransport(spec, entry, choice);
       },
       fallsBackToSse,
@@ -423,7 +431,7 @@ export class HostCore {
 
   readonly #ownTransport: ConnectionContext['transport'] = async (spec, entry, choice) => {
     const { options, env, clock } = this;
-    await checkStillAdmitted(this.inputs.filledIn(spec, entry), this);
+    await this.#checkAdmission(spec, entry);
     const shared = options.daemon ? await import('./host-shared.ts') : undefined;
     return (
       options.openTransport?.(spec.name) ??
@@ -441,6 +449,16 @@ export class HostCore {
       })
     );
   };
+
+  /** An entry that has lost its consent gives its name back to the one that it replaced. */
+  async #checkAdmission(spec: ServerSpec, entry: ServerEntry): Promise<void> {
+    try {
+      await checkStillAdmitted(this.inputs.filledIn(spec, entry), this);
+    } catch (error) {
+      if (this.config.shadowed.some(({ name }) => name === spec.name)) this.consentLost();
+      throw error;
+    }
+  }
 
   #changed(connection: Connection): void {
     if (connection.state.status === 'connected') {
@@ -492,7 +510,8 @@ export class HostCore {
       outputs: createOutputFiles(this.home.outputs, this.clock),
       maxOutputTokens: maxOutputTokens(this.env),
       model: this.options.model ?? {},
-      allowAlways: async (name) => (await import('./config/allow.ts')).allowAlways(this.home, name),
+      allowAlways: async (spec, rule) =>
+        (await import('./config/allow.ts')).allowAlways(this.home, spec, rule),
     };
   }
 

@@ -9,6 +9,7 @@ import type { Era } from './connection/eras.ts';
 import type { LogLevel } from './connection/log-gate.ts';
 import type { Status } from './connection/state.ts';
 import type { ErrorCode } from './errors.ts';
+import type { Waiting } from './policy/waiting.ts';
 
 /** A server as `list --json` prints it. */
 export interface ServerReport {
@@ -32,12 +33,15 @@ export interface ServerReport {
   /** The same with the reason for each. */
   readonly dedicated?: readonly { readonly pid: number; readonly reason: DedicatedReason }[];
   readonly quarantined?: readonly { readonly tool: string; readonly reason: string }[];
+  /** An entry of a project or plugin with the same name that would be used instead if it were approved. */
+  readonly waiting?: Waiting;
 }
 
 /** `twins`: processes that work for one session each; `reasonOf`: why each was started. */
 export function reportOf(
   connection: Connection,
   listing: ServerListing | undefined,
+  waiting?: Waiting,
   twins: readonly Connection[] = [],
   reasonOf: (twin: Connection) => DedicatedReason = () => 'state',
 ): ServerReport {
@@ -58,6 +62,7 @@ export function reportOf(
     ...(pid === undefined ? {} : { pid }),
     ...(dedicated.length === 0 ? {} : { ownPids: dedicated.map((each) => each.pid), dedicated }),
     ...(quarantined.length === 0 ? {} : { quarantined }),
+    ...(waiting === undefined ? {} : { waiting }),
   };
 }
 

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { specFromCode } from './config/code-spec.ts';
 import type { ServerEntry, ServerSpec } from './config/entry.ts';
 import { keepUnreadable } from './config/keep.ts';
-import { type LoadedConfig, loadConfig } from './config/load.ts';
+import type { LoadedConfig } from './config/load.ts';
 import { watchFiles } from './config/watch.ts';
 import type { Connection } from './connection/connection.ts';
 import type { Admitted } from './connection/pool.ts';
@@ -15,6 +15,8 @@ import { type Starting, startAll } from './host-start.ts';
 import { makeFolder } from './lib/make-folder.ts';
 import { nearest } from './lib/nearest.ts';
 import { admit, shieldedByRule } from './policy/admit.ts';
+import { loadEffective, withConsent } from './policy/effective.ts';
+import { isRequired } from './policy/required.ts';
 import { openTrust } from './policy/trust.ts';
 
 export class HostServers {
@@ -31,6 +33,7 @@ export class HostServers {
   constructor(core: HostCore) {
     this.#core = core;
     this.#which = core.options.connect ?? 'lifecycle';
+    core.consentLost = () => this.#follow();
   }
 
   /** Puts the configured servers in place and begins to start them. */
@@ -59,7 +62,7 @@ export class HostServers {
   async requiredReady(which: 'all' | 'unknown'): Promise<void> {
     const { pool } = this.#core;
     const applies = ({ name }: Connection): boolean => which === 'all' || !this.#core.isKnown(name);
-    const needed = pool.all().filter((each) => each.spec.entry.required === true && applies(each));
+    const needed = pool.all().filter((each) => isRequired(each.spec, each.state.status) && applies(each));
     await Promise.all(needed.map((connection) => connection.connect().catch(() => {})));
     this.#checkRequired(applies);
   }
@@ -134,9 +137,10 @@ export class HostServers {
     const added = await this.#change(async () => {
       if (this.#closed) return [];
       const { cwd = process.cwd(), servers, builtIn } = core.options;
-      const loaded = read ?? (await loadConfig({ cwd, home: core.home, code: servers, builtIn }));
+      const { home, env } = core;
+      const loaded = read ?? (await loadEffective({ cwd, home, env, code: servers, builtIn }));
       const watched = core.config.files;
-      core.config = keepUnreadable(core.config, loaded);
+      core.config = await withConsent(keepUnreadable(core.config, loaded), { home, env });
       if (core.options.watch !== false && !isDeepStrictEqual(watched, core.config.files)) await this.#watch();
       const changed = await core.pool.apply(await this.#admitted());
       for (const name of changed.removed) {
@@ -233,11 +237,14 @@ export class HostServers {
     // A folder that does not exist yet cannot be watched, and this one is ours to make.
     await makeFolder(home.dir, 0o700).catch(() => {});
     this.#unwatch();
-    this.#unwatch = watchFiles([...config.files, home.trust, home.pins], clock, () => {
-      this.reload().catch((error: unknown) => {
-        const { message } = asPlugboardError(error);
-        this.#core.log(undefined, 'error', `reading the configuration again: ${message}`);
-      });
+    this.#unwatch = watchFiles([...config.files, home.trust, home.pins], clock, () => this.#follow());
+  }
+
+  /** Reads the configuration again without a caller who could be told of a failure. */
+  #follow(): void {
+    this.reload().catch((error: unknown) => {
+      const { message } = asPlugboardError(error);
+      this.#core.log(undefined, 'error', `reading the configuration again: ${message}`);
     });
   }
 }
@@ -245,5 +252,5 @@ export class HostServers {
 function isMissing({ spec, state }: Connection): boolean {
   // What the person switched off is not missed.
   const isFine = ['connected', 'idle', 'disabled'].includes(state.status);
-  return spec.entry.required === true && !isFine;
+  return isRequired(spec, state.status) && !isFine;
 }

@@ -88,7 +88,7 @@ export class ServerDetail {
     );
   }
 
-  drawReason({ error, status, quarantined = [] }) {
+  drawReason({ error, status, waiting, quarantined = [] }) {
     const tone = STATUS[status]?.[0] === 'bad' ? 'bad' : 'warn';
     replace(
       this.reason,
@@ -102,6 +102,9 @@ export class ServerDetail {
               ? ''
               : h('details', h('summary', 'What it wrote to stderr'), h('pre.text', error.stderr)),
           ),
+      waiting === undefined
+        ? ''
+        : h('div.callout.warn', h('p', waiting.error.message), h('p.hint', waiting.error.hint)),
       ...quarantined.map(({ tool, reason }) =>
         h('div.callout.warn', h('p', `The tool ${tool} is left out: ${reason}`)),
       ),
@@ -163,12 +166,13 @@ export class ServerDetail {
       return;
     }
     await this.drawHeld();
-    const { file, entry, unapproved } = this.origin;
+    const { file, entry, terms, unapproved } = this.origin;
     this.drawApproval(unapproved);
     replace(
       this.config,
       file === undefined ? h('p.hint', 'For this run only; it is in no file.') : h('p.hint', h('code', file)),
       jsonTree(entry, { open: true }),
+      terms === undefined ? '' : h('p.hint', terms),
     );
     const { report } = this;
     if (report === undefined) return;

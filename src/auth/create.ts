@@ -33,6 +33,8 @@ export interface ServerAuthOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Where and with which environment a headersHelper runs; unless given, as we do. */
   readonly helperPlace?: (() => Promise<HelperPlace>) | undefined;
+  /** An entry of a project or plugin: endpoints that it names may not be inside the network. */
+  readonly foreign?: boolean | undefined;
   readonly logins: Logins;
   readonly clock: Clock;
   /** How a login reaches the person's browser; the system's own way unless given. */
@@ -94,7 +96,7 @@ class RemoteAuth implements ServerAuth {
     const oauth: OAuthDetails = typeof entry.oauth === 'object' ? entry.oauth : {};
     const grant = entry.oauth === false ? undefined : parseGrant(server, oauth);
     const given = [oauth.authorizationUrl, oauth.tokenUrl].filter((url) => url !== undefined);
-    const trusted = [...given, ...trustedByGrant(grant)];
+    const trusted = options.foreign === true ? [] : [...given, ...trustedByGrant(grant)];
     const kept = new Map<string, AddressClass>();
     const fetch = (signal: AbortSignal | undefined): EgressFetch =>
       egressFetch({ server: entry.url, trusted, kept, signal, resolve: options.resolve });

@@ -97,6 +97,7 @@ export async function beginLogin(
   await savePending(await logins.openFolder(), {
     version: 1,
     url: canonicalUrl(url),
+    account: logins.keyOf(url),
     state,
     verifier: started.codeVerifier,
     redirectUri,
@@ -120,7 +121,7 @@ export async function finishLogin(
   signal: AbortSignal | undefined,
 ): Promise<StoredLogin> {
   const { server, url, logins, clock } = context;
-  const pending = await takePending(logins.folder, answer.state, canonicalUrl(url), clock.now());
+  const pending = await takePending(logins.folder, answer.state, logins.keyOf(url), clock.now());
   if (pending === undefined) {
     throw authFailed(
       server,

@@ -1,4 +1,4 @@
-/** All logins of one home folder: kept in the secret store, changed under a lock, noticed by other processes. */
+/** The logins of one owner in one home folder: kept in the secret store, changed under a lock, noticed by other processes. */
 
 import { randomBytes } from 'node:crypto';
 import { constants, type FSWatcher, statSync, watch } from 'node:fs';
@@ -11,8 +11,9 @@ import { isRecord } from '../lib/json-rpc.ts';
 import { withFileLock } from '../lib/locked-file.ts';
 import { makeFolder, makeFolderSync } from '../lib/make-folder.ts';
 import type { SecretHome, SecretPlace, SecretStore } from '../secrets/store.ts';
+import { type Account, clientKeyOf, loginKeyOf, OWN_ACCOUNT } from './account.ts';
 import { NOTHING_WANTED, type Wanted } from './challenge.ts';
-import { canonicalUrl, parseLogin, type StoredLogin, serializeLogin, urlKey } from './stored-login.ts';
+import { canonicalUrl, parseLogin, type StoredLogin, serializeLogin } from './stored-login.ts';
 
 /** A token request takes at most 30 s and two of them can stand before us. */
 const LOCK_WAIT_MS = 75_000;
@@ -40,6 +41,8 @@ export interface LoginsOptions {
   readonly home: SecretHome;
   readonly secrets: SecretStore;
   readonly clock: Clock;
+  /** Whose logins; default: the person's own. */
+  readonly account?: Account | undefined;
 }
 
 export class Logins {
@@ -47,6 +50,7 @@ export class Logins {
   readonly folder: string;
   readonly #secrets: SecretStore;
   readonly #clock: Clock;
+  readonly #account: Account;
   readonly #watched = new Map<string, Set<() => void>>();
   readonly #seen = new Map<string, string>();
   #watcher: FSWatcher | undefined;
@@ -57,10 +61,16 @@ export class Logins {
     this.folder = join(options.home.run, 'logins');
     this.#secrets = options.secrets;
     this.#clock = options.clock;
+    this.#account = options.account ?? OWN_ACCOUNT;
+  }
+
+  /** Differs between owners that use the same url. */
+  keyOf(url: string): string {
+    return loginKeyOf(this.#account, url);
   }
 
   async read(url: string): Promise<StoredLogin | undefined> {
-    return parseLogin(await this.#secrets.get(loginKey(url)), url);
+    return parseLogin(await this.#secrets.get(this.#loginKey(url)), url);
   }
 
   /**
@@ -68,16 +78,16 @@ export class Logins {
    * folder was cleared it is wrong, and the first refusal makes us look in the store after all.
    */
   mayHave(url: string): boolean {
-    return this.#stampOf(stampFile(url, 'renewal')) !== '';
+    return this.#stampOf(this.#stampFile(url, 'renewal')) !== '';
   }
 
   /** Differs from login to login and stays the same over renewals: whose answers a cache may give to whom. */
   principal(url: string): string {
-    return this.#stampOf(stampFile(url, 'login'));
+    return this.#stampOf(this.#stampFile(url, 'login'));
   }
 
   place(url: string): Promise<SecretPlace | undefined> {
-    return this.#secrets.place(loginKey(url));
+    return this.#secrets.place(this.#loginKey(url));
   }
 
   /** Runs `work` while no other process can refresh or replace this login. */
@@ -85,12 +95,12 @@ export class Logins {
     const held: HeldLogin = {
       read: () => this.read(url),
       write: async (login, change) => {
-        const place = await this.#secrets.set(loginKey(url), serializeLogin(login));
+        const place = await this.#secrets.set(this.#loginKey(url), serializeLogin(login));
         await this.#stamp(url, change);
         return place;
       },
       erase: async () => {
-        const erased = await this.#secrets.delete(loginKey(url));
+        const erased = await this.#secrets.delete(this.#loginKey(url));
         if (erased) await this.#stamp(url, 'login');
         return erased;
       },
@@ -108,16 +118,27 @@ export class Logins {
   }
 
   /** The secret of a client that the person registered, asked for once and kept out of every file of ours. */
-  clientSecret(url: string): Promise<string | undefined> {
-    return this.#secrets.get(clientKey(url));
+  async clientSecret(url: string): Promise<string | undefined> {
+    const secret = await this.#secrets.get(this.#clientKey(url));
+    if (secret !== undefined || this.#account.owner !== '') return secret;
+    return this.#unboundSecret(url);
+  }
+
+  /** A secret that an earlier version kept by the url alone: for the issuer that it has been used with, if any. */
+  async #unboundSecret(url: string): Promise<string | undefined> {
+    const { issuer, tokenUrl } = this.#account;
+    if (issuer === undefined) return undefined;
+    const stored = await this.read(url);
+    if (stored !== undefined && stored.endpoints.token !== tokenUrl) return undefined;
+    return this.#secrets.get(`client:${clientKeyOf(OWN_ACCOUNT, url)}`);
   }
 
   async keepClientSecret(url: string, secret: string): Promise<SecretPlace> {
-    return this.#secrets.set(clientKey(url), secret);
+    return this.#secrets.set(this.#clientKey(url), secret);
   }
 
   async forgetClientSecret(url: string): Promise<boolean> {
-    return this.#secrets.delete(clientKey(url));
+    return this.#secrets.delete(this.#clientKey(url));
   }
 
   /** Keeps what a server asked for, so that a login in another process asks for the same. No secret is in it. */
@@ -154,7 +175,7 @@ export class Logins {
 
   /** Calls back after each change of this kind, by this process or any other; a login is a renewal as well. */
   watch(url: string, change: Change, changed: () => void): () => void {
-    const file = stampFile(url, change);
+    const file = this.#stampFile(url, change);
     const set = this.#watched.get(file) ?? new Set();
     set.add(changed);
     this.#watched.set(file, set);
@@ -190,8 +211,8 @@ export class Logins {
 
   async #stamp(url: string, change: Change): Promise<void> {
     const text = String(this.#clock.now());
-    await this.#put(join(this.folder, stampFile(url, 'renewal')), text);
-    if (change === 'login') await this.#put(join(this.folder, stampFile(url, 'login')), text);
+    await this.#put(join(this.folder, this.#stampFile(url, 'renewal')), text);
+    if (change === 'login') await this.#put(join(this.folder, this.#stampFile(url, 'login')), text);
   }
 
   async #put(file: string, text: string): Promise<void> {
@@ -203,7 +224,7 @@ export class Logins {
   }
 
   #path(url: string, kind: 'lock' | 'challenge'): string {
-    return join(this.folder, `${urlKey(url)}.${kind}`);
+    return join(this.folder, `${this.keyOf(url)}.${kind}`);
   }
 
   #startWatching(): void {
@@ -253,16 +274,16 @@ export class Logins {
       return '';
     }
   }
-}
 
-function stampFile(url: string, change: Change): string {
-  return `${urlKey(url)}.${STAMPS[change]}`;
-}
+  #stampFile(url: string, change: Change): string {
+    return `${this.keyOf(url)}.${STAMPS[change]}`;
+  }
 
-function loginKey(url: string): string {
-  return `login:${urlKey(url)}`;
-}
+  #loginKey(url: string): string {
+    return `login:${this.keyOf(url)}`;
+  }
 
-function clientKey(url: string): string {
-  return `client:${urlKey(url)}`;
+  #clientKey(url: string): string {
+    return `client:${clientKeyOf(this.#account, url)}`;
+  }
 }

@@ -12,6 +12,8 @@ const SUFFIX = '.pending';
 export interface PendingLogin {
   readonly version: 1;
   readonly url: string;
+  /** Whose login it is going to be: see `Logins.keyOf`. */
+  readonly account: string;
   readonly state: string;
   readonly verifier: string;
   readonly redirectUri: string;
@@ -37,7 +39,7 @@ export async function savePending(folder: string, pending: PendingLogin): Promis
 export async function takePending(
   folder: string,
   state: string,
-  url: string,
+  account: string,
   now: number,
 ): Promise<PendingLogin | undefined> {
   const file = fileFor(folder, state);
@@ -45,7 +47,7 @@ export async function takePending(
   if (text === undefined) return undefined;
   const value = parse(text);
   // Another server's login stays where it is: its own answer may still come.
-  if (value === undefined || value.url !== url || value.state !== state) return undefined;
+  if (value === undefined || value.account !== account || value.state !== state) return undefined;
   const taken = await unlink(file).then(
     () => true,
     () => false,

@@ -52,7 +52,8 @@ export async function approveOwn(
     signal,
   });
   if (granted !== 'allow') session.allowed.add(names.rule);
-  if (granted === 'allow-always') await context.allowAlways(names.rule);
+  if (granted === 'allow-always')
+    await context.allowAlways({ name: OWN, scope: 'code', baseDir: '' }, names.rule);
 }
 
 function namesOf(tool: string): RuleNames {

@@ -1,23 +1,26 @@
 /** Lets a call through, asks the person, or refuses (CAL-2). What is decided is in `policy/approval.ts`. */
 
+import { ownerOf } from '../config/owner.ts';
+import { allowPlace, permissionsFor } from '../config/rules.ts';
 import { PlugboardError } from '../errors.ts';
 import { signalOf } from '../lib/cancellation.ts';
-import { decideApproval } from '../policy/approval.ts';
+import { approvalMode, decideApproval, sessionRule } from '../policy/approval.ts';
 import { askPerson } from './ask-person.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { settingsOf, toolSettings } from './settings.ts';
 
 export const approve: Stage = (context, next) => (call) => {
-  const { tool, entry } = settingsOf(call);
+  const { tool, entry, connection } = settingsOf(call);
+  const { spec } = connection;
   const settings = context.settings();
   const decision = decideApproval({
     names: context.snapshot().ruleNames(tool),
-    approval:
-      toolSettings(context, call)?.approval ?? entry.approval ?? settings.defaults?.approval ?? 'auto',
-    permissions: settings.permissions ?? {},
+    approval: approvalMode(spec, toolSettings(context, call)?.approval, settings),
+    permissions: permissionsFor(spec, settings),
     hints: tool.annotations,
     trusted: entry.trusted === true,
     sessionAllows: call.session.allowed,
+    owner: ownerOf(spec),
   });
   switch (decision.kind) {
     case 'pass':
@@ -38,7 +41,8 @@ export const approve: Stage = (context, next) => (call) => {
 };
 
 async function ask(context: CallContext, call: Call, reason: string, next: Handler): ReturnType<Handler> {
-  const { tool } = settingsOf(call);
+  const { tool, connection } = settingsOf(call);
+  const { spec } = connection;
   const { rule } = context.snapshot().ruleNames(tool);
   const { session } = call;
   if (session.approve === undefined) call.decision = 'nobody to ask';
@@ -53,14 +57,14 @@ async function ask(context: CallContext, call: Call, reason: string, next: Handl
     },
     subject: call.name,
     undone: 'called',
-    hint: `Nobody can be asked here. To allow it, add ${JSON.stringify(rule)} to permissions.allow in config.json.`,
+    hint: `Nobody can be asked here. To allow it, add ${JSON.stringify(rule)} to ${allowPlace(spec)} in config.json.`,
     signal: signalOf(call),
     answered: (answer) => {
       call.decision = `asked: ${answer}`;
     },
   });
-  if (granted !== 'allow') session.allowed.add(rule);
-  if (granted === 'allow-always') await context.allowAlways(rule);
+  if (granted !== 'allow') session.allowed.add(sessionRule({ rule }, ownerOf(spec)));
+  if (granted === 'allow-always') await context.allowAlways(spec, rule);
   return next(call);
 }
 

@@ -6,7 +6,7 @@ import type { Habits } from '../catalog/habits.ts';
 import type { NameForm } from '../catalog/names.ts';
 import type { Search } from '../catalog/search-view.ts';
 import type { Tool } from '../catalog/tool.ts';
-import type { Settings } from '../config/entry.ts';
+import type { ServerSpec, Settings } from '../config/entry.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { Params, Progress } from '../connection/peer.ts';
 import type { Board } from '../connection/questions-board.ts';
@@ -108,7 +108,7 @@ export interface CallContext {
   /** What the model can take; what is not said, it can. */
   readonly model: { readonly images?: boolean; readonly audio?: boolean };
   /** Keeps an "always" answer, so that the next host knows it too. */
-  readonly allowAlways: (name: string) => Promise<void>;
+  readonly allowAlways: (spec: Identity, rule: string) => Promise<void>;
 }
 
 export type Handler = (call: Call) => Promise<ShapedResult>;

@@ -4,11 +4,13 @@ import { knownCount } from '../catalog/known-tools.ts';
 import { describeEntry, transportOf } from '../config/describe.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import type { PlugboardError } from '../errors.ts';
 import type { ServerReport } from '../host-report.ts';
 import { type Authority, admit } from '../policy/admit.ts';
 import { needsConsent } from '../policy/needs-consent.ts';
 import type { TrustVerdict } from '../policy/trust.ts';
+import { waitingFor } from '../policy/waiting.ts';
 import type { Context } from './verb.ts';
 
 type Verdicts = ReadonlyMap<string, TrustVerdict>;
@@ -25,8 +27,13 @@ export async function trustVerdicts(specs: readonly ServerSpec[], context: Conte
 export function configuredReport(
   spec: ServerSpec,
   verdicts: Verdicts,
-  { authority, home }: { readonly authority: Authority; readonly home: Home },
+  {
+    authority,
+    home,
+    config,
+  }: { readonly authority: Authority; readonly home: Home; readonly config: LoadedConfig },
 ): ServerReport {
+  const waiting = waitingFor(spec.name, config);
   const admission = admit(spec, verdicts.get(spec.name), authority);
   return {
     name: spec.name,
@@ -35,6 +42,7 @@ export function configuredReport(
     status: admission.status,
     ...('error' in admission ? { error: errorOf(admission.error) } : {}),
     tools: admission.status === 'idle' ? knownCount(home, spec) : 0,
+    ...(waiting === undefined ? {} : { waiting }),
   };
 }
 

@@ -1,24 +1,48 @@
-/** Consent to servers that a project brings along: shown whole, asked about, recorded (POL-2, A13). */
+/** Consent to servers of projects and plugins: shown whole, asked about, recorded (POL-2, A13). */
 
-import type { ServerSpec } from '../config/entry.ts';
+import { isForeign, type ServerSpec } from '../config/entry.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { reveal } from '../policy/clean.ts';
+import { consentTerms, replacedBy } from '../policy/consent-terms.ts';
 import { runsInProject } from '../policy/needs-consent.ts';
-import { openTrust, type TrustVerdict } from '../policy/trust.ts';
+import { openTrust, shownInputs, type TrustVerdict } from '../policy/trust.ts';
+import { WORKSPACE_NAME } from '../workspace/entry.ts';
 import { confirm } from './ask.ts';
-import { pairLines, recordPairs } from './entry-lines.ts';
+import { type Pair, pairLines, recordPairs } from './entry-lines.ts';
 import type { Context } from './verb.ts';
 
 /** Everything that decides what would run, nothing hidden: what cannot be seen is written out. */
-export function describeForConsent(spec: ServerSpec, verdict: TrustVerdict | undefined): string {
+export function describeForConsent(
+  spec: ServerSpec,
+  verdict: TrustVerdict | undefined,
+  replaced: string | undefined,
+): string {
   const from = spec.file === undefined ? [] : [['from', reveal(spec.file)] as const];
   const changes = (verdict?.changes ?? []).map(
     ({ path, before, after }) => `    ${reveal(path)}: ${shown(before)} → ${shown(after)}`,
   );
   return [
-    ...pairLines([...recordPairs(spec.raw), ...from]),
+    ...pairLines([...recordPairs(spec.raw), ...inputPairs(spec), ...from]),
     ...(changes.length === 0 ? [] : ['  changed since it was trusted:', ...changes]),
+    ...(replaced === undefined ? [] : [`  This replaces ${reveal(replaced)}.`]),
+    `  ${consentTerms(spec)}`,
   ].join('\n');
+}
+
+/** The questions that the entry refers to: their defaults and options are part of what runs. */
+function inputPairs(spec: ServerSpec): Pair[] {
+  return Object.entries(shownInputs(spec) ?? {}).map(([id, question], at) => [
+    at === 0 ? 'inputs' : '',
+    `${reveal(id)}: ${reveal(canonicalJson(question))}`,
+  ]);
+}
+
+/** The server that an entry takes the place of once it is approved: of the person, or the built-in one. */
+export function replacedServer(spec: ServerSpec, config: LoadedConfig): string | undefined {
+  if (!isForeign(spec)) return undefined;
+  const isBuiltIn = spec.name === WORKSPACE_NAME && config.settings.workspace !== false;
+  return replacedBy(spec, config) ?? (isBuiltIn ? `the built-in ${WORKSPACE_NAME}` : undefined);
 }
 
 function shown(value: unknown): string {
@@ -36,10 +60,13 @@ export async function askForTrust(
   context: Context,
   spec: ServerSpec,
   verdict: TrustVerdict | undefined,
+  replaced?: string,
 ): Promise<boolean> {
   const { output } = context;
   const why = verdict?.state === 'changed' ? 'has changed since you trusted it' : originOf(spec);
-  output.note(`${output.notePaint.strong(reveal(spec.name))} ${why}:\n${describeForConsent(spec, verdict)}`);
+  output.note(
+    `${output.notePaint.strong(reveal(spec.name))} ${why}:\n${describeForConsent(spec, verdict, replaced)}`,
+  );
   const question = runsInProject(spec)
     ? `Let ${reveal(spec.name)} run in ${reveal(spec.baseDir)}, with the code that is there?`
     : `Trust ${reveal(spec.name)} and let it run on this machine?`;

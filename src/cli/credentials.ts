@@ -2,8 +2,9 @@
 
 import type { CredentialPlace } from '../auth/credential-place.ts';
 import type { Logins } from '../auth/logins.ts';
-import { isStdio, type ServerSpec } from '../config/entry.ts';
+import { isStdio, type RemoteEntry, type ServerSpec } from '../config/entry.ts';
 import { expandEntry } from '../config/expand.ts';
+import { PlugboardError } from '../errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Context } from './verb.ts';
 
@@ -19,7 +20,7 @@ export async function placeOfCredentials(
     const entry = expandEntry(spec, context.env);
     if (isStdio(entry)) return undefined;
     return await credentialPlace(entry, context.env, async () => {
-      logins = await openLogins(context);
+      logins = await openLogins(context, spec, entry);
       return logins;
     });
   } catch {
@@ -29,26 +30,29 @@ export async function placeOfCredentials(
   }
 }
 
-/** Puts a client's secret into the keyring (or its fallback) under the server's url. */
+/** Puts a client's secret into the keyring (or its fallback), for this owner, url and issuer; `spec`: as expanded. */
 export async function keepClientSecret(
   context: Context,
-  url: string,
+  spec: ServerSpec,
   secret: string,
 ): Promise<'keyring' | 'file'> {
-  const logins = await openLogins(context);
+  const { entry } = spec;
+  if (isStdio(entry)) throw new PlugboardError('USAGE', `${spec.name} has no address to log in to`);
+  const logins = await openLogins(context, spec, entry);
   try {
-    return await logins.keepClientSecret(url, secret);
+    return await logins.keepClientSecret(entry.url, secret);
   } finally {
     logins.close();
   }
 }
 
-async function openLogins(context: Context): Promise<Logins> {
+async function openLogins(context: Context, spec: ServerSpec, entry: RemoteEntry): Promise<Logins> {
   const { home, env, output } = context;
-  const [{ Logins }, { openSecrets }] = await Promise.all([
+  const [{ Logins }, { accountOf }, { openSecrets }] = await Promise.all([
     import('../auth/logins.ts'),
+    import('../auth/account.ts'),
     import('../secrets/store.ts'),
   ]);
   const secrets = openSecrets({ home, env, notice: (message) => output.note(message) });
-  return new Logins({ home, secrets, clock: systemClock });
+  return new Logins({ home, secrets, clock: systemClock, account: accountOf(spec, entry) });
 }

@@ -1,7 +1,7 @@
 /** Writes the servers and inputs of an import into the configuration. */
 
 import { editTarget, setServer } from '../config/edit.ts';
-import { expandText } from '../config/expand.ts';
+import { expandedSpec } from '../config/new-entry.ts';
 import { asPlugboardError } from '../errors.ts';
 import { clean } from '../policy/clean.ts';
 import { keepClientSecret } from './credentials.ts';
@@ -25,8 +25,8 @@ async function writeServer(context: Context, projectRoot: string, server: Planne
   await setServer(target, found.name, raw, { home, signal, replace: server.action === 'replace' });
   if (clientSecret === undefined) return;
   try {
-    const url = expandText(String(raw['url']), env, { server: found.name, key: 'url' });
-    await keepClientSecret(context, url, clientSecret);
+    const place = { scope, file: target.file, baseDir: projectRoot };
+    await keepClientSecret(context, expandedSpec(found.name, raw, place, env), clientSecret);
   } catch (thrown) {
     // The server is written; without a variable of its address there is no key to store the secret under.
     const { message } = asPlugboardError(thrown);

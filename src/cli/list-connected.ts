@@ -3,6 +3,7 @@
 import type { LoadedConfig } from '../config/load.ts';
 import { EXIT_STATUS } from '../errors.ts';
 import type { ServerReport } from '../host-report.ts';
+import { isRequired } from '../policy/required.ts';
 import { LiveBlock } from './live-block.ts';
 import { reportLines, rowLayout, summary } from './report-lines.ts';
 import type { Context } from './verb.ts';
@@ -83,12 +84,11 @@ function missesRequired(
   config: LoadedConfig,
   servers: readonly ServerReport[],
 ): boolean {
-  const required = new Set(
-    config.servers.filter(({ entry }) => entry.required === true).map(({ name }) => name),
-  );
-  const missing = servers.filter(
-    ({ name, status }) => required.has(name) && status !== 'connected' && status !== 'disabled',
-  );
+  const specs = new Map(config.servers.map((spec) => [spec.name, spec]));
+  const missing = servers.filter(({ name, status }) => {
+    const spec = specs.get(name);
+    return spec !== undefined && isRequired(spec, status) && status !== 'connected' && status !== 'disabled';
+  });
   if (missing.length === 0) return false;
   const names = missing.map(({ name }) => name).join(', ');
   if (!output.json) output.note(`${output.notePaint.bad('error:')} required but not connected: ${names}`);

@@ -1,7 +1,7 @@
 /** `plugboard` alone on a terminal: how things stand, from files alone, and the next sensible command. */
 
-import { loadConfig } from '../config/load.ts';
 import type { ServerReport } from '../host-report.ts';
+import { loadEffective } from '../policy/effective.ts';
 import { configuredReport, trustVerdicts } from './config-report.ts';
 import type { Output } from './output.ts';
 import { noteProblems } from './problems.ts';
@@ -15,10 +15,10 @@ const MIN_ROWS = 5;
 
 export async function overview(context: Context): Promise<number> {
   const { output, cwd, home, extra } = context;
-  const config = await loadConfig({ cwd, home, extra });
+  const config = await loadEffective({ cwd, home, env: context.env, extra });
   const verdicts = await trustVerdicts(config.servers, context);
   const authority = { managed: config.managed, env: context.env };
-  const reports = config.servers.map((spec) => configuredReport(spec, verdicts, { authority, home }));
+  const reports = config.servers.map((spec) => configuredReport(spec, verdicts, { authority, home, config }));
   noteProblems(config.problems, output);
   const advice = nextStep(reports, config.problems.length > 0);
   output.line(

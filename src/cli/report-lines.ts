@@ -105,6 +105,10 @@ function details(report: ServerReport, output: Output): string[] {
       lines.push(paint.faint(room === undefined ? `│ ${line}` : cut(`│ ${line}`, room)));
     }
   }
+  if (report.waiting !== undefined) {
+    const { message, hint } = report.waiting.error;
+    lines.push(...wrapped(message).map(paint.warn), ...wrapped(`hint: ${hint}`));
+  }
   for (const { tool, reason } of report.quarantined ?? []) {
     lines.push(...wrapped(`left out ${tool}: ${reason}`).map(paint.warn));
   }

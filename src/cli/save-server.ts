@@ -2,10 +2,9 @@
 
 import { type EditableScope, editTarget, setServer } from '../config/edit.ts';
 import type { ServerSpec } from '../config/entry.ts';
-import { expandText } from '../config/expand.ts';
 import { findProjectRoot } from '../config/home.ts';
 import { loadConfig } from '../config/load.ts';
-import { checkNewEntry, takeClientSecret } from '../config/new-entry.ts';
+import { checkNewEntry, expandedSpec, takeClientSecret } from '../config/new-entry.ts';
 import { withAbsolutePaths } from '../config/relative-paths.ts';
 import { findProgram, withoutProject } from '../lib/find-program.ts';
 import { clean } from '../policy/clean.ts';
@@ -34,11 +33,11 @@ export async function saveServer(context: Context, server: NewServer): Promise<n
   const { raw: given, secret } = takeClientSecret(server.raw);
   // A project's file is shared; its servers start in the project.
   const { raw, changes } = scope === 'project' ? { raw: given, changes: [] } : ownEntry(given, context);
-  // Kept under the url that a login will see; found out before anything is written.
-  const url =
-    secret === undefined ? '' : expandText(String(raw['url']), context.env, { server: name, key: 'url' });
   const { projectRoot } = await loadConfig({ cwd: context.cwd, home });
   const target = editTarget(scope, { home, projectRoot });
+  // Kept under the address that a login will see; found out before anything is written.
+  const place = { scope, file: target.file, baseDir: projectRoot };
+  const expanded = secret === undefined ? undefined : expandedSpec(name, raw, place, context.env);
   await setServer(target, name, raw, { home, replace, signal: context.signal });
 
   const config = await loadConfig({ cwd: context.cwd, home });
@@ -46,7 +45,10 @@ export async function saveServer(context: Context, server: NewServer): Promise<n
   const added = all.find((spec) => spec.scope === scope && spec.file === target.file);
   if (added === undefined) throw new Error(`the entry for ${name} was written but is not in ${target.file}`);
   if (needsConsent(added)) await openTrust({ home, env: context.env }).grant([added]);
-  const keptIn = secret === undefined ? undefined : await keepClientSecret(context, url, secret);
+  const keptIn =
+    secret === undefined || expanded === undefined
+      ? undefined
+      : await keepClientSecret(context, expanded, secret);
 
   const verdicts = await trustVerdicts([added], context);
   const authority = { managed: config.managed, env: context.env };

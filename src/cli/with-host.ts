@@ -1,11 +1,12 @@
 /** A host for the time of one command: made, used, and closed whatever happens, with every child reaped. */
 
 import type { Approve } from '../call/session.ts';
-import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import { allowsDaemon } from '../daemon/client/wanted.ts';
 import type { Host } from '../host.ts';
 import type { ServerReport } from '../host-report.ts';
 import { clean } from '../policy/clean.ts';
+import { loadEffective } from '../policy/effective.ts';
 import { isUnapproved, needsConsent } from '../policy/needs-consent.ts';
 import { SERVED_SESSIONS } from '../serve/served-sessions.ts';
 import { trustVerdicts } from './config-report.ts';
@@ -77,6 +78,7 @@ export async function withHost(
       else await Promise.all(servers.map((name) => host.connect(name)));
     });
     if (servers === 'all') noteMissing(context, host);
+    else noteWaiting(context, host, servers);
     return work(hosted);
   });
 }
@@ -88,14 +90,16 @@ export async function openHost(
   work: (hosted: Hosted) => Promise<number>,
 ): Promise<number> {
   const { cwd, home, extra, output, signal } = context;
-  const read = context.config ?? (await loadConfig({ cwd, home, extra }));
+  const read = context.config ?? (await loadEffective({ cwd, home, env: context.env, extra }));
   if (need.tellsProblems !== true) noteProblems(read.problems, output);
-  const config = need.servers === 'all' ? read : await settleTrust(context, read, need.servers);
+  let config = need.servers === 'all' ? read : await settleTrust(context, read, need.servers);
   if (output.canAsk && need.connect !== 'none') {
     const { settleInputs } = await import('./inputs.ts');
     const { servers } = need;
     const needed = config.servers.filter(({ name }) => servers === 'all' || servers.includes(name));
     await settleInputs(context, config, needed);
+    // An answer may name a file of the project, and consent covers named files.
+    if (servers !== 'all') config = await settleTrust(context, config, servers);
   }
   // For the commands after this one, whose servers are then there already.
   if (config.settings.daemon === true && context.openHost === undefined) await startForLater(context);
@@ -155,8 +159,8 @@ async function settleTrust(
     if (verdict?.state !== 'trusted') await askForTrust(context, spec, verdict);
   }
   // Approving an own entry changes its file.
-  const { cwd, home, extra } = context;
-  return specs.some(isUnapproved) ? loadConfig({ cwd, home, extra }) : config;
+  const { cwd, home, env, extra } = context;
+  return specs.some(isUnapproved) ? loadEffective({ cwd, home, env, extra }) : config;
 }
 
 /** Notes on stderr why servers are missing; `applies`: of which this is said. */
@@ -173,6 +177,15 @@ export function noteMissing(
     output.note(
       `${output.notePaint.warn('note:')} without ${clean(name, { multiline: false })}: ${why}.${hint}`,
     );
+  }
+}
+
+/** Notes on stderr that a project defines a server of the same name, which is not used without consent. */
+function noteWaiting({ output }: Context, host: CommandHost, names: readonly string[]): void {
+  for (const { name, waiting } of host.servers()) {
+    if (waiting === undefined || !names.includes(name)) continue;
+    const text = clean(`${waiting.error.message}. ${waiting.error.hint}`, { multiline: false });
+    output.note(`${output.notePaint.warn('note:')} ${text}`);
   }
 }
 

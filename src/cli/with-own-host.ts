@@ -1,9 +1,10 @@
 /** A host for as long as a command runs: as the library has it, not as people's one-shot commands use it. */
 
-import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import type { Host } from '../host.ts';
 import type { HostOptions } from '../host-options.ts';
 import { clean } from '../policy/clean.ts';
+import { loadEffective } from '../policy/effective.ts';
 import { servedWorkspace, workspaceList } from '../workspace/entry.ts';
 import type { Context } from './verb.ts';
 
@@ -53,7 +54,7 @@ export async function settleInputsFirst(context: Context): Promise<LoadedConfig 
   if (!context.output.canAsk) return undefined;
   const { cwd, home, extra } = context;
   const { settleInputs } = await import('./inputs.ts');
-  const config = await loadConfig({ cwd, home, extra });
+  const config = await loadEffective({ cwd, home, env: context.env, extra });
   await settleInputs(context, config, config.servers);
   return config;
 }

@@ -1,14 +1,15 @@
-/** Keeps an "always" answer as a rule of the person's own configuration. */
+/** Keeps an "always" answer as a rule of the person's own configuration, for servers of one owner only. */
 
-import { isRecord } from '../lib/json-rpc.ts';
 import { change } from './edit.ts';
 import type { Home } from './home.ts';
+import { allowPath, type Identity } from './rules.ts';
+import { valueAt } from './value-at.ts';
 
-export async function allowAlways(home: Home, rule: string): Promise<void> {
+export async function allowAlways(home: Home, spec: Identity, rule: string): Promise<void> {
   await change(home.config, { home }, (root) => {
-    const permissions = isRecord(root) ? root['permissions'] : undefined;
-    const allow = isRecord(permissions) && Array.isArray(permissions['allow']) ? permissions['allow'] : [];
-    if (allow.includes(rule)) return undefined;
-    return { path: ['permissions', 'allow'], value: [...allow, rule] };
+    const path = allowPath(spec, root);
+    const found = valueAt(root, path);
+    const allow = Array.isArray(found) ? found : [];
+    return allow.includes(rule) ? undefined : { path, value: [...allow, rule] };
   });
 }

@@ -91,12 +91,23 @@ export interface ServerSpec {
   readonly shielded?: true;
   /** Variables of this server alone, for references and for its process: where its plugin is. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** How the values of `${input:…}` are asked for, for a project's or plugin's entry: consent covers them. */
+  readonly questions?: readonly InputQuestion[];
+  /** Part of Plugboard itself: used where no other entry of its name is. */
+  readonly builtIn?: true;
+}
+
+/** True for entries that a project or plugin supplies; all others are the person's own. */
+export function isForeign({ scope }: Pick<ServerSpec, 'scope'>): boolean {
+  return scope === 'project' || scope === 'plugin';
 }
 
 /** A plugin as `config.json` has it. */
 export interface PluginSetting {
   readonly path: string;
   readonly enabled?: boolean;
+  /** Rules for the servers of this plugin. */
+  readonly permissions?: Pick<Permissions, 'allow'>;
 }
 
 /** How a person is asked for a value that stands in no file. */
@@ -162,6 +173,8 @@ export interface Settings {
   /** Folders that threads of `serve --agent` may work in, besides the project of the gateway. */
   readonly agentRoots?: readonly string[];
   readonly plugins?: Readonly<Record<string, PluginSetting>>;
+  /** Rules for servers that a project supplies, by the real path of the folder of its file. */
+  readonly projects?: Readonly<Record<string, { readonly permissions: Pick<Permissions, 'allow'> }>>;
   readonly telemetry?: unknown;
   /** The built-in server for the project's own files: true: wherever it can be, false: nowhere; undefined: where asked for. */
   readonly workspace?: boolean | { readonly shell?: boolean };

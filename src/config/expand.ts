@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import {
+  type InputQuestion,
   isStdio,
   type OAuthDetails,
   type RemoteEntry,
@@ -38,7 +39,8 @@ export function expandEntry(
   inputs: ReadonlyMap<string, string> = NO_INPUTS,
 ): ServerEntry {
   const known = environmentOf(spec, env);
-  const at = (key: string) => (text: string) => expandText(text, known, { server: spec.name, key, inputs });
+  const { name: server, questions } = spec;
+  const at = (key: string) => (text: string) => expandText(text, known, { server, key, inputs, questions });
   return isStdio(spec.entry) ? expandStdio(spec.entry, spec, at) : expandRemote(spec.entry, spec.name, at);
 }
 
@@ -131,6 +133,8 @@ export interface Place {
   readonly key: string;
   /** Answers to `${input:id}`. */
   readonly inputs?: ReadonlyMap<string, string>;
+  /** How they are asked for in a project's or plugin's file. */
+  readonly questions?: readonly InputQuestion[] | undefined;
 }
 
 export function expandText(text: string, env: Environment, place: Place): string {
@@ -167,11 +171,13 @@ function unset(variable: string, { server, key }: Place): PlugboardError {
   );
 }
 
-function unanswered(id: string, { server, key }: Place): PlugboardError {
+function unanswered(id: string, { server, key, questions }: Place): PlugboardError {
+  const hasDefault = questions?.some((each) => each.id === id && each.fallback !== undefined) === true;
+  const why = hasDefault ? `The default of its file is not used for "${key}". ` : '';
   return new PlugboardError(
     'CONFIG_INVALID',
     `Server "${server}" needs a value for \${input:${id}} (in "${key}"), and nobody has given it yet.`,
-    { server, hint: `Give it once: plugboard input set ${shellWord(id)}` },
+    { server, hint: `${why}Give it once: plugboard input set ${shellWord(id)}` },
   );
 }
 

@@ -5,7 +5,7 @@ import { lockFileFor, withFileLock } from '../lib/locked-file.ts';
 import type { SecretPlace, SecretStore } from '../secrets/store.ts';
 import type { InputQuestion, ServerSpec } from './entry.ts';
 import type { Home } from './home.ts';
-import { inputIds, inputOwner, questionFor } from './inputs.ts';
+import { fallbackOf, questionsOf } from './inputs.ts';
 
 /** How long one process waits while a person types the answer in another. */
 const ASK_WAIT_MS = 10 * 60 * 1000;
@@ -55,9 +55,12 @@ export class InputValues {
   ): Promise<Answers> {
     const values = new Map<string, string>();
     const secrets: string[] = [];
-    for (const id of inputIds(spec)) {
-      const question = questionFor(questions, inputOwner(spec), id);
-      const value = (await this.#find(question, spec.name, ask)) ?? question.fallback;
+    for (const declared of questionsOf(spec, questions)) {
+      const { fallback: _declared, ...question } = declared;
+      const { id } = question;
+      const fallback = fallbackOf(spec, declared);
+      const request = fallback === undefined ? question : { ...question, fallback };
+      const value = (await this.#find(request, spec.name, ask)) ?? fallback;
       if (value === undefined) continue;
       values.set(id, value);
       if (question.password) secrets.push(value);

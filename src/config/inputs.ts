@@ -1,7 +1,8 @@
 /** Questions for values that stand in no file (CFG-9): who uses which, and how each is asked. Nothing is asked here. */
 
 import { isRecord } from '../lib/json-rpc.ts';
-import type { InputQuestion, ServerSpec } from './entry.ts';
+import { loadsCode } from './code-variables.ts';
+import { type InputQuestion, isForeign, type ServerSpec } from './entry.ts';
 import type { Fault, JsonPath } from './fault.ts';
 import { INPUTS } from './keys.ts';
 import { partsOf } from './reference.ts';
@@ -64,7 +65,40 @@ function idsIn(value: unknown): string[] {
  * happen to ask for the same id: they have answers of their own.
  */
 export function inputOwner({ scope, baseDir }: Pick<ServerSpec, 'scope' | 'baseDir'>): string {
-  return scope === 'project' || scope === 'plugin' ? baseDir : '';
+  return isForeign({ scope }) ? baseDir : '';
+}
+
+/** The entry of a project or plugin with the questions that it refers to, so that consent covers both. */
+export function withQuestions(spec: ServerSpec, inputs: readonly InputQuestion[]): ServerSpec {
+  const ids = isForeign(spec) ? inputIds(spec) : [];
+  if (ids.length === 0) return spec;
+  return { ...spec, questions: ids.map((id) => questionFor(inputs, inputOwner(spec), id)) };
+}
+
+/** The questions whose answers fill an entry, each once. */
+export function questionsOf(spec: ServerSpec, inputs: readonly InputQuestion[]): readonly InputQuestion[] {
+  if (spec.questions !== undefined) return spec.questions;
+  return inputIds(spec).map((id) => questionFor(inputs, inputOwner(spec), id));
+}
+
+/**
+ * The ids that decide what runs or which address is contacted. In a project's or plugin's entry these need an
+ * answer of the person: a default would be the project's own choice, in a place where people read a reference.
+ * Of the entry as written: the one that starts may have its answers filled in.
+ */
+export function decisiveIds({ raw }: Pick<ServerSpec, 'raw'>): ReadonlySet<string> {
+  const members = Object.entries(raw).flatMap(([key, value]) => {
+    if (key !== 'env') return key !== 'headers' && PLACES.some((place) => place === key) ? [value] : [];
+    return Object.entries(isRecord(value) ? value : {}).flatMap(([name, text]) =>
+      loadsCode(name) ? [text] : [],
+    );
+  });
+  return new Set(members.flatMap(idsIn));
+}
+
+/** The answer that is used where the person has given none. */
+export function fallbackOf(spec: ServerSpec, { id, fallback }: InputQuestion): string | undefined {
+  return isForeign(spec) && decisiveIds(spec).has(id) ? undefined : fallback;
 }
 
 /** How an id is asked about: as its file says, else plainly and hidden. */

@@ -1,6 +1,6 @@
 /** The JSON Schemas that ship with the package, made from the table of keys. */
 
-import { ENTRY_KEYS, INPUTS, SETTINGS_KEYS } from './keys.ts';
+import { ENTRY_KEYS, INPUTS, PROJECT_PERMISSIONS, SETTINGS_KEYS } from './keys.ts';
 import { type JsonSchema, type Keys, object } from './kind.ts';
 
 const DIALECT = 'http://json-schema.org/draft-07/schema#';
@@ -26,9 +26,13 @@ export function configFileSchema(): JsonSchema {
       $schema: { type: 'string' },
       mcpServers: SERVERS,
       projects: {
-        description: 'Local scope: servers of one person in one project, by the absolute path of its root.',
+        description:
+          'By the absolute path of a project: servers of one person there, and rules for the servers that it supplies.',
         type: 'object',
-        additionalProperties: { type: 'object', properties: { mcpServers: SERVERS } },
+        additionalProperties: {
+          type: 'object',
+          properties: { mcpServers: SERVERS, permissions: PROJECT_PERMISSIONS.schema },
+        },
       },
       ...propertiesOf(SETTINGS_KEYS),
     },

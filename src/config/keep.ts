@@ -2,7 +2,7 @@
 
 import type { ServerSpec } from './entry.ts';
 import type { LoadedConfig } from './load.ts';
-import { mergeSpecs } from './merge.ts';
+import { allSpecs, mergeSpecs } from './merge.ts';
 
 /**
  * The new configuration, with the servers of files that cannot be read now as they were before. An editor that
@@ -11,11 +11,11 @@ import { mergeSpecs } from './merge.ts';
 export function keepUnreadable(before: LoadedConfig, now: LoadedConfig): LoadedConfig {
   if (now.unreadable.length === 0) return now;
   const isLost = ({ file }: ServerSpec): boolean => file !== undefined && now.unreadable.includes(file);
-  const kept = [...before.servers, ...before.shadowed].filter(isLost);
+  const kept = allSpecs(before).filter(isLost);
   const [own] = now.files;
   // The nearer file stays the stronger one.
   const nearness = ({ file }: ServerSpec): number => (file === undefined ? -1 : now.files.indexOf(file));
-  const all = [...now.servers, ...now.shadowed, ...kept].toSorted((a, b) => nearness(a) - nearness(b));
+  const all = [...allSpecs(now), ...kept].toSorted((a, b) => nearness(a) - nearness(b));
   return {
     ...now,
     ...mergeSpecs(all),

@@ -176,6 +176,13 @@ export const INPUTS: Kind = list(
   'questions',
 );
 
+const ALLOW_KEYS = keys({
+  allow: { kind: globs, description: 'Calls of these servers that are never asked about.' },
+});
+
+/** What `config.json` may set for the servers that one project supplies, beside its local scope. */
+export const PROJECT_PERMISSIONS: Kind = object(ALLOW_KEYS);
+
 /** What `config.json` may say beside its servers. */
 export const SETTINGS_KEYS: Keys = keys({
   defaults: {
@@ -185,7 +192,7 @@ export const SETTINGS_KEYS: Keys = keys({
   permissions: {
     kind: object(
       keys({
-        allow: { kind: globs, description: 'Calls that are never asked about.' },
+        allow: { kind: globs, description: 'Calls of your own servers that are never asked about.' },
         ask: { kind: globs, description: 'Calls that are always asked about; wins over allow.' },
         deny: { kind: globs, description: 'Calls that are refused; wins over everything.' },
       }),
@@ -267,6 +274,7 @@ export const SETTINGS_KEYS: Keys = keys({
         keys({
           path: { kind: word, description: 'Its folder.' },
           enabled: { kind: flag, description: 'False keeps it and does not use it.' },
+          permissions: { kind: object(ALLOW_KEYS), description: 'Rules for calls of its servers.' },
         }),
       ),
       'an object of plugins by name',

@@ -8,7 +8,8 @@ import type { Config, InputQuestion, Problem, ServerEntry, ServerSpec, Settings 
 import type { Fault } from './fault.ts';
 import { noEffect, reportTypo } from './fault.ts';
 import { findProjectRoot, type Home } from './home.ts';
-import { parseInputs } from './inputs.ts';
+import { parseInputs, withQuestions } from './inputs.ts';
+import { PROJECT_PERMISSIONS } from './keys.ts';
 import { type Managed, readManaged } from './managed.ts';
 import { mergeSpecs } from './merge.ts';
 import { type EntryFault, parseServers, parseSettings, type Source } from './parse.ts';
@@ -37,6 +38,8 @@ export type BuiltIn = (settings: Settings) => Readonly<Record<string, ServerEntr
 export interface LoadedConfig extends Config {
   /** Entries that a stronger one of the same name hides, strongest first. */
   readonly shadowed: readonly ServerSpec[];
+  /** Entries without consent that are passed over for another of their name: see `policy/effective.ts`. */
+  readonly waiting: readonly ServerSpec[];
   /** What whoever manages this machine decided. */
   readonly managed: Managed;
   /** How values are asked for that stand in no file. */
@@ -83,12 +86,12 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   // Where only the manager's servers may run, there is nothing to bring along; nor where settings cannot be read.
   const isAlone = managed.exclusive !== undefined || managed.closed !== undefined;
   if (options.builtIn !== undefined && !isAlone && !(own && isBroken(own))) {
-    const taken = new Set(parts.flatMap(({ servers }) => servers.map(({ name }) => name)));
-    const brought = Object.entries(options.builtIn(person?.settings ?? {}));
-    parts.push(fromCode(Object.fromEntries(brought.filter(([name]) => !taken.has(name))), projectRoot));
+    const { servers, problems } = fromCode(options.builtIn(person?.settings ?? {}), projectRoot);
+    parts.push({ servers: servers.map((spec) => ({ ...spec, builtIn: true })), problems });
   }
+  const inputs = parts.flatMap((part) => part.inputs ?? []);
   return {
-    ...mergeSpecs(parts.flatMap((part) => part.servers)),
+    ...mergeSpecs(parts.flatMap((part) => part.servers.map((spec) => withQuestions(spec, inputs)))),
     settings: person?.settings ?? {},
     problems: parts.flatMap((part) => part.problems),
     files: [
@@ -98,7 +101,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
       ...plugins.flatMap((plugin) => plugin.files),
     ],
     managed,
-    inputs: parts.flatMap((part) => part.inputs ?? []),
+    inputs,
     unreadable: [
       ...[own, ...shared].flatMap((document) => (document && isBroken(document) ? [document.file] : [])),
       ...plugins.flatMap((plugin) => plugin.unreadable),
@@ -189,7 +192,8 @@ async function readOwn(
     { scope: 'local', file, baseDir: folders.projectRoot },
     folders,
   );
-  const all = [...faults, ...inSettings, ...local.faults, ...user.faults];
+  const rules = projectRules(value['projects']);
+  const all = [...faults, ...inSettings, ...local.faults, ...rules.faults, ...user.faults];
   const servers = [...local.servers, ...user.servers];
   return {
     servers,
@@ -198,7 +202,7 @@ async function readOwn(
       ...(await locateFaults(document, all)),
       ...relativePathProblems(servers, file),
     ],
-    settings,
+    settings: rules.projects === undefined ? settings : { ...settings, projects: rules.projects },
     inputs: parseInputs(settings.inputs, '').inputs,
   };
 }
@@ -214,6 +218,25 @@ function parseLocal(projects: unknown, source: Source, folders: Folders): Return
   if (!isRecord(project))
     return { servers: [], faults: [wrong(path, 'A project must be an object with "mcpServers".')] };
   return parseServers(project['mcpServers'], source, [...path, 'mcpServers']);
+}
+
+/** `projects.<folder>.permissions`; links in the spelling of a folder are followed. */
+function projectRules(projects: unknown): { projects?: Settings['projects']; faults: readonly Fault[] } {
+  const faults: Fault[] = [];
+  const found: Record<string, { readonly permissions: NonNullable<Settings['permissions']> }> = {};
+  for (const [folder, project] of Object.entries(isRecord(projects) ? projects : {})) {
+    const permissions = isRecord(project) ? project['permissions'] : undefined;
+    if (permissions === undefined) continue;
+    const wrongs: Fault[] = [];
+    PROJECT_PERMISSIONS.check(permissions, ['projects', folder, 'permissions'], (fault) =>
+      wrongs.push(fault),
+    );
+    faults.push(...wrongs);
+    // The check above is what earns this.
+    if (!wrongs.some(({ fatal }) => fatal))
+      found[realPath(resolve(folder))] = { permissions: permissions as NonNullable<Settings['permissions']> };
+  }
+  return Object.keys(found).length === 0 ? { faults } : { projects: found, faults };
 }
 
 function topLevel(document: Document): { value: Readonly<Record<string, unknown>>; faults: EntryFault[] } {

@@ -1,7 +1,10 @@
 /** What somebody wants to add, checked before anything is written, and its secret taken out of it. */
 
 import { PlugboardError } from '../errors.ts';
+import { specFromCode } from './code-spec.ts';
 import type { EditableScope } from './edit.ts';
+import type { ServerSpec } from './entry.ts';
+import { type Environment, expandEntry } from './expand.ts';
 import type { Fault } from './fault.ts';
 import { checkServerName, parseEntry } from './parse.ts';
 
@@ -19,6 +22,19 @@ export function checkNewEntry(name: string, raw: unknown, scope: EditableScope):
     `Server "${name}" cannot be added: ${worst?.message ?? 'its entry is not valid.'}`,
     { server: name, hint: worst?.hint ?? 'An entry has either a "command" or a "url".' },
   );
+}
+
+/** The address and issuer of an entry that is about to be written, filled in: what its client's secret is kept under. */
+export function expandedSpec(
+  name: string,
+  raw: Readonly<Record<string, unknown>>,
+  place: { readonly scope: EditableScope; readonly file: string; readonly baseDir: string },
+  env: Environment,
+): ServerSpec {
+  const { url, oauth } = raw;
+  const bare = oauth === undefined ? { url } : { url, oauth };
+  const spec = { ...specFromCode(name, bare, place.baseDir), ...place };
+  return { ...spec, entry: expandEntry(spec, env) };
 }
 
 /** Takes a secret that was typed out of an entry, so that no file holds it; a `${VAR}` may stay. */

@@ -1,7 +1,7 @@
 /** The one place where `unknown` becomes a server's entry or a setting; what does not fit becomes a fault. */
 
 import { isRecord } from '../lib/json-rpc.ts';
-import type { Scope, ServerEntry, ServerSpec, Settings } from './entry.ts';
+import { isForeign, type Scope, type ServerEntry, type ServerSpec, type Settings } from './entry.ts';
 import { type Fault, type JsonPath, noEffect, type Report, reportTypo, showPath } from './fault.ts';
 import {
   CONFIG_FILE_KEYS,
@@ -17,9 +17,6 @@ import { dropPrivileges } from './privileges.ts';
 export const MAX_NAME_CHARS = 128;
 
 const ENTRY = object(ENTRY_KEYS);
-
-/** Scopes whose files come with a project or plugin: they may not lower anybody's guard. */
-const FOREIGN_SCOPES: ReadonlySet<Scope> = new Set(['project', 'plugin']);
 
 /** A fault inside one server's entry. */
 export interface EntryFault extends Fault {
@@ -99,7 +96,7 @@ export function parseEntry(name: string, value: unknown, scope: Scope): ParsedEn
       report(noEffect([key], kind === 'stdio' ? 'with a command' : 'with a url', 'Take it out.'));
   }
   if (typeof picked['type'] === 'string' && HTTP_SPELLINGS.has(picked['type'])) picked['type'] = 'http';
-  if (FOREIGN_SCOPES.has(scope)) dropPrivileges(picked, scope, report);
+  if (isForeign({ scope })) dropPrivileges(picked, scope, report);
   // The table has checked every key of this kind and `kindOf` that its one required key is there.
   return { entry: picked as unknown as ServerEntry, raw: value, faults };
 }

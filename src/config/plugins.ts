@@ -1,14 +1,15 @@
 /** The servers that plugins bring along: folders that a person named, read like a project's file (CFG-7). */
 
 import { realpathSync } from 'node:fs';
-import { basename, isAbsolute, join, posix, relative, resolve } from 'node:path';
+import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 import { isRecord } from '../lib/json-rpc.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { type Document, locateFaults, readDocument } from './document.ts';
 import type { InputQuestion, PluginSetting, Problem, ServerSpec } from './entry.ts';
-import { type Fault, type JsonPath, showPath } from './fault.ts';
+import type { Fault, JsonPath } from './fault.ts';
 import { parseInputs } from './inputs.ts';
 import { checkServerName, type EntryFault, parseServers } from './parse.ts';
+import { leavingPaths } from './plugin-paths.ts';
 import { valueAt } from './value-at.ts';
 
 /** Where a plugin says what it is; the first one that is there counts. */
@@ -163,7 +164,7 @@ async function readList(
   ];
   for (const spec of parsed.servers) {
     const full = `${name}:${spec.name}`;
-    const wrong = [...badName(full, [...path, spec.name]), ...leaving(spec.raw, [...path, spec.name])];
+    const wrong = [...badName(full, [...path, spec.name]), ...leavingPaths(spec.raw, [...path, spec.name])];
     faults.push(...wrong.map((fault) => ({ ...fault, server: full })));
     if (wrong.length === 0) servers.push({ ...spec, name: full, variables, projectDir: projectRoot });
   }
@@ -187,23 +188,6 @@ function serverOf({ server }: EntryFault, plugin: string): { server?: string } {
 function badName(name: string, path: JsonPath): Fault[] {
   const message = checkServerName(name);
   return message === undefined ? [] : [{ path, at: 'key', message, fatal: true }];
-}
-
-/** Strings that lead out of the plugin's folder: consent covers the files in it, and no others. */
-function leaving(value: unknown, path: JsonPath): Fault[] {
-  if (typeof value === 'string') {
-    const leaves = [
-      ...value.matchAll(/\$\{(?:CLAUDE_)?PLUGIN_(?:ROOT|DATA)\}((?:[\\/][^\s'"`;&|:,]*)?)/g),
-    ].some(([, rest = '']) => posix.normalize(`.${rest.replaceAll('\\', '/')}`).startsWith('..'));
-    if (!leaves) return [];
-    const message = `${showPath(path.slice(-2))} leads out of the folder of its plugin.`;
-    const hint = 'A plugin may name its own files and no others.';
-    return [{ path, at: 'value', message, hint, fatal: true }];
-  }
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, member]) =>
-    leaving(member, [...path, Array.isArray(value) ? Number(key) : key]),
-  );
 }
 
 function firstOfEach(servers: readonly ServerSpec[]): ServerSpec[] {

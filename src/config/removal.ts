@@ -27,7 +27,9 @@ export function planRemoval(
   home: Home,
 ): Removal {
   const where = { home, projectRoot: config.projectRoot };
-  const found = [...config.servers, ...config.shadowed].filter((spec) => spec.name === name);
+  const found = [...config.servers, ...config.waiting, ...config.shadowed].filter(
+    (spec) => spec.name === name && spec.builtIn !== true,
+  );
   const candidates = found.filter(
     ({ scope }) => isEditable(scope) && (wanted === undefined || scope === wanted),
   );

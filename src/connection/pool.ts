@@ -115,5 +115,6 @@ function isStill({ identity, connection }: Member, admitted: Admitted): boolean 
 
 /** What decides whether a running server may stay: everything it was started from, and what it may do. */
 function identityOf({ spec, initial }: Admitted): string {
-  return canonicalJson([spec.scope, spec.baseDir, spec.raw, spec.entry, initial.status]);
+  const { scope, file = null, baseDir, raw, entry, questions = null } = spec;
+  return canonicalJson([scope, file, baseDir, raw, entry, questions, initial.status]);
 }

@@ -1,4 +1,4 @@
-/** Whether a server may be started at all. */
+/** Whether a server may be started at all, and whether another entry of its name waits for consent. */
 
 import type { Check, ServerCase } from './check.ts';
 
@@ -6,7 +6,11 @@ export function checkAdmission({ spec, report }: ServerCase): Check | undefined 
   const { status, error } = report;
   const base = { id: 'admission', server: spec.name } as const;
   if (status === 'disabled') return { ...base, ok: true, message: 'It is switched off' };
-  if (status !== 'untrusted' && status !== 'blocked') return undefined;
+  if (status !== 'untrusted' && status !== 'blocked') {
+    const { waiting } = report;
+    if (waiting === undefined) return undefined;
+    return { ...base, ok: true, message: waiting.error.message, hint: waiting.error.hint };
+  }
   return {
     ...base,
     ok: false,

@@ -91,6 +91,13 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
       connectMs: milliseconds,
       pid: count,
       quarantined: list(object({ tool: text, reason: text })),
+      waiting: {
+        ...object(
+          { scope: text, status: text, error: object({ code: text, message: text }, { hint: text }) },
+          { file: text },
+        ),
+        description: 'An entry of a project or plugin with the same name that has not been approved.',
+      },
     },
   ),
   Server: {
@@ -105,6 +112,7 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
         },
         {
           file: text,
+          terms: { ...text, description: "What consent to a project's or plugin's entry covers." },
           credentials: { type: 'string', enum: ['keyring', 'file', 'env', 'none'] },
           unapproved: {
             ...object({ entry: anyObject, shown: text, digest: text }),

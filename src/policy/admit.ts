@@ -1,6 +1,6 @@
 /** Decides, before anything runs, whether a server may be started or contacted at all. Pure. */
 
-import type { ServerSpec } from '../config/entry.ts';
+import { isForeign, type ServerSpec } from '../config/entry.ts';
 import type { Environment } from '../config/expand.ts';
 import type { Managed } from '../config/managed.ts';
 import { PlugboardError } from '../errors.ts';
@@ -53,8 +53,7 @@ function whyUntrusted(spec: ServerSpec, state: TrustVerdict['state']): string {
 
 /** Where only listed commands may run, the settings of a project must not make a launcher run something else. */
 export function shieldedByRule(spec: ServerSpec, { managed }: Authority): ServerSpec {
-  const isForeign = spec.scope === 'project' || spec.scope === 'plugin';
-  return managed.allowed === undefined || !isForeign ? spec : { ...spec, shielded: true };
+  return managed.allowed === undefined || !isForeign(spec) ? spec : { ...spec, shielded: true };
 }
 
 function unapproved({ name }: ServerSpec): PlugboardError {

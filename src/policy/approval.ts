@@ -1,7 +1,13 @@
 /** Decides whether a call passes, is asked about, or is denied. Pure; the tables are in the contract ("Who may do what"). */
 
 import picomatch from 'picomatch';
-import type { Approval, Permissions } from '../config/entry.ts';
+import {
+  type Approval,
+  isForeign,
+  type Permissions,
+  type ServerSpec,
+  type Settings,
+} from '../config/entry.ts';
 
 /** Hints a server gives about its tool; they count only when the user marked the server as trusted. */
 export interface Hints {
@@ -39,8 +45,29 @@ export interface ApprovalInput {
   readonly permissions: Permissions;
   readonly hints: Hints | undefined;
   readonly trusted: boolean;
-  /** Rules that a person gave for this session. */
+  /** Rules that a person gave for this session, as `sessionRule` has them. */
   readonly sessionAllows: ReadonlySet<string>;
+  /** Whose server it is, as `ownerOf` says; default: the person's own. */
+  readonly owner?: string;
+}
+
+/** A rule for this session, bound to the owner of the server: another one that takes its name does not get it. */
+export function sessionRule({ rule }: Pick<RuleNames, 'rule'>, owner: string): string {
+  return owner === '' ? rule : `${rule} ${owner}`;
+}
+
+const STRICTNESS: readonly Approval[] = ['approve', 'auto', 'writes', 'prompt'];
+
+/** The mode of one tool. What a project's or plugin's entry sets can only be stricter than the person's default. */
+export function approvalMode(
+  spec: ServerSpec,
+  ofTool: Approval | undefined,
+  { defaults }: Pick<Settings, 'defaults'>,
+): Approval {
+  const byDefault = defaults?.approval ?? 'auto';
+  const set = ofTool ?? spec.entry.approval ?? byDefault;
+  if (!isForeign(spec)) return set;
+  return STRICTNESS.indexOf(set) > STRICTNESS.indexOf(byDefault) ? set : byDefault;
 }
 
 export type ApprovalDecision =
@@ -54,7 +81,8 @@ export function decideApproval(input: ApprovalInput): ApprovalDecision {
   const { deny, ask, allow } = permissions;
   const denied = matching(deny, names, 'all');
   if (denied !== undefined) return { kind: 'deny', reason: `the rule ${JSON.stringify(denied)} denies it` };
-  if (input.sessionAllows.has(names.rule)) return { kind: 'pass', reason: 'allowed for this session' };
+  if (input.sessionAllows.has(sessionRule(names, input.owner ?? '')))
+    return { kind: 'pass', reason: 'allowed for this session' };
   const asked = matching(ask, names, 'all');
   if (asked !== undefined) {
     return { kind: 'ask', explicit: true, reason: `the rule ${JSON.stringify(asked)} wants it asked about` };

@@ -1,4 +1,7 @@
-/** Finds the files of a project that an entry names and that decide what runs: consent covers their content. */
+/**
+ * Finds files of a project that an entry names, so that a change of one is asked about. This helps a person to
+ * notice; it cannot find all code that a program loads, and consent does not promise that it does.
+ */
 
 import { createHash } from 'node:crypto';
 import { createReadStream, realpathSync, statSync } from 'node:fs';
@@ -6,38 +9,43 @@ import { open, readFile, stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, join, relative, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
+import { loadsCode } from '../config/code-variables.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import { environmentOf, expandText } from '../config/expand.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 
-/** Nobody can look at more files than this before consenting; an entry that names more gets no consent. */
+/** A person cannot look at more files than this before consenting; an entry that names more gets no consent. */
 export const MAX_SCRIPTS = 256;
-/** Larger files are no scripts; they are told apart by size and time instead of being read. */
 /** Folders of a PATH that are looked into. */
 const MAX_FOLDERS = 64;
+/** Folders that an entry names (`--prefix sub`, `cd sub`) in which its other words are looked up as well. */
+const MAX_BASES = 16;
+/** Larger files are compared by size and time instead of being read. */
 const MAX_SCRIPT_BYTES = 64 * 1024 * 1024;
 
 /** How interpreters complete what they are given: `node server`, `python -m tool`; and `node .` for a folder. */
 const FILE_COMPLETIONS = ['.js', '.cjs', '.mjs', '.ts', '.py'];
-const FOLDER_COMPLETIONS = ['/index.js', '/index.mjs', '/__main__.py'];
-/** Variables that make an interpreter load code before the program. */
-const LOADER_VARIABLES: ReadonlySet<string> = new Set([
-  'NODE_OPTIONS',
-  'BASH_ENV',
-  'ENV',
-  'PYTHONSTARTUP',
-  'RUBYOPT',
-  'PERL5OPT',
-  'JAVA_TOOL_OPTIONS',
-  'LD_PRELOAD',
-  'DYLD_INSERT_LIBRARIES',
-]);
-/** Programs that run what stands under `scripts` in package.json. */
+const FOLDER_COMPLETIONS = ['/index.js', '/index.mjs', '/__init__.py', '/__main__.py'];
+/** Programs that take a folder for the program that its package.json names. */
+const FOLDER_RUNNERS: ReadonlySet<string> = new Set(['node', 'bun', 'tsx', 'ts-node', 'electron']);
+/** Options whose value is data for the program: a database there changes with every call and is not asked about. */
+const DATA_OPTION = /^--?(?:db|database|sqlite)(?:[-_]?(?:path|file))?(?:=|$)/i;
+const SQLITE_MAGIC = 'SQLite format 3\0';
+/** Programs that run `scripts` of package.json. */
 const SCRIPT_RUNNERS: ReadonlySet<string> = new Set(['npm', 'pnpm', 'yarn', 'bun']);
-/** What other runners read where they run, without anybody naming it. */
+/** Files that runners read where they run, without their being named. */
 const RUNNER_FILES: Readonly<Record<string, readonly string[]>> = {
+  npm: ['.npmrc'],
+  npx: ['.npmrc'],
+  pnpm: ['.npmrc', '.pnpmfile.cjs'],
+  pnpx: ['.npmrc'],
+  yarn: ['.npmrc', '.yarnrc', '.yarnrc.yml'],
+  bun: ['.npmrc', 'bunfig.toml'],
+  bunx: ['.npmrc', 'bunfig.toml'],
+  uv: ['uv.toml'],
+  uvx: ['uv.toml'],
   make: ['GNUmakefile', 'makefile', 'Makefile'],
   gmake: ['GNUmakefile', 'makefile', 'Makefile'],
   just: ['justfile', 'Justfile', '.justfile'],
@@ -46,31 +54,43 @@ const RUNNER_FILES: Readonly<Record<string, readonly string[]>> = {
   docker: ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml'],
   'docker-compose': ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml'],
 };
-/** A database is named by many entries and changes with every call; no interpreter takes it for a program. */
-const SQLITE_MAGIC = 'SQLite format 3\0';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Path (relative to the project root) → sha256 of the content; undefined when there are too many. A file that
  * appears, vanishes or changes makes a different map. Words are taken before expansion and after it, so that
- * `${PWD}/run.js` is found.
+ * `${PWD}/run.js` is found; `answers` are the person's values for `${input:…}`.
  */
 export async function namedScripts(
   spec: ServerSpec,
   env: Environment,
+  answers: ReadonlyMap<string, string> = new Map(),
 ): Promise<Record<string, string> | undefined> {
   const root = spec.baseDir;
-  const cwd = resolve(root, expanded(textOf(spec.raw['cwd']) ?? '.', spec, env));
-  const words = wordsOf(spec.raw).flatMap((word) => [word, expanded(word, spec, env)]);
-  const runner = basename(textOf(spec.raw['command']) ?? '').replace(/\.(cmd|exe)$/i, '');
-  const pieces = [...words.flatMap(spellings), ...(RUNNER_FILES[runner] ?? [])];
+  const fill = (word: string): string => expanded(word, spec, env, answers);
+  const cwd = resolve(root, fill(textOf(spec.raw['cwd']) ?? '.'));
+  const command = fill(textOf(spec.raw['command']) ?? '').replaceAll('\0', '');
+  const words = [...(isBare(command) ? [] : [command]), ...wordsOf(spec.raw)];
+  const runner = basename(command).replace(/\.(cmd|exe)$/i, '');
+  const named = words.flatMap((word) => [word, fill(word)]).flatMap(spellings);
+  const bases = [cwd, ...namedFolders(named, cwd, root)];
+  const pieces = [...named, ...named.flatMap(asModule), ...(RUNNER_FILES[runner] ?? [])];
   // A bare command is looked up in PATH: in the project only if the entry says so.
-  const programs = [textOf(spec.raw['command']) ?? '', ...pieces].filter(isBare);
-  const looked = searchedFolders(spec, env).flatMap((folder) =>
+  const programs = [command, ...pieces].filter(isBare);
+  const looked = searchedFolders(spec, fill).flatMap((folder) =>
     programs.map((program) => resolve(cwd, folder, program)),
   );
-  const paths = new Set([...pieces.map((piece) => resolve(cwd, piece)), ...looked]);
+  const mains = FOLDER_RUNNERS.has(runner) ? await mainFiles(bases, named) : [];
+  const paths = new Set([
+    ...mains,
+    ...bases.flatMap((base) => pieces.map((piece) => resolve(base, piece))),
+    ...looked,
+  ]);
+  for (const word of dataIn(spec.raw)) {
+    const file = resolve(cwd, fill(word));
+    if (!(await isDatabase(file))) paths.add(file);
+  }
   const files = [...paths].flatMap(completed).filter((file) => isProjectFile(file, root));
   if (files.length > MAX_SCRIPTS) return undefined;
   const found: Record<string, string> = {};
@@ -78,17 +98,46 @@ export async function namedScripts(
     const hash = await hashOf(file);
     if (hash !== undefined) found[relative(root, file)] = hash;
   }
-  if (SCRIPT_RUNNERS.has(runner)) Object.assign(found, await packageScripts(cwd, root));
+  if (SCRIPT_RUNNERS.has(runner)) {
+    for (const base of bases) Object.assign(found, await packageScripts(base, root));
+  }
   return found;
 }
 
+/** Folders inside the project that an entry names: `--prefix sub`, `-C sub`, `cd sub`, `PYTHONPATH=lib`. */
+function namedFolders(words: readonly string[], cwd: string, root: string): string[] {
+  const folders = words.flatMap((word) => word.split(delimiter)).map((word) => resolve(cwd, word));
+  const inside = [...new Set(folders)].filter((folder) => folder !== cwd && isInside(folder, root));
+  return inside
+    .filter((folder) => statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    .slice(0, MAX_BASES);
+}
+
+/** What `node .` runs: `main` of package.json in a folder that the entry names. */
+async function mainFiles(bases: readonly string[], words: readonly string[]): Promise<string[]> {
+  const folders = new Set(bases.flatMap((base) => words.map((word) => resolve(base, word))));
+  const mains = await Promise.all(
+    [...folders].map(async (folder) => {
+      const value = parsed(await readFile(join(folder, 'package.json'), 'utf8').catch(() => ''));
+      const main = isRecord(value) ? textOf(value['main']) : undefined;
+      return main === undefined ? [] : [resolve(folder, main)];
+    }),
+  );
+  return mains.flat();
+}
+
+/** `pkg.mod` of `python -m` is the file pkg/mod. */
+function asModule(word: string): string[] {
+  return /^\w+(?:\.\w+)+$/.test(word) ? [word.replaceAll('.', '/')] : [];
+}
+
 /** An entry that sets PATH decides where its bare words are looked for: that may be in the project. */
-function searchedFolders(spec: ServerSpec, env: Environment): string[] {
+function searchedFolders(spec: ServerSpec, fill: (word: string) => string): string[] {
   const variables = isRecord(spec.raw['env']) ? spec.raw['env'] : {};
   const path = Object.entries(variables).find(([name]) => name.toUpperCase() === 'PATH')?.[1];
   if (typeof path !== 'string') return [];
   // An empty part means the folder that the program runs in.
-  return [path, expanded(path, spec, env)].flatMap((value) => value.split(delimiter)).slice(0, MAX_FOLDERS);
+  return [path, fill(path)].flatMap((value) => value.split(delimiter)).slice(0, MAX_FOLDERS);
 }
 
 function isBare(word: string): boolean {
@@ -113,15 +162,44 @@ function isProjectFile(file: string, root: string): boolean {
 /** Everything in an entry that can name a program. */
 function wordsOf(raw: Readonly<Record<string, unknown>>): string[] {
   const words: string[] = [];
-  const command = textOf(raw['command']);
-  if (command !== undefined && !isBare(command)) words.push(command);
-  if (Array.isArray(raw['args'])) words.push(...raw['args'].filter((arg) => typeof arg === 'string'));
+  const args: readonly unknown[] = Array.isArray(raw['args']) ? raw['args'] : [];
+  words.push(
+    ...args.filter((arg, at): arg is string => typeof arg === 'string' && !isData(arg, args[at - 1])),
+  );
   const helper = textOf(raw['headersHelper']);
   if (helper !== undefined) words.push(helper);
   for (const [name, value] of Object.entries(isRecord(raw['env']) ? raw['env'] : {})) {
-    if (LOADER_VARIABLES.has(name.toUpperCase()) && typeof value === 'string') words.push(value);
+    if (name.toUpperCase() !== 'PATH' && loadsCode(name) && typeof value === 'string') words.push(value);
   }
   return words;
+}
+
+/** Whether an argument is `--db=file`, or the file after `--db`. */
+function isData(arg: unknown, before: unknown): arg is string {
+  if (typeof arg !== 'string' || arg.includes('\0')) return false;
+  if (DATA_OPTION.test(arg)) return true;
+  return typeof before === 'string' && !before.includes('=') && DATA_OPTION.test(before);
+}
+
+function dataIn({ args }: Readonly<Record<string, unknown>>): string[] {
+  const all: readonly unknown[] = Array.isArray(args) ? args : [];
+  return all
+    .filter((arg, at): arg is string => isData(arg, all[at - 1]))
+    .map((arg) => (DATA_OPTION.test(arg) ? arg.slice(arg.indexOf('=') + 1) : arg));
+}
+
+async function isDatabase(file: string): Promise<boolean> {
+  const handle = await open(file).catch(() => undefined);
+  if (handle === undefined) return false;
+  try {
+    const head = Buffer.alloc(SQLITE_MAGIC.length);
+    await handle.read(head, 0, head.length, 0);
+    return head.toString('latin1') === SQLITE_MAGIC;
+  } catch {
+    return false; // A folder.
+  } finally {
+    await handle.close();
+  }
 }
 
 /** A word itself, what follows its `=`, and for a shell's text every piece of it. */
@@ -143,7 +221,6 @@ async function hashOf(file: string): Promise<string | undefined> {
   try {
     const { size, mtimeMs } = await stat(file);
     if (size > MAX_SCRIPT_BYTES) return `${size} bytes of ${mtimeMs}`;
-    if (await isDatabase(file)) return undefined;
     const hash = createHash('sha256');
     await pipeline(createReadStream(file), hash);
     return hash.digest('hex');
@@ -156,21 +233,6 @@ async function hashOf(file: string): Promise<string | undefined> {
 function unreadable(error: unknown): string | undefined {
   const code = errorCode(error);
   return code === 'ENOENT' ? undefined : `unreadable (${code ?? 'unknown'})`;
-}
-
-async function isDatabase(file: string): Promise<boolean> {
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(
-      Buffer.alloc(SQLITE_MAGIC.length),
-      0,
-      SQLITE_MAGIC.length,
-      0,
-    );
-    return bytesRead === SQLITE_MAGIC.length && buffer.toString('latin1') === SQLITE_MAGIC;
-  } finally {
-    await handle.close();
-  }
 }
 
 /** Only `scripts`: a new dependency is no reason to ask again. */
@@ -188,11 +250,15 @@ async function packageScripts(cwd: string, root: string): Promise<Record<string,
 }
 
 function scriptsIn(text: string): string {
+  const value = parsed(text);
+  return value === undefined ? text : canonicalJson(isRecord(value) ? (value['scripts'] ?? null) : null);
+}
+
+function parsed(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return canonicalJson(isRecord(value) ? (value['scripts'] ?? null) : null);
+    return JSON.parse(text);
   } catch {
-    return text;
+    return undefined;
   }
 }
 
@@ -201,9 +267,14 @@ function isInside(file: string, root: string): boolean {
 }
 
 /** A variable that is not set leaves the word as it is: the server cannot start with it either. */
-function expanded(word: string, spec: ServerSpec, env: Environment): string {
+function expanded(
+  word: string,
+  spec: ServerSpec,
+  env: Environment,
+  inputs: ReadonlyMap<string, string>,
+): string {
   try {
-    return expandText(word, environmentOf(spec, env), { server: spec.name, key: '' });
+    return expandText(word, environmentOf(spec, env), { server: spec.name, key: '', inputs });
   } catch {
     return word;
   }

@@ -1,14 +1,11 @@
 /** Which servers a person has to approve before anything of them runs (POL-2, A10, A24). */
 
 import { basename, isAbsolute } from 'node:path';
-import { isStdio, type ServerSpec } from '../config/entry.ts';
+import { loadsCode } from '../config/code-variables.ts';
+import { isForeign, isStdio, type ServerSpec } from '../config/entry.ts';
 
 export function needsConsent(spec: ServerSpec): boolean {
   return isForeign(spec) || runsInProject(spec) || isUnapproved(spec);
-}
-
-function isForeign({ scope }: Pick<ServerSpec, 'scope'>): boolean {
-  return scope === 'project' || scope === 'plugin';
 }
 
 /** True for an entry of the person's own that was written over the management API (A31). */
@@ -27,7 +24,7 @@ export function runsInProject({ scope, entry }: Pick<ServerSpec, 'scope' | 'entr
     (cwd !== undefined && isInProject(cwd)) ||
     refersToProject(command) ||
     codeWords(command, args).some(refersToProject) ||
-    Object.entries(env).some(([name, value]) => LOADS_CODE.test(name) && refersToProject(value))
+    Object.entries(env).some(([name, value]) => loadsCode(name) && refersToProject(value))
   );
 }
 
@@ -39,10 +36,6 @@ function isInProject(cwd: string): boolean {
 function refersToProject(text: string): boolean {
   return /\$\{(?:PROJECT_DIR|PWD|OLDPWD|INIT_CWD)\b|PLUGBOARD_PROJECT_DIR/.test(text);
 }
-
-/** Variables from which programs load code. */
-const LOADS_CODE =
-  /^(?:PATH|NODE_OPTIONS|NODE_PATH|PYTHON\w*|RUBY(?:OPT|LIB)|PERL5(?:OPT|LIB)|BASH_ENV|ENV|LD_\w+|DYLD_\w+|JAVA_TOOL_OPTIONS|CLASSPATH|GIT_\w+|npm_config_\w+)$/i;
 
 /** Programs whose first arguments say which code runs, and how many of these are not options. */
 const RUNNERS: readonly (readonly [RegExp, number])[] = [

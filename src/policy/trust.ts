@@ -1,8 +1,8 @@
-/** Consent to what comes with a project: bound to the whole entry and to the scripts it names, by their hashes. */
+/** Consent to servers of projects and plugins: bound by a hash to the effective entry, and to the files that it names. */
 
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
-import { readDocument } from '../config/document.ts';
+import { type Document, readDocument } from '../config/document.ts';
 import { change, serversPath, targetOf } from '../config/edit.ts';
 import type { Problem, ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
@@ -11,12 +11,13 @@ import { PlugboardError } from '../errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { compare, type Difference, own } from './differences.ts';
+import { answersFor } from './entry-answers.ts';
 import { MAX_SCRIPTS, namedScripts } from './named-scripts.ts';
 import { isUnapproved, needsConsent, runsInProject } from './needs-consent.ts';
 
 export type TrustState = 'trusted' | 'changed' | 'unknown';
 
-/** One thing that is not as it was consented to: a place in the entry (`args[1]`), or a script (`script run.sh`; its values are hashes). */
+/** One thing that is not as it was consented to: a place in the entry (`args[1]`), a question (`inputs.id.default`), or a file (`script run.sh`; its values are hashes). */
 export type TrustChange = Difference;
 
 export interface TrustVerdict {
@@ -30,6 +31,8 @@ export interface TrustVerdict {
 export interface Trust {
   /** By server name. Servers that need no consent are the person's own: trusted. */
   verdicts(specs: readonly ServerSpec[]): Promise<ReadonlyMap<string, TrustVerdict>>;
+  /** Those of the specs that need no consent or have it; several may have one name. */
+  approved(specs: readonly ServerSpec[]): Promise<ReadonlySet<ServerSpec>>;
   /** Remembers that a person consented to these servers as they are now. */
   grant(specs: readonly ServerSpec[]): Promise<void>;
   /** Takes consent back; tells the names of those that had it. */
@@ -40,6 +43,8 @@ export interface Trust {
 interface Consent {
   readonly hash: string;
   readonly entry: unknown;
+  /** The questions that the entry refers to, by id; absent if there are none. */
+  readonly inputs?: Readonly<Record<string, unknown>>;
   readonly scripts: Readonly<Record<string, unknown>>;
 }
 
@@ -58,29 +63,37 @@ function placeOf(spec: ServerSpec): string[] {
  * const verdict = (await trust.verdicts([spec])).get(spec.name); // { state: 'unknown', changes: [] }
  */
 export function openTrust({ home, env }: { home: Home; env: NodeJS.ProcessEnv }): Trust {
+  async function judgeAll(specs: readonly ServerSpec[]): Promise<ReadonlyMap<ServerSpec, TrustVerdict>> {
+    const store = specs.some(needsConsent) ? await readDocument(home.trust) : undefined;
+    const verdicts = new Map<ServerSpec, TrustVerdict>();
+    for (const spec of specs) {
+      verdicts.set(spec, needsConsent(spec) ? await judge(spec, store) : { state: 'trusted', changes: [] });
+    }
+    return verdicts;
+  }
+
+  async function judge(spec: ServerSpec, store: Document | undefined): Promise<TrustVerdict> {
+    // Its entry says so itself, see `approveOwn`.
+    if (isUnapproved(spec)) return { state: 'unknown', changes: [] };
+    const problem = store?.problems[0];
+    // Fails closed: a store that is in doubt approves nothing.
+    if (problem) return { state: 'unknown', changes: [], problem };
+    const consent = asConsent(valueAt(store?.value, placeOf(spec)));
+    if (!consent) return { state: 'unknown', changes: [] };
+    const now = await consentTo(spec, { home, env });
+    if (!now) return { state: 'unknown', changes: [], problem: tooManyScripts(spec) };
+    if (now.hash === consent.hash) return { state: 'trusted', changes: [] };
+    return { state: 'changed', changes: differences(consent, now) };
+  }
+
   return {
     async verdicts(specs) {
-      const foreign = specs.filter((spec) => needsConsent(spec) && !isUnapproved(spec));
-      const store = foreign.length === 0 ? undefined : await readDocument(home.trust);
-      const verdicts = new Map<string, TrustVerdict>();
-      for (const spec of specs) {
-        verdicts.set(spec.name, needsConsent(spec) ? await judge(spec) : { state: 'trusted', changes: [] });
-      }
-      return verdicts;
+      return new Map([...(await judgeAll(specs))].map(([{ name }, verdict]) => [name, verdict]));
+    },
 
-      async function judge(spec: ServerSpec): Promise<TrustVerdict> {
-        // Its entry says so itself, see `approveOwn`.
-        if (isUnapproved(spec)) return { state: 'unknown', changes: [] };
-        const problem = store?.problems[0];
-        // Fails closed: a store that is in doubt has nothing to say for anybody.
-        if (problem) return { state: 'unknown', changes: [], problem };
-        const consent = asConsent(valueAt(store?.value, placeOf(spec)));
-        if (!consent) return { state: 'unknown', changes: [] };
-        const now = await consentTo(spec, env);
-        if (!now) return { state: 'unknown', changes: [], problem: tooManyScripts(spec) };
-        if (now.hash === consent.hash) return { state: 'trusted', changes: [] };
-        return { state: 'changed', changes: differences(consent, now) };
-      }
+    async approved(specs) {
+      const verdicts = await judgeAll(specs);
+      return new Set(specs.filter((spec) => verdicts.get(spec)?.state === 'trusted'));
     },
 
     async grant(specs) {
@@ -89,7 +102,7 @@ export function openTrust({ home, env }: { home: Home; env: NodeJS.ProcessEnv })
       );
       const foreign = approved.filter(needsConsent);
       const consents = await Promise.all(
-        foreign.map(async (spec) => ({ spec, consent: await consentTo(spec, env) })),
+        foreign.map(async (spec) => ({ spec, consent: await consentTo(spec, { home, env }) })),
       );
       const hopeless = consents.find(({ consent }) => !consent);
       if (hopeless)
@@ -136,14 +149,30 @@ export async function approveOwn(spec: ServerSpec, home: Home): Promise<ServerSp
 }
 
 /** Undefined when there is more than anybody could have looked at. */
-async function consentTo(spec: ServerSpec, env: NodeJS.ProcessEnv): Promise<Consent | undefined> {
+async function consentTo(
+  spec: ServerSpec,
+  { home, env }: { home: Home; env: NodeJS.ProcessEnv },
+): Promise<Consent | undefined> {
   // To run a server of one's own in a folder is to run the code of that folder, whatever it becomes.
-  const scripts = runsInProject(spec) ? {} : await namedScripts(spec, env);
+  const scripts = runsInProject(spec)
+    ? {}
+    : await namedScripts(spec, env, await answersFor(spec, { home, env }));
   if (!scripts) return undefined;
-  const hash = createHash('sha256')
-    .update(canonicalJson({ entry: spec.raw, scripts }))
-    .digest('hex');
-  return { hash, entry: spec.raw, scripts };
+  const inputs = shownInputs(spec);
+  // Without questions the hash is the one of versions that did not cover them: their consents stay valid.
+  const covered = { entry: spec.raw, scripts, ...(inputs === undefined ? {} : { inputs }) };
+  const hash = createHash('sha256').update(canonicalJson(covered)).digest('hex');
+  return { hash, ...covered };
+}
+
+/** The questions that an entry refers to, as its file has them: part of what is consented to and shown. */
+export function shownInputs({ questions }: ServerSpec): Readonly<Record<string, unknown>> | undefined {
+  if (questions === undefined || questions.length === 0) return undefined;
+  const entries = questions.map(({ id, owner: _owner, fallback, ...rest }) => [
+    id,
+    { ...rest, ...(fallback === undefined ? {} : { default: fallback }) },
+  ]);
+  return Object.fromEntries(entries);
 }
 
 function tooManyScripts(spec: ServerSpec): Problem {
@@ -154,14 +183,16 @@ function tooManyScripts(spec: ServerSpec): Problem {
 function asConsent(value: unknown): Consent | undefined {
   if (!isRecord(value) || typeof value['hash'] !== 'string') return undefined;
   const scripts = isRecord(value['scripts']) ? value['scripts'] : {};
-  return { hash: value['hash'], entry: value['entry'], scripts };
+  const inputs = isRecord(value['inputs']) ? { inputs: value['inputs'] } : {};
+  return { hash: value['hash'], entry: value['entry'], scripts, ...inputs };
 }
 
 function differences(before: Consent, after: Consent): TrustChange[] {
   const inEntry = compare('', before.entry, after.entry);
+  const inInputs = compare('inputs', before.inputs ?? {}, after.inputs ?? {});
   const inScripts: TrustChange[] = [];
   for (const script of new Set([...Object.keys(before.scripts), ...Object.keys(after.scripts)])) {
     inScripts.push(...compare(`script ${script}`, own(before.scripts, script), own(after.scripts, script)));
   }
-  return [...inEntry, ...inScripts];
+  return [...inEntry, ...inInputs, ...inScripts];
 }

@@ -8,7 +8,7 @@ import type { BuiltIn } from '../config/load.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 
 /** What it is called where the person has not called it otherwise. */
-const WORKSPACE_NAME = 'workspace';
+export const WORKSPACE_NAME = 'workspace';
 
 const COMMAND: string = fileURLToPath(new URL('../bin/plugboard.cjs', import.meta.url));
 /** Its list of tools, written when the command is built (`scripts/bundle.mjs`); sources have none. */

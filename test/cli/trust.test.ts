@@ -19,14 +19,20 @@ const states = async (args: readonly string[]): Promise<unknown> => {
   ]);
 };
 
+/** What consent covers, as the question says it. */
+const LOCAL_TERMS =
+  "Approval is for this entry. The project's own code, and packages that it loads, may change without a new question.";
+const REMOTE_TERMS =
+  'Approval is for this entry. The server at its address may change without a new question.';
+
 describe('trust', () => {
   it('without names only shows how the servers of the project stand', async () => {
     expect(await place.json(['trust'])).toEqual({
       status: 0,
       value: {
         servers: [
-          { name: 'one', state: 'unknown', entry },
-          { name: 'two', state: 'unknown', entry: { url: 'https://example.com/mcp' } },
+          { name: 'one', state: 'unknown', entry, terms: LOCAL_TERMS },
+          { name: 'two', state: 'unknown', entry: { url: 'https://example.com/mcp' }, terms: REMOTE_TERMS },
         ],
       },
     });
@@ -36,9 +42,11 @@ describe('trust', () => {
         'unknown  one   allow it with: plugboard trust one',
         `  command  ${process.execPath} ${join(FIXTURES, 'echo.mjs')}`,
         '  from     <project>/.mcp.json',
+        `  ${LOCAL_TERMS}`,
         'unknown  two   allow it with: plugboard trust two',
         '  url   https://example.com/mcp',
         '  from  <project>/.mcp.json',
+        `  ${REMOTE_TERMS}`,
         '',
       ].join('\n'),
       stderr: '',
@@ -88,6 +96,7 @@ describe('trust', () => {
             state: 'changed',
             entry: { ...entry, args: [...entry.args, '--evil'] },
             changes: [{ path: 'args[1]', after: '--evil' }],
+            terms: LOCAL_TERMS,
           },
         ],
       },

@@ -33,6 +33,7 @@ describe('loadConfig: CFG-3', () => {
     expect(await loadConfig({ cwd: root, home })).toEqual({
       servers: [],
       shadowed: [],
+      waiting: [],
       settings: {},
       problems: [],
       files: [home.config, join(root, '.mcp.json'), ...MANAGED_FILES],
@@ -76,6 +77,7 @@ describe('loadConfig: CFG-3', () => {
         spec('c', 'project', project, root),
         spec('d', 'user', home.config, root),
       ],
+      waiting: [],
       shadowed: [
         spec('a', 'local', home.config, root),
         spec('a', 'project', project, root),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ServerSpec } from '../../src/config/entry.ts';
-import { mergeSpecs, PRECEDENCE } from '../../src/config/merge.ts';
+import { allSpecs, mergeSpecs, PRECEDENCE } from '../../src/config/merge.ts';
 
 /** Each spec with a file of its own, so that every one can be told from every other. */
 const specs: fc.Arbitrary<ServerSpec[]> = fc
@@ -25,6 +25,11 @@ const specs: fc.Arbitrary<ServerSpec[]> = fc
     })),
   );
 
+const named = (name: string, scope: ServerSpec['scope'], file = `/${scope}`): ServerSpec => ({
+  ...{ name, scope, file, baseDir: '/' },
+  ...{ entry: { command: file }, raw: {} },
+});
+
 describe('mergeSpecs: CFG-3, the whole entry of the stronger scope wins', () => {
   it('local > project > user, and the nearer file first', () => {
     const spec = (scope: ServerSpec['scope'], file: string): ServerSpec => ({
@@ -35,7 +40,11 @@ describe('mergeSpecs: CFG-3, the whole entry of the stronger scope wins', () => 
     const near = spec('project', 'near/.mcp.json');
     const far = spec('project', '.mcp.json');
     const local = spec('local', 'config.json');
-    expect(mergeSpecs([user, near, far, local])).toEqual({ servers: [local], shadowed: [near, far, user] });
+    expect(mergeSpecs([user, near, far, local])).toEqual({
+      servers: [local],
+      shadowed: [near, far, user],
+      waiting: [],
+    });
   });
 
   it('loses nothing, keeps every spec as it was, and one per name', () => {
@@ -64,6 +73,33 @@ describe('mergeSpecs: CFG-3, the whole entry of the stronger scope wins', () => 
     );
   });
 
+  it('A32: passes over an entry without consent where another has its name, and can be repeated', () => {
+    const near = named('a', 'project', '/p/sub/.mcp.json');
+    const far = named('a', 'project', '/p/.mcp.json');
+    const user = named('a', 'user');
+    const alone = named('b', 'project', '/p/.mcp.json');
+    const unapproved = ({ scope }: ServerSpec): boolean => scope === 'project';
+    const merged = mergeSpecs([user, near, far, alone], unapproved);
+    expect(merged).toEqual({ servers: [alone, user], shadowed: [], waiting: [near, far] });
+    expect(mergeSpecs(allSpecs(merged), unapproved)).toEqual(merged);
+    expect(mergeSpecs(allSpecs(merged))).toEqual({
+      servers: [near, alone],
+      shadowed: [far, user],
+      waiting: [],
+    });
+  });
+
+  it('A32: uses a built-in server only where no other has its name', () => {
+    const builtIn: ServerSpec = { ...named('a', 'code'), builtIn: true };
+    const project = named('a', 'project', '/p/.mcp.json');
+    expect(mergeSpecs([builtIn, project]).servers).toEqual([project]);
+    expect(mergeSpecs([builtIn, project], ({ scope }) => scope === 'project')).toEqual({
+      servers: [builtIn],
+      shadowed: [],
+      waiting: [project],
+    });
+  });
+
   it('does not depend on the order in which scopes are given', () => {
     fc.assert(
       fc.property(specs, (list) => {
@@ -74,6 +110,7 @@ describe('mergeSpecs: CFG-3, the whole entry of the stronger scope wins', () => 
         expect(mergeSpecs(mergeSpecs(list).servers)).toEqual({
           servers: mergeSpecs(list).servers,
           shadowed: [],
+          waiting: [],
         });
       }),
     );

@@ -34,8 +34,8 @@ function namesFromFiles(): Names {
   const home = findHome(process.env);
   const specs = async (cwd = '.'): Promise<readonly ServerSpec[]> => {
     // Commands and flags are completed without it.
-    const { loadConfig } = await import('../../config/load.ts');
-    return (await loadConfig({ cwd: resolve(cwd), home })).servers;
+    const { loadEffective } = await import('../../policy/effective.ts');
+    return (await loadEffective({ cwd: resolve(cwd), home, env: process.env })).servers;
   };
   const toolsOf = async (cwd: string | undefined, server: string) => {
     const spec = (await specs(cwd)).find(({ name }) => name === server);

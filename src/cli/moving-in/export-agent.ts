@@ -2,10 +2,11 @@
 
 import type { Agent } from '../../config/import/agent.ts';
 import { findForeign } from '../../config/import/find.ts';
-import { type LoadedConfig, loadConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/load.ts';
 import { variablesOf } from '../../config/variables.ts';
 import { PlugboardError } from '../../errors.ts';
 import { reveal } from '../../policy/clean.ts';
+import { loadEffective } from '../../policy/effective.ts';
 import { needsConsent } from '../../policy/needs-consent.ts';
 import { trustVerdicts } from '../config-report.ts';
 import { recordFile } from '../export-record.ts';
@@ -25,7 +26,7 @@ export async function exportToAgent(
 ): Promise<number> {
   const { agent, scope, isDry } = target;
   const { cwd, home, output } = context;
-  const config = await loadConfig({ cwd, home });
+  const config = await loadEffective({ cwd, home, env: context.env });
   const variables = scope === 'project' ? [] : await variablesOfServers(context, config);
   const written = await writeIntoAgent(context, target, { overwrite, variables });
   if (written.action === 'blocked' && !isDry) throw nameIsTaken(agent, written.file);

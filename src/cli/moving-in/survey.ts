@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Agent, Where } from '../../config/import/agent.ts';
 import { type Found, findForeign } from '../../config/import/find.ts';
-import { type LoadedConfig, loadConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { loadEffective } from '../../policy/effective.ts';
 import { foreignPlaces } from '../foreign-places.ts';
 import { type PlannedInput, planInputs } from '../import-inputs.ts';
 import { type Planned, planImport } from '../import-plan.ts';
@@ -19,7 +20,7 @@ export interface Survey {
 
 export async function takeSurvey(context: Context, agents: readonly Agent[]): Promise<Survey> {
   const { cwd, home } = context;
-  const config = await loadConfig({ cwd, home });
+  const config = await loadEffective({ cwd, home, env: context.env });
   const found = await findForeign(agents, foreignPlaces(context, config.projectRoot));
   const all = await planImport(context, found, config, { scope: undefined, overwrite: false });
   const planned = all.map(withoutProjectFiles);

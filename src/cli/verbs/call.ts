@@ -3,9 +3,9 @@
 import type { Command } from 'commander';
 import { plainName, possibleOwners } from '../../catalog/names.ts';
 import type { Tool } from '../../catalog/tool.ts';
-import { loadConfig } from '../../config/load.ts';
 import { PlugboardError } from '../../errors.ts';
 import { nearest } from '../../lib/nearest.ts';
+import { loadEffective } from '../../policy/effective.ts';
 import { pinChanged } from '../../policy/pins-refusal.ts';
 import { approveCall } from '../approve-call.ts';
 import { readInput, toArguments } from '../call-arguments.ts';
@@ -92,8 +92,8 @@ interface WantedTool {
 async function wantedTool(context: Context, args: readonly string[]): Promise<WantedTool> {
   const [first = '', second, ...rest] = args;
   if (first.includes('__')) {
-    const { cwd, home, extra } = context;
-    const config = await loadConfig({ cwd, home, extra });
+    const { cwd, home, env, extra } = context;
+    const config = await loadEffective({ cwd, home, env, extra });
     const names = config.servers.map(({ name }) => name);
     const owners = names.includes(first) ? [] : possibleOwners(first, names);
     if (owners.length > 0) return { servers: owners, name: first, words: args.slice(1) };

@@ -6,8 +6,8 @@ import { findForeign } from '../../config/import/find.ts';
 import type { Check } from '../../doctor/check.ts';
 import { examine } from '../../doctor/examine.ts';
 import { EXIT_STATUS } from '../../errors.ts';
-
 import { clean } from '../../policy/clean.ts';
+import { isRequired } from '../../policy/required.ts';
 import { foreignPlaces } from '../foreign-places.ts';
 import type { Output } from '../output.ts';
 import { wrap } from '../table.ts';
@@ -33,9 +33,10 @@ export const doctor: Verb = {
       const patient = { config, home, env, reports, tools: host.tools(), findings };
       const checks = await examine(patient, foreign.servers);
       output.answer({ checks }, () => describe(checks, output));
-      const isMissing = config.servers.some(
-        ({ name, entry }) => entry.required === true && !isFine(reports.get(name)?.status),
-      );
+      const isMissing = config.servers.some((spec) => {
+        const status = reports.get(spec.name)?.status;
+        return isRequired(spec, status) && !isFine(status);
+      });
       return isMissing ? EXIT_STATUS.REQUIRED_FAILED : 0;
     });
   },

@@ -3,8 +3,9 @@
 import type { Command } from 'commander';
 import { transportOf } from '../../config/describe.ts';
 import type { ServerSpec } from '../../config/entry.ts';
-import { loadConfig } from '../../config/load.ts';
 import { admit } from '../../policy/admit.ts';
+import { loadEffective } from '../../policy/effective.ts';
+import { waitingFor } from '../../policy/waiting.ts';
 import { serverDocument, trustVerdicts } from '../config-report.ts';
 import { placeOfCredentials } from '../credentials.ts';
 import { entryPairs, pairLines } from '../entry-lines.ts';
@@ -23,13 +24,17 @@ export const get: Verb = {
   async run(context: Context, args: readonly string[]): Promise<number> {
     const [name = ''] = args;
     const { output } = context;
-    const config = await loadConfig({ cwd: context.cwd, home: context.home, extra: context.extra });
+    const config = await loadEffective(context);
     const spec = findServer(config, name);
     const verdicts = await trustVerdicts([spec], context);
     const authority = { managed: config.managed, env: context.env };
     const hidden = config.shadowed.filter((each) => each.name === name);
     const credentials = await placeOfCredentials(context, spec);
-    const told = credentials === undefined ? {} : { credentials };
+    const waiting = waitingFor(name, config);
+    const told = {
+      ...(credentials === undefined ? {} : { credentials }),
+      ...(waiting === undefined ? {} : { waiting }),
+    };
     output.answer({ ...serverDocument(spec, verdicts, authority), ...told }, () =>
       [
         output.paint.strong(name),
@@ -41,6 +46,9 @@ export const get: Verb = {
           ...entryPairs(spec),
           ...(credentials === undefined ? [] : [['credentials', credentials] as const]),
           ...hidden.map((each, at) => [at === 0 ? 'hides' : '', placeOf(each)] as const),
+          ...(waiting === undefined
+            ? []
+            : [['waiting', `${waiting.error.message}. ${waiting.error.hint}`] as const]),
         ]),
       ].join('\n'),
     );

@@ -2,12 +2,14 @@
 
 import { Argument, type Command } from 'commander';
 import type { InputQuestion } from '../../config/entry.ts';
-import { inputIds, inputOwner, questionFor } from '../../config/inputs.ts';
-import { type LoadedConfig, loadConfig } from '../../config/load.ts';
+import { inputOwner, questionsOf } from '../../config/inputs.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { allSpecs } from '../../config/merge.ts';
 import { PlugboardError } from '../../errors.ts';
 import { nearest } from '../../lib/nearest.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { clean } from '../../policy/clean.ts';
+import { loadEffective } from '../../policy/effective.ts';
 import { askForSecret } from '../ask.ts';
 import { openInputs } from '../inputs.ts';
 import { didYouMean, findServer } from '../known-server.ts';
@@ -34,7 +36,7 @@ export const input: Verb = {
 
   async run(context: Context, args: readonly string[]): Promise<number> {
     const [action = '', id, server] = args;
-    const config = await loadConfig({ cwd: context.cwd, home: context.home });
+    const config = await loadEffective(context);
     if (action === 'list') return list(context, config);
     if (id === undefined) {
       throw new PlugboardError('USAGE', `plugboard input ${action} needs an id.`, {
@@ -110,10 +112,9 @@ async function remove(context: Context, question: InputQuestion): Promise<number
 /** Every question that a server has, with its servers; those of one owner share the answer. */
 function usedIn(config: LoadedConfig): Used[] {
   const found = new Map<string, Used>();
-  for (const spec of config.servers) {
-    for (const id of inputIds(spec)) {
-      const question = questionFor(config.inputs, inputOwner(spec), id);
-      const key = JSON.stringify([question.owner, id]);
+  for (const spec of allSpecs(config)) {
+    for (const question of questionsOf(spec, config.inputs)) {
+      const key = JSON.stringify([question.owner, question.id]);
       const known = found.get(key);
       found.set(key, { ...question, servers: [...(known?.servers ?? []), spec.name] });
     }

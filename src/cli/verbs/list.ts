@@ -1,7 +1,7 @@
 /** `plugboard list`: every server and how it is doing. */
 
 import type { Command } from 'commander';
-import { loadConfig } from '../../config/load.ts';
+import { loadEffective } from '../../policy/effective.ts';
 import { configuredReport, trustVerdicts } from '../config-report.ts';
 import { noteProblems } from '../problems.ts';
 import { reportLines, rowLayout } from '../report-lines.ts';
@@ -31,12 +31,11 @@ Examples:
 
 async function listConfigured(context: Context): Promise<number> {
   const { output } = context;
-  const config =
-    context.config ?? (await loadConfig({ cwd: context.cwd, home: context.home, extra: context.extra }));
+  const config = context.config ?? (await loadEffective(context));
   const verdicts = await trustVerdicts(config.servers, context);
   const authority = { managed: config.managed, env: context.env };
   const servers = config.servers.map((spec) =>
-    configuredReport(spec, verdicts, { authority, home: context.home }),
+    configuredReport(spec, verdicts, { authority, home: context.home, config }),
   );
   noteProblems(config.problems, output);
   output.answer({ servers, problems: config.problems }, () => {

@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander';
 import type { ServerSpec } from '../../config/entry.ts';
-import { loadConfig } from '../../config/load.ts';
 import { clean } from '../../policy/clean.ts';
+import { loadEffective } from '../../policy/effective.ts';
 import { pinKey } from '../../policy/pins.ts';
 import { acceptPins, type HeldTool, reviewPins } from '../../policy/pins-review.ts';
 import { findServer } from '../known-server.ts';
@@ -49,7 +49,7 @@ Examples:
   plugboard pins docs --accept       take it as it is now`;
 
 async function choose(context: Context, name: string | undefined): Promise<readonly ServerSpec[]> {
-  const config = await loadConfig({ cwd: context.cwd, home: context.home, extra: context.extra });
+  const config = await loadEffective(context);
   return name === undefined ? config.servers : [findServer(config, name)];
 }
 

@@ -3,11 +3,11 @@
 import type { Command } from 'commander';
 import { setEnabled, targetOf } from '../../config/edit.ts';
 import type { ServerSpec } from '../../config/entry.ts';
-import { loadConfig } from '../../config/load.ts';
 import { isEditable } from '../../config/removal.ts';
 import { PlugboardError } from '../../errors.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { shellWord } from '../../lib/shell-word.ts';
+import { loadEffective } from '../../policy/effective.ts';
 import { needsConsent } from '../../policy/needs-consent.ts';
 import { openTrust } from '../../policy/trust.ts';
 import { serverDocument, trustVerdicts } from '../config-report.ts';
@@ -30,7 +30,7 @@ function switching(enabled: boolean): Verb {
 
 async function setSwitch(context: Context, name: string, enabled: boolean): Promise<number> {
   const { home, output, cwd, signal } = context;
-  const before = await loadConfig({ cwd, home });
+  const before = await loadEffective({ cwd, home, env: context.env });
   const spec = findServer(before, name);
   if (!isEditable(spec.scope)) {
     throw new PlugboardError('USAGE', `"${name}" is of ${spec.scope} scope and cannot be switched here.`, {
@@ -50,7 +50,7 @@ async function setSwitch(context: Context, name: string, enabled: boolean): Prom
   ) {
     throw unknownServer({ ...before, servers: before.servers.filter((each) => each !== spec) }, name);
   }
-  const config = await loadConfig({ cwd, home });
+  const config = await loadEffective({ cwd, home, env: context.env });
   const after = findServer(config, name);
   // The hash of consent covers the whole entry; switching by hand what was trusted is not a change to ask about,
   // unless somebody else changed more of it meanwhile.

@@ -2,10 +2,10 @@
 
 import type { Command } from 'commander';
 import { expandEntry } from '../../config/expand.ts';
-import { loadConfig } from '../../config/load.ts';
 import { asPlugboardError, EXIT_STATUS, type PlugboardError } from '../../errors.ts';
 import type { ServerReport } from '../../host-report.ts';
 import { clean } from '../../policy/clean.ts';
+import { loadEffective } from '../../policy/effective.ts';
 import type { Finding } from '../../policy/scan.ts';
 import { openInputs } from '../inputs.ts';
 import { findServer } from '../known-server.ts';
@@ -68,7 +68,7 @@ interface Step {
 /** Reading the files and filling in the variables is a step like the others: it can be what is wrong. */
 async function readConfig(context: Context, name: string): Promise<Step> {
   const began = performance.now();
-  const config = await loadConfig({ cwd: context.cwd, home: context.home, extra: context.extra });
+  const config = await loadEffective(context);
   const spec = findServer(config, name);
   const step = (): { name: string; ms: number } => ({
     name: 'config',

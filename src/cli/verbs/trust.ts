@@ -4,10 +4,11 @@ import type { Command } from 'commander';
 import type { ServerSpec } from '../../config/entry.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { PlugboardError } from '../../errors.ts';
+import { consentTerms } from '../../policy/consent-terms.ts';
 import { isUnapproved, needsConsent } from '../../policy/needs-consent.ts';
-import { openTrust, type TrustVerdict } from '../../policy/trust.ts';
+import { openTrust, shownInputs, type TrustVerdict } from '../../policy/trust.ts';
 import { trustVerdicts } from '../config-report.ts';
-import { askForTrust, describeForConsent } from '../consent.ts';
+import { askForTrust, describeForConsent, replacedServer } from '../consent.ts';
 import { findServer } from '../known-server.ts';
 import { noteProblems } from '../problems.ts';
 import type { Context, Flags, Verb } from '../verb.ts';
@@ -33,15 +34,16 @@ export const trust: Verb = {
       if (!named) throw sayWhich();
       await openTrust({ home: context.home, env: context.env }).revoke(chosen.filter(needsConsent));
     } else if (output.canAsk && flags['yes'] !== true) {
-      await askAbout(context, chosen);
+      await askAbout(context, chosen, config);
     } else if (named) {
       // Nobody to ask: the name that was typed is the answer.
       const granted = chosen.filter((spec) => needsConsent(spec) && (args.length > 0 || !isUnapproved(spec)));
       await openTrust({ home: context.home, env: context.env }).grant(granted);
     }
     // An own entry that was approved is another one now.
-    const after = choose(await loadConfig({ cwd: context.cwd, home: context.home }), names(args, chosen));
-    report(context, after, await trustVerdicts(after, context));
+    const now = await loadConfig({ cwd: context.cwd, home: context.home });
+    const after = choose(now, names(args, chosen));
+    report(context, after, { config: now, verdicts: await trustVerdicts(after, context) });
     return 0;
   },
 };
@@ -70,43 +72,56 @@ function sayWhich(): PlugboardError {
   });
 }
 
-async function askAbout(context: Context, specs: readonly ServerSpec[]): Promise<void> {
+async function askAbout(context: Context, specs: readonly ServerSpec[], config: LoadedConfig): Promise<void> {
   const verdicts = await trustVerdicts(specs, context);
   for (const spec of specs) {
     const verdict = verdicts.get(spec.name);
-    if (needsConsent(spec) && verdict?.state !== 'trusted') await askForTrust(context, spec, verdict);
+    if (needsConsent(spec) && verdict?.state !== 'trusted')
+      await askForTrust(context, spec, verdict, replacedServer(spec, config));
   }
 }
 
-function report(
-  context: Context,
-  specs: readonly ServerSpec[],
-  verdicts: ReadonlyMap<string, TrustVerdict>,
-): void {
+interface Known {
+  readonly config: LoadedConfig;
+  readonly verdicts: ReadonlyMap<string, TrustVerdict>;
+}
+
+function report(context: Context, specs: readonly ServerSpec[], known: Known): void {
   const { output } = context;
+  const { config, verdicts } = known;
   const servers = specs.map((spec) => {
     // What needs no consent is the person's own configuration.
     const verdict = verdicts.get(spec.name) ?? OWN;
     const changes = verdict.changes.length === 0 ? {} : { changes: verdict.changes };
-    return { name: spec.name, state: verdict.state, entry: spec.raw, ...changes };
+    const base = { name: spec.name, state: verdict.state, entry: spec.raw, ...changes };
+    if (!needsConsent(spec)) return base;
+    const inputs = shownInputs(spec);
+    const replaces = replacedServer(spec, config);
+    return {
+      ...base,
+      ...(inputs === undefined ? {} : { inputs }),
+      ...(replaces === undefined ? {} : { replaces }),
+      terms: consentTerms(spec),
+    };
   });
   output.answer({ servers }, () => {
     if (specs.length === 0) return 'This project brings no servers along.';
-    const blocks = specs.map((spec) => describeState(context, spec, verdicts.get(spec.name)));
+    const blocks = specs.map((spec) => describeState(context, spec, known));
     return blocks.join('\n');
   });
 }
 
 const OWN: TrustVerdict = { state: 'trusted', changes: [] };
 
-function describeState({ output }: Context, spec: ServerSpec, verdict: TrustVerdict | undefined): string {
+function describeState({ output }: Context, spec: ServerSpec, { config, verdicts }: Known): string {
   const { paint } = output;
+  const verdict = verdicts.get(spec.name);
   if (!needsConsent(spec)) {
     return `${paint.good('trusted')}  ${spec.name}: of ${spec.scope} scope, your own configuration needs no consent`;
   }
   const state = verdict?.state ?? 'unknown';
-  if (state === 'trusted')
-    return `${paint.good('trusted')}  ${spec.name}\n${describeForConsent(spec, verdict)}`;
+  const described = describeForConsent(spec, verdict, replacedServer(spec, config));
+  if (state === 'trusted') return `${paint.good('trusted')}  ${spec.name}\n${described}`;
   const allow = joinWords(['plugboard', 'trust', spec.name]);
-  return `${paint.warn(state)}  ${spec.name}   allow it with: ${allow}\n${describeForConsent(spec, verdict)}`;
+  return `${paint.warn(state)}  ${spec.name}   allow it with: ${allow}\n${described}`;
 }

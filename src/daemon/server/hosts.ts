@@ -2,13 +2,14 @@
 
 import { realpathSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import type { ServerSpec, Settings } from '../../config/entry.ts';
+import { isForeign, type ServerSpec, type Settings } from '../../config/entry.ts';
 import type { Home } from '../../config/home.ts';
-import { type LoadedConfig, loadConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/load.ts';
 import { createHost, type Host } from '../../host.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Traffic } from '../../manage/traffic.ts';
+import { loadEffective } from '../../policy/effective.ts';
 import { Gateway } from '../../serve/gateway.ts';
 import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
 import { addOptional } from '../../transport/launch.ts';
@@ -236,10 +237,10 @@ export class SharedHosts {
    */
   async around({ cwd, env, servers, wanted }: ServerHello): Promise<Surroundings> {
     if (servers === undefined) return { cwd, env, workspace: 'any' };
-    const config = await loadConfig({ cwd, home: this.#options.home, builtIn: workspaceEntries });
+    const config = await loadEffective({ cwd, home: this.#options.home, env, builtIn: workspaceEntries });
     const same = config.servers.find((spec) => isWanted(spec, wanted));
     // An entry in a program's own code needs no consent; an entry in a project's file does.
-    return same === undefined || same.scope === 'project'
+    return same === undefined || isForeign(same)
       ? { cwd, env, servers, workspace: 'any' }
       : { cwd, env, workspace: 'any' };
   }
@@ -267,9 +268,10 @@ export class SharedHosts {
       this.#completed.set(from, session);
     }
     const builtIn = servedWorkspace(from.workspace === 'any' ? false : from.workspace);
-    const config = await loadConfig({
+    const config = await loadEffective({
       cwd: from.cwd,
       home: this.#options.home,
+      env: session,
       code: from.servers,
       builtIn,
     });
@@ -311,9 +313,10 @@ export class SharedHosts {
     shared.config =
       shared.workspace === view.workspace
         ? view.config
-        : await loadConfig({
+        : await loadEffective({
             cwd: shared.cwd,
             home: this.#options.home,
+            env: shared.env,
             code: shared.servers,
             builtIn: shared.workspace ? workspaceEntries : undefined,
           });

@@ -1,0 +1,58 @@
+/** Rules that allow calls: whose servers each list in `config.json` is for. */
+
+import { isRecord } from '../lib/json-rpc.ts';
+import { isForeign, type Permissions, type ServerSpec, type Settings } from './entry.ts';
+import { ownerOf } from './owner.ts';
+import { projectKey } from './project-key.ts';
+import { valueAt } from './value-at.ts';
+
+export type Identity = Pick<ServerSpec, 'name' | 'scope' | 'file' | 'baseDir'>;
+
+/**
+ * The rules for calls of one server. `permissions.allow` is for the person's own servers; a project's or plugin's
+ * server has a list of its own, so that it cannot take a rule by taking a name. `ask` and `deny` are for all.
+ */
+export function permissionsFor(spec: Identity, settings: Settings): Permissions {
+  const { permissions = {} } = settings;
+  if (!isForeign(spec)) return permissions;
+  const { allow: _own, ...rest } = permissions;
+  const given = listFor(spec, settings);
+  return given === undefined ? rest : { ...rest, allow: given };
+}
+
+function listFor(spec: Identity, { projects, plugins }: Settings): readonly string[] | undefined {
+  const found = spec.scope === 'plugin' ? own(plugins, pluginOf(spec)) : own(projects, ownerOf(spec));
+  return found?.permissions?.allow;
+}
+
+function own<T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
+  return record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
+/** The name before the colon in the names of a plugin's servers. */
+function pluginOf({ name }: Identity): string {
+  return name.slice(0, Math.max(0, name.indexOf(':')));
+}
+
+/** Where the list of a server is in `config.json`; `root`: the file as it is, which may spell the folder otherwise. */
+export function allowPath(spec: Identity, root: unknown): string[] {
+  const rest = ['permissions', 'allow'];
+  if (spec.scope === 'plugin') return ['plugins', pluginOf(spec), ...rest];
+  if (spec.scope !== 'project') return rest;
+  const projects = valueAt(root, ['projects']);
+  const folder = ownerOf(spec);
+  return ['projects', (isRecord(projects) && projectKey(projects, [folder])) || folder, ...rest];
+}
+
+/**
+ * The place of the list as text, for hints.
+ *
+ * @example
+ * allowPlace(spec); // 'projects["/home/ada/app"].permissions.allow'
+ */
+export function allowPlace(spec: Identity): string {
+  const [first = '', ...rest] = allowPath(spec, undefined);
+  if (rest.length === 1) return `${first}.${rest.join('.')}`;
+  const [key = '', ...last] = rest;
+  return `${first}[${JSON.stringify(key)}].${last.join('.')}`;
+}

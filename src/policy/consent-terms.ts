@@ -1,0 +1,29 @@
+/** Says what consent to a project's or plugin's server covers, in the same words on every surface. */
+
+import { isStdio, type ServerSpec } from '../config/entry.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { allSpecs } from '../config/merge.ts';
+import { called } from './waiting.ts';
+
+export function consentTerms({ scope, entry }: ServerSpec): string {
+  if (!isStdio(entry)) {
+    const helper =
+      entry.headersHelper === undefined ? '' : ' Code that its headersHelper runs may change as well.';
+    return `Approval is for this entry. The server at its address may change without a new question.${helper}`;
+  }
+  const whose = scope === 'plugin' ? "plugin's" : "project's";
+  return `Approval is for this entry. The ${whose} own code, and packages that it loads, may change without a new question.`;
+}
+
+/**
+ * The server that an entry takes the place of once it is approved.
+ *
+ * @example
+ * replacedBy(spec, config); // 'your own github'
+ */
+export function replacedBy(spec: ServerSpec, config: LoadedConfig): string | undefined {
+  const rivals = allSpecs(config).filter(({ name }) => name === spec.name);
+  const weaker = rivals.slice(rivals.indexOf(spec) + 1);
+  const [next] = weaker.filter(({ scope }) => scope !== 'project' && scope !== 'plugin');
+  return next === undefined ? undefined : called(next);
+}

@@ -1,0 +1,44 @@
+/**
+ * The configuration as it is used: an entry of a project or plugin without consent hides no other entry of its name.
+ * The one place that joins consent and precedence; every surface loads through here.
+ */
+
+import { isForeign, type ServerSpec } from '../config/entry.ts';
+import type { Home } from '../config/home.ts';
+import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
+import { allSpecs, mergeSpecs } from '../config/merge.ts';
+
+export interface Deciding {
+  readonly home: Home;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Reads the configuration of a folder and passes over entries without consent where another one has their name.
+ *
+ * @example
+ * const { servers, waiting } = await loadEffective({ cwd: process.cwd(), home, env: process.env });
+ */
+export async function loadEffective(options: LoadOptions & Deciding): Promise<LoadedConfig> {
+  const { cwd, home, env, code, extra, builtIn } = options;
+  const config = await withConsent(await loadConfig({ cwd, home, code, extra, builtIn }), { home, env });
+  const { permissions } = config.settings;
+  if (!permissions?.allow?.length || !config.servers.some(isForeign)) return config;
+  const { unusedRules } = await import('./unused-rules.ts');
+  const notices = await unusedRules(config, { home, env });
+  return notices.length === 0 ? config : { ...config, problems: [...config.problems, ...notices] };
+}
+
+/** The same for a configuration that was read already; may be repeated when a consent has changed. */
+export async function withConsent(config: LoadedConfig, deciding: Deciding): Promise<LoadedConfig> {
+  const all = allSpecs(config);
+  const contested = all.filter((spec) => isForeign(spec) && hasRival(spec, all));
+  if (contested.length === 0) return config;
+  const { openTrust } = await import('./trust.ts');
+  const approved = await openTrust(deciding).approved(contested);
+  return { ...config, ...mergeSpecs(all, (spec) => isForeign(spec) && !approved.has(spec)) };
+}
+
+function hasRival(spec: ServerSpec, all: readonly ServerSpec[]): boolean {
+  return all.some((other) => other !== spec && other.name === spec.name);
+}

@@ -1,0 +1,28 @@
+/** The person's answers that decide what a project's or plugin's entry runs: files are found behind them too. */
+
+import type { ServerSpec } from '../config/entry.ts';
+import type { Home } from '../config/home.ts';
+import { decisiveIds } from '../config/inputs.ts';
+
+const NONE: ReadonlyMap<string, string> = new Map();
+
+/** By id; nothing is asked. The store of secrets is opened only for entries with such a question. */
+export async function answersFor(
+  spec: ServerSpec,
+  { home, env }: { readonly home: Home; readonly env: NodeJS.ProcessEnv },
+): Promise<ReadonlyMap<string, string>> {
+  const ids = decisiveIds(spec);
+  const questions = spec.questions?.filter(({ id }) => ids.has(id)) ?? [];
+  if (questions.length === 0) return NONE;
+  const [{ InputValues }, { openSecrets }] = await Promise.all([
+    import('../config/input-values.ts'),
+    import('../secrets/store.ts'),
+  ]);
+  const values = new InputValues({
+    home,
+    secrets: async () => openSecrets({ home, env, notice: () => {} }),
+  });
+  // An unreadable store fails closed: the files behind the answers are then missing from what was consented to.
+  const known = await values.of({ ...spec, questions }, []).catch(() => undefined);
+  return known?.values ?? NONE;
+}

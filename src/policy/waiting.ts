@@ -1,0 +1,41 @@
+/** Tells about entries that wait for consent while another entry of their name is used. */
+
+import type { Scope, ServerSpec } from '../config/entry.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { shellWord } from '../lib/shell-word.ts';
+
+export interface Waiting {
+  readonly scope: Scope;
+  readonly file?: string;
+  readonly status: 'untrusted';
+  readonly error: { readonly code: 'UNTRUSTED'; readonly message: string; readonly hint: string };
+}
+
+/** Undefined when none waits under this name. */
+export function waitingFor(
+  name: string,
+  { servers, waiting }: Pick<LoadedConfig, 'servers' | 'waiting'>,
+): Waiting | undefined {
+  const spec = waiting.find((each) => each.name === name);
+  const used = servers.find((each) => each.name === name);
+  if (spec === undefined || used === undefined) return undefined;
+  const { scope, file } = spec;
+  return {
+    scope,
+    ...(file === undefined ? {} : { file }),
+    status: 'untrusted',
+    error: {
+      code: 'UNTRUSTED',
+      message: `${file ?? 'The project'} also defines ${name}, which has not been approved; ${called(used)} is used`,
+      hint: `Review it with: plugboard trust ${shellWord(name)}`,
+    },
+  };
+}
+
+/** A server by whose it is: "your own github", "the built-in workspace". */
+export function called({ name, scope, file, builtIn }: ServerSpec): string {
+  if (builtIn === true) return `the built-in ${name}`;
+  if (scope === 'project' || scope === 'plugin') return `the approved ${name} of ${file ?? scope}`;
+  if (scope === 'managed') return `the managed ${name}`;
+  return `your own ${name}`;
+}
