@@ -8,9 +8,10 @@
 
 import { realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join, sep } from 'node:path';
+import { join } from 'node:path';
 import type { AgentProfile } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
+import { isInside } from '../lib/inside.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { ThreadSettings } from './agent-request.ts';
 
@@ -138,10 +139,6 @@ function first<Key extends 'baseInstructions' | 'compactPrompt'>(
 ): { readonly [key in Key]?: string } {
   const text = profile[key] ?? asked[key];
   return text === undefined ? {} : ({ [key]: text } as { readonly [key in Key]: string });
-}
-
-function isInside(folder: string, root: string): boolean {
-  return folder === root || folder.startsWith(root.endsWith(sep) ? root : `${root}${sep}`);
 }
 
 function fromHome(path: string): string {

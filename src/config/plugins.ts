@@ -1,7 +1,8 @@
 /** The servers that plugins bring along: folders that a person named, read like a project's file (CFG-7). */
 
 import { realpathSync } from 'node:fs';
-import { basename, isAbsolute, join, relative, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
+import { isInside } from '../lib/inside.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { type Document, locateFaults, readDocument } from './document.ts';
@@ -192,11 +193,6 @@ function badName(name: string, path: JsonPath): Fault[] {
 
 function firstOfEach(servers: readonly ServerSpec[]): ServerSpec[] {
   return [...new Map(servers.toReversed().map((spec) => [spec.name, spec])).values()].toReversed();
-}
-
-function isInside(file: string, folder: string): boolean {
-  const way = relative(folder, file);
-  return way !== '' && !way.startsWith('..') && !isAbsolute(way);
 }
 
 function realFolder(folder: string): string {

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, realpathSync, statSync } from 'node:fs';
 import { open, readFile, stat } from 'node:fs/promises';
-import { basename, delimiter, dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { loadsCode } from '../config/code-variables.ts';
@@ -14,6 +14,7 @@ import type { ServerSpec } from '../config/entry.ts';
 import { environmentOf, expandText } from '../config/expand.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { errorCode } from '../lib/error-code.ts';
+import { isInside } from '../lib/inside.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 
 /** A person cannot look at more files than this before consenting; an entry that names more gets no consent. */
@@ -237,7 +238,7 @@ function unreadable(error: unknown): string | undefined {
 
 /** Only `scripts`: a new dependency is no reason to ask again. */
 async function packageScripts(cwd: string, root: string): Promise<Record<string, string>> {
-  for (let folder = cwd; isInside(folder, root) || folder === root; folder = dirname(folder)) {
+  for (let folder = cwd; isInside(folder, root); folder = dirname(folder)) {
     const file = join(folder, 'package.json');
     const text = await readFile(file, 'utf8').catch(() => undefined);
     if (text !== undefined) {
@@ -260,10 +261,6 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isInside(file: string, root: string): boolean {
-  return file.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
 /** A variable that is not set leaves the word as it is: the server cannot start with it either. */
