@@ -27,6 +27,7 @@ import type { ServerEntry, ServerSpec } from './config/entry.ts';
 import { findHome, type Home, homeAt } from './config/home.ts';
 import { DEFAULT_FIRST_LIST_WAIT_MS, limitsFor, maxOutputTokens } from './config/limits.ts';
 import type { LoadedConfig } from './config/load.ts';
+import { entryOwner } from './config/owner.ts';
 import type { Connection } from './connection/connection.ts';
 import type { ConnectionContext } from './connection/context.ts';
 import type { LogLevel } from './connection/log-gate.ts';
@@ -252,7 +253,8 @@ export class HostCore {
 
   /** Resolves if the rules let a session have a resource, prompt or completion. */
   approveContent(session: Session, action: ContentAction): Promise<void> {
-    return approveContent(this.#calls, session, action);
+    const spec = this.pool.get(action.server)?.spec;
+    return approveContent(this.#calls, session, action, spec === undefined ? '' : entryOwner(spec));
   }
 
   /** Resolves if a session may use one of the gateway's own tools. */

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { OAuthDetails, RemoteEntry, ServerSpec } from '../config/entry.ts';
-import { ownerOf } from '../config/owner.ts';
+import { entryOwner } from '../config/owner.ts';
 import { canonicalUrl, urlKey } from './stored-login.ts';
 
 export interface Account {
@@ -22,7 +22,7 @@ export function accountOf(
   spec: Pick<ServerSpec, 'scope' | 'file' | 'baseDir'>,
   { oauth }: Pick<RemoteEntry, 'oauth'>,
 ): Account {
-  const owner = ownerOf(spec);
+  const owner = entryOwner(spec);
   const details: OAuthDetails = typeof oauth === 'object' ? oauth : {};
   const { authorizationUrl = '', tokenUrl = '', clientId = '' } = details;
   const named = [authorizationUrl, tokenUrl, owner === '' ? '' : clientId];

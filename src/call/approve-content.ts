@@ -8,7 +8,7 @@
 import { plainName, serverNames } from '../catalog/names.ts';
 import type { Permissions } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
-import { ruleMatcher } from '../policy/approval.ts';
+import { ruleMatcher, sessionRule } from '../policy/approval.ts';
 import { askPerson } from './ask-person.ts';
 import type { CallContext } from './call.ts';
 import type { Session } from './session.ts';
@@ -50,18 +50,19 @@ export function contentDenial({ deny }: Permissions, server: string): PlugboardE
   return new PlugboardError('DENIED', message, { server });
 }
 
-/** Resolves if the rules let a session have this; rejects with the reason. */
+/** Resolves if the rules let a session have this; rejects with the reason. `owner`: whose server it is. */
 export async function approveContent(
   context: Pick<CallContext, 'board' | 'settings'>,
   session: Session,
   action: ContentAction,
+  owner: string,
 ): Promise<void> {
   const { server, kind, name, mayAsk, signal } = action;
   const { permissions = {} } = context.settings();
   const denial = contentDenial(permissions, server);
   if (denial !== undefined) throw denial;
   const rule = serverRule(permissions.ask, server);
-  const key = `content of ${server}`;
+  const key = sessionRule({ rule: `content of ${server}` }, owner);
   if (rule === undefined || session.allowed.has(key)) return;
   const reason = `the rule ${JSON.stringify(rule)} wants it asked about`;
   const subject = `the ${kind} ${JSON.stringify(name)} of ${server}`;

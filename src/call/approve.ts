@@ -1,6 +1,7 @@
 /** Lets a call through, asks the person, or refuses (CAL-2). What is decided is in `policy/approval.ts`. */
 
-import { ownerOf } from '../config/owner.ts';
+import { isForeign } from '../config/entry.ts';
+import { entryOwner } from '../config/owner.ts';
 import { allowPlace, permissionsFor } from '../config/rules.ts';
 import { PlugboardError } from '../errors.ts';
 import { signalOf } from '../lib/cancellation.ts';
@@ -20,7 +21,7 @@ export const approve: Stage = (context, next) => (call) => {
     hints: tool.annotations,
     trusted: entry.trusted === true,
     sessionAllows: call.session.allowed,
-    owner: ownerOf(spec),
+    owner: entryOwner(spec),
   });
   switch (decision.kind) {
     case 'pass':
@@ -54,6 +55,7 @@ async function ask(context: CallContext, call: Call, reason: string, next: Handl
       arguments: call.arguments,
       ...(tool.annotations === undefined ? {} : { annotations: tool.annotations }),
       reason,
+      ...(isForeign(spec) ? { allowIn: allowPlace(spec) } : {}),
     },
     subject: call.name,
     undone: 'called',
@@ -63,7 +65,7 @@ async function ask(context: CallContext, call: Call, reason: string, next: Handl
       call.decision = `asked: ${answer}`;
     },
   });
-  if (granted !== 'allow') session.allowed.add(sessionRule({ rule }, ownerOf(spec)));
+  if (granted !== 'allow') session.allowed.add(sessionRule({ rule }, entryOwner(spec)));
   if (granted === 'allow-always') await context.allowAlways(spec, rule);
   return next(call);
 }

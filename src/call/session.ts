@@ -11,6 +11,8 @@ export interface ApprovalRequest {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly annotations?: ToolAnnotations;
+  /** Where in config.json a rule that allows it would be, for a project's or plugin's server; else `permissions.allow`. */
+  readonly allowIn?: string;
   /** Why it is asked, in one sentence. */
   readonly reason: string;
   readonly session: string;

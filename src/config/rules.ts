@@ -2,7 +2,7 @@
 
 import { isRecord } from '../lib/json-rpc.ts';
 import { isForeign, type Permissions, type ServerSpec, type Settings } from './entry.ts';
-import { ownerOf } from './owner.ts';
+import { entryOwner } from './owner.ts';
 import { projectKey } from './project-key.ts';
 import { valueAt } from './value-at.ts';
 
@@ -21,7 +21,7 @@ export function permissionsFor(spec: Identity, settings: Settings): Permissions 
 }
 
 function listFor(spec: Identity, { projects, plugins }: Settings): readonly string[] | undefined {
-  const found = spec.scope === 'plugin' ? own(plugins, pluginOf(spec)) : own(projects, ownerOf(spec));
+  const found = spec.scope === 'plugin' ? own(plugins, pluginOf(spec)) : own(projects, entryOwner(spec));
   return found?.permissions?.allow;
 }
 
@@ -40,7 +40,7 @@ export function allowPath(spec: Identity, root: unknown): string[] {
   if (spec.scope === 'plugin') return ['plugins', pluginOf(spec), ...rest];
   if (spec.scope !== 'project') return rest;
   const projects = valueAt(root, ['projects']);
-  const folder = ownerOf(spec);
+  const folder = entryOwner(spec);
   return ['projects', (isRecord(projects) && projectKey(projects, [folder])) || folder, ...rest];
 }
 

@@ -97,7 +97,7 @@ export class Desk implements QuestionDesk {
       late: () => {
         throw new PlugboardError('APPROVAL_REQUIRED', `nobody answered whether ${request.name} may run`, {
           server: request.server,
-          hint: `To allow it without a question, add ${JSON.stringify(request.name)} to permissions.allow in config.json.`,
+          hint: `To allow it without a question, add ${JSON.stringify(request.name)} to ${request.allowIn ?? 'permissions.allow'} in config.json.`,
         });
       },
     });

@@ -177,6 +177,10 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
         arguments: anyObject,
         annotations: anyObject,
         reason: text,
+        allowIn: {
+          ...text,
+          description: "Where a rule that allows it belongs, for a project's or plugin's server.",
+        },
         mode: { type: 'string', enum: ['form', 'url'] },
         message: text,
         schema: anyObject,

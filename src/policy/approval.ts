@@ -47,7 +47,7 @@ export interface ApprovalInput {
   readonly trusted: boolean;
   /** Rules that a person gave for this session, as `sessionRule` has them. */
   readonly sessionAllows: ReadonlySet<string>;
-  /** Whose server it is, as `ownerOf` says; default: the person's own. */
+  /** Whose server it is, as `entryOwner` says; default: the person's own. */
   readonly owner?: string;
 }
 

@@ -127,13 +127,13 @@ async function approve(
   request: ApprovalRequest,
   id: QuestionId,
 ): Promise<ApprovalAnswer> {
-  const { name, server, tool, reason, signal } = request;
+  const { name, server, tool, reason, signal, allowIn = 'permissions.allow' } = request;
   const work = client.workFor(undefined, signal);
   if (work === undefined || !canElicit(work.asker, 'form')) {
     if (client.desk !== undefined) return client.desk.approve(request, id);
     throw new PlugboardError('APPROVAL_REQUIRED', `${server}/${tool} has to be approved: ${reason}`, {
       server,
-      hint: `This client cannot ask you, and nobody looks at the page. To allow it, add ${JSON.stringify(name)} to permissions.allow in config.json.`,
+      hint: `This client cannot ask you, and nobody looks at the page. To allow it, add ${JSON.stringify(name)} to ${allowIn} in config.json.`,
     });
   }
   const ask = (until: AbortSignal | undefined): Promise<ApprovalAnswer> => approveBy(work, request, until);

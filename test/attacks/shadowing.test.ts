@@ -239,8 +239,10 @@ describe('A32: a rule belongs to an owner', () => {
     project({ github: server('project') });
     await consent();
     let asked = 0;
-    const approve = (): 'allow-always' => {
+    const places: (string | undefined)[] = [];
+    const approve = ({ allowIn }: { allowIn?: string }): 'allow-always' => {
       asked += 1;
+      places.push(allowIn);
       return 'allow-always';
     };
     const host = await open({ approve });
@@ -253,6 +255,7 @@ describe('A32: a rule belongs to an owner', () => {
     await consent('revoke');
     await host.reload();
     expect([await said(host), asked]).toEqual(['of the person', 2]);
+    expect(places).toEqual([`projects[${JSON.stringify(place.project)}].permissions.allow`, undefined]);
   });
 
   it('"always" for a plugin’s server is kept with that plugin', async () => {
