@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { table } from '../../scripts/docs/table.mjs';
 import { type Exchange, scriptedServer } from '../../src/testing/index.ts';
 import { launchBrowser, WAIT_MS } from '../manage/browser.ts';
-import { makeWorld, TOKEN, type World } from '../manage/world.ts';
+import { CALLING_TOKEN, makeWorld, TOKEN, type World } from '../manage/world.ts';
 import { modern } from '../serve/bare-client.ts';
 import { HOSTILE_QUESTIONS, type HostileQuestion } from './hostile-questions.ts';
 import { NAIVE_PAGE } from './naive-page.ts';
@@ -157,7 +157,7 @@ function twoServers(): Promise<World> {
 
 /** A client that cannot ask its own user, so that questions go to the page; resolves with the text of the result. */
 async function call(server: string, tool: string): Promise<unknown> {
-  const headers = { authorization: `Bearer ${TOKEN}` };
+  const headers = { authorization: `Bearer ${CALLING_TOKEN}` };
   const params = { name: `${server}__${tool}`, arguments: {} };
   const { messages } = await modern(world.served.url, 1, 'tools/call', params, {}, headers);
   return (messages as { result?: { content: { text: string }[] } }[])[0]?.result?.content[0]?.text;
