@@ -50,14 +50,14 @@ describe('SRV-3: the workspace server is there', () => {
     expect([off, await configured()]).toEqual([[], []]);
   });
 
-  it('unless a server of its name is configured, in any scope', async () => {
+  it('unless a server of its name is configured; one of a project needs approval first', async () => {
     configure({ mcpServers: { workspace: { command: 'own' } } });
     const user = await configured();
     configure({});
     writeFileSync(tree.at('.mcp.json'), JSON.stringify({ mcpServers: { workspace: { command: 'theirs' } } }));
     expect([user, await configured()]).toEqual([
       [['workspace', 'user', 'idle']],
-      [['workspace', 'project', 'untrusted']],
+      [['workspace', 'code', 'idle']],
     ]);
   });
 
@@ -65,9 +65,9 @@ describe('SRV-3: the workspace server is there', () => {
     const plain = workspaceEntries({})['workspace'];
     const shell = workspaceEntries({ workspace: { shell: true } })['workspace'];
     expect([plain, shell]).toEqual([
-      expect.objectContaining({ args: [expect.any(String), 'workspace', '.'], trusted: true }),
+      expect.objectContaining({ args: [expect.any(String), 'workspace', '${PROJECT_DIR}'], trusted: true }),
       expect.objectContaining({
-        args: [expect.any(String), 'workspace', '.', '--shell'],
+        args: [expect.any(String), 'workspace', '${PROJECT_DIR}', '--shell'],
         trusted: true,
         tools: { shell: { approval: 'prompt' } },
       }),
