@@ -85,7 +85,10 @@ describe('the packed package', () => {
     expect(paths).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'CHANGELOG.md', 'package.json']));
     expect(
       paths.filter(
-        (path) => !/^((dist|assets|schemas)\/|docs\/[a-z-]+\.md$|[A-Z]+(\.md)?$|package\.json$)/.test(path),
+        (path) =>
+          !/^((dist|assets|schemas)\/|docs\/(attacks\/)?[a-z-]+\.md$|[A-Z]+(\.md)?$|package\.json$)/.test(
+            path,
+          ),
       ),
     ).toEqual([]);
     expect(

@@ -70,8 +70,9 @@ export async function planImport(
     const { raw: given, secret } = takeClientSecret({ ...server.entry });
     const { raw: own, dropped } =
       server.scope === 'project' ? unprivileged(given) : { raw: given, dropped: [] };
-    // Relative paths begin at the project there; here, only servers of a project's file start in the project.
-    const { raw } = scope === 'project' ? { raw: own } : withAbsolutePaths(own, config.projectRoot);
+    // Relative paths of this project's entries begin here; those of all projects began wherever the agent was.
+    const isHere = server.scope !== 'user' && scope !== 'project';
+    const { raw } = isHere ? withAbsolutePaths(own, config.projectRoot) : { raw: own };
     const parsed = parseEntry(server.name, raw, scope);
     const weak = [...dropped, ...parsed.faults.filter(({ fatal }) => !fatal)];
     const plan = (action: Action, reason?: string, changes: readonly Difference[] = []): Planned => ({

@@ -2,7 +2,8 @@
 
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { findProjectRoot } from '../config/home.ts';
+import { findProjectRoot, isPrivateFolder } from '../config/home.ts';
+import { PlugboardError } from '../errors.ts';
 import { stdio } from '../kit/transports.ts';
 import { createWorkspaceServer } from '../workspace/server.ts';
 import { aborted, listenForInterrupts } from './interrupt.ts';
@@ -28,8 +29,13 @@ export async function serveWorkspace({ root, shell, env, signal }: WorkspaceProg
   return 0;
 }
 
-/** The folder that was given, else the project that one stands in. */
+/** The folder that was given, else the project of the current folder. @throws PlugboardError USAGE in a private folder. */
 export function workspaceRoot(cwd: string, given: string | undefined): string {
+  if (given === undefined && isPrivateFolder(cwd)) {
+    throw new PlugboardError('USAGE', `plugboard workspace was started in the private folder ${cwd}`, {
+      hint: "Give it the project in its entry: plugboard workspace '${PROJECT_DIR}'",
+    });
+  }
   return given === undefined ? findProjectRoot(cwd) : resolve(cwd, given);
 }
 
@@ -46,7 +52,9 @@ export async function runWorkspaceQuickly(
   const [given, ...more] = words.filter((word) => word !== '--shell');
   const isPlain = more.length === 0 && given?.startsWith('-') !== true && !process.stdin.isTTY;
   if (!isPlain || !isFolder('.')) return undefined;
-  const root = workspaceRoot(process.cwd(), given);
+  const cwd = process.cwd();
+  if (given === undefined && isPrivateFolder(cwd)) return undefined;
+  const root = workspaceRoot(cwd, given);
   if (!isFolder(root)) return undefined;
   const { signal } = listenForInterrupts(exit);
   return serveWorkspace({ root, shell: words.includes('--shell'), env, signal });

@@ -1,39 +1,23 @@
-/** Names of environment variables that make programs load code, or decide which program is found. */
+/**
+ * Names of variables by which an interpreter, loader or launcher takes up code, or settings that name code. Wide on
+ * purpose: a name too many costs a question, a name too few costs the machine.
+ */
 
-const NAMES: ReadonlySet<string> = new Set([
-  'PATH',
-  'PATHEXT',
-  'COMSPEC',
-  'SHELL',
-  'NODE_OPTIONS',
-  'NODE_PATH',
-  'BASH_ENV',
-  'ENV',
-  'ZDOTDIR',
-  'RUBYOPT',
-  'RUBYLIB',
-  'PERL5OPT',
-  'PERL5LIB',
-  'PHPRC',
-  'PHP_INI_SCAN_DIR',
-  'LUA_INIT',
-  'LUA_PATH',
-  'LUA_CPATH',
-  'CLASSPATH',
-  'JAVA_TOOL_OPTIONS',
-  '_JAVA_OPTIONS',
-  'JDK_JAVA_OPTIONS',
-  'DOTNET_STARTUP_HOOKS',
-  'MAKEFLAGS',
-  'MAKEFILES',
-  'EDITOR',
-  'VISUAL',
-  'PAGER',
-]);
-/** Families: of loaders and interpreters, and settings of launchers (registries, script shells, folders of packages). */
-const FAMILIES = /^(?:ld_|dyld_|python|git_|npm_config_|yarn_|pnpm_|bun_|uv_|pip_|cargo_|bundle_)/i;
+const EXACT =
+  /^(?:PATH|PATHEXT|HOME|USERPROFILE|APPDATA|LOCALAPPDATA|SHELL|COMSPEC|ENV|IFS|PS4|EDITOR|VISUAL|PAGER|BROWSER|TMPDIR|TMP|TEMP|KUBECONFIG|VIRTUAL_ENV|CLASSPATH|LIBPATH|SHLIB_PATH|LOCPATH|NLSPATH|GCONV_PATH|GLIBC_TUNABLES|HOSTALIASES|RES_OPTIONS|ZDOTDIR|FPATH|PROMPT_COMMAND|SSLKEYLOGFILE|MAKEFILES|MAKEFLAGS|CC|CXX|LESSOPEN|LESSCLOSE|_JAVA_OPTIONS)$/i;
 
-/** True for a known one. The list helps a person to look; it cannot be complete. */
+const PREFIXES =
+  /^(?:LD_|DYLD_|NODE_|NPM_|PNPM_|YARN_|BUN_|DENO_|TSX?_|TS_NODE|COREPACK_|VOLTA_|NVM_|FNM_|ASDF_|MISE_|PROTO_|PYTHON|PIP_|PIPX_|UV_|PYENV_|CONDA_|POETRY_|BASH|SHELLOPTS|GIT_|SSH_|GPG_|GNUPG|JAVA_|JDK_|JBANG_|MAVEN_|GRADLE_|KOTLIN_|RUBY|GEM_|BUNDLE|PERL|PHP|LUA_|TCL|GO[A-Z]+$|CARGO_|RUST|DOTNET_|CORECLR_|COMPLUS_|ELECTRON_|ERL_|ELIXIR_|JULIA_|R_(?:PROFILE|ENVIRON|LIBS)|GUILE_|OPENSSL_|SSL_|DOCKER_|CONTAINER|COMPOSE_|PODMAN_|XDG_|QT_|GTK|GIO_|GST_|LIBGL_|VK_|PLAYWRIGHT_|PUPPETEER_|CHROME_|MCP_REMOTE_)/i;
+
+/** As programs that are not in the lists would name theirs. */
+const SUFFIXES =
+  /(?:^|_)(?:OPTIONS|OPTS|FLAGS|PRELOAD|COMMAND|CMD|EXECUTABLE|SHELL|HOOKS?|PLUGINS?|MODULES?|LOADER|WRAPPER|STARTUP|PROGRAM|BINARY|REGISTRY|INDEX_URL|CA_BUNDLE|CAINFO|RCFILE|USERCONFIG|CONFIG|CONFIG_FILE|CONFIG_PATH|(?:LIB|LIBRARY|MODULES?|PLUGINS?|EXECUTABLE|BIN|BINARY|INCLUDE|SCRIPTS?|ADDONS?)_(?:PATH|DIR))$|^[A-Z]+PATH$/i;
+
+/** Of the prefixes above, what only says how to print. */
+const HARMLESS =
+  /^(?:NODE_ENV|NODE_NO_WARNINGS|NODE_DEBUG|PYTHONUNBUFFERED|PYTHONIOENCODING|PYTHONUTF8|PYTHONDONTWRITEBYTECODE|RUST_LOG|RUST_BACKTRACE)$/;
+
 export function loadsCode(name: string): boolean {
-  return NAMES.has(name.toUpperCase()) || FAMILIES.test(name);
+  if (HARMLESS.test(name)) return false;
+  return EXACT.test(name) || PREFIXES.test(name) || SUFFIXES.test(name);
 }

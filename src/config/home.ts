@@ -42,6 +42,13 @@ export function findHome(env: NodeJS.ProcessEnv): Home {
   return homeAt(resolve(base, 'plugboard'));
 }
 
+/** True in a folder that servers of a person start in, whatever the home is. */
+export function isPrivateFolder(cwd: string): boolean {
+  const folders = dirname(resolve(cwd));
+  const isOurs = existsSync(join(folders, '..', 'config.json')) || folders.includes('plugboard');
+  return basename(folders) === 'folders' && isOurs;
+}
+
 /** The nearest folder upward with a `.git`, else the folder itself. */
 export function findProjectRoot(cwd: string): string {
   const start = resolve(cwd);

@@ -1,7 +1,7 @@
 /** Finds the configuration files of a folder and makes one configuration of them. */
 
-import { realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { realPath } from '../lib/inside.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { asProblem, type Document, locateFaults, readDocument } from './document.ts';
 import type { Config, InputQuestion, Problem, ServerEntry, ServerSpec, Settings } from './entry.ts';
@@ -247,12 +247,4 @@ function topLevel(document: Document): { value: Readonly<Record<string, unknown>
 
 function wrong(path: readonly string[], message: string): Fault {
   return { path, at: 'value', message, fatal: true };
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

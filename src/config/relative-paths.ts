@@ -1,9 +1,9 @@
 /** Relative paths in an entry: a server of the person's own does not start in the folder that they begin at. */
 
 import { statSync } from 'node:fs';
-import { isAbsolute, join, resolve } from 'node:path';
-import type { Problem, ServerSpec } from './entry.ts';
-import { isStdio } from './entry.ts';
+import { basename, isAbsolute, join, resolve } from 'node:path';
+import { isRecord } from '../lib/json-rpc.ts';
+import { isForeign, isStdio, type Problem, type ServerSpec } from './entry.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -13,8 +13,8 @@ interface MadeAbsolute {
 }
 
 /**
- * Returns the entry with relative paths of existing files and folders made absolute. An entry with a `cwd` is left as
- * it is: its paths begin there.
+ * Returns the entry with relative paths of existing files and folders made absolute: those that begin with `./` or
+ * `../`, the program, and the script of an interpreter. An entry with a `cwd` is left as it is: its paths begin there.
  *
  * @example
  * withAbsolutePaths({ command: 'node', args: ['./server.js'] }, '/work/app').raw;
@@ -24,52 +24,80 @@ export function withAbsolutePaths<T extends Raw>(
   raw: T,
   folder: string,
 ): { readonly raw: T & Record<string, unknown>; readonly changes: readonly MadeAbsolute[] } {
+  const { command, args, env, cwd } = raw;
+  if (cwd !== undefined || typeof command !== 'string') return { raw: { ...raw }, changes: [] };
   const changes: MadeAbsolute[] = [];
-  const { command, args, cwd } = raw;
-  if (cwd !== undefined || typeof command !== 'string') return { raw: { ...raw }, changes };
-  const absolute = (text: string, isProgram: boolean): string => {
-    const { before, path } = pathIn(text, folder, isProgram) ?? { before: '', path: undefined };
-    if (path === undefined) return text;
+  const absolute = (text: unknown, isFile: boolean): unknown => {
+    if (typeof text !== 'string') return text;
+    const { before, path } = pathIn(text, isFile) ?? { before: '', path: '' };
+    const kind = path === '' ? undefined : kindOf(join(folder, path));
+    if (kind === undefined || (kind === 'folder' && !EXPLICIT.test(path))) return text;
     const to = before + resolve(folder, path);
     changes.push({ from: text, to });
     return to;
   };
-  const entry: T & Record<string, unknown> = { ...raw, command: absolute(command, true) };
-  if (!Array.isArray(args)) return { raw: entry, changes };
-  const absoluteArgs = args.map((arg: unknown) => (typeof arg === 'string' ? absolute(arg, false) : arg));
-  return { raw: { ...entry, args: absoluteArgs }, changes };
+  const script = Array.isArray(args) ? scriptAt(command, args) : -1;
+  const entry: T & Record<string, unknown> = {
+    ...raw,
+    command: absolute(command, hasFolder(command)),
+    ...(Array.isArray(args) ? { args: args.map((arg: unknown, at) => absolute(arg, at === script)) } : {}),
+    ...(isRecord(env)
+      ? { env: Object.fromEntries(Object.entries(env).map(([name, text]) => [name, absolute(text, false)])) }
+      : {}),
+  };
+  return { raw: entry, changes };
 }
 
-/** Says which relative paths of a person's own entry no longer lead to the file in the project. */
+/** Says which relative path of a person's own entry does not lead into the project. */
 export function relativePathProblem(spec: ServerSpec): Omit<Problem, 'file'> | undefined {
-  const { entry, baseDir, scope, name } = spec;
-  if (scope === 'project' || scope === 'plugin' || !isStdio(entry) || entry.cwd !== undefined)
-    return undefined;
-  const { changes } = withAbsolutePaths({ command: entry.command, args: entry.args ?? [] }, baseDir);
-  const [first] = changes;
-  if (first === undefined) return undefined;
-  const better = first.from === '.' ? '${PROJECT_DIR}' : first.from.replace(/^(?:\.\/)?/, '${PROJECT_DIR}/');
+  const { entry, scope, name } = spec;
+  if (isForeign(spec) || !isStdio(entry) || entry.cwd !== undefined) return undefined;
+  const { command, args = [], env = {} } = entry;
+  const script = scriptAt(command, args);
+  const found = [
+    pathIn(command, hasFolder(command)),
+    ...args.map((arg, at) => pathIn(arg, at === script)),
+    ...Object.values(env).map((text) => pathIn(text, false)),
+  ].find((each) => each !== undefined);
+  if (found === undefined) return undefined;
+  const below = found.path.replace(/^\.(?:[\\/]+|$)/, '');
+  const better = below === '' ? '${PROJECT_DIR}' : `\${PROJECT_DIR}/${below}`;
+  const approval = scope === 'user' ? ', once you have approved it there with plugboard trust' : '';
   return {
     server: name,
-    message: `${JSON.stringify(first.from)} is a relative path, and ${name} starts in a private folder, not in the project`,
-    hint: `Write an absolute path, or ${JSON.stringify(better)} for the project you are in; "cwd": "." starts it in the project.`,
+    message: `${JSON.stringify(found.path)} is a relative path, and ${name} starts in a private folder, not in the project`,
+    hint: `Write an absolute path, or ${JSON.stringify(better)} for the project you are in; "cwd": "." starts it in the project${approval}.`,
   };
 }
 
-/** The relative path that a word of a command is or ends with; undefined where it is not one, or leads nowhere. */
+const EXPLICIT = /^\.{1,2}(?:[\\/]|$)/;
+
+/** The relative path that a word of a command is or ends with. `isFile`: the word is the name of a file in any case. */
 function pathIn(
   text: string,
-  folder: string,
-  isProgram: boolean,
+  isFile: boolean,
 ): { readonly before: string; readonly path: string } | undefined {
   const [, before = '', path = ''] = /^(--?[\w-]+=)?(.*)$/s.exec(text) ?? [];
-  if (path === '' || path.startsWith('-') || path.startsWith('@') || path.includes('$')) return undefined;
-  if (isAbsolute(path) || /^[a-z][a-z0-9+.-]*:/i.test(path)) return undefined;
-  const hasFolder = /^\.{1,2}(?:[\\/]|$)|[\\/]/.test(path);
-  // A program without a folder is looked up; a bare word is a path only if a file of that very name exists.
-  if (isProgram ? !hasFolder : !hasFolder && !/\.\w+$/.test(path)) return undefined;
-  const kind = kindOf(join(folder, path));
-  return kind === 'file' || (hasFolder && kind === 'folder') ? { before, path } : undefined;
+  // Names of packages, modules and images have slashes too: a folder must not decide what they mean.
+  const isNamed = isFile && before === '' && /^[^-@$~][^$:]*$/.test(path) && !isAbsolute(path);
+  return EXPLICIT.test(path) || isNamed ? { before, path } : undefined;
+}
+
+function hasFolder(command: string): boolean {
+  return /[\\/]/.test(command);
+}
+
+/** Programs whose first argument is the file that they run. */
+const INTERPRETERS = /^(?:node|nodejs|bun|deno|tsx|python[\d.]*|ruby|perl|php|(?:ba|z|da|k|fi)?sh|pwsh)$/;
+/** Options without a value, which can come before it. */
+const FLAG = /^(?:--(?:no|enable|experimental|trace|use)-[\w-]+|-[uBEIsS])$/;
+
+/** The place of the file that an interpreter runs among its arguments; -1 if it is not sure. */
+function scriptAt(command: string, args: readonly unknown[]): number {
+  if (!INTERPRETERS.test(basename(command).replace(/\.exe$/i, ''))) return -1;
+  const at = args.findIndex((arg) => typeof arg !== 'string' || !FLAG.test(arg));
+  const first = args[at];
+  return typeof first === 'string' && /^[^-].*[./\\]/.test(first) ? at : -1;
 }
 
 function kindOf(path: string): 'file' | 'folder' | undefined {

@@ -1,9 +1,9 @@
 /** Which file a command name leads to on a search path, as the system would look it up. */
 
-import { accessSync, closeSync, constants, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join, sep } from 'node:path';
-import { isInside } from './inside.ts';
+import { isInside, realPath } from './inside.ts';
 
 /** Enough for a `#!` line. */
 const HEAD_BYTES = 256;
@@ -35,12 +35,18 @@ export function findPrograms(command: string, searchPath: string): readonly (str
  */
 export function withoutProject(searchPath: string, project: string): string {
   const roots = [...new Set([project, realPath(project)])];
-  const isCommon = [homedir(), process.execPath].some((path) => isInAny(path, roots));
+  const isCommon = isCommonFolder(project);
   return searchPath
     .split(delimiter)
     .filter((folder) => isAbsolute(folder))
     .filter((folder) => isCommon || !(isInAny(join(folder), roots) || isInAny(realPath(folder), roots)))
     .join(delimiter);
+}
+
+/** True for a folder above the person's home or the running Node. */
+export function isCommonFolder(folder: string): boolean {
+  const roots = [folder, realPath(folder)];
+  return [homedir(), process.execPath].some((path) => isInAny(path, roots));
 }
 
 /** The same environment with a search path that no project can fill. */
@@ -63,15 +69,6 @@ function isInAny(path: string, folders: readonly string[]): boolean {
   return folders.some((folder) => isInside(path, folder));
 }
 
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path; // a folder that does not exist holds no programs
-  }
-}
-
-/** True for a file that may be run. */
 export function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);

@@ -4,6 +4,7 @@
  */
 
 import { basename, delimiter, isAbsolute, join, resolve } from 'node:path';
+import { loadsCode } from '../config/code-variables.ts';
 import {
   isStdio,
   type RemoteEntry,
@@ -14,7 +15,6 @@ import {
 import type { Environment } from '../config/expand.ts';
 import type { ManagedGrants, ManagedMatcher } from '../config/managed.ts';
 import { findProgram, findPrograms, isExecutable, withoutProject } from '../lib/find-program.ts';
-import { loadsCode } from './loading-variables.ts';
 import { matchesUrl } from './url-pattern.ts';
 
 /** The part of the entry that the rule does not allow, for a sentence; undefined where it allows all of it. */

@@ -18,14 +18,24 @@ export function isUnapproved(spec: Pick<ServerSpec, 'scope' | 'entry'>): boolean
  * It is approved once for each folder.
  */
 export function runsInProject({ scope, entry }: Pick<ServerSpec, 'scope' | 'entry'>): boolean {
-  if ((scope !== 'user' && scope !== 'managed') || !isStdio(entry)) return false;
+  if (scope !== 'user' && scope !== 'managed') return false;
+  if (!isStdio(entry)) return refersToProject(entry.headersHelper ?? '');
   const { command, args = [], env = {}, cwd } = entry;
+  const data = dataWords(command, args);
   return (
     (cwd !== undefined && isInProject(cwd)) ||
     refersToProject(command) ||
-    codeWords(command, args).some(refersToProject) ||
-    Object.entries(env).some(([name, value]) => loadsCode(name) && refersToProject(value))
+    args.slice(0, args.length - data.length).some(refersToProject) ||
+    data.some((word) => refersToProject(word) && !isProjectItself(word)) ||
+    Object.entries(env).some(
+      ([name, value]) => refersToProject(value) && (loadsCode(name) || !isProjectItself(value)),
+    )
   );
+}
+
+/** The folder as data: what is below it may be code. */
+function isProjectItself(text: string): boolean {
+  return /^(?:--?[\w-]+=)?\$\{PROJECT_DIR\}[\\/]?(?::[^$]*)?$/.test(text);
 }
 
 /** Only a path that names one folder on every day, whatever the person is in, is outside. */
@@ -40,21 +50,23 @@ function refersToProject(text: string): boolean {
 /** Programs whose first arguments say which code runs, and how many of these are not options. */
 const RUNNERS: readonly (readonly [RegExp, number])[] = [
   [
-    /^(?:node|nodejs|tsx|ts-node|python[\d.]*|ruby|perl|php|java|(?:ba|z|da|k|fi)?sh|pwsh|make|gmake|just|task|npx|bunx|uvx|env)$/,
+    /^(?:node|nodejs|tsx|ts-node|python[\d.]*|ruby|perl|php|java|(?:ba|z|da|k|fi)?sh|pwsh|make|gmake|just|task|npx|bunx|uvx)$/,
     1,
   ],
-  [/^(?:npm|pnpm|pnpx|yarn|bun|deno|uv|pipx|poetry|go|cargo|dotnet|gradle|mvn)$/, 2],
+  [/^(?:npm|pnpm|pnpx|yarn|bun|deno|uv|pipx|poetry|go|cargo|dotnet|gradle|mvn|docker|podman)$/, 2],
 ];
+/** Programs that run another one: nothing after them is data for sure. */
+const WRAPPERS =
+  /^(?:env|nice|ionice|nohup|timeout|time|stdbuf|setsid|sudo|doas|su|xargs|exec|command|busybox|strace|script|unbuffer|tini|dumb-init|catchsegv|chroot|unshare|bwrap|firejail|systemd-run|flatpak|snap|nix|nix-shell|direnv|mise|asdf|volta|fnm|nvm|conda|mamba|pyenv|rbenv|op|doppler|infisical|dotenv|cross-env|concurrently|nodemon|watchexec|entr|tmux|screen|ssh|wsl|cmd|powershell)$/;
 
-/** The words of a command that decide which code runs; those after them are data. */
-function codeWords(command: string, args: readonly string[]): readonly string[] {
+/** The words of a command that are data for a program of its own; those before them decide which code runs. */
+function dataWords(command: string, args: readonly string[]): readonly string[] {
   const program = basename(command).replace(/\.(?:cmd|exe|bat)$/i, '');
+  if (WRAPPERS.test(program)) return [];
   let left = RUNNERS.find(([names]) => names.test(program))?.[1] ?? 0;
-  const words: string[] = [];
-  for (const word of args) {
-    if (left === 0) break;
-    words.push(word);
-    if (!word.startsWith('-')) left -= 1;
-  }
-  return words;
+  const isShell = /sh$/.test(program);
+  let at = 0;
+  for (; at < args.length && left > 0; at += 1) if (!args[at]?.startsWith('-')) left -= 1;
+  // What follows the command of a shell is in its hands.
+  return isShell && args.some((arg) => /^-\w*c\w*$/.test(arg)) ? [] : args.slice(at);
 }

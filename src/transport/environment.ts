@@ -169,12 +169,18 @@ export function childEnvironment(
  * project can fill.
  */
 export function serverEnvironment(
-  { scope, baseDir, projectDir = baseDir }: Pick<ServerSpec, 'scope' | 'baseDir' | 'projectDir'>,
+  {
+    scope,
+    baseDir,
+    projectDir = baseDir,
+    shielded,
+  }: Pick<ServerSpec, 'scope' | 'baseDir' | 'projectDir' | 'shielded'>,
   entry: Pick<StdioEntry, 'env' | 'envVars' | 'inheritEnv'>,
   env: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
   const child = childEnvironment(entry, env);
-  const isOwnPath = scope === 'project' || Object.keys(entry.env ?? {}).some(isSearchPath);
+  const isOwnPath =
+    (scope === 'project' && shielded !== true) || Object.keys(entry.env ?? {}).some(isSearchPath);
   return isOwnPath ? child : environmentOutside(child, projectDir);
 }
 

@@ -25,7 +25,7 @@ export async function helperPlace(
   const own = serverEnvironment(spec, isForeign ? { envVars: named } : { inheritEnv: true }, env);
   const { projectDir = spec.baseDir } = spec;
   return {
-    cwd: chosenFolder(spec, {}) ?? (await privateFolder(home, spec)),
+    cwd: chosenFolder(spec, {}) ?? (await privateFolder(home, spec, env)),
     env: named.includes(PROJECT_VARIABLE) ? { ...own, [PROJECT_VARIABLE]: projectDir } : own,
   };
 }

@@ -17,16 +17,29 @@ export interface Launched {
 export function shielded({ command, args, env }: Launched, empty: string): Launched {
   const name = basename(command).replace(/\.(?:cmd|exe|bat)$/i, '');
   const settings = SETTINGS[name]?.(env) ?? {};
-  return {
-    command,
-    args: name === 'npx' && !args.some(isPrefix) ? ['--prefix', empty, ...args] : args,
-    env: { ...settings, ...env },
-  };
+  return { command, args: withPrefix(name, args, empty), env: { ...settings, ...env } };
 }
 
 /** With a prefix, npx takes neither settings nor packages from the folder that it starts in. */
-function isPrefix(argument: string): boolean {
-  return argument === '--prefix' || argument.startsWith('--prefix=') || argument === '-C';
+function withPrefix(name: string, args: readonly string[], empty: string): readonly string[] {
+  if (name === 'npx' && !hasPrefix(args)) return ['--prefix', empty, ...args];
+  const [first = '', ...rest] = args;
+  const isExec = name === 'npm' && (first === 'exec' || first === 'x') && !hasPrefix(rest);
+  return isExec ? [first, '--prefix', empty, ...rest] : args;
+}
+
+/** Options of npx that take a value. */
+const WITH_VALUE: ReadonlySet<string> = new Set(['-p', '--package', '-c', '--call', '-w', '--workspace']);
+
+/** Among its own options, which end with the package. */
+function hasPrefix(args: readonly string[]): boolean {
+  for (let at = 0; at < args.length; at += 1) {
+    const word = args[at] ?? '';
+    if (word === '--prefix' || word.startsWith('--prefix=') || word === '-C') return true;
+    if (!word.startsWith('-') || word === '--') return false;
+    if (WITH_VALUE.has(word)) at += 1;
+  }
+  return false;
 }
 
 type Settings = (env: Launched['env']) => Readonly<Record<string, string>>;

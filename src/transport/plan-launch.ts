@@ -1,8 +1,8 @@
 /** Everything that decides what a server's process is: program, arguments, folder, environment. */
 
-import type { ServerSpec, StdioEntry } from '../config/entry.ts';
+import { isForeign, type ServerSpec, type StdioEntry } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
-import { isInside } from '../lib/inside.ts';
+import { isInside, realPath } from '../lib/inside.ts';
 import { serverEnvironment } from './environment.ts';
 import { shielded } from './launchers.ts';
 import { chosenFolder, privateFolder } from './start-folder.ts';
@@ -27,14 +27,13 @@ export async function planLaunch({ spec, entry, env, home }: LaunchPlanOptions):
   const { command, args = [] } = entry;
   const own = serverEnvironment(spec, entry, env);
   const chosen = chosenFolder(spec, entry);
-  const isForeign = spec.scope === 'project' || spec.scope === 'plugin';
-  if (isForeign && spec.shielded !== true) {
-    return { command, args, cwd: chosen ?? spec.baseDir, env: own };
-  }
-  const empty = await privateFolder(home, spec);
+  const { baseDir, projectDir = baseDir } = spec;
+  if (isForeign(spec) && spec.shielded !== true) return { command, args, cwd: chosen ?? baseDir, env: own };
+  const empty = await privateFolder(home, spec, env);
   const cwd = chosen ?? empty;
   // A project's settings reach launchers from every folder above the one that they start in.
-  const isExposed = isInside(cwd, spec.baseDir);
+  const isExposed =
+    isInside(realPath(cwd), realPath(projectDir)) || isInside(realPath(cwd), realPath(baseDir));
   return isExposed
     ? { cwd, ...shielded({ command, args, env: own }, empty) }
     : { command, args, cwd, env: own };

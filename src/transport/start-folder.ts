@@ -1,8 +1,11 @@
 /** Where a server's process starts: in its project only if the project or the person says so (A24). */
 
+import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { ServerSpec, StdioEntry } from '../config/entry.ts';
+import { isForeign, type ServerSpec, type StdioEntry } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
+import { isCommonFolder } from '../lib/find-program.ts';
+import { isInside, realPath } from '../lib/inside.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { quickHash } from '../lib/quick-hash.ts';
 
@@ -10,7 +13,7 @@ import { quickHash } from '../lib/quick-hash.ts';
 const PLAIN_NAME = /^(?!\.)[A-Za-z0-9._-]{1,64}$/;
 const MAX_NAME_CHARS = 48;
 
-type Origin = Pick<ServerSpec, 'name' | 'scope' | 'baseDir'>;
+type Origin = Pick<ServerSpec, 'name' | 'scope' | 'baseDir' | 'projectDir'>;
 
 /**
  * The folder that a server's entry asks for; undefined where it starts in a private folder of its own.
@@ -19,18 +22,31 @@ type Origin = Pick<ServerSpec, 'name' | 'scope' | 'baseDir'>;
  * person's own servers never start in the project that the person happens to be in.
  */
 export function chosenFolder(
-  { scope, baseDir }: Pick<ServerSpec, 'scope' | 'baseDir'>,
+  spec: Pick<ServerSpec, 'scope' | 'baseDir' | 'shielded'>,
   { cwd }: Pick<StdioEntry, 'cwd'>,
 ): string | undefined {
   if (cwd !== undefined) return cwd;
-  return scope === 'project' || scope === 'plugin' ? baseDir : undefined;
+  // Where only listed commands may run, the project must not decide what they are.
+  return isForeign(spec) && spec.shielded !== true ? spec.baseDir : undefined;
 }
 
 /** The private folder of a server: made when it is first needed, and kept. */
-export async function privateFolder(home: Home, spec: Origin): Promise<string> {
-  const folder = join(home.folders, privateName(spec));
+export async function privateFolder(home: Home, spec: Origin, env: NodeJS.ProcessEnv): Promise<string> {
+  const folder = join(placeOfFolders(home, spec, env), privateName(spec));
   await makeFolder(folder, 0o700);
   return folder;
+}
+
+/** In our home, unless that is inside the project: programs look for settings in every folder above. */
+function placeOfFolders(
+  home: Home,
+  { baseDir, projectDir = baseDir }: Origin,
+  env: NodeJS.ProcessEnv,
+): string {
+  const isInProject = isInside(realPath(home.dir), realPath(projectDir)) && !isCommonFolder(projectDir);
+  if (!isInProject) return home.folders;
+  const cache = env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache');
+  return join(cache, 'plugboard', 'folders', quickHash(realPath(home.dir)));
 }
 
 /** Servers of one name and different owners have different folders. */

@@ -1,6 +1,6 @@
 /** A24: a folder that a person is merely in runs nothing, whatever it holds; the folder is used only on the person's word. */
 
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createHost, type ServerEntry } from '../../src/index.ts';
@@ -108,17 +108,19 @@ describe('A24: where a server starts', () => {
     }
     // The same folder the next time, and in another project.
     writeFileSync(join(one.cwd, 'kept'), '');
-    expect(await where('one', place.dir)).toMatchObject({ cwd: one.cwd, files: ['kept'] });
+    const other = join(place.dir, 'other');
+    mkdirSync(other);
+    expect(await where('one', other)).toMatchObject({ cwd: one.cwd, files: ['kept'] });
   });
 
   it('fills in ${PROJECT_DIR}, and names the project only to servers that ask for it', async () => {
     place.write(place.userFile, {
-      mcpServers: { files: teller('${PROJECT_DIR}', '--at=${PROJECT_DIR}/src') },
+      mcpServers: { files: teller('${PROJECT_DIR}', '--at=${PROJECT_DIR}') },
     });
     const sub = join(place.project, 'sub');
     mkdirSync(sub);
     expect(await where('files', sub)).toMatchObject({
-      args: [place.project, `--at=${place.project}/src`],
+      args: [place.project, `--at=${place.project}`],
       project: place.project,
     });
   });
@@ -160,12 +162,19 @@ describe('A24: where a server starts', () => {
       run: { command: 'uv', args: ['run', '--directory', '${PROJECT_DIR}', 'x'] },
       loader: { command: 'python3', args: ['-m', 'x'], env: { PYTHONPATH: '${PROJECT_DIR}' } },
       path: { command: 'x', env: { PATH: '${PROJECT_DIR}/bin:/usr/bin' } },
+      option: { command: 'node', args: ['--import', '/opt/hook.mjs', '${PROJECT_DIR}/x.mjs'] },
+      sub: { command: 'uvx', args: ['mcp', 'run', '${PROJECT_DIR}/x.py'] },
+      wrapper: { command: 'nice', args: ['node', '${PROJECT_DIR}'] },
+      words: { command: 'sh', args: ['-c', 'exec node "$1"', '_', '${PROJECT_DIR}'] },
+      home: { command: 'x', env: { HOME: '${PROJECT_DIR}' } },
+      helper: { url: 'http://127.0.0.1:1/mcp', headersHelper: '"$PLUGBOARD_PROJECT_DIR"/x.sh' },
     };
     const passes: Record<string, unknown> = {
       data: { command: 'npx', args: ['-y', 'server-filesystem', '${PROJECT_DIR}'] },
-      option: { command: 'uvx', args: ['mcp-server-git', '--repository', '${PROJECT_DIR}'] },
+      flag: { command: 'uvx', args: ['mcp-server-git', '--repository', '${PROJECT_DIR}'] },
+      volume: { command: 'docker', args: ['run', '-i', 'mcp/x', '-v', '${PROJECT_DIR}:/work'] },
       own: { command: 'node', args: ['/opt/server.mjs', '${PROJECT_DIR}'] },
-      home: { command: 'x', cwd: '${HOME}/servers' },
+      elsewhere: { command: 'x', cwd: '${HOME}/servers' },
       variable: { command: 'x', env: { ROOT: '${PROJECT_DIR}' } },
     };
     place.write(place.userFile, { mcpServers: { ...asks, ...passes } });
@@ -210,6 +219,54 @@ describe('A24: where a server starts', () => {
     expect(place.read(place.projectFile)).toMatchObject({
       mcpServers: { shared: { args: ['./server.mjs'] } },
     });
+  });
+
+  it('does not let a folder decide what the words of an entry mean', async () => {
+    const ran = join(place.dir, 'ran');
+    place.write(
+      join(place.project, 'preload', 'config.js'),
+      `require('node:fs').writeFileSync('${ran}', '')`,
+    );
+    place.write(join(place.project, 'org', 'repo', 'package.json'), '{}');
+    const words = ['node', '-r', 'preload/config', TELLER];
+    const userHome = join(place.dir, 'user');
+    place.write(join(userHome, '.cursor', 'mcp.json'), {
+      mcpServers: {
+        imported: { command: 'node', args: words.slice(1) },
+        dot: { command: 'x', args: ['./org'] },
+      },
+    });
+    await place.run(['add', 'added', '-s', 'user', '--', ...words]);
+    await place.run(['add', 'package', '-s', 'user', '--', 'npx', '-y', 'org/repo']);
+    await place.run(['import', 'cursor', '-y'], { env: { HOME: userHome } });
+    const stored = place.read(place.userFile) as { mcpServers: Record<string, { args: string[] }> };
+    const args = Object.fromEntries(
+      Object.entries(stored.mcpServers).map(([name, entry]) => [name, entry.args]),
+    );
+    expect(args).toEqual({
+      added: words.slice(1),
+      package: ['-y', 'org/repo'],
+      imported: words.slice(1),
+      dot: ['./org'],
+    });
+    await place.run(['--server', `now=${words.join(' ')}`, 'call', 'now', 'where']);
+    await place.run(['call', 'added', 'where']);
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  it('keeps private folders out of a project that holds the home', async () => {
+    const home = join(place.project, '.plugboard');
+    const link = join(place.dir, 'link');
+    symlinkSync(place.project, link);
+    place.write(join(home, 'config.json'), { mcpServers: { one: teller() } });
+    const env = { HOME: join(place.dir, 'user'), XDG_CACHE_HOME: '' };
+    for (const PLUGBOARD_HOME of [home, join(link, '.plugboard')]) {
+      const { value } = await place.json(['call', 'one', 'where'], { env: { ...env, PLUGBOARD_HOME } });
+      const { content } = value as { content: [{ text: string }] };
+      expect((JSON.parse(content[0].text) as Where).cwd).toMatch(
+        join(place.dir, 'user', '.cache', 'plugboard'),
+      );
+    }
   });
 
   it('gives a helper of a project the variables that it names, and no others', async () => {

@@ -1,5 +1,6 @@
 /** A34: entries with the very words that a managed rule allows, which run something else all the same. */
 
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -146,14 +147,25 @@ it('A34: a helper command and endpoints of a login need the rule to list them', 
   rmSync(trace, { force: true });
 });
 
-it('A34: a launcher that the rule allows reads no settings of the project', async () => {
-  // A24 shows what npx does with the prefix; here it is asked for although the project's own file has the entry.
+it('A34: an allowed command does not start in the project, which would decide what it is', async () => {
   const seen = join(place.dir, 'seen');
-  const npx = `#!/bin/sh\necho "$1 $2 $npm_config_node_options" > ${seen}\nexec ${process.execPath} ${FIXTURE('attack-prober.mjs')}\n`;
+  const npx = `#!/bin/sh\npwd > ${seen}\nexec ${process.execPath} ${FIXTURE('attack-prober.mjs')}\n`;
   writeFileSync(join(bin, 'npx'), npx, { mode: 0o755 });
-  const tool = { command: 'npx', args: ['-y', 'corp-tool'] };
-  place.write(place.projectFile, { mcpServers: { tool } });
+  writeFileSync(join(place.project, 'corp_server.py'), `open('${trace}', 'w').close()\n`);
+  const module = { command: 'python3', args: ['-m', 'corp_server'] };
+  // A plain client runs the module of the project.
+  execFileSync(module.command, module.args, { cwd: place.project });
+  expect(existsSync(trace)).toBe(true);
+  rmSync(trace);
+
+  place.write(place.projectFile, {
+    mcpServers: { tool: { command: 'npx', args: ['-y', 'corp-tool'] }, module },
+  });
   await place.run(['trust', '--all']);
-  expect(await listed({}, [{ command: ['npx', '-y', 'corp-tool'] }])).toEqual({ tool: 'connected' });
-  expect(readFileSync(seen, 'utf8')).toMatch(new RegExp(`^--prefix ${place.home}/`));
+  const rules = [{ command: ['npx', '-y', 'corp-tool'] }, { command: ['python3', '-m', 'corp_server'] }];
+  expect(await listed({}, rules)).toEqual({ tool: 'connected', module: 'failed' });
+  expect([readFileSync(seen, 'utf8').startsWith(`${place.home}/folders/`), existsSync(trace)]).toEqual([
+    true,
+    false,
+  ]);
 });

@@ -25,7 +25,7 @@ await defineServer({ name: 'echo', tools: [echo] }).serve(stdio());
 const command = resolve('node_modules', 'plugboard', 'dist', 'bin', 'plugboard.cjs');
 const home = mkdtempSync(join(tmpdir(), 'plugboard-whole-'));
 const env = { ...process.env, PLUGBOARD_HOME: home, PLUGBOARD_CREDENTIALS: 'file', NO_COLOR: '1' };
-const workspace = { command: process.execPath, args: [command, 'workspace'] };
+const workspace = { command: process.execPath, args: [command, 'workspace', '${PROJECT_DIR}'] };
 
 async function plugboard(...args: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [command, ...args], { env });
@@ -47,7 +47,17 @@ async function agentFinds(entry: Parameters<typeof createHost>[0], name: string)
 
 try {
   await done('command', async () => {
-    await plugboard('add', 'files', '-s', 'user', '--', process.execPath, command, 'workspace');
+    await plugboard(
+      'add',
+      'files',
+      '-s',
+      'user',
+      '--',
+      process.execPath,
+      command,
+      'workspace',
+      '${PROJECT_DIR}',
+    );
     const { servers } = JSON.parse(await plugboard('list', '--json'));
     deepEqual([servers.length, servers[0].status, servers[0].tools], [1, 'connected', 10]);
     const { results } = JSON.parse(await plugboard('search', 'find files by name', '--json'));

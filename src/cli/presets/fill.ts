@@ -1,5 +1,6 @@
 /** Where the values of a preset come from: what was typed, what is customary, what the person says when asked. */
 
+import { resolve } from 'node:path';
 import { PlugboardError } from '../../errors.ts';
 import { nearest } from '../../lib/nearest.ts';
 import type { Context } from '../verb.ts';
@@ -52,7 +53,7 @@ export async function fill(
   given: ReadonlyMap<string, string>,
   { name, scope }: Target,
 ): Promise<Filled> {
-  const { env, output, signal } = context;
+  const { env, output, signal, cwd } = context;
   const values: Record<string, string> = {};
   const unset: string[] = [];
   const secrets = new Map<string, string>();
@@ -60,12 +61,12 @@ export async function fill(
   for (const need of preset.needs ?? []) {
     const value = given.get(need.key) ?? customary(need, env, scope);
     if (value === undefined) missing.push(need);
-    else values[need.key] = checked(need, value, scope);
+    else values[need.key] = absolutePath(need, checked(need, value, scope), { scope, cwd });
   }
   if (missing.length > 0 && !output.canAsk) throw lacking(preset, missing);
   for (const need of missing) {
     if (need.kind === 'argument') {
-      values[need.key] = await askForArgument(preset, need, signal);
+      values[need.key] = absolutePath(need, await askForArgument(preset, need, signal), { scope, cwd });
       continue;
     }
     // A project's file is for others too, who have keys of their own, and agents that know variables only.
@@ -76,6 +77,16 @@ export async function fill(
     values[need.key] = secret === '' ? `\${${need.variable}}` : `\${input:${id}}`;
   }
   return { values, version: given.get(VERSION), unset, secrets };
+}
+
+/** Servers of a project's file start in the project; all others do not start where the person is. */
+function absolutePath(
+  need: Need,
+  value: string,
+  { scope, cwd }: { readonly scope: string; readonly cwd: string },
+): string {
+  const isPath = need.kind === 'argument' && need.isPath === true && scope !== 'project';
+  return isPath && !/^(?:\$|~)/.test(value) ? resolve(cwd, value) : value;
 }
 
 function customary(need: Need, env: NodeJS.ProcessEnv, scope: string): string | undefined {

@@ -9,6 +9,8 @@ export type Need =
       readonly description: string;
       /** Taken when nothing is given; without one it is asked for. */
       readonly fallback?: string;
+      /** A file or folder; a relative one begins where the person is. */
+      readonly isPath?: true;
       /** The fallback is the project. */
       readonly isProject?: true;
     }

@@ -1,6 +1,5 @@
 /** The hosts of the daemon: one for all sessions of a folder whose servers would be started alike. */
 
-import { realpathSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { isForeign, type ServerSpec, type Settings } from '../../config/entry.ts';
 import type { Home } from '../../config/home.ts';
@@ -8,6 +7,7 @@ import type { LoadedConfig } from '../../config/load.ts';
 import { createHost, type Host } from '../../host.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { realPath } from '../../lib/inside.ts';
 import type { Traffic } from '../../manage/traffic.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import { Gateway } from '../../serve/gateway.ts';
@@ -367,12 +367,4 @@ function isAlike(shared: SharedHost, { cwd, servers, env, config }: View): boole
     canonicalJson(shared.servers ?? {}) === canonicalJson(servers ?? {}) &&
     sessionDifferences(config.servers, shared.env, env).length === 0
   );
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }
