@@ -16,6 +16,7 @@
  *   doctor.cjs      the checks of doctor
  *   moving.cjs      import, export, up and down, with all that is known about other agents
  *   daemon.cjs      the daemon, a program of its own
+ *   trust.cjs       consent, and rules that no longer hold
  *   jsonc.cjs       what edits a configuration, and reads one that is not plain JSON
  *   complete.cjs    what the completion of shells asks, with command-words.json beside it
  *   workspace.cjs   the workspace server, which other agents start too; workspace-tools.json is what it offers
@@ -69,7 +70,10 @@ const verbs = (await readdir(join(src, 'cli', 'verbs')))
   .concat('cli/list-connected.ts', 'cli/overview.ts');
 const jsonc = ['config/jsonc.ts', 'config/json-edit.ts'];
 const withJsonc = { ...programs, ...Object.fromEntries(jsonc.map((path) => [path, './jsonc.cjs'])) };
-const commands = { ...withJsonc, ...Object.fromEntries(verbs.map((path) => [path, './verbs.cjs'])) };
+/** Read only where something of a project or plugin is configured. */
+const trust = ['policy/trust.ts', 'policy/unused-rules.ts'];
+const withTrust = { ...withJsonc, ...Object.fromEntries(trust.map((path) => [path, './trust.cjs'])) };
+const commands = { ...withTrust, ...Object.fromEntries(verbs.map((path) => [path, './verbs.cjs'])) };
 
 const files = [
   { name: 'errors', entry: 'errors.ts', apart: {} },
@@ -89,7 +93,8 @@ const files = [
   { name: 'chat', entry: 'cli/verbs/chat.ts', apart: host },
   { name: 'doctor', entry: 'cli/verbs/doctor.ts', apart: host },
   { name: 'jsonc', entry: jsonc, apart: errors },
-  { name: 'verbs', entry: verbs, apart: withJsonc },
+  { name: 'trust', entry: trust, apart: withJsonc },
+  { name: 'verbs', entry: verbs, apart: withTrust },
   { name: 'commands', entry: 'cli/commands.ts', apart: commands },
   {
     name: 'daemon',
