@@ -32,7 +32,9 @@ export class Mounts {
       if (before?.kind === 'write') continue;
       // A name behind a link leads to the real one.
       if (name !== from && this.#leadsElsewhere(name)) continue;
-      this.#table.set(name, { kind, from });
+      // A second way to the same files would be one around what is covered there.
+      const isSecondWay = kind === 'write' && name !== from;
+      this.#table.set(name, isSecondWay ? { kind: 'link', to: from } : { kind, from });
     }
   }
 
