@@ -217,6 +217,16 @@ describe('A37: folders above a protected place', () => {
     });
   });
 
+  it('a path that is listed is writable, and nothing around it', async () => {
+    nested();
+    const attack = `cd ${project}; touch .git/objects/x && echo objects; touch .git/x && echo git; touch tools/git/hooks/x && echo hooks; true`;
+    const said = (...write: readonly string[]): Promise<Outcome> =>
+      confined(attack, { filesystem: { write } });
+    expect(await said('.', '.git/objects')).toEqual({ said: 'objects\n' });
+    expect(await said('.', '.git')).toEqual({ said: 'objects\ngit\n' });
+    expect(await said('.', 'tools/git/hooks')).toEqual({ said: 'hooks\n' });
+  });
+
   it('are a failed start where one is a link, the project itself, or one of too many', async () => {
     const failure = async (): Promise<string | undefined> =>
       (await confined('true', { filesystem: 'project' })).message?.split(': ')[1];
