@@ -18,7 +18,7 @@ import type { SandboxRules } from './sandbox.ts';
 import { isNarrow } from './sandbox-installation.ts';
 import { confinedLauncher } from './sandbox-npx.ts';
 import { tryToBreakOut } from './sandbox-probe.ts';
-import { protect } from './sandbox-protected.ts';
+import { protect, protectionOf, RESERVED, type Unprotectable } from './sandbox-protected.ts';
 import { holdStandIns, type Release } from './sandbox-stand-ins.ts';
 import { listed, viewOf } from './sandbox-view.ts';
 
@@ -85,15 +85,23 @@ export async function confine(program: Program, confinement: Confinement): Promi
       'Start it in a project, or list folders: { "filesystem": { "write": ["path"] } }.',
     );
   }
-  const release = folders.includes(project)
-    ? await holdStandIns(home, project)
-    : async (): Promise<void> => undefined;
+  const protections = await Promise.all(
+    folders.map(async (folder) => {
+      return protectable(await protectionOf(folder, listed(rules, 'write', view), env));
+    }),
+  );
+  const releases: Release[] = [];
+  const release = async (): Promise<void> => {
+    await Promise.all(releases.map((each) => each()));
+  };
   try {
-    const mounts = viewOf(view);
-    for (const folder of folders) {
-      const link = protect(mounts, folder, listed(rules, 'write', view));
-      if (link !== undefined) throw unavailable(`${link} is a link, which cannot be protected`, LINK_HINT);
+    for (const { folder, missing } of protections) {
+      const names = new Map([...(folder === project ? RESERVED : []), ...missing]);
+      if (names.size > 0) releases.push(await holdStandIns(home, folder, names));
     }
+    const mounts = viewOf(view);
+    for (const protection of protections) protectable(protect(mounts, protection));
+    if (folders.length > 0) mounts.holdInPlace();
     const limits = [
       ...NO_RIGHTS,
       ...(rules.network ? [] : ['--unshare-net']),
@@ -118,7 +126,14 @@ export async function confine(program: Program, confinement: Confinement): Promi
   }
 }
 
-const LINK_HINT = 'Make it a plain file or folder, or list folders: { "filesystem": { "write": ["path"] } }.';
+/** Throws for a folder that cannot be protected. */
+function protectable<T extends object>(result: T | Unprotectable): T {
+  if (!('unprotectable' in result)) return result;
+  throw unavailable(
+    result.unprotectable,
+    'Replace links by plain files or folders, or list folders: { "filesystem": { "write": ["path"] } }.',
+  );
+}
 
 /** Folders that it can write and that hold other people's files too. */
 function writableFolders(

@@ -1,7 +1,7 @@
 /** The files that a confined process sees, as one table: a path and what is there. */
 
 import { existsSync, realpathSync } from 'node:fs';
-import { dirname, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 
 export type Mount =
   | { readonly kind: 'read' | 'write'; readonly from: string }
@@ -32,7 +32,9 @@ export class Mounts {
       if (before?.kind === 'write') continue;
       // A name behind a link leads to the real one.
       if (name !== from && this.#leadsElsewhere(name)) continue;
-      this.#table.set(name, { kind, from });
+      // A second way to the same files would be one around what is covered there.
+      const isSecondWay = kind === 'write' && name !== from;
+      this.#table.set(name, isSecondWay ? { kind: 'link', to: from } : { kind, from });
     }
   }
 
@@ -48,6 +50,24 @@ export class Mounts {
   shows(path: string): boolean {
     const kind = this.at(path)?.kind;
     return kind === 'read' || kind === 'write';
+  }
+
+  /**
+   * Makes every folder between a mount and the writable mount around it a mount of its own. A mount point cannot be
+   * renamed, removed or replaced by a link, so whatever is covered stays where other programs look for it.
+   */
+  holdInPlace(): void {
+    for (const path of [...this.#table.keys()]) {
+      const between: string[] = [];
+      let folder = dirname(path);
+      for (; !this.#table.has(folder) && dirname(folder) !== folder; folder = dirname(folder))
+        between.push(folder);
+      const around = this.#table.get(folder);
+      if (around?.kind !== 'write') continue;
+      for (const each of between) {
+        this.#table.set(each, { kind: 'write', from: join(around.from, relative(folder, each)) });
+      }
+    }
   }
 
   /** Arguments of bubblewrap: folders before what is inside of them. */

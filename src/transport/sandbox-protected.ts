@@ -3,9 +3,10 @@
  * process that may write to the project reads them and does not change or create them (A37).
  */
 
-import { lstatSync, readFileSync } from 'node:fs';
-import { isAbsolute, join, resolve, sep } from 'node:path';
+import { lstatSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
 import { isInside } from '../lib/inside.ts';
+import { gitPlaces, type PlaceKind } from './sandbox-git.ts';
 import type { Mounts } from './sandbox-mounts.ts';
 
 /** Read-only where they exist. */
@@ -43,53 +44,97 @@ const PROTECTED = [
 ];
 
 /** Those that programs take up without a question in a folder that is trusted already: they cannot be created either. */
-export const RESERVED: readonly string[] = [
-  '.git',
-  '.mcp.json',
-  '.claude',
-  '.codex',
-  '.cursor',
-  '.gemini',
-  '.vscode',
-];
+export const RESERVED: ReadonlyMap<string, PlaceKind> = new Map([
+  ['.git', 'folder'],
+  ['.mcp.json', 'file'],
+  ['.claude', 'folder'],
+  ['.codex', 'folder'],
+  ['.cursor', 'folder'],
+  ['.gemini', 'folder'],
+  ['.vscode', 'folder'],
+]);
 
 /**
- * Covers what is protected in a folder that can be written. `given`: paths that the entry itself lists as writable.
- * Returns a name that cannot be covered, if there is one: a link, which could be replaced.
+ * Most mounts for one writable folder, those for folders on the way included. Each start makes them twice; bubblewrap
+ * takes a quarter of a second for as many, and four seconds for four times as many.
  */
-export function protect(mounts: Mounts, folder: string, given: readonly string[]): string | undefined {
-  const places = [...PROTECTED.map((name) => join(folder, name)), ...gitPlaces(folder)];
+const MAX_MOUNTS = 256;
+
+export interface Protection {
+  readonly folder: string;
+  readonly places: ReadonlySet<string>;
+  /** Names in the folder that have to exist before they can be covered. */
+  readonly missing: ReadonlyMap<string, PlaceKind>;
+}
+
+/** Why a folder cannot be protected. */
+export interface Unprotectable {
+  readonly unprotectable: string;
+}
+
+/** Finds what is protected in a folder that can be written. `given`: paths that the entry itself lists as writable. */
+export async function protectionOf(
+  folder: string,
+  given: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<Protection | Unprotectable> {
+  const ofGit = await gitPlaces(folder, env, MAX_MOUNTS);
+  if (ofGit.has(folder) && !given.includes(folder)) {
+    return { unprotectable: `${folder} is itself a folder of git hooks, which cannot be protected` };
+  }
+  // A listed folder is protected in turn, as far as it is not a place itself.
+  const listed = given.filter((path) => path !== folder && isInside(path, folder));
+  const isProtected = (place: string): boolean => !listed.some((path) => isInside(place, path));
+  const found = [...ofGit.keys()].filter((place) => place !== folder && isProtected(place));
+  if (new Set(found.flatMap((place) => wayTo(folder, place))).size > MAX_MOUNTS) {
+    const most = `more than ${MAX_MOUNTS} places to protect`;
+    return {
+      unprotectable: `${folder} has ${most} (submodules, folders of hooks, and the folders above them)`,
+    };
+  }
+  const places = new Set([...PROTECTED.map((name) => join(folder, name)).filter(isProtected), ...found]);
+  const ends = [...places].map((place) => endOf(folder, place, places));
+  const link = ends.find(({ kind }) => kind === 'link');
+  if (link !== undefined) return linked(link.path);
+  const missing = [...ofGit]
+    .filter(([place]) => places.has(place) && endOf(folder, place, places).kind === 'missing')
+    .map(([place, kind]) => [relative(folder, place), kind] as const);
+  return { folder, places, missing: new Map(missing) };
+}
+
+/** Covers them, read-only. */
+export function protect(mounts: Mounts, protection: Protection): Protection | Unprotectable {
+  const { folder, places } = protection;
   for (const place of places) {
-    if (given.some((path) => path !== folder && isInside(path, place))) continue;
-    const info = lstatSync(place, { throwIfNoEntry: false });
-    if (info === undefined) continue;
-    if (info.isSymbolicLink()) return place;
-    mounts.set(place, { kind: 'read', from: place });
+    const { kind, path } = endOf(folder, place, places);
+    if (kind === 'link') return linked(path);
+    // What is still missing is in a folder that we cannot write, so the process cannot either.
+    if (kind === 'there') mounts.set(path, { kind: 'read', from: path });
   }
-  return undefined;
+  return protection;
 }
 
-/** The folder of the repository's hooks, and what says where the repositories of its submodules are. */
-function gitPlaces(folder: string): readonly string[] {
-  const hooks = valuesOf(join(folder, '.git', 'config'), 'hooksPath')
-    .filter((path) => !isAbsolute(path) && !path.startsWith('~'))
-    .map((path) => resolve(folder, path));
-  const submodules = valuesOf(join(folder, '.gitmodules'), 'path').map((path) => resolve(folder, path));
-  return [
-    ...hooks,
-    ...submodules.map((path) => {
-      const link = join(path, '.git');
-      // One that is not there yet has an empty folder, which is then covered as a whole.
-      return lstatSync(link, { throwIfNoEntry: false }) === undefined ? path : link;
-    }),
-  ].filter((path) => path.startsWith(folder + sep));
+/** A link on the way could be replaced; what is behind a file or another place is covered with it. */
+function endOf(
+  folder: string,
+  place: string,
+  places: ReadonlySet<string>,
+): { readonly kind: 'there' | 'link' | 'missing'; readonly path: string } {
+  for (const path of wayTo(folder, place)) {
+    const info = lstatSync(path, { throwIfNoEntry: false });
+    if (info === undefined) return { kind: 'missing', path };
+    if (info.isSymbolicLink()) return { kind: 'link', path };
+    if (places.has(path) || !info.isDirectory()) return { kind: 'there', path };
+  }
+  return { kind: 'there', path: place };
 }
 
-function valuesOf(file: string, key: string): readonly string[] {
-  try {
-    const lines = readFileSync(file, 'utf8').matchAll(new RegExp(`^\\s*${key}\\s*=\\s*(.+?)\\s*$`, 'gim'));
-    return [...lines].map(([, value = '']) => value.replace(/^"(.*)"$/, '$1'));
-  } catch {
-    return [];
-  }
+/** Every path from below a folder to a place in it, the place included, outermost first. */
+function wayTo(folder: string, place: string): readonly string[] {
+  const names = relative(folder, place).split(sep);
+  return names.map((_name, at) => join(folder, ...names.slice(0, at + 1)));
+}
+
+function linked(path: string): Unprotectable {
+  return { unprotectable: `${path} is a link, which cannot be protected` };
 }

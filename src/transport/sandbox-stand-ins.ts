@@ -6,13 +6,13 @@
 
 import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, readFile, rmdir, unlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import type { Home } from '../config/home.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { lockFileFor, withFileLock } from '../lib/locked-file.ts';
 import { processRow } from '../lib/process-table.ts';
-import { RESERVED } from './sandbox-protected.ts';
+import type { PlaceKind } from './sandbox-git.ts';
 
 /** A file that every agent reads as "no servers". */
 const NO_SERVERS = '{ "mcpServers": {} }\n';
@@ -26,15 +26,19 @@ interface Holders {
 
 export type Release = () => Promise<void>;
 
-/** Creates what is missing in the folder, until every holder has released it. */
-export async function holdStandIns(home: Home, folder: string): Promise<Release> {
+/** Creates those of the names that are missing in the folder, until every holder has released it. */
+export async function holdStandIns(
+  home: Home,
+  folder: string,
+  names: ReadonlyMap<string, PlaceKind>,
+): Promise<Release> {
   const id = randomUUID();
   const record = `${lockFileFor(join(home.run, 'sandbox'), folder)}.json`;
   const locked = <T>(work: () => Promise<T>): Promise<T> =>
     withFileLock(lockFileFor(join(home.run, 'sandbox'), folder), work);
   await locked(async () => {
-    const { holders, made } = await readHolders(record);
-    const added = await makeMissing(folder);
+    const { holders, made } = await readHolders(record, folder);
+    const added = await makeMissing(folder, names);
     const all = {
       holders: { ...living(holders), [id]: process.pid },
       made: [...new Set([...made, ...added])],
@@ -44,51 +48,68 @@ export async function holdStandIns(home: Home, folder: string): Promise<Release>
   let released: Promise<void> | undefined;
   return () => {
     released ??= locked(async () => {
-      const { holders, made } = await readHolders(record);
+      const { holders, made } = await readHolders(record, folder);
       const { [id]: _own, ...others } = living(holders);
       if (Object.keys(others).length > 0) {
         await writeFile(record, JSON.stringify({ holders: others, made }), { mode: 0o600 });
         return;
       }
-      for (const name of made) await removeUnused(join(folder, name));
+      // Folders after what is in them.
+      for (const name of [...made].sort().reverse()) await removeUnused(folder, name);
       await unlink(record).catch(() => undefined);
     });
     return released;
   };
 }
 
-async function makeMissing(folder: string): Promise<readonly string[]> {
+async function makeMissing(
+  folder: string,
+  names: ReadonlyMap<string, PlaceKind>,
+): Promise<readonly string[]> {
   const made: string[] = [];
-  for (const name of RESERVED) {
+  for (const name of new Set([...names.keys()].flatMap(withParents))) {
     const path = join(folder, name);
     if ((await lstat(path).catch(() => undefined)) !== undefined) continue;
     try {
-      if (name.endsWith('.json')) await writeFile(path, NO_SERVERS, { flag: 'wx' });
+      if (names.get(name) === 'file') await writeFile(path, emptyText(name), { flag: 'wx' });
       else await mkdir(path);
       made.push(name);
     } catch (error) {
       // Where we cannot write, the process cannot either.
-      if (!['EEXIST', 'EACCES', 'EPERM', 'EROFS'].includes(errorCode(error) ?? '')) throw error;
+      if (!['EEXIST', 'EACCES', 'EPERM', 'EROFS', 'ENOENT'].includes(errorCode(error) ?? '')) throw error;
     }
   }
   return made;
 }
 
-/** A stand-in that was filled in is no longer ours. */
-async function removeUnused(path: string): Promise<void> {
-  const text = await readFile(path, 'utf8').catch(() => undefined);
-  if (text === undefined) await rmdir(path).catch(() => undefined);
-  else if (text === NO_SERVERS) await unlink(path).catch(() => undefined);
+function emptyText(name: string): string {
+  return name === '.mcp.json' ? NO_SERVERS : '';
 }
 
-async function readHolders(record: string): Promise<Holders> {
+/** `a`, `a/b` and `a/b/c` for the last of them. */
+function withParents(name: string): readonly string[] {
+  const parts = name.split(sep);
+  return parts.map((_part, at) => parts.slice(0, at + 1).join(sep));
+}
+
+/** A stand-in that was filled in is no longer ours. */
+async function removeUnused(folder: string, name: string): Promise<void> {
+  const path = join(folder, name);
+  const text = await readFile(path, 'utf8').catch(() => undefined);
+  if (text === undefined) await rmdir(path).catch(() => undefined);
+  else if (text === emptyText(name)) await unlink(path).catch(() => undefined);
+}
+
+async function readHolders(record: string, folder: string): Promise<Holders> {
   const value: unknown = await readFile(record, 'utf8')
     .then(JSON.parse)
     .catch(() => undefined);
   if (!isRecord(value) || !isRecord(value['holders']) || !Array.isArray(value['made'])) {
     return { holders: {}, made: [] };
   }
-  const made = value['made'].filter((name) => RESERVED.includes(name));
+  const made = value['made'].filter((name): name is string => {
+    return typeof name === 'string' && resolve(folder, name).startsWith(folder + sep);
+  });
   const holders = Object.entries(value['holders']).filter((entry): entry is [string, number] => {
     return Number.isSafeInteger(entry[1]);
   });
