@@ -11,7 +11,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const HERE = fileURLToPath(new URL('..', import.meta.url));
-const ECHO = join(HERE, 'test/fixtures/echo-stdio.mjs');
+const ECHO = join(HERE, 'test/fixtures/folder-teller.mjs');
 const SERVERS = 20;
 const CALLS = 3_000;
 const [other, rounds = '40'] = process.argv.slice(2);

@@ -38,9 +38,14 @@ export function expandEntry(
   env: Environment,
   inputs: ReadonlyMap<string, string> = NO_INPUTS,
 ): ServerEntry {
-  const known = environmentOf(spec, env);
   const { name: server, questions } = spec;
-  const at = (key: string) => (text: string) => expandText(text, known, { server, key, inputs, questions });
+  // A copy of the environment is slow to make, and most entries refer to nothing.
+  let known: Environment | undefined;
+  const at = (key: string) => (text: string) => {
+    if (!text.includes('${')) return text;
+    known ??= environmentOf(spec, env);
+    return expandText(text, known, { server, key, inputs, questions });
+  };
   return isStdio(spec.entry) ? expandStdio(spec.entry, spec, at) : expandRemote(spec.entry, spec.name, at);
 }
 
