@@ -181,6 +181,11 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
           ...text,
           description: "Where a rule that allows it belongs, for a project's or plugin's server.",
         },
+        askRule: {
+          ...text,
+          description:
+            'The rule of permissions.ask that asks: with it, allow-always is for this session only.',
+        },
         mode: { type: 'string', enum: ['form', 'url'] },
         message: text,
         schema: anyObject,
