@@ -90,6 +90,7 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
       era: { type: 'string', enum: ['modern', 'legacy'] },
       connectMs: milliseconds,
       pid: count,
+      held: { ...count, description: 'Tools that are held back because they are new or have changed.' },
       quarantined: list(object({ tool: text, reason: text })),
       waiting: {
         ...object(

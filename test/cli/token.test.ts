@@ -125,6 +125,9 @@ it('A31: serve prints a token for agents, and never the token of the page', asyn
     manage: await statusAt(first, manage),
     again: await statusAt(second, token),
     isShownAgain: second.printed.includes(token),
+    isExplained: [first, second].map(({ printed }) =>
+      printed.includes('Use the token of the agent, or make one'),
+    ),
     isSecretShown: [first, second].some(({ printed }) => printed.includes(manage)),
     names: [first, second].every(({ printed }) => printed.includes('plugboard token add <name>')),
     mode: statSync(join(place.home, 'manage-token')).mode & 0o777,
@@ -133,10 +136,17 @@ it('A31: serve prints a token for agents, and never the token of the page', asyn
     manage: [401, 200],
     again: [200, 401],
     isShownAgain: false,
+    isExplained: [false, true],
     isSecretShown: false,
     names: true,
     mode: 0o600,
   });
+});
+
+it('A31: serve names the file of the token of 0.1.0', async () => {
+  place.write(join(place.home, 'gateway-token'), `${'t'.repeat(43)}\n`);
+  const { printed } = await serve([]);
+  expect(printed).toContain(`The token of 0.1.0 is in ${join(place.home, 'gateway-token')}.\n`);
 });
 
 it('A45: serve reads its token from PLUGBOARD_TOKEN or a file, and warns about one on the command line', async () => {
