@@ -32,6 +32,8 @@ export interface ServerReport {
   readonly ownPids?: readonly number[];
   /** The same with the reason for each. */
   readonly dedicated?: readonly { readonly pid: number; readonly reason: DedicatedReason }[];
+  /** The number of tools that are held back because they are new or have changed. */
+  readonly held?: number;
   readonly quarantined?: readonly { readonly tool: string; readonly reason: string }[];
   /** An entry of a project or plugin with the same name that would be used instead if it were approved. */
   readonly waiting?: Waiting;
@@ -50,6 +52,7 @@ export function reportOf(
   );
   const { spec, state, negotiated, pid, transportKind } = connection;
   const quarantined = listing?.quarantined ?? [];
+  const held = listing?.held?.length ?? 0;
   return {
     name: spec.name,
     scope: spec.scope,
@@ -61,6 +64,7 @@ export function reportOf(
     ...(state.status === 'connected' ? { connectMs: state.connectMs } : {}),
     ...(pid === undefined ? {} : { pid }),
     ...(dedicated.length === 0 ? {} : { ownPids: dedicated.map((each) => each.pid), dedicated }),
+    ...(held === 0 ? {} : { held }),
     ...(quarantined.length === 0 ? {} : { quarantined }),
     ...(waiting === undefined ? {} : { waiting }),
   };

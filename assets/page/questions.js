@@ -179,7 +179,7 @@ function unshown({ kind, server }, answer) {
   };
 }
 
-function approval({ tool, server, reason, arguments: args, annotations = {} }, answer) {
+function approval({ tool, server, reason, askRule, arguments: args, annotations = {} }, answer) {
   const name = plain(tool);
   const warned = annotations?.destructiveHint === true;
   return {
@@ -205,7 +205,8 @@ function approval({ tool, server, reason, arguments: args, annotations = {} }, a
     actions: [
       button('Allow once', answer('allow'), { kind: 'primary' }),
       button('Allow for this session', answer('allow-session')),
-      button('Always allow', answer('allow-always')),
+      // A lasting rule has no effect against an `ask` rule.
+      ...(askRule === undefined ? [button('Always allow', answer('allow-always'))] : []),
       button('Deny', answer('deny'), { kind: 'danger' }),
     ],
   };

@@ -9,7 +9,7 @@ import { plainName, serverNames } from '../catalog/names.ts';
 import type { Permissions } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
 import { ruleMatcher, sessionRule } from '../policy/approval.ts';
-import { askPerson } from './ask-person.ts';
+import { askPerson, howToAllow } from './ask-person.ts';
 import type { CallContext } from './call.ts';
 import type { Session } from './session.ts';
 
@@ -80,10 +80,11 @@ export async function approveContent(
       name: method,
       arguments: kind === 'resource' ? { uri: name } : { name },
       reason,
+      askRule: rule,
     },
     subject,
     undone: kind === 'resource' ? 'read' : 'used',
-    hint: `Nobody can be asked here. Without a question: take ${JSON.stringify(rule)} out of permissions.ask in config.json.`,
+    hint: `Nobody can be asked here. To allow it, ${howToAllow(rule, { askRule: rule })}.`,
     signal,
   });
   // A lasting rule would not help: `ask` is stronger than `allow`.

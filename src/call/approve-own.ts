@@ -3,7 +3,7 @@
 import type { ToolAnnotations } from '../catalog/tool.ts';
 import { PlugboardError } from '../errors.ts';
 import { decideApproval, type RuleNames } from '../policy/approval.ts';
-import { askPerson } from './ask-person.ts';
+import { askPerson, howToAllow } from './ask-person.ts';
 import type { CallContext } from './call.ts';
 import type { Session } from './session.ts';
 
@@ -37,6 +37,7 @@ export async function approveOwn(
   if (decision.kind === 'deny')
     throw new PlugboardError('DENIED', `${tool} was not called: ${decision.reason}`);
   if (session.approvals === 'client' && !decision.explicit) return;
+  const { reason, rule: askRule } = decision;
   const granted = await askPerson(context, session, {
     request: {
       server: OWN,
@@ -44,15 +45,16 @@ export async function approveOwn(
       name: tool,
       arguments: args,
       ...(annotations === undefined ? {} : { annotations }),
-      reason: decision.reason,
+      reason,
+      ...(askRule === undefined ? {} : { askRule }),
     },
     subject: tool,
     undone: 'called',
-    hint: `Nobody can be asked here. To allow it, add ${JSON.stringify(names.rule)} to permissions.allow in config.json.`,
+    hint: `Nobody can be asked here. To allow it, ${howToAllow(names.rule, { askRule })}.`,
     signal,
   });
   if (granted !== 'allow') session.allowed.add(names.rule);
-  if (granted === 'allow-always')
+  if (granted === 'allow-always' && askRule === undefined)
     await context.allowAlways({ name: OWN, scope: 'code', baseDir: '' }, names.rule);
 }
 

@@ -5,8 +5,8 @@ import { entryOwner } from '../config/owner.ts';
 import { allowPlace, permissionsFor } from '../config/rules.ts';
 import { PlugboardError } from '../errors.ts';
 import { signalOf } from '../lib/cancellation.ts';
-import { approvalMode, decideApproval, sessionRule } from '../policy/approval.ts';
-import { askPerson } from './ask-person.ts';
+import { type ApprovalDecision, approvalMode, decideApproval, sessionRule } from '../policy/approval.ts';
+import { askPerson, howToAllow } from './ask-person.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { settingsOf, toolSettings } from './settings.ts';
 
@@ -35,13 +35,18 @@ export const approve: Stage = (context, next) => (call) => {
         call.decision = 'asked by the caller';
         return next(call);
       }
-      return ask(context, call, decision.reason, next);
+      return ask(context, call, decision, next);
     default:
       return decision satisfies never;
   }
 };
 
-async function ask(context: CallContext, call: Call, reason: string, next: Handler): ReturnType<Handler> {
+async function ask(
+  context: CallContext,
+  call: Call,
+  { reason, rule: askRule }: Extract<ApprovalDecision, { kind: 'ask' }>,
+  next: Handler,
+): ReturnType<Handler> {
   const { tool, connection } = settingsOf(call);
   const { spec } = connection;
   const { rule } = context.snapshot().ruleNames(tool);
@@ -56,17 +61,18 @@ async function ask(context: CallContext, call: Call, reason: string, next: Handl
       ...(tool.annotations === undefined ? {} : { annotations: tool.annotations }),
       reason,
       ...(isForeign(spec) ? { allowIn: allowPlace(spec) } : {}),
+      ...(askRule === undefined ? {} : { askRule }),
     },
     subject: call.name,
     undone: 'called',
-    hint: `Nobody can be asked here. To allow it, add ${JSON.stringify(rule)} to ${allowPlace(spec)} in config.json.`,
+    hint: `Nobody can be asked here. To allow it, ${howToAllow(rule, { askRule, allowIn: allowPlace(spec) })}.`,
     signal: signalOf(call),
     answered: (answer) => {
       call.decision = `asked: ${answer}`;
     },
   });
   if (granted !== 'allow') session.allowed.add(sessionRule({ rule }, entryOwner(spec)));
-  if (granted === 'allow-always') await context.allowAlways(spec, rule);
+  if (granted === 'allow-always' && askRule === undefined) await context.allowAlways(spec, rule);
   return next(call);
 }
 

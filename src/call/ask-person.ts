@@ -19,6 +19,19 @@ export interface PersonQuestion {
   readonly answered?: (answer: string) => void;
 }
 
+/** What makes `rule` pass without a question, as the end of a sentence: an `ask` rule is stronger than `allow`. */
+export function howToAllow(
+  rule: string,
+  {
+    askRule,
+    allowIn = 'permissions.allow',
+  }: { readonly askRule?: string | undefined; readonly allowIn?: string | undefined },
+): string {
+  return askRule === undefined
+    ? `add ${JSON.stringify(rule)} to ${allowIn} in config.json`
+    : `remove or narrow the rule ${JSON.stringify(askRule)} of permissions.ask in config.json`;
+}
+
 /** Resolves with a yes; rejects with DENIED, CANCELLED, or APPROVAL_REQUIRED if the session cannot be asked. */
 export async function askPerson(
   { board }: Pick<CallContext, 'board'>,

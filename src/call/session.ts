@@ -13,6 +13,8 @@ export interface ApprovalRequest {
   readonly annotations?: ToolAnnotations;
   /** Where in config.json a rule that allows it would be, for a project's or plugin's server; else `permissions.allow`. */
   readonly allowIn?: string;
+  /** The rule of `permissions.ask` that asks. It is stronger than `allow`, so `allow-always` is for this session only. */
+  readonly askRule?: string;
   /** Why it is asked, in one sentence. */
   readonly reason: string;
   readonly session: string;

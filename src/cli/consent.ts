@@ -18,12 +18,13 @@ export function describeForConsent(
   verdict: TrustVerdict | undefined,
   replaced: string | undefined,
 ): string {
+  const folder = runsInProject(spec) ? [['runs in', reveal(spec.baseDir)] as const] : [];
   const from = spec.file === undefined ? [] : [['from', reveal(spec.file)] as const];
   const changes = (verdict?.changes ?? []).map(
     ({ path, before, after }) => `    ${reveal(path)}: ${shown(before)} → ${shown(after)}`,
   );
   return [
-    ...pairLines([...recordPairs(spec.raw), ...inputPairs(spec), ...from]),
+    ...pairLines([...recordPairs(spec.raw), ...inputPairs(spec), ...folder, ...from]),
     ...(changes.length === 0 ? [] : ['  changed since it was trusted:', ...changes]),
     ...(replaced === undefined ? [] : [`  This replaces ${reveal(replaced)}.`]),
     `  ${consentTerms(spec)}`,

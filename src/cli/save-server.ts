@@ -3,14 +3,16 @@
 import { type EditableScope, editTarget, setServer } from '../config/edit.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import { findProjectRoot } from '../config/home.ts';
-import { loadConfig } from '../config/load.ts';
+import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { checkNewEntry, expandedSpec, takeClientSecret } from '../config/new-entry.ts';
 import { withAbsolutePaths } from '../config/relative-paths.ts';
 import { findProgram, withoutProject } from '../lib/find-program.ts';
 import { clean } from '../policy/clean.ts';
+import { withConsent } from '../policy/effective.ts';
 import { needsConsent } from '../policy/needs-consent.ts';
 import { scanEntry } from '../policy/scan-entry.ts';
 import { openTrust } from '../policy/trust.ts';
+import { waitingFor } from '../policy/waiting.ts';
 import { serverDocument, trustVerdicts } from './config-report.ts';
 import { keepClientSecret } from './credentials.ts';
 import { entryPairs, pairLines } from './entry-lines.ts';
@@ -70,7 +72,7 @@ export async function saveServer(context: Context, server: NewServer): Promise<n
     const instead = isHere ? "; '${PROJECT_DIR}' would be the project that you are in at the time" : '';
     output.note(`${output.notePaint.warn('note:')} ${clean(from)} is stored as ${clean(to)}${instead}.`);
   }
-  noteShadowing(added, all, context);
+  noteShadowing(added, await withConsent(config, { home, env: context.env }), context);
   for (const note of scanEntry(added, config.servers)) {
     output.note(`${output.notePaint.warn('note:')} ${clean(note, { multiline: false })}`);
   }
@@ -104,16 +106,20 @@ function noteFaults({ name, raw, scope }: NewServer, { output }: Context): void 
   }
 }
 
-/** The strongest scope wins whole, so a new entry may be hidden at once, or hide another. */
-function noteShadowing(added: ServerSpec, all: readonly ServerSpec[], { output }: Context): void {
-  const [strongest] = all;
+/** The strongest approved entry wins whole, so a new entry may be hidden at once, or hide another. */
+function noteShadowing(added: ServerSpec, config: LoadedConfig, { output }: Context): void {
+  const { name } = added;
+  const used = config.servers.find((spec) => spec.name === name);
+  const hidden = config.shadowed.filter((spec) => spec.name === name);
+  const waiting = waitingFor(name, config);
   const warn = output.notePaint.warn('note:');
-  if (strongest !== undefined && strongest !== added) {
-    output.note(
-      `${warn} ${added.name} of ${strongest.scope} scope (${strongest.file}) is stronger and stays in use here.`,
-    );
-  } else if (all.length > 1) {
-    const hidden = all.slice(1).map((spec) => `${spec.scope} scope`);
-    output.note(`${warn} it is used here in place of ${added.name} of ${hidden.join(' and ')}.`);
+  if (used !== undefined && used !== added) {
+    output.note(`${warn} ${name} of ${used.scope} scope (${used.file}) is stronger and stays in use here.`);
+  } else if (hidden.length > 0) {
+    const scopes = hidden.map((spec) => `${spec.scope} scope`);
+    output.note(`${warn} it is used here in place of ${name} of ${scopes.join(' and ')}.`);
   }
+  if (waiting === undefined) return;
+  const { message, hint } = waiting.error;
+  output.note(`${warn} ${clean(`${message}. ${hint}`, { multiline: false })}`);
 }

@@ -1,5 +1,7 @@
 /** Every key a configuration may hold, once: validation, typo suggestions and the JSON Schemas are read from here. */
 
+import { isRecord } from '../lib/json-rpc.ts';
+import { noEffect } from './fault.ts';
 import {
   anything,
   either,
@@ -180,8 +182,24 @@ const ALLOW_KEYS = keys({
   allow: { kind: globs, description: 'Calls of these servers that are never asked about.' },
 });
 
+/** Rules for the servers of one project or plugin. `ask` and `deny` are for all servers and have no effect here. */
+function ownedPermissions(owner: 'project' | 'plugin'): Kind {
+  const kind = object(ALLOW_KEYS);
+  return {
+    ...kind,
+    check(value, path, report) {
+      const { ask, deny, ...rest } = isRecord(value) ? value : {};
+      kind.check(isRecord(value) ? rest : value, path, report);
+      const unused = Object.entries({ ask, deny }).filter(([, rules]) => rules !== undefined);
+      for (const [name] of unused) report(noEffect([...path, name], `for one ${owner}`, FOR_ALL_HINT));
+    },
+  };
+}
+
+const FOR_ALL_HINT = 'Set it in permissions at the top level, which is for all servers.';
+
 /** What `config.json` may set for the servers that one project supplies, beside its local scope. */
-export const PROJECT_PERMISSIONS: Kind = object(ALLOW_KEYS);
+export const PROJECT_PERMISSIONS: Kind = ownedPermissions('project');
 
 /** What `config.json` may say beside its servers. */
 export const SETTINGS_KEYS: Keys = keys({
@@ -274,7 +292,7 @@ export const SETTINGS_KEYS: Keys = keys({
         keys({
           path: { kind: word, description: 'Its folder.' },
           enabled: { kind: flag, description: 'False keeps it and does not use it.' },
-          permissions: { kind: object(ALLOW_KEYS), description: 'Rules for calls of its servers.' },
+          permissions: { kind: ownedPermissions('plugin'), description: 'Rules for calls of its servers.' },
         }),
       ),
       'an object of plugins by name',

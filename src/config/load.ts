@@ -40,6 +40,8 @@ export interface LoadedConfig extends Config {
   readonly shadowed: readonly ServerSpec[];
   /** Entries without consent that are passed over for another of their name: see `policy/effective.ts`. */
   readonly waiting: readonly ServerSpec[];
+  /** Those of `waiting` that were approved as they were before. */
+  readonly changed?: ReadonlySet<ServerSpec>;
   /** What whoever manages this machine decided. */
   readonly managed: Managed;
   /** How values are asked for that stand in no file. */

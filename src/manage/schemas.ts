@@ -90,6 +90,7 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
       era: { type: 'string', enum: ['modern', 'legacy'] },
       connectMs: milliseconds,
       pid: count,
+      held: { ...count, description: 'Tools that are held back because they are new or have changed.' },
       quarantined: list(object({ tool: text, reason: text })),
       waiting: {
         ...object(
@@ -180,6 +181,11 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
         allowIn: {
           ...text,
           description: "Where a rule that allows it belongs, for a project's or plugin's server.",
+        },
+        askRule: {
+          ...text,
+          description:
+            'The rule of permissions.ask that asks: with it, allow-always is for this session only.',
         },
         mode: { type: 'string', enum: ['form', 'url'] },
         message: text,

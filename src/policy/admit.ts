@@ -44,7 +44,7 @@ function whyUntrusted(spec: ServerSpec, state: TrustVerdict['state']): string {
   const { name, file, baseDir } = spec;
   if (runsInProject(spec)) {
     const since = state === 'changed' ? ' since its entry changed' : '';
-    return `${name} would run in ${baseDir}, which you have not approved for it${since}`;
+    return `${name} would run code of ${baseDir}, which you have not approved for it${since}`;
   }
   const why =
     state === 'changed' ? 'it changed since you agreed to it' : 'nobody has agreed to it on this machine';

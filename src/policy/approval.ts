@@ -73,7 +73,13 @@ export function approvalMode(
 export type ApprovalDecision =
   | { readonly kind: 'pass'; readonly reason: string }
   /** `explicit`: a person wrote down that this is to be asked; typing a command does not answer it. */
-  | { readonly kind: 'ask'; readonly explicit: boolean; readonly reason: string }
+  | {
+      readonly kind: 'ask';
+      readonly explicit: boolean;
+      readonly reason: string;
+      /** The `ask` rule that matched; no rule that allows is stronger. */
+      readonly rule?: string;
+    }
   | { readonly kind: 'deny'; readonly reason: string };
 
 export function decideApproval(input: ApprovalInput): ApprovalDecision {
@@ -85,7 +91,8 @@ export function decideApproval(input: ApprovalInput): ApprovalDecision {
     return { kind: 'pass', reason: 'allowed for this session' };
   const asked = matching(ask, names, 'all');
   if (asked !== undefined) {
-    return { kind: 'ask', explicit: true, reason: `the rule ${JSON.stringify(asked)} wants it asked about` };
+    const reason = `the rule ${JSON.stringify(asked)} wants it asked about`;
+    return { kind: 'ask', explicit: true, reason, rule: asked };
   }
   const allowed = matching(allow, names, 'assigned');
   if (allowed !== undefined) return { kind: 'pass', reason: `the rule ${JSON.stringify(allowed)} allows it` };

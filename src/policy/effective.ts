@@ -35,8 +35,10 @@ export async function withConsent(config: LoadedConfig, deciding: Deciding): Pro
   const contested = all.filter((spec) => isForeign(spec) && hasRival(spec, all));
   if (contested.length === 0) return config;
   const { openTrust } = await import('./trust.ts');
-  const approved = await openTrust(deciding).approved(contested);
-  return { ...config, ...mergeSpecs(all, (spec) => isForeign(spec) && !approved.has(spec)) };
+  const verdicts = await openTrust(deciding).verdictsBySpec(contested);
+  const merged = mergeSpecs(all, (spec) => isForeign(spec) && verdicts.get(spec)?.state !== 'trusted');
+  const changed = new Set(merged.waiting.filter((spec) => verdicts.get(spec)?.state === 'changed'));
+  return { ...config, ...merged, changed };
 }
 
 function hasRival(spec: ServerSpec, all: readonly ServerSpec[]): boolean {

@@ -1,6 +1,7 @@
 /** The errors for definitions that are held back. */
 
 import { PlugboardError } from '../errors.ts';
+import { shellWord } from '../lib/shell-word.ts';
 
 export function pinChanged(server: string, tool: string): PlugboardError {
   return new PlugboardError(
@@ -8,7 +9,7 @@ export function pinChanged(server: string, tool: string): PlugboardError {
     `${tool} of ${server} was not called: its definition is new or has changed since the server was first seen`,
     {
       server,
-      hint: 'plugboard pins shows what changed; plugboard pins --accept takes it as it is now.',
+      hint: acceptHint(server),
     },
   );
 }
@@ -20,7 +21,12 @@ export function partHeld(server: string, what: string): PlugboardError {
     `${what} of ${server} was not used: its definition is new or has changed since the server was first seen`,
     {
       server,
-      hint: 'plugboard pins shows what changed; plugboard pins --accept takes it as it is now.',
+      hint: acceptHint(server),
     },
   );
+}
+
+function acceptHint(server: string): string {
+  const command = `plugboard pins ${shellWord(server)}`;
+  return `${command} shows what changed; ${command} --accept takes it as it is now.`;
 }

@@ -31,8 +31,8 @@ export interface TrustVerdict {
 export interface Trust {
   /** By server name. Servers that need no consent are the person's own: trusted. */
   verdicts(specs: readonly ServerSpec[]): Promise<ReadonlyMap<string, TrustVerdict>>;
-  /** Those of the specs that need no consent or have it; several may have one name. */
-  approved(specs: readonly ServerSpec[]): Promise<ReadonlySet<ServerSpec>>;
+  /** The same by spec, of which several may have one name. */
+  verdictsBySpec(specs: readonly ServerSpec[]): Promise<ReadonlyMap<ServerSpec, TrustVerdict>>;
   /** Remembers that a person consented to these servers as they are now. */
   grant(specs: readonly ServerSpec[]): Promise<void>;
   /** Takes consent back; tells the names of those that had it. */
@@ -91,10 +91,7 @@ export function openTrust({ home, env }: { home: Home; env: NodeJS.ProcessEnv })
       return new Map([...(await judgeAll(specs))].map(([{ name }, verdict]) => [name, verdict]));
     },
 
-    async approved(specs) {
-      const verdicts = await judgeAll(specs);
-      return new Set(specs.filter((spec) => verdicts.get(spec)?.state === 'trusted'));
-    },
+    verdictsBySpec: judgeAll,
 
     async grant(specs) {
       const approved = await Promise.all(

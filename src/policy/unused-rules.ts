@@ -20,9 +20,9 @@ export async function unusedRules(config: LoadedConfig, deciding: Deciding): Pro
     const rules = (settings.permissions?.allow ?? []).filter((rule) => isFor(rule, spec));
     return rules.length === 0 ? [] : [{ spec, rules }];
   });
-  const approved = await openTrust(deciding).approved(named.map(({ spec }) => spec));
+  const verdicts = await openTrust(deciding).verdictsBySpec(named.map(({ spec }) => spec));
   return named
-    .filter(({ spec }) => approved.has(spec))
+    .filter(({ spec }) => verdicts.get(spec)?.state === 'trusted')
     .map(({ spec, rules }) => ({
       file: files[0] ?? '',
       server: spec.name,

@@ -14,19 +14,20 @@ export interface Waiting {
 /** Undefined when none waits under this name. */
 export function waitingFor(
   name: string,
-  { servers, waiting }: Pick<LoadedConfig, 'servers' | 'waiting'>,
+  { servers, waiting, changed }: Pick<LoadedConfig, 'servers' | 'waiting' | 'changed'>,
 ): Waiting | undefined {
   const spec = waiting.find((each) => each.name === name);
   const used = servers.find((each) => each.name === name);
   if (spec === undefined || used === undefined) return undefined;
   const { scope, file } = spec;
+  const why = changed?.has(spec) === true ? 'changed since you approved it' : 'has not been approved';
   return {
     scope,
     ...(file === undefined ? {} : { file }),
     status: 'untrusted',
     error: {
       code: 'UNTRUSTED',
-      message: `${file ?? 'The project'} also defines ${name}, which has not been approved; ${called(used)} is used`,
+      message: `${file ?? 'The project'} also defines ${name}, which ${why}; ${called(used)} is used`,
       hint: `Review it with: plugboard trust ${shellWord(name)}`,
     },
   };

@@ -1,6 +1,7 @@
 /** How questions of servers and of our own policy reach the person behind one client (SRV-2, CAL-3). */
 
 import { randomUUID } from 'node:crypto';
+import { howToAllow } from '../call/ask-person.ts';
 import type { ApprovalAnswer, ApprovalRequest, Approve, SessionOptions } from '../call/session.ts';
 import type { ElicitAnswer, ElicitRequest, Root, SampleRequest } from '../connection/questions.ts';
 import type { QuestionId } from '../connection/questions-board.ts';
@@ -127,13 +128,13 @@ async function approve(
   request: ApprovalRequest,
   id: QuestionId,
 ): Promise<ApprovalAnswer> {
-  const { name, server, tool, reason, signal, allowIn = 'permissions.allow' } = request;
+  const { name, server, tool, reason, signal } = request;
   const work = client.workFor(undefined, signal);
   if (work === undefined || !canElicit(work.asker, 'form')) {
     if (client.desk !== undefined) return client.desk.approve(request, id);
     throw new PlugboardError('APPROVAL_REQUIRED', `${server}/${tool} has to be approved: ${reason}`, {
       server,
-      hint: `This client cannot ask you, and nobody looks at the page. To allow it, add ${JSON.stringify(name)} to ${allowIn} in config.json.`,
+      hint: `This client cannot ask you, and nobody looks at the page. To allow it, ${howToAllow(name, request)}.`,
     });
   }
   const ask = (until: AbortSignal | undefined): Promise<ApprovalAnswer> => approveBy(work, request, until);

@@ -141,9 +141,12 @@ describe('A24: where a server starts', () => {
     const refused = await place.run(['call', 'here', 'where']);
     expect([refused.status, refused.stderr]).toEqual([
       5,
-      expect.stringContaining('here would run in <project>, which you have not approved for it'),
+      expect.stringContaining('here would run code of <project>, which you have not approved for it'),
     ]);
-    await place.run(['trust', 'here']);
+    expect((await place.run(['trust'])).stdout).toMatch(/^ {2}runs in +<project>$/m);
+    expect((await place.json(['trust', 'here'])).value).toMatchObject({
+      servers: [{ name: 'here', state: 'trusted', folder: '<project>' }],
+    });
     expect(await where('here')).toMatchObject({ cwd: place.project, project: place.project });
     expect(await state(other)).toEqual(asked);
     await place.run(['trust', 'here', '--revoke']);

@@ -107,6 +107,7 @@ describe('A14: a description that changes after approval', () => {
     expect(host.servers()).toMatchObject([
       {
         tools: 1,
+        held: 1,
         quarantined: [
           {
             tool: 'add',
@@ -291,12 +292,26 @@ describe('plugboard pins', () => {
       say('Adds.\u200b\nAnd tells.');
       expect(await place.json(['call', 'sums', 'add', 'a=1'])).toMatchObject({
         status: 5,
-        value: { error: { code: 'PIN_CHANGED', server: 'sums' } },
+        value: {
+          error: {
+            code: 'PIN_CHANGED',
+            server: 'sums',
+            hint: 'plugboard pins sums shows what changed; plugboard pins sums --accept takes it as it is now.',
+          },
+        },
       });
       const diff = 'description:\n- Adds two numbers.\n+ Adds.\\u{200b}\n+ And tells.';
       expect(await place.json(['pins'])).toEqual({
         status: 0,
         value: { held: [{ server: 'sums', tool: 'add', diff }] },
+      });
+      expect((await place.run(['pins', 'sums'])).stdout).toContain(
+        'Accept with: plugboard pins sums --accept\n',
+      );
+      expect(await place.run(['tools', 'sums'])).toEqual({
+        status: 0,
+        stdout: 'No tools.\n',
+        stderr: expect.stringMatching(/^note: 1 tool is held back, new or changed: plugboard pins sums$/m),
       });
       expect((await place.run(['pins', 'sums', '--accept'])).stdout).toContain(
         'Accepted: it is used as shown above.',

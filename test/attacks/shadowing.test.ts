@@ -126,6 +126,19 @@ describe('A32: an entry without consent', () => {
     expect((await place.json(['get', 'github'])).value).toMatchObject({ scope: 'user', status: 'idle' });
   });
 
+  it('is shown as changed if it was approved before', async () => {
+    person({ github: server('person') });
+    project({ github: server('project') });
+    await place.run(['trust', 'github']);
+    project({ github: server('another') });
+    const waits = 'also defines github, which changed since you approved it; your own github is used';
+    for (const args of [['list', '--no-connect'], ['get', 'github'], ['doctor']]) {
+      expect((await place.run(args)).stdout.replaceAll(/\s+/g, ' ')).toContain(waits);
+    }
+    const called = await place.run(['call', 'github', 'hi']);
+    expect([called.stdout.trim(), called.stderr.includes(waits)]).toEqual(['of the person', true]);
+  });
+
   it('is not switched by name in place of the person’s own server', async () => {
     person({ github: server('person') });
     project({ github: server('project') });

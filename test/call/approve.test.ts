@@ -251,6 +251,24 @@ describe('CAL-2: answers', () => {
     await next.host.close();
   });
 
+  it('under an ask rule, allow-always is for the session and nothing is written', async () => {
+    const dir = scratch();
+    mkdirSync(join(dir, 'home'));
+    const file = join(dir, 'home', 'config.json');
+    const written = JSON.stringify({ permissions: { ask: ['mcp__s__*'] } });
+    writeFileSync(file, written);
+    const made = await answering('allow-always', dir);
+    await made.host.call('mcp__s__act');
+    await made.host.call('mcp__s__act');
+    expect(made.asked.map(({ askRule }) => askRule)).toEqual(['mcp__s__*']);
+    const other = made.host.session();
+    expect((await failure(other.call('mcp__s__act'))).hint).toBe(
+      'Nobody can be asked here. To allow it, remove or narrow the rule "mcp__s__*" of permissions.ask in config.json.',
+    );
+    await made.host.close();
+    expect(readFileSync(file, 'utf8')).toBe(written);
+  });
+
   it('deny and cancel end the call, and the server never sees it', async () => {
     for (const [answer, code, outcome] of [
       ['deny', 'DENIED', 'denied'],

@@ -150,6 +150,18 @@ describe('add', () => {
     expect(stronger.stderr).toBe('note: it is used here in place of files of user scope.\n');
   });
 
+  it('says that an entry of the project without consent does not hide the new one', async () => {
+    place.write(place.projectFile, { mcpServers: { notes: { command: 'theirs' } } });
+    expect((await place.run(['add', 'notes', '-s', 'user', '--', 'mine'])).stderr).toBe(
+      'note: <project>/.mcp.json also defines notes, which has not been approved; your own notes is used. ' +
+        'Review it with: plugboard trust notes\n',
+    );
+    await place.run(['trust', 'notes']);
+    expect((await place.run(['add', 'notes', '-s', 'user', '--force', '--', 'mine'])).stderr).toBe(
+      'note: notes of project scope (<project>/.mcp.json) is stronger and stays in use here.\n',
+    );
+  });
+
   it('CFG-5: keeps comments, order and unknown keys of the file', async () => {
     place.write(
       place.projectFile,

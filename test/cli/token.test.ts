@@ -31,8 +31,12 @@ interface Serving {
 }
 
 /** Starts `serve --http`, and reads until it prints how it is ended. */
-async function serve(flags: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Serving> {
-  const child = spawn(process.execPath, [COMMAND, 'serve', '--http', '0', '--own', ...flags], {
+async function serve(
+  flags: readonly string[],
+  { shared = false, env = {} }: { shared?: boolean; env?: NodeJS.ProcessEnv } = {},
+): Promise<Serving> {
+  const own = shared ? [] : ['--own'];
+  const child = spawn(process.execPath, [COMMAND, 'serve', '--http', '0', ...own, ...flags], {
     cwd: place.project,
     env: { ...process.env, PLUGBOARD_HOME: place.home, PLUGBOARD_CREDENTIALS: 'file', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -94,6 +98,23 @@ it.each([
   expect((await place.run(['token', ...words])).status).toBe(2);
 });
 
+it('A31: add prints the address of the gateway that runs, and never guesses a port', async () => {
+  const before = await place.run(['token', 'add', 'one']);
+  const served = await serve([], { shared: true });
+  const [after, document] = [
+    await place.run(['token', 'add', 'two']),
+    await place.json(['token', 'add', 'three']),
+  ];
+  await place.run(['daemon', 'stop']);
+  expect(before.stdout).toContain(
+    'with the address that plugboard serve --http prints in place of <address>:',
+  );
+  expect(before.stdout).toContain('claude mcp add --transport http plugboard <address> --header');
+  expect(before.stdout + after.stdout).not.toContain(':7420/');
+  expect(after.stdout).toContain(`claude mcp add --transport http plugboard ${served.url} --header`);
+  expect(document.value).toEqual({ name: 'three', token: expect.any(String), url: served.url });
+});
+
 it('A31: serve prints a token for agents, and never the token of the page', async () => {
   const first = await serve([]);
   const manage = readFileSync(join(place.home, 'manage-token'), 'utf8').trim();
@@ -104,6 +125,9 @@ it('A31: serve prints a token for agents, and never the token of the page', asyn
     manage: await statusAt(first, manage),
     again: await statusAt(second, token),
     isShownAgain: second.printed.includes(token),
+    isExplained: [first, second].map(({ printed }) =>
+      printed.includes('Use the token of the agent, or make one'),
+    ),
     isSecretShown: [first, second].some(({ printed }) => printed.includes(manage)),
     names: [first, second].every(({ printed }) => printed.includes('plugboard token add <name>')),
     mode: statSync(join(place.home, 'manage-token')).mode & 0o777,
@@ -112,10 +136,17 @@ it('A31: serve prints a token for agents, and never the token of the page', asyn
     manage: [401, 200],
     again: [200, 401],
     isShownAgain: false,
+    isExplained: [false, true],
     isSecretShown: false,
     names: true,
     mode: 0o600,
   });
+});
+
+it('A31: serve names the file of the token of 0.1.0', async () => {
+  place.write(join(place.home, 'gateway-token'), `${'t'.repeat(43)}\n`);
+  const { printed } = await serve([]);
+  expect(printed).toContain(`The token of 0.1.0 is in ${join(place.home, 'gateway-token')}.\n`);
 });
 
 it('A45: serve reads its token from PLUGBOARD_TOKEN or a file, and warns about one on the command line', async () => {
@@ -123,7 +154,7 @@ it('A45: serve reads its token from PLUGBOARD_TOKEN or a file, and warns about o
   writeFileSync(file, 'from-a-file\n');
   const named = (await place.json(['token', 'add', 'named'])).value as { token: string };
   const ways = [
-    { serving: await serve([], { PLUGBOARD_TOKEN: 'from-env' }), token: 'from-env', warns: false },
+    { serving: await serve([], { env: { PLUGBOARD_TOKEN: 'from-env' } }), token: 'from-env', warns: false },
     { serving: await serve(['--token-file', file]), token: 'from-a-file', warns: false },
     { serving: await serve(['--token', 'typed']), token: 'typed', warns: true },
   ];

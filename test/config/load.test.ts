@@ -96,6 +96,20 @@ describe('loadConfig: CFG-3', () => {
     });
   });
 
+  it('ask and deny for one project have no effect, and its other rules are used', async () => {
+    const { root, home, write } = scratch();
+    const permissions = { allow: ['notes__*'], ask: ['notes__x'], deny: 'all' };
+    write(home.config, JSON.stringify({ projects: { [root]: { permissions } } }));
+    const { settings, problems } = await loadConfig({ cwd: root, home });
+    expect(settings.projects?.[root]?.permissions?.allow).toEqual(['notes__*']);
+    expect(problems.map(({ message, hint }) => [message, hint])).toEqual(
+      ['ask', 'deny'].map((key) => [
+        `"projects.${root}.permissions.${key}" has no effect for one project.`,
+        'Set it in permissions at the top level, which is for all servers.',
+      ]),
+    );
+  });
+
   it('the nearest .mcp.json wins, and the search ends at the project root', async () => {
     const place = scratch();
     const { root, write } = place;

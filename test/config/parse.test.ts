@@ -342,6 +342,22 @@ describe('settings: CFG-2', () => {
     });
   });
 
+  it('ask and deny for one plugin have no effect, and its other rules are used', () => {
+    const permissions = { allow: ['p:s__*'], ask: ['p:s__x'], deny: ['*'] };
+    const { settings, faults } = parseSettings({ plugins: { p: { path: '/p', permissions } } });
+    const hint = 'Set it in permissions at the top level, which is for all servers.';
+    expect([settings.plugins?.['p']?.permissions?.allow, faults]).toEqual([
+      ['p:s__*'],
+      ['ask', 'deny'].map((key) => ({
+        path: ['plugins', 'p', 'permissions', key],
+        at: 'key',
+        message: `"plugins.p.permissions.${key}" has no effect for one plugin.`,
+        hint,
+        fatal: false,
+      })),
+    ]);
+  });
+
   it.each([
     [0, { firstListWaitMs: 0 }, []],
     [600_000, { firstListWaitMs: 600_000 }, []],

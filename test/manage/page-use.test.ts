@@ -203,6 +203,8 @@ describe('SRV-6: calls and questions', () => {
     await expect.poll(() => page.title()).toBe('(1) Plugboard');
     await page.keyboard.press('4');
     expect(await textOf(page, '.question')).toMatch(/Allow write of small\?[\s\S]*path[\s\S]*a\.md/);
+    // Against an ask rule a lasting one has no effect.
+    expect(await page.locator('.question button:text-is("Always allow")').count()).toBe(0);
     await page.click('button:text-is("Deny")');
     expect((await denied).messages).toMatchObject([{ result: { isError: true } }]);
     await page.waitForSelector('.question', { state: 'detached' });

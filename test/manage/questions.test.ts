@@ -68,6 +68,7 @@ describe('SRV-5: questions of calls over the API', () => {
       name: 'mcp__small__write',
       arguments: { path: 'a' },
       reason: expect.any(String),
+      askRule: 'mcp__small__write',
       session: 's1',
       at: expect.any(Number),
       until: expect.any(Number),
@@ -85,7 +86,7 @@ describe('SRV-5: questions of calls over the API', () => {
     expect((await world.api('GET', '/api/approvals')).body).toEqual({ approvals: [] });
   });
 
-  it('allow-session holds for the next call, allow-always is written down', async () => {
+  it('allow-session holds for the next call; allow-always is written down unless a rule asks', async () => {
     const world = await setUp({ script: write, config: ask });
     const name = 'mcp__small__write';
     const first = world.api('POST', '/api/call', { name });
@@ -94,12 +95,19 @@ describe('SRV-5: questions of calls over the API', () => {
     expect([(await first).status, (await world.api('POST', '/api/call', { name })).status]).toEqual([
       200, 200,
     ]);
-    const other = await setUp({ script: write, config: ask });
-    const second = other.api('POST', '/api/call', { name });
-    await waiting(other);
-    await other.api('POST', '/api/approvals/q1', { answer: 'allow-always' });
-    expect((await second).status).toBe(200);
-    expect(other.readConfig()).toEqual({ permissions: { ask: [name], allow: [name] } });
+    const prompt = { defaults: { approval: 'prompt' } };
+    for (const { config, written } of [
+      { config: ask, written: ask },
+      { config: prompt, written: { ...prompt, permissions: { allow: [name] } } },
+    ]) {
+      const other = await setUp({ script: write, config });
+      const second = other.api('POST', '/api/call', { name });
+      await waiting(other);
+      await other.api('POST', '/api/approvals/q1', { answer: 'allow-always' });
+      expect((await second).status).toBe(200);
+      expect((await other.api('POST', '/api/call', { name })).status).toBe(200);
+      expect(other.readConfig()).toEqual(written);
+    }
   });
 
   it('a form is checked before it is taken', async () => {
@@ -166,7 +174,7 @@ describe('SRV-5: questions of calls over the API', () => {
     await clock.advance(300_000);
     expect([(await late).status, (await late).body]).toMatchObject([
       403,
-      { error: { code: 'APPROVAL_REQUIRED', hint: expect.stringContaining('permissions.allow') } },
+      { error: { code: 'APPROVAL_REQUIRED', hint: expect.stringContaining('remove or narrow the rule') } },
     ]);
     const stop = new AbortController();
     const given = fetch(`${world.origin}/api/call`, {
@@ -193,14 +201,14 @@ describe('SRV-5: questions of calls over the API', () => {
 describe('SRV-2: questions of gateway clients that cannot ask their own user', () => {
   const headers = { authorization: `Bearer ${CALLING_TOKEN}` };
 
-  it('are refused with the rule to add while nobody looks at the page', async () => {
+  it('are refused with the rule to change while nobody looks at the page', async () => {
     const { served } = await setUp({ script: write, config: ask });
     const { messages } = await modern(served.url, 1, 'tools/call', { name: 'small__write' }, {}, headers);
     expect(messages).toMatchObject([
       {
         result: {
           isError: true,
-          content: [{ text: expect.stringContaining('permissions.allow') }],
+          content: [{ text: expect.stringContaining('remove or narrow the rule') }],
           _meta: { 'plugboard/code': 'APPROVAL_REQUIRED' },
         },
       },

@@ -66,10 +66,10 @@ describe('SRV-2: approvals of gateway clients', () => {
     expect(asked[1]).toEqual(['elicitation/create', expect.stringContaining('{"path":"a"}')]);
   });
 
-  it('a client that cannot be asked is refused, with the rule to add', async () => {
+  it('a client that cannot be asked is refused, with the rule to change', async () => {
     const client = await connected(await hosted(script, rule), '2024-11-05', undefined, {});
     expect(await call(client, 'small__write')).toEqual({
-      content: [{ type: 'text', text: expect.stringContaining('permissions.allow') }],
+      content: [{ type: 'text', text: expect.stringContaining('remove or narrow the rule') }],
       isError: true,
       _meta: { 'plugboard/code': 'APPROVAL_REQUIRED' },
     });

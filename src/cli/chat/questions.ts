@@ -10,6 +10,7 @@ import { askElicitation } from '../elicit-form.ts';
 import type { Output } from '../output.ts';
 
 const MAX_SHOWN_CHARS = 2_000;
+const ALWAYS = { value: 'allow-always', label: 'Always allow' } as const;
 
 export interface QuestionsOptions {
   readonly output: Output;
@@ -41,7 +42,8 @@ export class Questions {
         options: [
           { value: 'allow', label: 'Allow once' },
           { value: 'allow-session', label: 'Allow for this session' },
-          { value: 'allow-always', label: 'Always allow' },
+          // A lasting rule has no effect against an `ask` rule.
+          ...(request.askRule === undefined ? [ALWAYS] : []),
           { value: 'deny', label: 'Deny' },
         ],
         ...(request.signal === undefined ? {} : { signal: request.signal }),

@@ -11,6 +11,7 @@ import type { Output } from '../output.ts';
 import { indent } from '../table.ts';
 import type { Context, Flags, Verb } from '../verb.ts';
 import { openHost } from '../with-host.ts';
+import { joinWords } from '../words.ts';
 
 export const pins: Verb = {
   configure(command: Command): void {
@@ -33,7 +34,7 @@ export const pins: Verb = {
     }
     if (accept) await acceptPins(home, keys);
     output.answer({ held: accept ? [] : held, ...(accept ? { accepted: held } : {}) }, () =>
-      listing(held, accept, output),
+      listing(held, accept, { output, server: args[0] }),
     );
     return 0;
   },
@@ -69,7 +70,12 @@ async function lookAgain(context: Context, chosen: readonly ServerSpec[]): Promi
   });
 }
 
-function listing(held: readonly HeldTool[], accepted: boolean, output: Output): string {
+/** `server`: the one that was asked about. */
+function listing(
+  held: readonly HeldTool[],
+  accepted: boolean,
+  { output, server: asked }: { readonly output: Output; readonly server: string | undefined },
+): string {
   if (held.length === 0) return 'Nothing is held back.';
   const { paint } = output;
   const blocks = held.map(({ server, tool, kind, diff }) => {
@@ -77,9 +83,11 @@ function listing(held: readonly HeldTool[], accepted: boolean, output: Output): 
     const head = `${what}${paint.strong(clean(tool, { multiline: false }))} of ${clean(server, { multiline: false })}`;
     return `${head}\n${indent(painted(diff, output), '  ')}`;
   });
+  const [only, ...others] = new Set(held.map(({ server }) => server));
+  const named = asked ?? (others.length === 0 ? only : undefined);
   const end = accepted
     ? `${paint.good('Accepted')}: ${held.length === 1 ? 'it is' : 'they are'} used as shown above.`
-    : 'Accept with: plugboard pins [server] --accept';
+    : `Accept with: ${joinWords(['plugboard', 'pins', ...(named === undefined ? [] : [named]), '--accept'])}`;
   return [...blocks, end].join('\n');
 }
 

@@ -234,22 +234,35 @@ function announce(
       manageTokenFile: manage.file,
     },
     () => {
-      const about =
-        first === undefined
-          ? 'A token for another agent: plugboard token add <name>'
-          : `The token is named ${first.name} and shown this once. One for another agent: plugboard token add <name>`;
       const token = takesNamed ? (first?.token ?? typed ?? '<token>') : undefined;
       const how = issuer === undefined ? ['Connect an agent:', describeConnecting({ url, token })] : [];
       return [
         `Serving at ${url}`,
         ...how,
-        ...(takesNamed ? [about] : []),
+        ...(takesNamed ? aboutToken(first, typed, plainFile) : []),
         `The page, for you and not for agents: ${page}`,
         `plugboard dashboard opens it; its token is in ${manage.file}.`,
         'End with Ctrl-C.',
       ].join('\n');
     },
   );
+}
+
+/** Which token is meant by the lines for agents, and how to get another one. */
+function aboutToken(
+  first: NewToken | undefined,
+  typed: string | undefined,
+  plainFile: string | undefined,
+): string[] {
+  if (first !== undefined)
+    return [
+      `The token is named ${first.name} and shown this once. One for another agent: plugboard token add <name>`,
+    ];
+  if (typed !== undefined) return ['A token for another agent: plugboard token add <name>'];
+  return [
+    'Use the token of the agent, or make one: plugboard token add <name>',
+    ...(plainFile === undefined ? [] : [`The token of 0.1.0 is in ${plainFile}.`]),
+  ];
 }
 
 /** Undefined: as config.json says. The agent that is offered as a tool has no file tools but these. */

@@ -1,7 +1,5 @@
 /** `plugboard token`: the tokens with which agents call tools over HTTP, each with a name. */
 
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Argument, type Command } from 'commander';
 import { PlugboardError } from '../../errors.ts';
 import { describeConnecting } from '../../serve/connect-lines.ts';
@@ -17,7 +15,8 @@ import { layOut } from '../table.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
 
 const ACTIONS = ['add', 'list', 'revoke'] as const;
-const DEFAULT_PORT = 7420;
+/** In the lines for agents while no gateway runs: another program may listen at a guessed port, and would get the token. */
+const NO_ADDRESS = '<address>';
 const MS: Readonly<Record<string, number>> = {
   s: 1_000,
   m: 60_000,
@@ -69,12 +68,19 @@ async function add(context: Context, name: string, lifetime: string | undefined)
   const expires = lifetime === undefined ? undefined : now + milliseconds(lifetime);
   const made = await addToken(home, name, { now, expires });
   const until = dateOf(expires);
-  output.answer({ name, token: made.token, ...(until === undefined ? {} : { expires: until }) }, () =>
+  const url = await servedAt(context);
+  const details = {
+    ...(until === undefined ? {} : { expires: until }),
+    ...(url === undefined ? {} : { url }),
+  };
+  output.answer({ name, token: made.token, ...details }, () =>
     [
       `${made.token}`,
       `This is the token ${name}${until === undefined ? '' : `, valid until ${until}`}. It is shown this once.`,
-      'Connect an agent:',
-      describeConnecting({ url: addressOf(context), token: made.token }),
+      url === undefined
+        ? `Connect an agent, with the address that plugboard serve --http prints in place of ${NO_ADDRESS}:`
+        : 'Connect an agent:',
+      describeConnecting({ url: url ?? NO_ADDRESS, token: made.token }),
     ].join('\n'),
   );
   return 0;
@@ -129,15 +135,12 @@ function milliseconds(text: string): number {
   throw usage(`--expires needs a time such as 30d, not ${JSON.stringify(text)}`);
 }
 
-/** Where the gateway was last served, else its default address. */
-function addressOf({ home }: Context): string {
-  let port = DEFAULT_PORT;
-  try {
-    port = Number(readFileSync(join(home.run, 'http-port'), 'utf8')) || DEFAULT_PORT;
-  } catch {
-    // It was never served.
-  }
-  return `http://127.0.0.1:${port}/mcp`;
+/** The address at which the daemon of this home serves now. */
+async function servedAt({ home }: Context): Promise<string | undefined> {
+  const { reportDaemons } = await import('../../daemon/client/control.ts');
+  // The token exists by now: without a status it is printed all the same.
+  const daemons = await reportDaemons(home).catch(() => []);
+  return daemons.flatMap(({ pages = [] }) => pages)[0]?.url;
 }
 
 function usage(message: string): PlugboardError {

@@ -7,7 +7,9 @@ import { clean } from '../../policy/clean.ts';
 import type { Output } from '../output.ts';
 import { indent, wrap } from '../table.ts';
 import type { Context, Flags, Verb } from '../verb.ts';
+import type { CommandHost } from '../with-host.ts';
 import { addRefreshFlag, missingTools, wantedLists, withLists } from '../with-lists.ts';
+import { joinWords } from '../words.ts';
 
 /** Characters of a description that a listing shows; `--json` has it whole. */
 const MAX_DESCRIPTION = 300;
@@ -26,11 +28,23 @@ export const tools: Verb = {
     return withLists(context, wanted, async (host, noteUnreached) => {
       const found = host.tools().filter((tool) => server === undefined || tool.server === server);
       const unreached = noteUnreached(missingTools(host, wanted));
+      noteHeld(context, host, server);
       context.output.answer({ tools: found, ...unreached }, () => listing(found, context.output));
       return 0;
     });
   },
 };
+
+/** A tool that is held back is missing from the list, which would look as if the server had none. */
+function noteHeld({ output }: Context, host: CommandHost, server: string | undefined): void {
+  for (const { name, held = 0 } of host.servers()) {
+    if (held === 0 || (server !== undefined && name !== server)) continue;
+    const what = held === 1 ? '1 tool is' : `${held} tools are`;
+    const command = joinWords(['plugboard', 'pins', name]);
+    const text = clean(`${what} held back, new or changed: ${command}`, { multiline: false });
+    output.note(`${output.notePaint.warn('note:')} ${text}`);
+  }
+}
 
 function listing(found: readonly Tool[], output: Output): string {
   if (found.length === 0) return 'No tools.';

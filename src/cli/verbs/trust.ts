@@ -5,7 +5,7 @@ import type { ServerSpec } from '../../config/entry.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { PlugboardError } from '../../errors.ts';
 import { consentTerms } from '../../policy/consent-terms.ts';
-import { isUnapproved, needsConsent } from '../../policy/needs-consent.ts';
+import { isUnapproved, needsConsent, runsInProject } from '../../policy/needs-consent.ts';
 import { openTrust, shownInputs, type TrustVerdict } from '../../policy/trust.ts';
 import { trustVerdicts } from '../config-report.ts';
 import { askForTrust, describeForConsent, replacedServer } from '../consent.ts';
@@ -43,7 +43,8 @@ export const trust: Verb = {
     // An own entry that was approved is another one now.
     const now = await loadConfig({ cwd: context.cwd, home: context.home });
     const after = choose(now, names(args, chosen));
-    report(context, after, { config: now, verdicts: await trustVerdicts(after, context) });
+    const approved = new Set(chosen.filter(isUnapproved).map(({ name }) => name));
+    report(context, after, { config: now, verdicts: await trustVerdicts(after, context), approved });
     return 0;
   },
 };
@@ -84,6 +85,8 @@ async function askAbout(context: Context, specs: readonly ServerSpec[], config: 
 interface Known {
   readonly config: LoadedConfig;
   readonly verdicts: ReadonlyMap<string, TrustVerdict>;
+  /** Names of the person's own servers that were not approved before this command. */
+  readonly approved: ReadonlySet<string>;
 }
 
 function report(context: Context, specs: readonly ServerSpec[], known: Known): void {
@@ -99,6 +102,7 @@ function report(context: Context, specs: readonly ServerSpec[], known: Known): v
     const replaces = replacedServer(spec, config);
     return {
       ...base,
+      ...(runsInProject(spec) ? { folder: spec.baseDir } : {}),
       ...(inputs === undefined ? {} : { inputs }),
       ...(replaces === undefined ? {} : { replaces }),
       terms: consentTerms(spec),
@@ -113,9 +117,13 @@ function report(context: Context, specs: readonly ServerSpec[], known: Known): v
 
 const OWN: TrustVerdict = { state: 'trusted', changes: [] };
 
-function describeState({ output }: Context, spec: ServerSpec, { config, verdicts }: Known): string {
+function describeState({ output }: Context, spec: ServerSpec, { config, verdicts, approved }: Known): string {
   const { paint } = output;
   const verdict = verdicts.get(spec.name);
+  if (!needsConsent(spec) && approved.has(spec.name)) {
+    const entry = describeForConsent(spec, verdict, undefined);
+    return `${paint.good('trusted')}  ${spec.name}: approved, it was added over the management API\n${entry}`;
+  }
   if (!needsConsent(spec)) {
     return `${paint.good('trusted')}  ${spec.name}: of ${spec.scope} scope, your own configuration needs no consent`;
   }
