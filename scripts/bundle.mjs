@@ -10,6 +10,8 @@
  *   commands.cjs    the command line, the configuration, and the commands that only look at it
  *   verbs.cjs       all other commands; those that connect load the next
  *   host.cjs        the host and everything below it
+ *   remotes.cjs     remote servers: HTTP and logins
+ *   rare.cjs        sandboxes, the scan of descriptions, changes of configuration files
  *   serve.cjs       the gateway
  *   chat.cjs        the agent in the terminal
  *   agent.cjs       the agent as a tool of the gateway
@@ -52,6 +54,14 @@ const external = [
 ];
 
 const errors = { 'errors.ts': './errors.cjs' };
+/** Parts of the host that few starts need; Node compiles the whole of each file that it reads. */
+const remotes = ['auth/create.ts', 'auth/logins.ts', 'transport/http.ts', 'transport/sse.ts'];
+const rare = ['transport/sandbox-bwrap.ts', 'policy/scan.ts', 'host-configure.ts', 'host-pins.ts'];
+const partsOfHost = {
+  ...errors,
+  ...Object.fromEntries(remotes.map((path) => [path, './remotes.cjs'])),
+  ...Object.fromEntries(rare.map((path) => [path, './rare.cjs'])),
+};
 const host = { ...errors, 'host.ts': './host.cjs' };
 const moving = ['import', 'export', 'up', 'down'].map((name) => `cli/verbs/${name}.ts`);
 /** Commands with a file of their own. */
@@ -77,7 +87,9 @@ const commands = { ...withTrust, ...Object.fromEntries(verbs.map((path) => [path
 
 const files = [
   { name: 'errors', entry: 'errors.ts', apart: {} },
-  { name: 'host', entry: 'host.ts', apart: errors },
+  { name: 'host', entry: 'host.ts', apart: partsOfHost },
+  { name: 'remotes', entry: remotes, apart: errors },
+  { name: 'rare', entry: rare, apart: errors },
   // With the schema library; only `serve --agent` reads it.
   { name: 'agent', entry: 'chat/agent-tools.ts', apart: host },
   { name: 'serve', entry: 'cli/verbs/serve.ts', apart: { ...host, 'chat/agent-tools.ts': './agent.cjs' } },

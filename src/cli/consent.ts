@@ -4,11 +4,12 @@ import { isForeign, type ServerSpec } from '../config/entry.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { reveal } from '../policy/clean.ts';
-import { consentTerms, replacedBy } from '../policy/consent-terms.ts';
+import { consentTerms, replacedBy, shownInputs } from '../policy/consent-terms.ts';
 import { runsInProject } from '../policy/needs-consent.ts';
-import { openTrust, shownInputs, type TrustVerdict } from '../policy/trust.ts';
+import type { TrustVerdict } from '../policy/trust.ts';
 import { WORKSPACE_NAME } from '../workspace/entry.ts';
 import { confirm } from './ask.ts';
+import { consentStore } from './consent-store.ts';
 import { type Pair, pairLines, recordPairs } from './entry-lines.ts';
 import type { Context } from './verb.ts';
 
@@ -72,6 +73,6 @@ export async function askForTrust(
     ? `Let ${reveal(spec.name)} run in ${reveal(spec.baseDir)}, with the code that is there?`
     : `Trust ${reveal(spec.name)} and let it run on this machine?`;
   if (!(await confirm(context, question))) return false;
-  await openTrust({ home: context.home, env: context.env }).grant([spec]);
+  await (await consentStore(context)).grant([spec]);
   return true;
 }

@@ -11,9 +11,9 @@ import { clean } from '../policy/clean.ts';
 import { withConsent } from '../policy/effective.ts';
 import { needsConsent } from '../policy/needs-consent.ts';
 import { scanEntry } from '../policy/scan-entry.ts';
-import { openTrust } from '../policy/trust.ts';
 import { waitingFor } from '../policy/waiting.ts';
 import { serverDocument, trustVerdicts } from './config-report.ts';
+import { consentStore } from './consent-store.ts';
 import { keepClientSecret } from './credentials.ts';
 import { entryPairs, pairLines } from './entry-lines.ts';
 import { SCOPE_MEANING } from './scope-flag.ts';
@@ -46,7 +46,7 @@ export async function saveServer(context: Context, server: NewServer): Promise<n
   const all = [...config.servers, ...config.shadowed].filter((spec) => spec.name === name);
   const added = all.find((spec) => spec.scope === scope && spec.file === target.file);
   if (added === undefined) throw new Error(`the entry for ${name} was written but is not in ${target.file}`);
-  if (needsConsent(added)) await openTrust({ home, env: context.env }).grant([added]);
+  if (needsConsent(added)) await (await consentStore(context)).grant([added]);
   const keptIn =
     secret === undefined || expanded === undefined
       ? undefined

@@ -27,3 +27,13 @@ export function replacedBy(spec: ServerSpec, config: LoadedConfig): string | und
   const [next] = weaker.filter(({ scope }) => scope !== 'project' && scope !== 'plugin');
   return next === undefined ? undefined : called(next);
 }
+
+/** The questions that an entry refers to, as its file has them: part of what is consented to and shown. */
+export function shownInputs({ questions }: ServerSpec): Readonly<Record<string, unknown>> | undefined {
+  if (questions === undefined || questions.length === 0) return undefined;
+  const entries = questions.map(({ id, owner: _owner, fallback, ...rest }) => [
+    id,
+    { ...rest, ...(fallback === undefined ? {} : { default: fallback }) },
+  ]);
+  return Object.fromEntries(entries);
+}

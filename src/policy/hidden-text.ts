@@ -8,6 +8,15 @@
  * No imports: `assets/page/hidden-text.js` is this file without its types, so that the page uses the same definition.
  */
 
+/** An expression that is made when it is first needed: those with classes of Unicode cost milliseconds to read. */
+function whenUsed(source: string, flags: string): () => RegExp {
+  let made: RegExp | undefined;
+  return () => {
+    made ??= new RegExp(source, flags);
+    return made;
+  };
+}
+
 /** Anything below this length in a row is needed by some language; nothing that people write needs more. */
 const MIN_CARRIER_RUN = 4;
 
@@ -30,17 +39,21 @@ const ESCAPES_AND_CONTROLS =
   /\x1b\][^\x07\x1b\x9c]{0,4096}(?:\x07|\x1b\\|\x9c)?|\x1b[PX^_][^\x1b\x9c]{0,4096}(?:\x1b\\|\x9c)?|[\x1b\x9b]\[?[0-?]{0,64}[ -/]{0,8}[@-~]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
 
 /** Tag characters and unassigned ones next to them; flags of England, Scotland, Wales and of US states are emoji. */
-const TAGS =
-  /(\u{1f3f4}(?:\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})|\u{e0075}\u{e0073}[\u{e0061}-\u{e007a}]{2})\u{e007f})|[\u{e0000}-\u{e00ff}\u{e01f0}-\u{e0fff}]+/gu;
+const TAGS = whenUsed(
+  String.raw`(\u{1f3f4}(?:\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})|\u{e0075}\u{e0073}[\u{e0061}-\u{e007a}]{2})\u{e007f})|[\u{e0000}-\u{e00ff}\u{e01f0}-\u{e0fff}]+`,
+  'gu',
+);
 
 /** Code units: the ones of plane 14 are written as pairs. */
 const SELECTORS = /(?:[\ufe00-\ufe0f\u180b-\u180f]|\udb40[\udd00-\uddef])+/g;
 /** Which characters take a selector: emoji and text style; glyph variants of some scripts; of ideographs; Mongolian. */
-const TAKES_STYLE = /^[\p{Emoji}\p{Extended_Pictographic}]$/u;
-const TAKES_VARIANT =
-  /^[0\p{Sm}\p{So}\p{Ideographic}\p{Script=Myanmar}\p{Script=Phags_Pa}\p{Script=Manichaean}\p{Script=Egyptian_Hieroglyphs}\u3001\u3002\uff01\uff0c\uff0e\uff1a\uff1b\uff1f]$/u;
-const IDEOGRAPH = /^\p{Ideographic}$/u;
-const MONGOLIAN = /^\p{Script=Mongolian}$/u;
+const TAKES_STYLE = whenUsed(String.raw`^[\p{Emoji}\p{Extended_Pictographic}]$`, 'u');
+const TAKES_VARIANT = whenUsed(
+  String.raw`^[0\p{Sm}\p{So}\p{Ideographic}\p{Script=Myanmar}\p{Script=Phags_Pa}\p{Script=Manichaean}\p{Script=Egyptian_Hieroglyphs}\u3001\u3002\uff01\uff0c\uff0e\uff1a\uff1b\uff1f]$`,
+  'u',
+);
+const IDEOGRAPH = whenUsed(String.raw`^\p{Ideographic}$`, 'u');
+const MONGOLIAN = whenUsed(String.raw`^\p{Script=Mongolian}$`, 'u');
 
 const BIDI = /[\u202a-\u202e\u2066-\u2069]/;
 const BIDI_ALL = /[\u202a-\u202e\u2066-\u2069]/g;
@@ -55,8 +68,10 @@ const INVISIBLE =
 const RUNS: RegExp = new RegExp(`${INVISIBLE.source}{${MIN_CARRIER_RUN},}`, 'g');
 
 /** Shows where a line may break in scripts that are written without spaces; in others it only splits a word. */
-const ZERO_WIDTH_SPACE =
-  /(?<![\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}\p{Script=Javanese}\p{Script=Balinese}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])\u200b(?![\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}\p{Script=Javanese}\p{Script=Balinese}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])/gu;
+const ZERO_WIDTH_SPACE = whenUsed(
+  String.raw`(?<![\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}\p{Script=Javanese}\p{Script=Balinese}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])\u200b(?![\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}\p{Script=Javanese}\p{Script=Balinese}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])`,
+  'gu',
+);
 
 /** The text without anything that hides in it; the same string where nothing does. */
 export function withoutHidden(text: string): string {
@@ -64,10 +79,10 @@ export function withoutHidden(text: string): string {
   if (!MAYBE_SUSPECT.test(text) || !SUSPECT.test(text))
     return text.isWellFormed() ? text : text.toWellFormed();
   let out = text.replace(ESCAPES_AND_CONTROLS, '');
-  if (PLANE_14.test(out)) out = out.replace(TAGS, '$1');
+  if (PLANE_14.test(out)) out = out.replace(TAGS(), '$1');
   out = out.replace(SELECTORS, keepSelector);
   if (BIDI.test(out)) out = out.replace(PARAGRAPHS, (line) => (BIDI.test(line) ? balanced(line) : line));
-  if (out.includes('\u200b')) out = out.replace(ZERO_WIDTH_SPACE, '');
+  if (out.includes('\u200b')) out = out.replace(ZERO_WIDTH_SPACE(), '');
   return out.replace(RUNS, '').toWellFormed();
 }
 
@@ -81,9 +96,9 @@ function keepSelector(run: string, at: number, text: string): string {
 }
 
 function takesSelector(base: string, selector: number): boolean {
-  if (selector === 0xfe0e || selector === 0xfe0f) return TAKES_STYLE.test(base);
-  if (selector >= 0xe0100) return IDEOGRAPH.test(base);
-  return selector < 0xfe00 ? MONGOLIAN.test(base) : TAKES_VARIANT.test(base);
+  if (selector === 0xfe0e || selector === 0xfe0f) return TAKES_STYLE().test(base);
+  if (selector >= 0xe0100) return IDEOGRAPH().test(base);
+  return selector < 0xfe00 ? MONGOLIAN().test(base) : TAKES_VARIANT().test(base);
 }
 
 interface Opened {
@@ -131,17 +146,19 @@ function balanced(line: string): string {
  * Everything that shows nothing or changes how its neighbours are shown, also where a language needs it: what a person
  * decides on has all of this written out. Joiners between pictographs and in Arabic and Indic words are shown.
  */
-const UNSEEN =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
-  // biome-ignore lint/suspicious/noMisleadingCharacterClass: single code points are listed on purpose
-  /[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb]|\u034f|[\u{1d173}-\u{1d17a}]|[\u{e0000}-\u{e0fff}]|(?<![\p{Script=Arabic}\p{M}])\u200c|(?<![\p{Script=Arabic}\p{M}]|\p{Extended_Pictographic}\ufe0f?|\p{Emoji_Modifier})\u200d|(?<!\p{Emoji})[\ufe0e\ufe0f]|(?<!\p{Ideographic}|\p{Sm})[\ufe00-\ufe0d]/gu;
+const UNSEEN = whenUsed(
+  String.raw`[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb]|\u034f|[\u{1d173}-\u{1d17a}]|[\u{e0000}-\u{e0fff}]|(?<![\p{Script=Arabic}\p{M}])\u200c|(?<![\p{Script=Arabic}\p{M}]|\p{Extended_Pictographic}\ufe0f?|\p{Emoji_Modifier})\u200d|(?<!\p{Emoji})[\ufe0e\ufe0f]|(?<!\p{Ideographic}|\p{Sm})[\ufe00-\ufe0d]`,
+  'gu',
+);
+
+const SEEN = /^[\x20-\x7e\n\t]*$/;
 
 /** Whether something in the text cannot be seen; also where that is how its language is written. */
 export function hasUnseen(text: string): boolean {
-  return text.search(UNSEEN) !== -1;
+  return !SEEN.test(text) && text.search(UNSEEN()) !== -1;
 }
 
 /** The text with every unseen character in another form. */
 export function replaceUnseen(text: string, replace: (char: string) => string): string {
-  return text.replace(UNSEEN, replace);
+  return SEEN.test(text) ? text : text.replace(UNSEEN(), replace);
 }

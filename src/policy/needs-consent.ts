@@ -21,9 +21,10 @@ export function runsInProject({ scope, entry }: Pick<ServerSpec, 'scope' | 'entr
   if (scope !== 'user' && scope !== 'managed') return false;
   if (!isStdio(entry)) return refersToProject(entry.headersHelper ?? '');
   const { command, args = [], env = {}, cwd } = entry;
+  if (cwd !== undefined && isInProject(cwd)) return true;
+  if (![command, ...args, ...Object.values(env)].some(refersToProject)) return false;
   const data = dataWords(command, args);
   return (
-    (cwd !== undefined && isInProject(cwd)) ||
     refersToProject(command) ||
     args.slice(0, args.length - data.length).some(refersToProject) ||
     data.some((word) => refersToProject(word) && !isProjectItself(word)) ||

@@ -10,6 +10,7 @@ import { valueAt } from '../config/value-at.ts';
 import { PlugboardError } from '../errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord } from '../lib/json-rpc.ts';
+import { shownInputs } from './consent-terms.ts';
 import { compare, type Difference, own } from './differences.ts';
 import { answersFor } from './entry-answers.ts';
 import { MAX_SCRIPTS, namedScripts } from './named-scripts.ts';
@@ -160,16 +161,6 @@ async function consentTo(
   const covered = { entry: spec.raw, scripts, ...(inputs === undefined ? {} : { inputs }) };
   const hash = createHash('sha256').update(canonicalJson(covered)).digest('hex');
   return { hash, ...covered };
-}
-
-/** The questions that an entry refers to, as its file has them: part of what is consented to and shown. */
-export function shownInputs({ questions }: ServerSpec): Readonly<Record<string, unknown>> | undefined {
-  if (questions === undefined || questions.length === 0) return undefined;
-  const entries = questions.map(({ id, owner: _owner, fallback, ...rest }) => [
-    id,
-    { ...rest, ...(fallback === undefined ? {} : { default: fallback }) },
-  ]);
-  return Object.fromEntries(entries);
 }
 
 function tooManyScripts(spec: ServerSpec): Problem {

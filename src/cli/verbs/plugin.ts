@@ -12,9 +12,9 @@ import { nearest } from '../../lib/nearest.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { admit } from '../../policy/admit.ts';
 import { clean } from '../../policy/clean.ts';
-import { openTrust } from '../../policy/trust.ts';
 import { trustVerdicts } from '../config-report.ts';
 import { askForTrust } from '../consent.ts';
+import { consentStore } from '../consent-store.ts';
 import { didYouMean } from '../known-server.ts';
 import { noteProblems } from '../problems.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
@@ -105,7 +105,7 @@ async function remove(context: Context, name: string): Promise<number> {
   });
   await write(context, name, undefined);
   // Whoever adds it again looks at it again.
-  await openTrust(context).revoke(servers);
+  await (await consentStore(context)).revoke(servers);
   context.output.answer(
     { name, path, removed: true },
     () => `Removed ${name}; its folder ${path} is untouched.`,
@@ -181,7 +181,7 @@ async function answer(
 async function settle(context: Context, config: LoadedConfig, plugin: string, yes: boolean): Promise<void> {
   const own = config.servers.filter(({ scope, name }) => scope === 'plugin' && name.startsWith(`${plugin}:`));
   if (yes) {
-    await openTrust(context).grant(own);
+    await (await consentStore(context)).grant(own);
     return;
   }
   if (!context.output.canAsk) return;

@@ -8,7 +8,7 @@ import { planRemoval } from '../../config/removal.ts';
 import { PlugboardError } from '../../errors.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { needsConsent } from '../../policy/needs-consent.ts';
-import { openTrust } from '../../policy/trust.ts';
+import { consentStore } from '../consent-store.ts';
 import { unknownServer } from '../known-server.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
 import type { Context, Flags, Verb } from '../verb.ts';
@@ -34,7 +34,7 @@ export const remove: Verb = {
 
     const removed = found.find((spec) => spec.scope === target.scope && spec.file === target.file);
     if (removed !== undefined && needsConsent(removed)) {
-      await openTrust({ home, env: context.env }).revoke([removed]);
+      await (await consentStore(context)).revoke([removed]);
     }
     output.answer({ name, scope: target.scope, file: target.file, removed: true }, () => {
       return `${output.paint.good('Removed')} ${name} of ${target.scope} scope from ${target.file}`;

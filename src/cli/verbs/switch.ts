@@ -9,8 +9,8 @@ import { canonicalJson } from '../../lib/canonical-json.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import { needsConsent } from '../../policy/needs-consent.ts';
-import { openTrust } from '../../policy/trust.ts';
 import { serverDocument, trustVerdicts } from '../config-report.ts';
+import { consentStore } from '../consent-store.ts';
 import { findServer, unknownServer } from '../known-server.ts';
 import type { Context, Verb } from '../verb.ts';
 
@@ -55,7 +55,7 @@ async function setSwitch(context: Context, name: string, enabled: boolean): Prom
   // The hash of consent covers the whole entry; switching by hand what was trusted is not a change to ask about,
   // unless somebody else changed more of it meanwhile.
   if (trusted && needsConsent(after) && sameButSwitch(spec, after))
-    await openTrust({ home, env: context.env }).grant([after]);
+    await (await consentStore(context)).grant([after]);
   const verdicts = await trustVerdicts([after], context);
   const authority = { managed: config.managed, env: context.env };
   output.answer(serverDocument(after, verdicts, authority), () => {

@@ -4,11 +4,12 @@ import type { Command } from 'commander';
 import type { ServerSpec } from '../../config/entry.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { PlugboardError } from '../../errors.ts';
-import { consentTerms } from '../../policy/consent-terms.ts';
+import { consentTerms, shownInputs } from '../../policy/consent-terms.ts';
 import { isUnapproved, needsConsent, runsInProject } from '../../policy/needs-consent.ts';
-import { openTrust, shownInputs, type TrustVerdict } from '../../policy/trust.ts';
+import type { TrustVerdict } from '../../policy/trust.ts';
 import { trustVerdicts } from '../config-report.ts';
 import { askForTrust, describeForConsent, replacedServer } from '../consent.ts';
+import { consentStore } from '../consent-store.ts';
 import { findServer } from '../known-server.ts';
 import { noteProblems } from '../problems.ts';
 import type { Context, Flags, Verb } from '../verb.ts';
@@ -32,13 +33,13 @@ export const trust: Verb = {
     noteProblems(config.problems, output);
     if (flags['revoke'] === true) {
       if (!named) throw sayWhich();
-      await openTrust({ home: context.home, env: context.env }).revoke(chosen.filter(needsConsent));
+      await (await consentStore(context)).revoke(chosen.filter(needsConsent));
     } else if (output.canAsk && flags['yes'] !== true) {
       await askAbout(context, chosen, config);
     } else if (named) {
       // Nobody to ask: the name that was typed is the answer.
       const granted = chosen.filter((spec) => needsConsent(spec) && (args.length > 0 || !isUnapproved(spec)));
-      await openTrust({ home: context.home, env: context.env }).grant(granted);
+      await (await consentStore(context)).grant(granted);
     }
     // An own entry that was approved is another one now.
     const now = await loadConfig({ cwd: context.cwd, home: context.home });

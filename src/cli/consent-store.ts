@@ -1,0 +1,9 @@
+/** The store of consents, loaded by the commands that need it: it hashes files of the project. */
+
+import type { Trust } from '../policy/trust.ts';
+import type { Context } from './verb.ts';
+
+export async function consentStore({ home, env }: Pick<Context, 'home' | 'env'>): Promise<Trust> {
+  const { openTrust } = await import('../policy/trust.ts');
+  return openTrust({ home, env });
+}
