@@ -71,7 +71,7 @@ const SERVERS = [
   {
     name: 'commands',
     args: ['mcp-server-commands'],
-    call: ['run_process', 'command_line=cat marker.txt', 'mode=shell'],
+    call: ['run_command', 'command=cat marker.txt'],
     says: 'in the project',
     needs: '`"cwd": "."` to run commands in the project',
   },

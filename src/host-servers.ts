@@ -155,7 +155,7 @@ export class HostServers {
     if (settle) await started;
   }
 
-  /** Takes what somebody accepted of what is held back. */
+  /** Applies an acceptance of what is held back. */
   async reviewPins(): Promise<void> {
     const { intake, content, events } = this.#core;
     for (const server of await intake.review()) events.emit('tools', { server });
@@ -240,7 +240,7 @@ export class HostServers {
     this.#unwatch = watchFiles([...config.files, home.trust, home.pins], clock, () => this.#follow());
   }
 
-  /** Reads the configuration again without a caller who could be told of a failure. */
+  /** Reads the configuration again without a caller that could receive a failure. */
   #follow(): void {
     this.reload().catch((error: unknown) => {
       const { message } = asPlugboardError(error);

@@ -15,7 +15,7 @@ export interface PersonQuestion {
   /** What the person can do where no one can be asked. */
   readonly hint: string;
   readonly signal: AbortSignal | undefined;
-  /** Told every answer, also one that is a no. */
+  /** Called with every answer, also with a no. */
   readonly answered?: (answer: string) => void;
 }
 

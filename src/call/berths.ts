@@ -19,7 +19,7 @@ import { Turns } from './turns.ts';
 
 /** How long a call waits for its turn before its session gets a process of its own. */
 const TURN_MS = 1_000;
-/** Processes of one server beside the first; whoever comes then waits for a turn, or is refused where state is kept. */
+/** Processes of one server after the first; a client that comes then waits for a turn, or is refused where state is kept. */
 const MAX_TWINS = 64;
 
 const REFUSED: ReadonlySet<string> = new Set(['disabled', 'blocked', 'untrusted', 'disconnected']);

@@ -1,7 +1,7 @@
 /**
  * What a caller of `agent` may decide, and what only the person does (A27).
  *
- * The caller is a model, or whoever it listens to. A model is one that the person configured, by name; a folder is
+ * The caller is a model, which can be misled. A model is one that the person configured, by name; a folder is
  * inside the gateway's roots; a profile is a floor: arguments make a thread stricter, never less strict. All of it is
  * checked for every turn, so a thread that was begun under other settings has no more than a new one.
  */

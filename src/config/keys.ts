@@ -198,7 +198,7 @@ function ownedPermissions(owner: 'project' | 'plugin'): Kind {
 
 const FOR_ALL_HINT = 'Set it in permissions at the top level, which is for all servers.';
 
-/** What `config.json` may set for the servers that one project supplies, beside its local scope. */
+/** What `config.json` may set for the servers that one project supplies, in addition to its local scope. */
 export const PROJECT_PERMISSIONS: Kind = ownedPermissions('project');
 
 /** What `config.json` may say beside its servers. */

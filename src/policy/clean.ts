@@ -33,7 +33,7 @@ export function visibleUri(uri: string): string {
 /** No name needs bidi controls, balanced or not. */
 const BIDI = /[\u202a-\u202e\u2066-\u2069]/;
 
-/** Whether a name hides something from its reader. Names are not cleaned: a server would not know them any more. */
+/** Whether a name hides something from its reader. Names are not cleaned: a server would no longer know them. */
 export function hidesText(name: string): boolean {
   if (PLAIN.test(name)) return false;
   // A zero-width space alone carries no text, and the server goes by it.

@@ -65,7 +65,7 @@ export interface PinRecord {
   readonly version?: string;
   /** Absent kinds are pinned at the next sight. */
   readonly parts?: Readonly<Partial<Record<PinnedKind, PinnedParts>>>;
-  /** New and changed tools that nobody accepted yet, by `heldHash`. */
+  /** New and changed tools that have not been accepted yet, by `heldHash`. */
   readonly held?: Readonly<Record<string, string>>;
   readonly heldInstructions?: string;
   readonly heldIdentity?: string;

@@ -42,7 +42,7 @@ function boundTemplate(server: string, uriTemplate: string): string {
   return `plugboard://template/${encodeURIComponent(server)}/${uriTemplate}`;
 }
 
-/** The place that an address of ours names; undefined for every other address. */
+/** The place that one of our own addresses names; undefined for every other address. */
 function placeIn(uri: string): Place | undefined {
   const [, name, rest] = BOUND.exec(uri) ?? BOUND_TEMPLATE.exec(uri) ?? [];
   const server = name === undefined ? undefined : decoded(name);

@@ -43,7 +43,7 @@ export function elicitMessage({ server, message, mode, host, warning }: ElicitRe
   ].join('\n');
 }
 
-/** The message of an approval. Everything in it is on lines of ours. */
+/** The message of an approval. Every line of it is our own. */
 export function approvalMessage({ server, tool, reason, arguments: args }: ApprovalRequest): string {
   const shown = clean(JSON.stringify(args), { max: MAX_SHOWN_ARGUMENTS_CHARS });
   const question = `Allow ${quoted(server)}/${quoted(tool)} with ${shown}? It is asked because ${reason}.`;

@@ -162,7 +162,7 @@ export class GatewayClient implements Attendant {
       this.#session = this.#gateway.host.session({
         approvals: this.#gateway.approvals,
         gateway: true,
-        // Requests without a session are told apart by who sent them, as far as that was proven.
+        // Requests without a session are separated by their sender, as far as that was proven.
         stateOf: this.front.isStateless
           ? { principal: `${this.#gateway.id} ${this.front.principal}` }
           : 'session',

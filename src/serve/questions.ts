@@ -30,7 +30,7 @@ export interface QuestionedClient {
   /** The request that a question belongs to; undefined when there is none, or it could be another client's. */
   workFor(server: string | undefined, signal: AbortSignal | undefined): Work | undefined;
   readonly clock: Clock;
-  /** The client is a host of ours with one server: it says itself who asks, and approves its own calls. */
+  /** The client is one of our hosts, with one server: it says itself who asks, and approves its own calls. */
   readonly isHost?: boolean | undefined;
 }
 

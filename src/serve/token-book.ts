@@ -44,7 +44,7 @@ export class TokenBook implements NamedTokens {
     return this.#valid.get(name) ?? '';
   }
 
-  /** True if a token was revoked: then it is not accepted either if somebody gives it to the gateway as its own. */
+  /** True if a token was revoked: then it is not accepted as the gateway's own token either. */
   isRevoked(token: string): boolean {
     this.#look();
     return this.#content.revoked.includes(hashOf(token));
