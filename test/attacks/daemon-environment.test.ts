@@ -14,7 +14,7 @@ afterEach(() => world.close());
 const environmentOf = (pid: number): string => readFileSync(`/proc/${pid}/environ`, 'utf8');
 
 it('A48: keys of the first agent are not in the daemon', async () => {
-  const env = { OPENAI_API_KEY: 'sk-of-the-first' };
+  const env = { OPENAI_API_KEY: 'sk-of-the-first', PLUGBOARD_TOKEN: 'sk-of-the-first' };
   // A process that is started as most programs start theirs.
   expect(execFileSync('cat', ['/proc/self/environ'], { env, encoding: 'utf8' })).toContain('sk-of-the-first');
   world.configure({ s: world.server() });

@@ -85,7 +85,7 @@ it('CON-11: sessions that differ in a variable that a server sees have processes
   world.configure({ s: world.server({ env: { SHOWN: '${SHOWN:-none}' } }) });
   const [a, b, c, d] = await Promise.all([
     world.agent({ env: { SHOWN: 'one', HIDDEN: 'x' } }).open(),
-    world.agent({ env: { SHOWN: 'one', HIDDEN: 'y', TERM: 'dumb' } }).open(),
+    world.agent({ env: { SHOWN: 'one', HIDDEN: 'y', TERM: 'dumb', PLUGBOARD_TOKEN: 'x' } }).open(),
     world.agent({ env: { SHOWN: 'two' } }).open(),
     world.agent({ env: { SHOWN: 'one' }, words: ['--stdio', '--cwd', world.home] }).open(),
   ]);

@@ -27,8 +27,12 @@ const MAX_TRIES = 3;
  */
 const DAEMON_VARIABLES =
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TZ|TMPDIR|TEMP|TMP|XDG_.*|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|BROWSER|DBUS_SESSION_BUS_ADDRESS|NODE_EXTRA_CA_CERTS|NODE_USE_SYSTEM_CA|SSL_CERT_FILE|SSL_CERT_DIR|(?:https?|all|no)_proxy|PLUGBOARD_.*|OTEL_.*|APPDATA|LOCALAPPDATA|PROGRAMDATA|USERPROFILE|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT)$/i;
-/** Marks the processes of a host, which ends all of them with itself. */
-const OWNER_MARK = 'PLUGBOARD_OWNER';
+/** Of our own settings, what belongs to one process: the mark of a host's processes, and secrets. */
+const OF_ONE_PROCESS: ReadonlySet<string> = new Set([
+  'PLUGBOARD_OWNER',
+  'PLUGBOARD_TOKEN',
+  'PLUGBOARD_CLIENT_SECRET',
+]);
 
 export async function startAndAttach(
   home: Home,
@@ -91,7 +95,7 @@ async function start(home: Home, place: Place, env: NodeJS.ProcessEnv, stays: bo
 
 function daemonEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
-    Object.entries(env).filter(([name]) => DAEMON_VARIABLES.test(name) && name !== OWNER_MARK),
+    Object.entries(env).filter(([name]) => DAEMON_VARIABLES.test(name) && !OF_ONE_PROCESS.has(name)),
   );
 }
 

@@ -13,7 +13,13 @@ const HOST_VARIABLES =
   /^PLUGBOARD_|^(?:ENABLE_TOOL_SEARCH|MAX_MCP_OUTPUT_TOKENS|BROWSER|DBUS_SESSION_BUS_ADDRESS)$/;
 
 /** About one process, or the same for all clients of a daemon. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['PLUGBOARD_DAEMON', 'PLUGBOARD_OWNER', 'PLUGBOARD_HOME']);
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  'PLUGBOARD_DAEMON',
+  'PLUGBOARD_OWNER',
+  'PLUGBOARD_HOME',
+  'PLUGBOARD_TOKEN',
+  'PLUGBOARD_CLIENT_SECRET',
+]);
 
 type Specs = readonly Pick<ServerSpec, 'name' | 'raw' | 'entry' | 'baseDir' | 'variables'>[];
 
