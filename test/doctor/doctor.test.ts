@@ -88,6 +88,14 @@ describe('UI-4: doctor', () => {
     ]);
     expect(await checks('wrong')).toEqual([
       {
+        id: 'config',
+        server: 'wrong',
+        ok: false,
+        message:
+          '<home>/config.json: "./build/server" is a relative path, and wrong starts in a private folder, not in the project',
+        hint: expect.stringContaining('"${PROJECT_DIR}/build/server"'),
+      },
+      {
         id: 'command',
         server: 'wrong',
         ok: false,
