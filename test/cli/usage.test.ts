@@ -178,7 +178,7 @@ describe('the command line', () => {
 
   it('--server adds servers for this run only, stronger than files', async () => {
     const { value } = await place.json([
-      ...['--server', "files=node 'a b.js' --x"],
+      ...['--server', "files=node '/opt/a b.js' --x"],
       ...['list', '--no-connect', '--server', 'docs=https://example.com/mcp'],
     ]);
     expect(value).toEqual({
@@ -188,12 +188,12 @@ describe('the command line', () => {
       ],
       problems: [],
     });
-    expect(await place.json(['get', 'files', '--server', "files=node 'a b.js' --x"])).toEqual({
+    expect(await place.json(['get', 'files', '--server', "files=node '/opt/a b.js' --x"])).toEqual({
       status: 0,
       value: {
         name: 'files',
         scope: 'code',
-        entry: { command: 'node', args: ['a b.js', '--x'] },
+        entry: { command: 'node', args: ['/opt/a b.js', '--x'] },
         status: 'idle',
       },
     });
