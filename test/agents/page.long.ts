@@ -54,7 +54,9 @@ async function answerAll(page: Page): Promise<void> {
   }
 }
 
-/** Clicks a button of the question with this text. */
+/** Clicks a button of the question with this text; the question leaves before the next one moves to its place. */
 async function clickIn(page: Page, question: string, button: string): Promise<void> {
-  await page.click(`.question:has-text("${question}") button:text-is("${button}")`);
+  const card = `.question:has-text("${question}")`;
+  await page.click(`${card} button:text-is("${button}")`);
+  await page.waitForSelector(card, { state: 'detached' });
 }
