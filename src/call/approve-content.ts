@@ -84,7 +84,7 @@ export async function approveContent(
     },
     subject,
     undone: kind === 'resource' ? 'read' : 'used',
-    hint: `Nobody can be asked here. To allow it, ${howToAllow(rule, { askRule: rule })}.`,
+    hint: `No one can be asked here. To allow it, ${howToAllow(rule, { askRule: rule })}.`,
     signal,
   });
   // A lasting rule would not help: `ask` is stronger than `allow`.

@@ -50,7 +50,7 @@ export async function approveOwn(
     },
     subject: tool,
     undone: 'called',
-    hint: `Nobody can be asked here. To allow it, ${howToAllow(names.rule, { askRule })}.`,
+    hint: `No one can be asked here. To allow it, ${howToAllow(names.rule, { askRule })}.`,
     signal,
   });
   if (granted !== 'allow') session.allowed.add(names.rule);

@@ -51,7 +51,7 @@ async function ask(
   const { spec } = connection;
   const { rule } = context.snapshot().ruleNames(tool);
   const { session } = call;
-  if (session.approve === undefined) call.decision = 'nobody to ask';
+  if (session.approve === undefined) call.decision = 'no one to ask';
   const granted = await askPerson(context, session, {
     request: {
       server: tool.server,
@@ -65,7 +65,7 @@ async function ask(
     },
     subject: call.name,
     undone: 'called',
-    hint: `Nobody can be asked here. To allow it, ${howToAllow(rule, { askRule, allowIn: allowPlace(spec) })}.`,
+    hint: `No one can be asked here. To allow it, ${howToAllow(rule, { askRule, allowIn: allowPlace(spec) })}.`,
     signal: signalOf(call),
     answered: (answer) => {
       call.decision = `asked: ${answer}`;

@@ -5,7 +5,7 @@ import type { Call, Handler, Stage } from './call.ts';
 import { settingsOf } from './settings.ts';
 
 export const berth: Stage = ({ berths }, next) => {
-  // One agent alone waits for nobody.
+  // One agent alone does not wait.
   if (!berths.takesTurns) return next;
   return (call) => {
     const at = berths.tryEnter(settingsOf(call).connection, call.session);

@@ -84,7 +84,7 @@ export class Berths {
     if (place.owner === session || place.sharers.has(session)) return primary;
     const own = place.twins.get(session);
     if (own !== undefined) return own;
-    // It says itself why it cannot be had.
+    // It reports itself why it is not available.
     if (REFUSED.has(primary.state.status)) return primary;
     // Whether its roots are the same is known when it enters: then it may get a process of its own.
     if (place.owner !== undefined && place.rootsKey !== undefined) return primary;
@@ -100,7 +100,7 @@ export class Berths {
       this.#present.set(party, (this.#present.get(party) ?? new Set()).add(session));
     const own = twins.get(party);
     if (own !== undefined) return own;
-    // It says itself why it cannot be had.
+    // It reports itself why it is not available.
     if (REFUSED.has(primary.state.status)) return primary;
     // The state of a party that has left ended with its process.
     const { holder } = place;

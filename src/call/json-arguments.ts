@@ -2,7 +2,7 @@
 
 /** JSON that is nested deeper is taken for an object that holds itself. */
 const MAX_DEPTH = 200;
-/** Beyond so many values nobody looks: what is wrong there fails when it is sent. */
+/** Beyond so many values no one looks: what is wrong there fails when it is sent. */
 const MAX_VALUES = 100_000;
 
 /** What cannot be sent, and where; undefined when all can. */

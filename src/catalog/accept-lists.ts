@@ -109,7 +109,7 @@ function acceptEach<T>(raw: unknown, accept: (member: unknown) => Acceptance<T>)
     if ('reject' in outcome) {
       rejected.push({ name: outcome.name ?? `#${index + 1}`, reason: outcome.reject });
     } else if (hidesText(outcome.id)) {
-      rejected.push({ name: outcome.id, reason: 'its name is written with characters that nobody sees' });
+      rejected.push({ name: outcome.id, reason: 'its name is written with characters that are not visible' });
     } else if (seen.has(outcome.id)) {
       // The server itself could not tell a call of the one from a call of the other.
       rejected.push({ name: outcome.id, reason: 'it is listed more than once: the first one counts' });
@@ -172,7 +172,7 @@ function acceptArgument(raw: unknown, note: (text: string) => void): PromptArgum
     return [];
   }
   if (hidesText(name)) {
-    note('an argument whose name is written with characters that nobody sees is left out');
+    note('an argument whose name is written with characters that are not visible is left out');
     return [];
   }
   const title = acceptText(raw, 'title', MAX_TITLE_CHARS, note);

@@ -228,7 +228,7 @@ export function unwritable(file: string, error: unknown): PlugboardError {
     hint:
       code === 'ELEADSOUT'
         ? 'Nothing was changed. Look at where the link leads, and replace it with a file of the project.'
-        : 'Nothing was changed; try again when that is mended.',
+        : 'Nothing was changed; try again when that is fixed.',
     cause: error,
   });
 }

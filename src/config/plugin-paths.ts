@@ -8,7 +8,7 @@ import { type Fault, type JsonPath, showPath } from './fault.ts';
 const OWN_FOLDER = /\$\{(?:CLAUDE_)?PLUGIN_(?:ROOT|DATA)(?::-[^}]*)?\}/g;
 /** Any other reference with a default; the default is what is looked at. */
 const WITH_DEFAULT = /\$\{[A-Za-z_]\w*:-([^}]*)\}/g;
-/** Stands in a text for one of the plugin's own folders. */
+/** Placeholder in a text for one of the plugin's own folders. */
 const OWN = '\0';
 const SEPARATORS = /[\s'"`;&|<>()=,:]+/;
 /** Keys whose relative paths are resolved by the system or by an interpreter. */

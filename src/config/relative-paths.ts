@@ -17,8 +17,8 @@ interface MadeAbsolute {
  * `../`, the program, and the script of an interpreter. An entry with a `cwd` is left as it is: its paths begin there.
  *
  * @example
- * withAbsolutePaths({ command: 'node', args: ['./server.js'] }, '/work/app').raw;
- * // { command: 'node', args: ['/work/app/server.js'] }
+ * withAbsolutePaths({ command: 'node', args: ['./server.js'] }, '/home/ada/app').raw;
+ * // { command: 'node', args: ['/home/ada/app/server.js'] }
  */
 export function withAbsolutePaths<T extends Raw>(
   raw: T,

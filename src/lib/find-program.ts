@@ -31,7 +31,7 @@ export function findPrograms(command: string, searchPath: string): readonly (str
  * A folder above the person's home or above the running Node is not a project that was cloned: nothing is left out.
  *
  * @example
- * withoutProject('/usr/bin:node_modules/.bin:/work/app/bin', '/work/app'); // '/usr/bin'
+ * withoutProject('/usr/bin:node_modules/.bin:/home/ada/app/bin', '/home/ada/app'); // '/usr/bin'
  */
 export function withoutProject(searchPath: string, project: string): string {
   const roots = [...new Set([project, realPath(project)])];

@@ -47,7 +47,7 @@ function whyUntrusted(spec: ServerSpec, state: TrustVerdict['state']): string {
     return `${name} would run code of ${baseDir}, which you have not approved for it${since}`;
   }
   const why =
-    state === 'changed' ? 'it changed since you agreed to it' : 'nobody has agreed to it on this machine';
+    state === 'changed' ? 'it changed since you agreed to it' : 'no one has agreed to it on this machine';
   return `${name} comes from ${file ?? 'the project'} and ${why}`;
 }
 

@@ -134,7 +134,7 @@ async function approve(
     if (client.desk !== undefined) return client.desk.approve(request, id);
     throw new PlugboardError('APPROVAL_REQUIRED', `${server}/${tool} has to be approved: ${reason}`, {
       server,
-      hint: `This client cannot ask you, and nobody looks at the page. To allow it, ${howToAllow(name, request)}.`,
+      hint: `This client cannot ask you, and no one looks at the page. To allow it, ${howToAllow(name, request)}.`,
     });
   }
   const ask = (until: AbortSignal | undefined): Promise<ApprovalAnswer> => approveBy(work, request, until);

@@ -73,7 +73,7 @@ it('A31: an agent that lists the pending questions is not a person who looks', a
   await expect
     .poll(async () => (await naive.ask(ONE_TOKEN, 'GET', '/api/approvals')).body['approvals'], WAITING)
     .toHaveLength(1);
-  expect([textOf(before), looked.status]).toEqual(['nobody looks', 200]);
+  expect([textOf(before), looked.status]).toEqual(['no one looks', 200]);
 
   const statuses = await Promise.all(
     ['/api/approvals', '/api/events', '/api/calls'].map(
@@ -83,7 +83,7 @@ it('A31: an agent that lists the pending questions is not a person who looks', a
   const refused = textOf(await gateway.mcp(agent, 'tools/call', CALL, await gateway.session(agent)));
   expect([statuses, refused]).toEqual([[401, 401, 401], expect.stringContaining('has to be approved')]);
   row(
-    'lists the pending questions, so that somebody seems to look',
+    'lists the pending questions, so that a person seems to look',
     '200; its call waits for an answer',
     '401; its call is refused',
   );

@@ -111,7 +111,7 @@ async function listed(client: LineClient): Promise<{ uris: string[]; templates: 
   };
 }
 
-const NOBODY = expect.objectContaining({ message: expect.stringContaining('There is no resource') });
+const NOT_FOUND = expect.objectContaining({ message: expect.stringContaining('There is no resource') });
 
 describe('A33: an address that one server gave', () => {
   const offers = {
@@ -138,11 +138,11 @@ describe('A33: an address that one server gave', () => {
     for (const { uri } of content)
       expect(await read(client, uri)).toMatchObject({ contents: [{ uri, text: 'from tickets' }] });
     // As a model might write it down: no server is asked for an address that it did not give.
-    await expect(read(client, SECRET)).rejects.toEqual(NOBODY);
+    await expect(read(client, SECRET)).rejects.toEqual(NOT_FOUND);
     expect([members['another']?.asked, members['tickets']?.asked]).toEqual([[], [SECRET, WEB]]);
   });
 
-  it('cannot be made to look like one of another server, or of ours', async () => {
+  it('cannot be made to look like one of another server, or one of Plugboard', async () => {
     const { host } = await open(offers);
     const client = await connect(host, MODERN);
     const { content } = (await client.request('tools/call', { name: 'another__find', arguments: {} })) as {
@@ -218,7 +218,7 @@ describe('A33: templates', () => {
       'doc://{id}',
     ]);
     for (const uri of [SECRET, 'ticket://other/1', 'https://tickets.example/43', 'other://x'])
-      await expect(read(client, uri)).rejects.toEqual(NOBODY);
+      await expect(read(client, uri)).rejects.toEqual(NOT_FOUND);
     expect(members['another']?.asked).toEqual([]);
     for (const [uri, text] of [
       ['ticket://shared', 'from tickets'],
@@ -236,7 +236,7 @@ describe('A33: templates', () => {
     expect(await complete('plugboard://template/tickets/ticket://acme/{id}')).toMatchObject({
       completion: { values: ['tickets'] },
     });
-    await expect(complete('ticket://nobody/{id}')).rejects.toMatchObject({ code: -32602 });
+    await expect(complete('ticket://unknown/{id}')).rejects.toMatchObject({ code: -32602 });
   });
 });
 

@@ -41,7 +41,7 @@ const HIDDEN =
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: single code points are listed on purpose
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u200c\u202a-\u202e\u2066-\u2069\ufe00-\ufe0f\u{e0000}-\u{e0fff}]|evil\.example/u;
 
-/** What people write, each of which has characters that nobody sees. */
+/** What people write, each of which has characters that are not visible. */
 const HONEST =
   '\ufeffمی‌خواهم क्‍ष \u2067עברית\u2069 \u200f$5 👩‍👩‍👧 ❤️ 1️⃣ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 葛󠄀 Donau\u00addampf\r\nfour\u2028\tfive';
 

@@ -263,7 +263,7 @@ describe('CAL-2: answers', () => {
     expect(made.asked.map(({ askRule }) => askRule)).toEqual(['mcp__s__*']);
     const other = made.host.session();
     expect((await failure(other.call('mcp__s__act'))).hint).toBe(
-      'Nobody can be asked here. To allow it, remove or narrow the rule "mcp__s__*" of permissions.ask in config.json.',
+      'No one can be asked here. To allow it, remove or narrow the rule "mcp__s__*" of permissions.ask in config.json.',
     );
     await made.host.close();
     expect(readFileSync(file, 'utf8')).toBe(written);
@@ -311,7 +311,7 @@ describe('CAL-2: answers', () => {
       message:
         'mcp__s__echo has to be approved: its server is not marked as trusted, so what it says about its tools does not count',
       server: 's',
-      hint: 'Nobody can be asked here. To allow it, add "mcp__s__echo" to permissions.allow in config.json.',
+      hint: 'No one can be asked here. To allow it, add "mcp__s__echo" to permissions.allow in config.json.',
     });
     expect(made.told('question')).toEqual([]);
     await made.host.close();

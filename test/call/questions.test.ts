@@ -299,7 +299,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
     }
   });
 
-  it('A17: an address that hides where it leads is refused and nobody is asked', async () => {
+  it('A17: an address that hides where it leads is refused and no one is asked', async () => {
     let asked = 0;
     const evil = { ...url, params: { ...url.params, url: 'https://bank.example@evil.example/' } };
     const made = await asking(era, evil, {
@@ -334,7 +334,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
     await made.host.close();
   });
 
-  it('A28: a question with a value of another type is refused, and nobody is asked', async () => {
+  it('A28: a question with a value of another type is refused, and no one is asked', async () => {
     const evil = { innerHTML: '<b>x</b>', style: 'position:fixed' };
     const sample = (params: object): typeof form => ({
       method: 'sampling/createMessage',

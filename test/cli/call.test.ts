@@ -114,7 +114,7 @@ describe('call', () => {
         error: {
           code: 'APPROVAL_REQUIRED',
           server: 'echo',
-          hint: 'Nobody can be asked here: add --yes to answer yes.',
+          hint: 'No one can be asked here: add --yes to answer yes.',
         },
       },
     });

@@ -364,7 +364,7 @@ describe('list --no-connect', () => {
       status: 0,
       stdout: [
         '! größer 🚀  http   project  not trusted',
-        '    größer 🚀 comes from <project>/.mcp.json and nobody has agreed to it on this machine',
+        '    größer 🚀 comes from <project>/.mcp.json and no one has agreed to it on this machine',
         "    hint: Look at it and agree with: plugboard trust 'größer 🚀'",
         '· one        stdio  user     idle',
         '',

@@ -179,7 +179,7 @@ describe('up and down', () => {
     });
   });
 
-  it('UI-5, MOV-4: down keeps an entry that the person put there in place of ours, or of one that was taken out', async () => {
+  it('UI-5, MOV-4: down keeps an entry that the person put there in place of the Plugboard entry, or of one that was taken out', async () => {
     place.write(file(CURSOR), { mcpServers: { a: { command: 'a' }, b: { command: 'b' } } });
     await quickly();
     place.write(file(CURSOR), { mcpServers: { plugboard: { command: 'theirs' }, a: { command: 'new' } } });

@@ -213,7 +213,7 @@ describe('F53: a file that does not parse is never overwritten', () => {
     expect(await failure(setServer(target, 'a', { command: 'x' }, { home }))).toEqual({
       code: 'CONFIG_UNWRITABLE',
       message: `${target.file} cannot be written: a folder stands in its place.`,
-      hint: 'Nothing was changed; try again when that is mended.',
+      hint: 'Nothing was changed; try again when that is fixed.',
     });
   });
 });
@@ -286,7 +286,7 @@ describe('several processes', () => {
       error: {
         code: 'CONFIG_UNWRITABLE',
         message: `${join(disk, 'config.json')} cannot be written: the disk is full.`,
-        hint: 'Nothing was changed; try again when that is mended.',
+        hint: 'Nothing was changed; try again when that is fixed.',
       },
       rest: `${START}config.json\n`,
     });

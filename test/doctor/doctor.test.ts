@@ -171,7 +171,7 @@ describe('UI-4: doctor', () => {
         server: 'theirs',
         ok: false,
         message:
-          'It was not started: theirs comes from <project>/.mcp.json and nobody has agreed to it on this machine',
+          'It was not started: theirs comes from <project>/.mcp.json and no one has agreed to it on this machine',
         hint: 'Look at it and agree with: plugboard trust theirs',
       },
       { id: 'command', server: 'theirs', ok: true, message: `Its program is ${process.execPath}` },

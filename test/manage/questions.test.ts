@@ -201,7 +201,7 @@ describe('SRV-5: questions of calls over the API', () => {
 describe('SRV-2: questions of gateway clients that cannot ask their own user', () => {
   const headers = { authorization: `Bearer ${CALLING_TOKEN}` };
 
-  it('are refused with the rule to change while nobody looks at the page', async () => {
+  it('are refused with the rule to change while no one looks at the page', async () => {
     const { served } = await setUp({ script: write, config: ask });
     const { messages } = await modern(served.url, 1, 'tools/call', { name: 'small__write' }, {}, headers);
     expect(messages).toMatchObject([

@@ -219,7 +219,7 @@ it('A15: what hides text where it cannot be cleaned is left out, and said', asyn
   expect(host.servers()[0]?.quarantined).toEqual([
     { tool: 'hides in an enum', reason: why },
     { tool: 'hides in a name', reason: why },
-    { tool: 'visible', reason: 'its name is written with characters that nobody sees' },
+    { tool: 'visible', reason: 'its name is written with characters that are not visible' },
   ]);
   expect((await host.resources()).resources.map(({ uri }) => uri)).toEqual(['x://a']);
 });

@@ -76,7 +76,7 @@ function sayYes(thrown: unknown): never {
     server,
     detail,
     cause: thrown,
-    hint: 'Nobody can be asked here: add --yes to answer yes.',
+    hint: 'No one can be asked here: add --yes to answer yes.',
   });
 }
 

@@ -1,6 +1,6 @@
 /** Whether the environment wants a daemon: PLUGBOARD_DAEMON says no, or yes for commands too, or nothing. */
 
-/** False: nobody looks for one. */
+/** False: no one looks for one. */
 export function allowsDaemon(env: NodeJS.ProcessEnv): boolean {
   return !['0', 'false', 'off', 'no'].includes(asked(env));
 }
