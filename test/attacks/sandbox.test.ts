@@ -252,7 +252,10 @@ describe('A37: a confined server of a normal user', () => {
     expect(seen).not.toContain('SECRET');
     const known = /^(bin|dev|etc|gnu|lib\w*|nix|opt|proc|run|sbin|snap|tmp|usr|var)$/;
     // What the server is made of may lie below any folder of the root: Node itself, and this checkout with its packages.
-    const needed = [process.execPath, import.meta.filename, person, project].map((path) => path.split('/')[1]);
+    const packages = realpathSync('node_modules');
+    const needed = [process.execPath, import.meta.filename, packages, person, project].map(
+      (path) => path.split('/')[1],
+    );
     expect(seen.filter((name) => !known.test(name) && !needed.includes(name))).toEqual([]);
     expect(await tries(host, { read: '/etc/shadow' })).toBe('ENOENT');
     expect(await tries(host, { script: 'ls -A /sys /home/* /mnt /srv 2>/dev/null' })).toBe('');
