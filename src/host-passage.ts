@@ -10,15 +10,17 @@ import type { Params, RequestOptions } from './connection/peer.ts';
 import { PlugboardError } from './errors.ts';
 import type { Unsubscribe } from './lib/emitter.ts';
 
-/** During these a server of the legacy era may ask something without saying whose work it is about. */
-const ASKING: ReadonlySet<string> = new Set(['tools/call', 'resources/read', 'prompts/get', 'tasks/result']);
-
 export interface PassageEvents {
   readonly listChanged: (kind: ListEvent) => void;
   /** The process is another one now. */
   readonly started: (pid: number | undefined) => void;
   /** The process is gone, and by itself it is not coming back to this session. */
   readonly lost: (error: PlugboardError) => void;
+}
+
+export interface PassageRequest extends RequestOptions {
+  /** True if a server of the legacy era may ask something during the request without naming it. */
+  readonly mayAsk: boolean;
 }
 
 export interface PassageOptions {
@@ -61,10 +63,10 @@ export class Passage {
   }
 
   /** Sends a request as it is. Clocks are the caller's: it waits for as long as nobody takes it back. */
-  async request(method: string, params: Params, options: RequestOptions): Promise<unknown> {
+  async request(method: string, params: Params, { mayAsk, ...options }: PassageRequest): Promise<unknown> {
     const own = this.#own();
     if (own === undefined) throw this.#gone();
-    if (!ASKING.has(method)) return own.request(method, params, options);
+    if (!mayAsk) return own.request(method, params, options);
     const { work, session } = this.#options;
     const { cancellation, signal } = options;
     return work.attend(this.#primary, { session, cancellation, signal }, (connection) =>

@@ -6,9 +6,9 @@ import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import type { Asker, Params } from './eras.ts';
 import type { Front } from './front.ts';
+import type { MethodTable } from './methods.ts';
 import type { Held } from './rounds.ts';
 import type { RpcFailure } from './rpc-failure.ts';
-import type { Work } from './work.ts';
 
 export type ListKind = 'tools' | 'resources' | 'prompts';
 
@@ -32,16 +32,14 @@ export interface Backend {
 
 /** What one client is answered. */
 export interface Attendant {
+  /** One table for all clients of a backend; its handlers are passed this client. */
+  readonly methods: MethodTable<this>;
   /** What can be done here, as `initialize` and `server/discover` tell it. */
   about(era: Era): Params;
   /** From now on the client is told what changes. May be called twice. */
   enter(): void;
   /** The whole answer to `initialize` is known; it may still be changed. */
   initialized?(params: Params, answer: Params): Params | Promise<Params>;
-  /** What is answered at once and cannot be cancelled; undefined for everything else. */
-  quick(method: string, params: Params, asker: Asker): Params | Promise<Params> | undefined;
-  /** What may take long; undefined for methods that nobody knows. */
-  long(method: string, params: Params, work: Work): Promise<Params> | undefined;
   /** Listens for changes of a resource; rejects when there is none at this address. */
   watch(uri: unknown, asker: Asker, changed: (uri: string) => void): Promise<Unsubscribe>;
   /** The client has gone, or has no request left that it could be known by. May be called twice. */

@@ -38,16 +38,6 @@ export const NAMELESS: Asker = {
 
 const NEWEST_LEGACY_VERSION = LEGACY_VERSIONS[0] ?? '';
 
-/** Results of these carry how long and by whom they may be kept. */
-const CACHEABLE: ReadonlySet<string> = new Set([
-  'server/discover',
-  'tools/list',
-  'prompts/list',
-  'resources/list',
-  'resources/templates/list',
-  'resources/read',
-]);
-
 /** The modern asker of a request; undefined when it makes no claim to be of the modern era. */
 export function modernAsker(method: string, params: Params): Asker | undefined {
   const meta = params['_meta'];
@@ -98,11 +88,16 @@ function clientOf(info: unknown): Implementation | undefined {
 }
 
 /** A result as the era of its reader wants it. What depends on who asks is never for a shared cache. */
-export function dress(method: string, result: Params, era: Era, server: Implementation | undefined): Params {
+export function dress(
+  { cached }: { readonly cached?: boolean | undefined },
+  result: Params,
+  era: Era,
+  server: Implementation | undefined,
+): Params {
   if (era === 'legacy' || server === undefined) return result;
   const { _meta: meta } = result;
   return {
-    ...(CACHEABLE.has(method) ? { ttlMs: 0, cacheScope: 'private' } : undefined),
+    ...(cached === true ? { ttlMs: 0, cacheScope: 'private' } : undefined),
     resultType: 'complete',
     ...result,
     _meta: { ...(isRecord(meta) ? meta : undefined), [META.serverInfo]: server },

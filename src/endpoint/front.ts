@@ -4,7 +4,7 @@
  * It lives as long as a stdio connection or a legacy session; a stateless client has one for each request.
  */
 
-import { MODERN_VERSION } from '../connection/eras.ts';
+import { type Era, MODERN_VERSION } from '../connection/eras.ts';
 import { PlugboardError } from '../errors.ts';
 import {
   isRecord,
@@ -16,8 +16,10 @@ import {
 } from '../lib/json-rpc.ts';
 import type { Attendant, Backend, ListKind } from './backend.ts';
 import { type Asker, DEFAULT_LEVEL, dress, legacyAsker, modernAsker, NAMELESS, type Params } from './eras.ts';
+import { FRONT_METHODS } from './front-methods.ts';
+import { type Method, rowOf, type WorkMethod } from './methods.ts';
 import { Outbound } from './outbound.ts';
-import { isLong, toolOf } from './requests.ts';
+import { toolOf } from './requests.ts';
 import { printOf, Rounds } from './rounds.ts';
 import { invalidParams, RpcFailure, unknownMethod } from './rpc-failure.ts';
 import { Subscriptions } from './subscriptions.ts';
@@ -58,6 +60,17 @@ export interface InitializedClient {
   readonly logLevel: string;
   /** Addresses of resources. */
   readonly subscriptions: readonly string[];
+}
+
+/** A row, and the client that its handler works for: the backend's or the front itself. */
+interface Called<Row = Method<unknown>> {
+  readonly row: Row;
+  readonly client: unknown;
+}
+
+interface WorkRequest extends Called<WorkMethod<unknown>> {
+  readonly method: string;
+  readonly params: Params;
 }
 
 export class Front {
@@ -206,14 +219,67 @@ export class Front {
     this.#attendant.leave();
   }
 
-  // The inside.
+  // What the rows of `front-methods.ts` do.
 
-  #notified(method: string, params: Params): void {
-    if (method !== 'notifications/cancelled') return;
-    const { requestId, reason } = params;
+  discover(): Params {
+    return { supportedVersions: [MODERN_VERSION], ...this.#attendant.about('modern') };
+  }
+
+  initialize(params: Params): Params | Promise<Params> {
+    const initialized = this.#initialize(params);
+    this.#options.clientChanged?.();
+    return initialized;
+  }
+
+  setLevel(level: unknown): Params {
+    if (typeof level !== 'string' || !LEVELS.includes(level)) throw invalidParams('This is no log level.');
+    this.#legacy = { ...(this.#legacy ?? NAMELESS), logLevel: level };
+    this.#options.clientChanged?.();
+    return {};
+  }
+
+  async subscribe(uri: unknown, asker: Asker): Promise<Params> {
+    await this.#subscriptions.subscribe(uri, asker);
+    this.#options.clientChanged?.();
+    return {};
+  }
+
+  unsubscribe(uri: unknown): Params {
+    this.#subscriptions.unsubscribe(uri);
+    this.#options.clientChanged?.();
+    return {};
+  }
+
+  listen(params: Params, work: Work): Promise<Params> {
+    this.#attendant.enter();
+    return this.#subscriptions.listen(params, work);
+  }
+
+  cancelled({ requestId, reason }: Params): void {
     if (!isRequestId(requestId)) return;
     const why = typeof reason === 'string' ? `: ${reason}` : '';
     this.#running.get(requestId)?.cancel(new PlugboardError('CANCELLED', `the client cancelled it${why}`));
+  }
+
+  // The inside.
+
+  #initialize(params: Params): Params | Promise<Params> {
+    const asker = legacyAsker(params);
+    this.#legacy = asker;
+    this.#clientInfo = params['clientInfo'];
+    this.#attendant.enter();
+    const { identity } = this.#backend;
+    const answer = {
+      protocolVersion: asker.version,
+      serverInfo: identity,
+      ...this.#attendant.about(asker.era),
+    };
+    return this.#attendant.initialized?.(params, answer) ?? answer;
+  }
+
+  #notified(method: string, params: Params): void {
+    FRONT_METHODS.notifications?.get(method)?.notified(this, params);
+    this.#attendant.methods.notifications?.get(method)?.notified(this.#attendant, params);
   }
 
   async #serve(
@@ -225,22 +291,25 @@ export class Front {
     let work: Work | undefined;
     try {
       const asker = modernAsker(method, params) ?? this.#legacy ?? NAMELESS;
-      const quick = this.#quick(method, params, asker);
-      if (quick !== undefined)
-        return { jsonrpc: '2.0', id, result: dress(method, await quick, asker.era, this.#backend.identity) };
+      const { row, client } = this.#calledFor(method, asker.era);
+      if ('answer' in row) {
+        const result = await row.answer(client, params, asker, method);
+        return { jsonrpc: '2.0', id, result: dress(row, result, asker.era, this.#backend.identity) };
+      }
       if (this.#running.has(id))
         throw new RpcFailure(RPC_INVALID_REQUEST, 'A request with this id is being worked on.');
       if (this.#running.size >= MAX_OPEN) {
         throw new RpcFailure(RPC_INTERNAL_ERROR, `More than ${MAX_OPEN} requests at once.`);
       }
-      if (asker.era === 'modern' && isLong(method))
-        return await this.#inRounds(id, method, params, asker, exchange);
+      const request = { row, client, method, params };
+      if (asker.era === 'modern' && row.rounds === true)
+        return await this.#inRounds(id, request, asker, exchange);
       work = new Work(id, asker, exchange, this.#legacyAsk(exchange), toolOf(method, params));
       this.#running.set(id, work);
-      const result = await this.#long(method, params, work);
+      const result = await this.#long(request, work);
       return work.isCancelled
         ? this.#cancelled(id, work)
-        : { jsonrpc: '2.0', id, result: dress(method, result, asker.era, this.#backend.identity) };
+        : { jsonrpc: '2.0', id, result: dress(row, result, asker.era, this.#backend.identity) };
     } catch (thrown) {
       return work?.isCancelled ? this.#cancelled(id, work) : this.#failed(id, thrown);
     } finally {
@@ -266,94 +335,42 @@ export class Front {
     if (!this.isBusy) this.#attendant.leave();
   }
 
-  /** What is answered at once; undefined for everything else. */
-  #quick(method: string, params: Params, asker: Asker): Params | Promise<Params> | undefined {
-    const answer = this.#attendant.quick(method, params, asker);
-    if (answer !== undefined) return answer;
-    if (asker.era === 'modern') {
-      if (method !== 'server/discover') return undefined;
-      return { supportedVersions: [MODERN_VERSION], ...this.#attendant.about(asker.era) };
-    }
-    switch (method) {
-      case 'server/discover':
-        throw unknownMethod(method);
-      case 'ping':
-        return {};
-      case 'initialize': {
-        const initialized = this.#initialize(params);
-        this.#options.clientChanged?.();
-        return initialized;
-      }
-      case 'logging/setLevel': {
-        const { level } = params;
-        if (typeof level !== 'string' || !LEVELS.includes(level))
-          throw invalidParams('This is no log level.');
-        this.#legacy = { ...(this.#legacy ?? NAMELESS), logLevel: level };
-        this.#options.clientChanged?.();
-        return {};
-      }
-      case 'resources/subscribe':
-        return this.#subscriptions.subscribe(params['uri'], asker).then(() => {
-          this.#options.clientChanged?.();
-          return {};
-        });
-      case 'resources/unsubscribe':
-        this.#subscriptions.unsubscribe(params['uri']);
-        this.#options.clientChanged?.();
-        return {};
-    }
-    return undefined;
-  }
-
-  #initialize(params: Params): Params | Promise<Params> {
-    const asker = legacyAsker(params);
-    this.#legacy = asker;
-    this.#clientInfo = params['clientInfo'];
-    this.#attendant.enter();
-    const { identity } = this.#backend;
-    const answer = {
-      protocolVersion: asker.version,
-      serverInfo: identity,
-      ...this.#attendant.about(asker.era),
-    };
-    return this.#attendant.initialized?.(params, answer) ?? answer;
+  /** The row of a method, and whose it is. */
+  #calledFor(method: string, era: Era): Called {
+    const { methods } = this.#attendant;
+    const own = rowOf(methods, method, era);
+    if (own !== undefined) return { row: own, client: this.#attendant };
+    const row = rowOf(FRONT_METHODS, method, era);
+    if (row !== undefined) return { row, client: this };
+    if (methods.fallback === undefined) throw unknownMethod(method);
+    return { row: methods.fallback, client: this.#attendant };
   }
 
   /** What takes as long as the work behind it, begun when it is its turn. */
-  #long(method: string, params: Params, work: Work): Promise<Params> {
-    if (this.#running.size <= MAX_RUNNING) return this.#begin(method, params, work);
-    return new Promise<void>((resolve) => this.#waiting.push(resolve)).then(() => {
+  async #long({ row, client, method, params }: WorkRequest, work: Work): Promise<Params> {
+    if (this.#running.size > MAX_RUNNING) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
       if (work.isCancelled) throw new PlugboardError('CANCELLED', 'it was cancelled before it began');
-      return this.#begin(method, params, work);
-    });
-  }
-
-  #begin(method: string, params: Params, work: Work): Promise<Params> {
-    if (method === 'subscriptions/listen' && work.asker.era === 'modern') {
-      this.#attendant.enter();
-      return this.#subscriptions.listen(params, work);
     }
-    const answer = this.#attendant.long(method, params, work);
-    if (answer === undefined) throw unknownMethod(method);
-    return answer;
+    return row.work(client, params, work, method);
   }
 
   /** A modern request: its questions end the round, and the client comes back with the answers. */
   async #inRounds(
     id: RequestId,
-    method: string,
-    params: Params,
+    request: WorkRequest,
     asker: Asker,
     exchange: Exchange,
   ): Promise<JsonRpcMessage | undefined> {
     const { held, identity } = this.#backend;
+    const { row, method, params } = request;
     const { requestState } = params;
     let rounds: Rounds;
     if (requestState === undefined) {
       const work = new Work(id, asker, exchange, noAsk, toolOf(method, params));
       rounds = new Rounds(work);
       this.#running.set(id, work);
-      rounds.begin(this.#toItsEnd(method, params, work));
+      rounds.begin(this.#toItsEnd(request, work));
     } else {
       rounds = held.take(requestState, this.principal, printOf(method, params));
       rounds.work.attach(exchange);
@@ -365,12 +382,11 @@ export class Front {
       const result = await rounds.next();
       if (work.failure !== undefined) return this.#failed(id, work.failure);
       if (work.isCancelled) return undefined;
-      if (result !== undefined)
-        return { jsonrpc: '2.0', id, result: dress(method, result, 'modern', identity) };
+      if (result !== undefined) return { jsonrpc: '2.0', id, result: dress(row, result, 'modern', identity) };
       const inputRequests = rounds.inputRequests();
       const state = held.put(rounds, this.principal, printOf(method, params));
       const asked = { resultType: 'input_required', inputRequests, requestState: state };
-      return { jsonrpc: '2.0', id, result: dress(method, asked, 'modern', identity) };
+      return { jsonrpc: '2.0', id, result: dress(row, asked, 'modern', identity) };
     } catch (thrown) {
       if (work.failure !== undefined) return this.#failed(id, work.failure);
       return work.isCancelled ? undefined : this.#failed(id, thrown);
@@ -380,9 +396,9 @@ export class Front {
   }
 
   /** However many rounds that takes. */
-  async #toItsEnd(method: string, params: Params, work: Work): Promise<Params> {
+  async #toItsEnd(request: WorkRequest, work: Work): Promise<Params> {
     try {
-      return await this.#long(method, params, work);
+      return await this.#long(request, work);
     } finally {
       this.#done(work.id, work);
     }

@@ -5,11 +5,6 @@ import type { Params } from './eras.ts';
 import { invalidParams } from './rpc-failure.ts';
 import type { Work } from './work.ts';
 
-/** Requests that may be answered with questions. */
-export function isLong(method: string): boolean {
-  return method === 'tools/call' || method === 'prompts/get' || method === 'resources/read';
-}
-
 export function toolOf(method: string, { name }: Params): string | undefined {
   return method === 'tools/call' && typeof name === 'string' ? name : undefined;
 }

@@ -4,18 +4,19 @@ import type { Era } from '../connection/eras.ts';
 import type { Attendant } from '../endpoint/backend.ts';
 import type { Asker, Params } from '../endpoint/eras.ts';
 import type { Front } from '../endpoint/front.ts';
-import { firstPage } from '../endpoint/requests.ts';
 import { invalidParams, resourceNotFound } from '../endpoint/rpc-failure.ts';
 import type { Work } from '../endpoint/work.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { KitBackend } from './backend.ts';
 import { callTool } from './call.ts';
-import { complete } from './complete.ts';
 import { toContents, toPromptResult } from './content.ts';
 import { type Context, HandlerContext } from './context.ts';
+import { KIT_METHODS } from './methods.ts';
+import type { Offer } from './offer.ts';
 
 export class KitClient implements Attendant {
+  readonly methods: typeof KIT_METHODS = KIT_METHODS;
   readonly #backend: KitBackend;
   readonly #front: Front;
 
@@ -54,48 +55,20 @@ export class KitClient implements Attendant {
     return isRecord(changed) ? changed : answer;
   }
 
-  quick(method: string, params: Params): Params | Promise<Params> | undefined {
-    const { offer } = this.#backend.parts;
-    switch (method) {
-      case 'tools/list': {
-        firstPage(params);
-        const tools = offer.listTools();
-        return tools instanceof Promise ? tools.then((list) => ({ tools: list })) : { tools };
-      }
-      case 'resources/list':
-        if (!this.#offers('resources')) return undefined;
-        firstPage(params);
-        return { resources: offer.listResources() };
-      case 'resources/templates/list':
-        if (!this.#offers('resources')) return undefined;
-        firstPage(params);
-        return { resourceTemplates: offer.listTemplates() };
-      case 'prompts/list':
-        if (!this.#offers('prompts')) return undefined;
-        firstPage(params);
-        return { prompts: offer.listPrompts() };
-    }
-    return undefined;
+  get offer(): Offer {
+    return this.#backend.parts.offer;
   }
 
-  long(method: string, params: Params, work: Work): Promise<Params> | undefined {
-    switch (method) {
-      case 'tools/call':
-        return this.#handled(method, params['name'], params, work, (context) =>
-          callTool(this.#backend.parts, params, context),
-        );
-      case 'resources/read':
-        return this.#handled(method, params['uri'], params, work, (context) => this.#read(params, context));
-      case 'prompts/get':
-        return this.#handled(method, params['name'], params, work, (context) =>
-          this.#prompt(params, context),
-        );
-      case 'completion/complete':
-        return this.#handled(method, undefined, params, work, (context) =>
-          complete(this.#backend.parts.offer, params, context),
-        );
-    }
-    return undefined;
+  /** True if there is one, or the author declared that there may be. */
+  offers(kind: 'resources' | 'prompts'): boolean {
+    const { offer, capabilities } = this.#backend.parts;
+    const some =
+      kind === 'prompts' ? offer.prompts.size > 0 : offer.resources.size > 0 || offer.templates.size > 0;
+    return some || capabilities[kind] !== undefined;
+  }
+
+  call(params: Params, context: Context): Promise<Params> {
+    return callTool(this.#backend.parts, params, context);
   }
 
   async watch(uri: unknown, asker: Asker, changed: (uri: string) => void): Promise<Unsubscribe> {
@@ -106,14 +79,8 @@ export class KitClient implements Attendant {
     return this.#backend.watch(uri, changed);
   }
 
-  #offers(kind: 'resources' | 'prompts'): boolean {
-    const { offer, capabilities } = this.#backend.parts;
-    const some =
-      kind === 'prompts' ? offer.prompts.size > 0 : offer.resources.size > 0 || offer.templates.size > 0;
-    return some || capabilities[kind] !== undefined;
-  }
-
-  #handled(
+  /** Runs the author's handler, under a span where there is tracing. */
+  handled(
     method: string,
     name: unknown,
     params: Params,
@@ -134,7 +101,7 @@ export class KitClient implements Attendant {
     );
   }
 
-  async #read(params: Params, context: Context): Promise<Params> {
+  async read(params: Params, context: Context): Promise<Params> {
     const { uri } = params;
     if (typeof uri !== 'string') throw invalidParams('resources/read needs an address.');
     const { resources, templates } = this.#backend.parts.offer;
@@ -149,7 +116,7 @@ export class KitClient implements Attendant {
     throw resourceNotFound(uri, context.client.era);
   }
 
-  async #prompt(params: Params, context: Context): Promise<Params> {
+  async prompt(params: Params, context: Context): Promise<Params> {
     const { name, arguments: given } = params;
     if (typeof name !== 'string') throw invalidParams('prompts/get needs the name of a prompt.');
     if (given !== undefined && !isRecord(given)) throw invalidParams('The arguments have to be an object.');

@@ -20,6 +20,7 @@ import {
   watchable,
 } from './content.ts';
 import type { Gateway } from './gateway.ts';
+import { GATEWAY_METHODS } from './methods.ts';
 import type { OwnTool } from './own-tools.ts';
 import { type QuestionDesk, questionsOf } from './questions.ts';
 import { Relisting } from './relisting.ts';
@@ -37,6 +38,7 @@ import {
 const ASKING = ['elicitation', 'sampling', 'roots'];
 
 export class GatewayClient implements Attendant {
+  readonly methods: typeof GATEWAY_METHODS = GATEWAY_METHODS;
   readonly front: Front;
   readonly #gateway: Gateway;
   readonly #relisting: Relisting;
@@ -82,50 +84,59 @@ export class GatewayClient implements Attendant {
     };
   }
 
-  quick(method: string, params: Params, asker: Asker): Params | Promise<Params> | undefined {
+  // What the rows of `methods.ts` do.
+
+  listTools(params: Params, asker: Asker): Params | Promise<Params> {
+    firstPage(params);
     const { host, patience } = this.#gateway;
-    switch (method) {
-      case 'tools/list':
-        firstPage(params);
-        patience.listed(this.front, asker.client);
-        return (
-          host.firstLists.tools(patience.of(asker.client))?.then(() => this.#listTools(asker)) ??
-          this.#listTools(asker)
-        );
-      case 'resources/list':
-        firstPage(params);
-        return listResources(this.#gateway, patience.of(asker.client));
-      case 'resources/templates/list':
-        firstPage(params);
-        return listTemplates(this.#gateway, patience.of(asker.client));
-      case 'prompts/list':
-        firstPage(params);
-        return listPrompts(host, patience.of(asker.client));
-    }
-    return undefined;
+    patience.listed(this.front, asker.client);
+    return (
+      host.firstLists.tools(patience.of(asker.client))?.then(() => this.#listTools(asker)) ??
+      this.#listTools(asker)
+    );
   }
 
-  /** What takes as long as a server does. */
-  long(method: string, params: Params, work: Work): Promise<Params> | undefined {
-    switch (method) {
-      case 'tools/call':
-        return this.#call(params, work);
-      case 'resources/read':
-        return readResource(this.#gateway, params, work.asker, this.front.principal, ({ server, uri }) =>
-          this.#during(server, work, (session) => session.read(server, uri, { signal: work.signal })),
-        );
-      case 'prompts/get':
-        return getPrompt(this.#gateway, params, work.asker, ({ server, name }, args) =>
-          this.#during(server, work, (session) =>
-            session.prompt(server, name, args, { signal: work.signal }),
-          ),
-        );
-      case 'completion/complete':
-        return complete(this.#gateway, params, (ref, argument, context) =>
-          this.#open().complete(ref, argument, { signal: work.signal, context }),
-        );
-    }
-    return undefined;
+  listResources(params: Params, { client }: Asker): Promise<Params> {
+    firstPage(params);
+    return listResources(this.#gateway, this.#gateway.patience.of(client));
+  }
+
+  listTemplates(params: Params, { client }: Asker): Promise<Params> {
+    firstPage(params);
+    return listTemplates(this.#gateway, this.#gateway.patience.of(client));
+  }
+
+  listPrompts(params: Params, { client }: Asker): Promise<Params> {
+    firstPage(params);
+    return listPrompts(this.#gateway.host, this.#gateway.patience.of(client));
+  }
+
+  async call(params: Params, work: Work): Promise<Params> {
+    const requested = requestedCall(params);
+    if (requested.name !== CALL_TOOL) return this.#callNamed(requested, params, work, refused);
+    const wrapped = wrappedCall(requested.args);
+    if (wrapped instanceof PlugboardError) return refusedWrapped(wrapped, undefined);
+    return this.#callNamed(wrapped, params, work, (error) =>
+      refusedWrapped(error, this.#open().find(wrapped.name)),
+    );
+  }
+
+  read(params: Params, work: Work): Promise<Params> {
+    return readResource(this.#gateway, params, work.asker, this.front.principal, ({ server, uri }) =>
+      this.#during(server, work, (session) => session.read(server, uri, { signal: work.signal })),
+    );
+  }
+
+  prompt(params: Params, work: Work): Promise<Params> {
+    return getPrompt(this.#gateway, params, work.asker, ({ server, name }, args) =>
+      this.#during(server, work, (session) => session.prompt(server, name, args, { signal: work.signal })),
+    );
+  }
+
+  complete(params: Params, work: Work): Promise<Params> {
+    return complete(this.#gateway, params, (ref, argument, context) =>
+      this.#open().complete(ref, argument, { signal: work.signal, context }),
+    );
   }
 
   async watch(uri: unknown, asker: Asker, changed: (uri: string) => void): Promise<Unsubscribe> {
@@ -184,16 +195,6 @@ export class GatewayClient implements Attendant {
   #listTools({ era }: Asker): Params {
     this.#relisting.listed();
     return { tools: this.#gateway.listTools(this.#open().tools(), era === 'modern') };
-  }
-
-  async #call(params: Params, work: Work): Promise<Params> {
-    const requested = requestedCall(params);
-    if (requested.name !== CALL_TOOL) return this.#callNamed(requested, params, work, refused);
-    const wrapped = wrappedCall(requested.args);
-    if (wrapped instanceof PlugboardError) return refusedWrapped(wrapped, undefined);
-    return this.#callNamed(wrapped, params, work, (error) =>
-      refusedWrapped(error, this.#open().find(wrapped.name)),
-    );
   }
 
   async #callNamed(

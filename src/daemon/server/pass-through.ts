@@ -7,6 +7,7 @@ import { type Era, META, type Negotiated } from '../../connection/eras.ts';
 import type { Attendant, Backend } from '../../endpoint/backend.ts';
 import type { Asker, Params } from '../../endpoint/eras.ts';
 import type { Front } from '../../endpoint/front.ts';
+import type { Method, MethodTable, WorkMethod } from '../../endpoint/methods.ts';
 import { firstPage, progressOf } from '../../endpoint/requests.ts';
 import { Held } from '../../endpoint/rounds.ts';
 import { RpcFailure, unknownMethod } from '../../endpoint/rpc-failure.ts';
@@ -37,7 +38,26 @@ export function openPassThrough(host: Host, wanted: WantedServer, clock: Clock):
   return undefined;
 }
 
+/** Passed on to the server, during which it may ask. */
+const ASKED: WorkMethod<PassThrough> = {
+  rounds: true,
+  work: (server, params, work, method) => server.pass(method, params, work, true),
+};
+
+const PASS_THROUGH_METHODS: MethodTable<PassThrough> = {
+  requests: new Map<string, Method<PassThrough>>([
+    ['server/discover', { answer: (server) => server.discover() }],
+    ['tools/list', { answer: (server, params, { era }) => server.listTools(params, era) }],
+    ['tools/call', ASKED],
+    ['resources/read', ASKED],
+    ['prompts/get', ASKED],
+    ['tasks/result', { era: 'legacy', work: ASKED.work }],
+  ]),
+  fallback: { work: (server, params, work, method) => server.pass(method, params, work, false) },
+};
+
 export class PassThrough implements Backend, Attendant {
+  readonly methods: typeof PASS_THROUGH_METHODS = PASS_THROUGH_METHODS;
   readonly clock: Clock;
   readonly held: Held;
   readonly isClosing = false;
@@ -126,23 +146,35 @@ export class PassThrough implements Backend, Attendant {
     return agreed;
   }
 
-  quick(method: string, params: Params, { era }: Asker): Promise<Params> | undefined {
-    switch (method) {
-      case 'server/discover':
-        return this.#discover();
-      case 'tools/list':
-        firstPage(params);
-        return this.#listTools(era);
-    }
-    return undefined;
+  async discover(): Promise<Params> {
+    const { protocolVersion, capabilities, instructions, serverInfo } = await this.#agreed(
+      'modern',
+      'server/discover',
+    );
+    return {
+      resultType: 'complete',
+      supportedVersions: [protocolVersion],
+      capabilities,
+      ...(instructions === undefined ? {} : { instructions }),
+      ...(serverInfo === undefined ? {} : { _meta: { [META.serverInfo]: serverInfo } }),
+    };
   }
 
-  async long(method: string, params: Params, work: Work): Promise<Params> {
+  async listTools(params: Params, era: Era): Promise<Params> {
+    firstPage(params);
+    await this.#agreed(era, 'tools/list');
+    const { items, cut: _cut, ...hints } = await this.#passage.tools();
+    return { tools: items, ...hints };
+  }
+
+  /** Sends a request to the server as it is; `mayAsk`: whether the server may ask about it. */
+  async pass(method: string, params: Params, work: Work, mayAsk: boolean): Promise<Params> {
     if (PRIVATE.test(method)) throw unknownMethod(method);
     await this.#agreed(work.asker.era, method);
     const result = await this.#passage.request(method, handedOn(params), {
       cancellation: work,
       onProgress: progressOf(params, work),
+      mayAsk,
     });
     // The peer lets nothing else through.
     return result as Params;
@@ -159,26 +191,6 @@ export class PassThrough implements Backend, Attendant {
     const agreed = await this.#passage.negotiated();
     if (agreed.era !== era) throw unknownMethod(method);
     return agreed;
-  }
-
-  async #discover(): Promise<Params> {
-    const { protocolVersion, capabilities, instructions, serverInfo } = await this.#agreed(
-      'modern',
-      'server/discover',
-    );
-    return {
-      resultType: 'complete',
-      supportedVersions: [protocolVersion],
-      capabilities,
-      ...(instructions === undefined ? {} : { instructions }),
-      ...(serverInfo === undefined ? {} : { _meta: { [META.serverInfo]: serverInfo } }),
-    };
-  }
-
-  async #listTools(era: Era): Promise<Params> {
-    await this.#agreed(era, 'tools/list');
-    const { items, cut: _cut, ...hints } = await this.#passage.tools();
-    return { tools: items, ...hints };
   }
 
   #workFor(signal: AbortSignal | undefined): Work | undefined {

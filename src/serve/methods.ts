@@ -1,0 +1,26 @@
+/** The JSON-RPC methods of the gateway: each row is what one method of `GatewayClient` does. */
+
+import type { Method, MethodTable } from '../endpoint/methods.ts';
+import type { GatewayClient } from './gateway-client.ts';
+
+export const GATEWAY_METHODS: MethodTable<GatewayClient> = {
+  requests: new Map<string, Method<GatewayClient>>([
+    ['tools/list', { cached: true, answer: (client, params, asker) => client.listTools(params, asker) }],
+    [
+      'resources/list',
+      { cached: true, answer: (client, params, asker) => client.listResources(params, asker) },
+    ],
+    [
+      'resources/templates/list',
+      { cached: true, answer: (client, params, asker) => client.listTemplates(params, asker) },
+    ],
+    ['prompts/list', { cached: true, answer: (client, params, asker) => client.listPrompts(params, asker) }],
+    ['tools/call', { rounds: true, work: (client, params, work) => client.call(params, work) }],
+    [
+      'resources/read',
+      { rounds: true, cached: true, work: (client, params, work) => client.read(params, work) },
+    ],
+    ['prompts/get', { rounds: true, work: (client, params, work) => client.prompt(params, work) }],
+    ['completion/complete', { work: (client, params, work) => client.complete(params, work) }],
+  ]),
+};
