@@ -84,6 +84,7 @@ describe('peer', () => {
     expect(await request).toEqual({ code: 'PROTOCOL_ERROR', message });
   });
 
+  // Protocol: 25-ping-4
   it('CAL-4: progress restarts the idle clock and the server is told when we give up', async () => {
     const { peer, far, heard, clock } = await bench();
     const seen: unknown[] = [];
@@ -202,6 +203,7 @@ describe('peer', () => {
     expect(order.sort()).toEqual(['answer', 'idle']);
   });
 
+  // Protocol: 25-ping-1
   it('answers requests of the server, refuses what it does not serve, and stays silent when they are taken back', async () => {
     let release: (value: unknown) => void = () => {};
     const { far, heard } = await bench({

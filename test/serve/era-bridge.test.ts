@@ -96,6 +96,7 @@ afterAll(() => {
 describe('SRV-1: the era bridge', () => {
   const pairs = VERSIONS.flatMap((client) => VERSIONS.map((server) => [client, server] as const));
 
+  // Protocol: 26-patterns-1
   it.each(pairs)('a client of %s uses a server of %s', async (clientVersion, serverVersion) => {
     const cancelled = createGate();
     const begun = createGate();
