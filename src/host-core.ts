@@ -1,7 +1,7 @@
 /** The wiring of a host: every layer built once and joined to its neighbours. What a host can do is in `host.ts`. */
 
 import { join, resolve } from 'node:path';
-import { absenceOf, ownerOf } from './call/absent.ts';
+import { absenceOf, awaitedOwnerOf } from './call/absent.ts';
 import { approveContent, type ContentAction, contentDenial } from './call/approve-content.ts';
 import { approveOwn, type OwnAction } from './call/approve-own.ts';
 import { type AuditLog, createAuditLog } from './call/audit-log.ts';
@@ -15,7 +15,7 @@ import { Workplace } from './call/workplace.ts';
 import { type CatalogCache, openCatalogCache } from './catalog/cache.ts';
 import { Catalog } from './catalog/catalog.ts';
 import { openContentCache } from './catalog/content-cache.ts';
-import { CALL_TOOL, type Deferral, TOOL_SEARCH } from './catalog/deferral.ts';
+import { AGENT, AGENT_REPLY, CALL_TOOL, type Deferral, TOOL_SEARCH } from './catalog/deferral.ts';
 import { createGatewayView, type GatewayView } from './catalog/gateway-view.ts';
 import { type Habits, openHabits } from './catalog/habits.ts';
 import { Intake } from './catalog/intake.ts';
@@ -173,7 +173,7 @@ export class HostCore {
     const naming = chosen ?? 'mcp__';
     this.gatewayNaming = chosen ?? 'gateway';
     this.gatewayView = createGatewayView(this.gatewayNaming);
-    this.catalog = new Catalog(naming, [TOOL_SEARCH, CALL_TOOL], this.hidden);
+    this.catalog = new Catalog(naming, [TOOL_SEARCH, CALL_TOOL, AGENT, AGENT_REPLY], this.hidden);
     this.intake = this.#createIntake();
     this.#habits = config.settings.searchLearning === false ? undefined : openHabits(home);
     this.search = createSearch(() => this.catalog.snapshot, this.#habits);
@@ -380,7 +380,7 @@ export class HostCore {
       ownerOf: (name) => {
         const coming = pool.all().filter(({ state }) => ['connecting', 'idle'].includes(state.status));
         const unknown = coming.filter((connection) => !this.isKnown(connection.name));
-        return ownerOf(name, this.catalog.naming, unknown);
+        return awaitedOwnerOf(name, this.catalog.naming, unknown);
       },
       changed: (capability, server) => this.events.emit(capability, { server }),
       warn: (server, message) => this.log(server, 'warning', message),

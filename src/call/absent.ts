@@ -1,6 +1,6 @@
 /** Why the server that a tool's name begins with has nothing to call: a better answer than that there is no such tool. */
 
-import { type NameForm, type Naming, plainName } from '../catalog/names.ts';
+import { canKeepName, type NameForm, type Naming, plainName } from '../catalog/names.ts';
 import type { Connection } from '../connection/connection.ts';
 import { refusalOf } from '../connection/reasons.ts';
 import type { ConnectionState } from '../connection/state.ts';
@@ -20,7 +20,7 @@ export function absenceOf(
 }
 
 /** The server that the name of a tool begins with, the longest match of all. */
-export function ownerOf<C extends Pick<Connection, 'name'>>(
+function ownerOf<C extends Pick<Connection, 'name'>>(
   name: string,
   naming: Naming,
   connections: readonly C[],
@@ -33,6 +33,19 @@ export function ownerOf<C extends Pick<Connection, 'name'>>(
     .filter(({ prefix }) => name.startsWith(prefix))
     .sort((a, b) => b.prefix.length - a.prefix.length);
   return owner?.connection;
+}
+
+/**
+ * As `ownerOf`, for servers that are starting. In the plain form a name without a server may belong to any of them:
+ * the first is returned, and the next one when that one is known.
+ */
+export function awaitedOwnerOf<C extends Pick<Connection, 'name'>>(
+  name: string,
+  naming: Naming,
+  starting: readonly C[],
+): C | undefined {
+  const owner = ownerOf(name, naming, starting);
+  return owner ?? (naming === 'plain' && canKeepName(name) ? starting[0] : undefined);
 }
 
 function reasonOf(state: ConnectionState): PlugboardError | undefined {

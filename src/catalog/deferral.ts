@@ -15,6 +15,9 @@ export const DEFAULT_CONTEXT_TOKENS = 200_000;
 export const TOOL_SEARCH = 'tool_search';
 /** Calls a found tool for clients of the gateway, whose list of tools may be fixed. */
 export const CALL_TOOL = 'call_tool';
+/** Tools of a gateway that offers an agent; reserved, because the plain form lists names without their server. */
+export const AGENT = 'agent';
+export const AGENT_REPLY = 'agent_reply';
 
 /** How much of what exists is named in the search tool's description. */
 const MAX_LISTED_SERVERS = 60;

@@ -1,5 +1,5 @@
 /**
- * Names of tools in every form (`mcp__server__tool`, `server_tool`, `server__tool`), and the exact way back.
+ * Names of tools in every form (`mcp__server__tool`, `server_tool`, `server__tool`, `tool`), and the exact way back.
  *
  * A name depends on its own server and tool alone, unless two of them would get the same name. Then all of
  * them get a hash of (server, tool) at the end: none keeps the plain name, so none shadows another, and the
@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 
 /** The form of names that a person can choose. */
-export type Naming = 'mcp__' | 'short';
+export type Naming = 'mcp__' | 'short' | 'plain';
 
 /** `gateway`: `server__tool`, the default for clients of the gateway. */
 export type NameForm = Naming | 'gateway';
@@ -48,10 +48,19 @@ interface FormRules {
   readonly serverShareChars: number;
 }
 
+const GATEWAY_RULES: FormRules = {
+  prefix: '',
+  separator: '__',
+  maxChars: MAX_GATEWAY_NAME_CHARS,
+  serverShareChars: 16,
+};
+
 const FORMS: Readonly<Record<NameForm, FormRules>> = {
   mcp__: { prefix: 'mcp__', separator: '__', maxChars: MAX_TOOL_NAME_CHARS, serverShareChars: 32 },
   short: { prefix: '', separator: '_', maxChars: MAX_TOOL_NAME_CHARS, serverShareChars: 32 },
-  gateway: { prefix: '', separator: '__', maxChars: MAX_GATEWAY_NAME_CHARS, serverShareChars: 16 },
+  gateway: GATEWAY_RULES,
+  // For tools that cannot keep their own names.
+  plain: GATEWAY_RULES,
 };
 
 /** Hexadecimal digits at the end of a name: none, then more each time a name is still not unique. */
@@ -68,6 +77,12 @@ const FOREIGN = /[^A-Za-z0-9_-]/gu;
 const SPEAKING = /[A-Za-z0-9]/;
 
 /**
+ * A tool's own name that every provider accepts. Names with `__` are excluded: each of them could be the spelling of
+ * another server's tool.
+ */
+const OWN_NAME = /^(?!.*__)[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+
+/**
  * Gives every tool its name. Give it all tools that are known, before filters and search hide some of them:
  * then hiding a tool renames nobody.
  *
@@ -82,6 +97,7 @@ export function assignNames(
   options: AssignOptions = {},
 ): NameTable {
   const reserved = new Set(options.reserved);
+  if (form === 'plain') return ownNames(distinct(tools), reserved);
   const drafts = distinct(tools).map((key): Draft => {
     const plain = plainName(key.server, key.tool, form);
     return needsHash(key, plain, form)
@@ -113,7 +129,13 @@ export function assignNames(
  * as well as the assigned name, or a collision would lift a `deny`.
  */
 export function plainName(server: string, tool: string, form: NameForm): string {
+  if (form === 'plain' && canKeepName(tool)) return tool;
   return join(sanitise(server), sanitise(tool), form);
+}
+
+/** Whether the plain form can list a tool under the name that its server gave it. */
+export function canKeepName(tool: string): boolean {
+  return OWN_NAME.test(tool) && SPEAKING.test(tool);
 }
 
 /** A server alone, as rules that are for all of it may write it: `mcp__server` or `server`. */
@@ -181,6 +203,20 @@ function gradedName(key: ToolKey, form: NameForm, grade: number): string {
   );
   const toolChars = room - serverChars;
   return `${join(safeServer.slice(0, serverChars), safeTool.slice(0, toolChars), form)}_${hash}`;
+}
+
+/** Tools whose own name is unique keep it; all others are named as through the gateway, so no name changes its owner. */
+function ownNames(keys: readonly ToolKey[], reserved: ReadonlySet<string>): NameTable {
+  const claims = new Map<string, number>();
+  for (const { tool } of keys) claims.set(tool, (claims.get(tool) ?? 0) + 1);
+  const prefixed = assignNames(keys, 'gateway', { reserved });
+  return table(
+    keys.map((key) => {
+      const { server, tool } = key;
+      const keeps = claims.get(tool) === 1 && canKeepName(tool) && !reserved.has(tool);
+      return { key, name: keeps ? tool : (prefixed.nameOf(server, tool) ?? tool) };
+    }),
+  );
 }
 
 function distinct(tools: Iterable<ToolKey>): ToolKey[] {

@@ -1,5 +1,6 @@
 /** An agent as a tool (SRV-4): `agent` begins a thread with a model of the user's choice, `agent_reply` goes on with it. */
 
+import { AGENT, AGENT_REPLY } from '../catalog/deferral.ts';
 import type { OwnCall, OwnTool } from '../serve/own-tools.ts';
 import { Agent } from './agent.ts';
 import { AgentBounds, type AgentBoundsOptions } from './agent-bounds.ts';
@@ -49,7 +50,7 @@ export function createAgentTools(options: AgentToolsOptions): readonly OwnTool[]
   return [
     {
       definition: {
-        name: 'agent',
+        name: AGENT,
         title: 'Agent',
         description:
           'Gives a task to another agent, which works on it with the tools of this gateway and a model of its own, and answers when it is done.',
@@ -64,7 +65,7 @@ export function createAgentTools(options: AgentToolsOptions): readonly OwnTool[]
     },
     {
       definition: {
-        name: 'agent_reply',
+        name: AGENT_REPLY,
         title: 'Reply to an agent',
         description:
           'Says something more to an agent that was given a task before, and answers when it is done.',

@@ -163,7 +163,7 @@ export interface Settings {
   readonly searchLearning?: boolean;
   /** How long lists wait for servers that are contacted for the first time. */
   readonly firstListWaitMs?: number;
-  readonly naming?: 'mcp__' | 'short';
+  readonly naming?: 'mcp__' | 'short' | 'plain';
   readonly client?: { readonly name?: string; readonly version?: string };
   /** Whether commands share the servers of a daemon; undefined: only `serve` does. */
   readonly daemon?: boolean;

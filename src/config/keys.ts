@@ -232,7 +232,7 @@ export const SETTINGS_KEYS: Keys = keys({
       'How long lists wait for servers at first contact, in milliseconds (1500; longer for some agents).',
   },
   naming: {
-    kind: oneOf('mcp__', 'short'),
+    kind: oneOf('mcp__', 'short', 'plain'),
     description: 'How tools and prompts are named for models, through the gateway too.',
   },
   client: {

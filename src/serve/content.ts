@@ -207,11 +207,11 @@ function promptSpelled(
   return prompts.find((prompt) => prompt.server === key?.server && prompt.name === key.tool);
 }
 
-/** Names of prompts towards clients: `server__prompt`, or those of their commands if a form was chosen. */
+/** Names of prompts towards clients: `server__prompt`, their own in the plain form, else those of their commands. */
 function promptNames(prompts: readonly ListedPrompt[], form: NameForm): (prompt: ListedPrompt) => string {
   // What a person types begins with a slash; a name does not.
   const ofCommand = ({ command }: ListedPrompt): string => command.replace(/^\//, '');
-  if (form !== 'gateway') return ofCommand;
+  if (form !== 'gateway' && form !== 'plain') return ofCommand;
   const names = tableOf(prompts, form);
   return (prompt) => names.nameOf(prompt.server, prompt.name) ?? ofCommand(prompt);
 }

@@ -35,7 +35,7 @@ const part = fc.oneof(
 );
 const key: fc.Arbitrary<ToolKey> = fc.record({ server: part, tool: part });
 const keys = fc.array(key, { maxLength: 40 });
-const naming = fc.constantFrom<NameForm>('mcp__', 'short', 'gateway');
+const naming = fc.constantFrom<NameForm>('mcp__', 'short', 'gateway', 'plain');
 
 function assigned(tools: readonly ToolKey[], style: NameForm): Record<string, string> {
   const names = assignNames(tools, style);
@@ -99,6 +99,43 @@ describe('CAT-1: names of tools', () => {
       ['_mcp__a__b', odd[0]],
       ['_1password__read', odd[1]],
     ]);
+  });
+
+  it('in the plain form are the names that servers gave, where these are unique and not a spelling of another tool', () => {
+    const tools = [
+      'read',
+      'read',
+      'issues.list',
+      'files__read',
+      'tool_search',
+      'x'.repeat(64),
+      'x'.repeat(65),
+      '_',
+      '1st',
+    ];
+    const keyed = tools.map((tool, at) => ({ server: at === 0 ? 'files' : 'git', tool }));
+    const names = assignNames(keyed, 'plain', { reserved: ['tool_search'] });
+    expect(keyed.map(({ server, tool }) => names.nameOf(server, tool))).toEqual([
+      'files__read',
+      'git__read',
+      'git__issues_list',
+      'git__files__read',
+      'git__tool_search',
+      'x'.repeat(64),
+      expect.stringMatching(/^git__x{33}_[0-9a-f]{8}$/),
+      expect.stringMatching(/^git____[0-9a-f]{8}$/),
+      'git__1st',
+    ]);
+    fc.assert(
+      fc.property(keys, (all) => {
+        const gateway = assignNames(all, 'gateway');
+        const long = assignNames(all, 'mcp__');
+        for (const [name, owner] of assignNames(all, 'plain').entries()) {
+          for (const other of [gateway.keyOf(name), long.keyOf(name)]) expect(other ?? owner).toEqual(owner);
+        }
+      }),
+      { numRuns: 300 },
+    );
   });
 
   it('lead to the servers that may own them, in the long form and in that of the gateway', () => {

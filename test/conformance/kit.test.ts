@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { SUITE_TIMEOUT_MS, serverVerdicts } from './suite.ts';
 
+const KIT = { program: '../fixtures/kit-conformance.mjs' };
+
 const TASKS = 'tasks are an extension that the kit does not offer';
 
 /** What fails, and why that stands. Anything else that fails, and any of these that passes, fails this test. */
@@ -19,7 +21,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 it(
   'KIT-1: a server of the kit passes every server scenario that the suite has',
   async () => {
-    const { passed, failed } = await serverVerdicts('../fixtures/kit-conformance.mjs', ['--suite', 'all']);
+    const { passed, failed } = await serverVerdicts(KIT, ['--suite', 'all']);
     expect(failed).toEqual(Object.keys(EXCEPTIONS));
     expect(passed.length).toBeGreaterThanOrEqual(55);
   },
@@ -29,10 +31,7 @@ it(
 it(
   'KIT-1: a server of the kit passes all that the suite requires of a server of the legacy era',
   async () => {
-    const { passed, failed } = await serverVerdicts('../fixtures/kit-conformance.mjs', [
-      '--requirements',
-      '2025-11-25',
-    ]);
+    const { passed, failed } = await serverVerdicts(KIT, ['--requirements', '2025-11-25']);
     expect(failed).toEqual([]);
     expect(passed.length).toBeGreaterThanOrEqual(30);
   },

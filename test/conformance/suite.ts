@@ -19,26 +19,46 @@ const run = promisify(execFile);
 export interface ServerVerdicts {
   readonly passed: readonly string[];
   readonly failed: readonly string[];
+  /** Scenarios that the suite runs and does not score, by their outcome. */
+  readonly unscored: { readonly passed: readonly string[]; readonly failed: readonly string[] };
 }
 
-/** Runs scenarios for servers against a program of these tests that prints its address; what is not scored is left out. */
-export async function serverVerdicts(program: string, args: readonly string[]): Promise<ServerVerdicts> {
+/** A program that prints its address in its first output, and how it is started. */
+export interface Tested {
+  readonly program: string;
+  readonly args?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+}
+
+/** Runs scenarios for servers against a program that serves over HTTP. */
+export async function serverVerdicts(tested: Tested, args: readonly string[]): Promise<ServerVerdicts> {
   const output = await mkdtemp(join(tmpdir(), 'plugboard-conformance-'));
-  const path = fileURLToPath(new URL(program, import.meta.url));
-  const server = spawn(process.execPath, [path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const path = fileURLToPath(new URL(tested.program, import.meta.url));
+  const server = spawn(process.execPath, [path, ...(tested.args ?? [])], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    cwd: tested.cwd,
+    env: tested.env ?? process.env,
+  });
   try {
     const [printed] = await once(server.stdout, 'data');
-    const url = String(printed).trim();
+    const [url = ''] = /http:\/\/[^\s"]+/.exec(String(printed)) ?? [];
     const { stdout = '' } = await run(node, [suite, 'server', '--url', url, ...args, '-o', output], {
       timeout: SUITE_TIMEOUT_MS,
       maxBuffer: 2 ** 26,
     }).catch((failed: { stdout?: string }) => failed);
-    const [scored = '', unscored = ''] = stdout.split('=== SUMMARY ===').at(-1)?.split('Not scored') ?? [];
-    const notScored = new Set([...unscored.matchAll(/[✓✗] (\S+) \(/g)].map(([, name]) => name));
-    const verdicts = [...scored.matchAll(/([✓✗]) (\S+): /g)].filter(([, , name]) => !notScored.has(name));
-    const marked = (wanted: string): string[] =>
-      verdicts.filter(([, mark]) => mark === wanted).map(([, , name = '']) => name);
-    return { passed: marked('✓'), failed: marked('✗') };
+    const [scored = '', listed = ''] = stdout.split('=== SUMMARY ===').at(-1)?.split('Not scored') ?? [];
+    const notScored = new Set([...listed.matchAll(/[✓✗] (\S+) \(/g)].map(([, name]) => name));
+    const verdicts = [...scored.matchAll(/([✓✗]) (\S+): /g)];
+    const marked = (wanted: string, isScored: boolean): string[] =>
+      verdicts
+        .filter(([, mark, name]) => mark === wanted && notScored.has(name) !== isScored)
+        .map(([, , name = '']) => name);
+    return {
+      passed: marked('✓', true),
+      failed: marked('✗', true),
+      unscored: { passed: marked('✓', false), failed: marked('✗', false) },
+    };
   } finally {
     server.kill('SIGTERM');
     await once(server, 'exit');

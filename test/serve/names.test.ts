@@ -98,7 +98,11 @@ describe('SRV-1: names through the gateway', () => {
   });
 
   it('keep the form that `naming` chooses, and the others are accepted', async () => {
-    const clients = [await served({ naming: 'mcp__' }), await served({ naming: 'short' })];
+    const clients = [
+      await served({ naming: 'mcp__' }),
+      await served({ naming: 'short' }),
+      await served({ naming: 'plain' }),
+    ];
     const seen = await Promise.all(
       clients.map(({ 'stdio, legacy': request }) => request && used(request, ['small__', 'mcp__small__'])),
     );
@@ -109,7 +113,10 @@ describe('SRV-1: names through the gateway', () => {
     expect(seen).toEqual([
       { tools: ['mcp__small__echo'], prompts: ['mcp__small__greet'], calls },
       { tools: ['small_echo'], prompts: ['small:greet'], calls },
+      { tools: ['echo'], prompts: ['greet'], calls },
     ]);
+    const plain = clients[2]?.['HTTP, modern'];
+    expect(await (plain === undefined ? undefined : used(plain, ['']))).toMatchObject({ calls: [['', 1]] });
   });
 
   it('an unknown name is answered with names that this client can use', async () => {
