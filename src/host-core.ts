@@ -8,6 +8,7 @@ import { type AuditLog, createAuditLog } from './call/audit-log.ts';
 import type { CallContext, Handler } from './call/call.ts';
 import { createOutputFiles } from './call/output-files.ts';
 import { createPipeline } from './call/pipeline.ts';
+import { Questions } from './call/questions.ts';
 import { createSession, type Session, type SessionOptions } from './call/session.ts';
 import { collect } from './call/task.ts';
 import type { Telemetry } from './call/telemetry.ts';
@@ -32,8 +33,9 @@ import type { Connection } from './connection/connection.ts';
 import type { ConnectionContext } from './connection/context.ts';
 import type { LogLevel } from './connection/log-gate.ts';
 import { Pool } from './connection/pool.ts';
-import { createQuestions, type Questions } from './connection/questions.ts';
+import { capabilitiesOf, type Questioned } from './connection/questions.ts';
 import { type Board, createBoard } from './connection/questions-board.ts';
+import { TASKS_EXTENSION } from './connection/tasks.ts';
 import { type KeptTasks, openKeptTasks } from './connection/tasks-kept.ts';
 import { openVerdicts, type Verdicts } from './connection/verdicts.ts';
 import type { PlugboardError } from './errors.ts';
@@ -45,7 +47,6 @@ import { FirstLists } from './host-first-lists.ts';
 import { HostInputs } from './host-inputs.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
 import { logged, reportOf, type ServerReport } from './host-report.ts';
-import { signalOf } from './lib/cancellation.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { Emitter } from './lib/emitter.ts';
 import { readVersion } from './lib/version.ts';
@@ -110,6 +111,8 @@ export class HostCore {
   readonly #pins: Pins;
   readonly #audit: AuditLog;
   readonly #habits: Habits | undefined;
+  /** What can be asked of the host and of its sessions. */
+  readonly #declared: Questioned;
   readonly #questions: Questions;
   readonly #board: Board;
   readonly #tasks: KeptTasks;
@@ -160,8 +163,11 @@ export class HostCore {
     this.session = createSession(`${this.#idPrefix}host`, options, this.#partyName);
     this.#board = createBoard(this.events, this.#idPrefix);
     this.hidden = createHiddenReport((server, message) => this.log(server, 'warning', message));
-    this.#questions = createQuestions({
-      declared: { ...options, ...options.sessions },
+    this.#declared = { ...options, ...options.sessions };
+    this.#questions = new Questions({
+      declared: this.#declared,
+      host: this.session,
+      work: () => this.work,
       board: this.#board,
       clock,
       log: (server, level, message) => this.log(server, level, message),
@@ -238,6 +244,11 @@ export class HostCore {
   /** Whether the tools of a server are known, from the cache or from itself. */
   isKnown(server: string): boolean {
     return this.catalog.listing(server) !== undefined;
+  }
+
+  /** Declared to servers when they connect: what any session of this host may be able to answer. */
+  get #capabilities(): Readonly<Record<string, unknown>> {
+    return { ...capabilitiesOf(this.#declared), extensions: { [TASKS_EXTENSION]: {} } };
   }
 
   /** Sessions of one agent use the state of servers together. */
@@ -348,7 +359,7 @@ export class HostCore {
       expand: (spec) => this.inputs.expand(spec, { ask: false }),
       brought: async (spec) => this.options.builtInList?.(spec),
       principal: (spec, entry) => this.auth.principal(spec, entry),
-      capabilities: JSON.stringify(this.#questions.capabilities),
+      capabilities: JSON.stringify(this.#capabilities),
       warn: (server, message) => this.log(server, 'warning', message),
       hidden: this.hidden,
     });
@@ -396,7 +407,7 @@ export class HostCore {
       random: Math.random,
       client: { name: client?.name ?? 'plugboard', version: client?.version ?? readVersion() },
       logLevel: options.logLevel ?? 'info',
-      capabilities: questions.capabilities,
+      capabilities: this.#capabilities,
       verdicts: this.#verdicts,
       expand: (spec) => this.inputs.expandForStart(spec),
       transport: async (spec, entry, choice) => {
@@ -406,16 +417,11 @@ export class HostCore {
       fallsBackToSse,
       restAfterMs: (entry) => (entry.lifecycle === 'keep-alive' ? undefined : REST_AFTER_MS),
       startupTimeoutMs: (entry) => limitsFor(entry, this.config.settings).startupTimeoutMs,
-      answer: (server, method, params, signal, key, connection) => {
-        const call = this.work.inFlight.whose(connection, signal);
-        const asked = call?.session ?? this.session;
-        const answer = questions.answer(server, method, params, {
-          asked,
-          call,
-          signal: untilBoth(signal, call === undefined ? undefined : signalOf(call)),
-          key,
-        });
-        return this.work.told(connection, call, answer);
+      questions,
+      pageDone: (connection, elicitationId) => {
+        const session = questions.pageDone(connection, elicitationId);
+        if (session === undefined) return;
+        this.events.emit('elicitation.complete', { server: connection.name, elicitationId, session });
       },
       sandboxState: () => this.sandboxState,
       changed: (connection) => this.#changed(connection),
@@ -497,12 +503,7 @@ export class HostCore {
       board: this.#board,
       inFlight: this.work.inFlight,
       berths: this.work.berths,
-      answer: (call, method, params) =>
-        this.#questions.answer(call.tool?.server ?? '', method, params, {
-          asked: call.session,
-          call,
-          signal: signalOf(call),
-        }),
+      answer: (call, method, params) => this.#questions.answer(call, method, params),
       needsTask: ({ server, tool }) =>
         this.catalog.listing(server)?.tools.find(({ name }) => name === tool)?.taskSupport === 'required',
       tasks: this.#tasks,
@@ -524,13 +525,4 @@ export class HostCore {
     );
     return this.#reaper;
   }
-}
-
-/** A question is over when its server takes it back, and when the call that it belongs to has ended. */
-function untilBoth(
-  question: AbortSignal | undefined,
-  call: AbortSignal | undefined,
-): AbortSignal | undefined {
-  if (question === undefined || call === undefined || question === call) return question ?? call;
-  return AbortSignal.any([question, call]);
 }

@@ -38,7 +38,7 @@ export interface HostOptions extends Questioned {
    * What sessions of this host will be able to answer, beside the host itself: servers are told once, when
    * they connect. The callbacks of the session decide; these here only say that there will be some.
    */
-  readonly sessions?: Pick<Questioned, 'elicit' | 'sample' | 'roots'> | undefined;
+  readonly sessions?: Pick<Questioned, 'elicit' | 'sample' | 'sampling' | 'roots'> | undefined;
   /**
    * Sessions are different agents: a server that keeps state has a process for each of them, and legacy
    * servers, which do not say whose call they ask about, work for one at a time. Default: one agent's.
@@ -93,6 +93,12 @@ export interface HostOptions extends Questioned {
 
 /** What `host.on` tells, by the name of the event. */
 export interface HostEvents extends CallEvents, QuestionEvents {
+  /** `{ server, elicitationId, session }`: a page that a server had asked `session` to open is done. */
+  readonly 'elicitation.complete': {
+    readonly server: string;
+    readonly elicitationId: string;
+    readonly session: string;
+  };
   /** A `ServerReport`, at every change of state. */
   readonly server: ServerReport;
   /** `{ connected, failed, cancelled }`, once, when the first start is over. */

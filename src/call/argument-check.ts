@@ -8,8 +8,8 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { nearest } from '../lib/nearest.ts';
+import { patternCost } from '../lib/pattern-cost.ts';
 import { clean } from '../policy/clean.ts';
-import { patternCost } from './pattern-cost.ts';
 
 /** Compiling grows with the schema; above these the server's own check has to do. */
 const MAX_SCHEMA_NODES = 1_500;

@@ -47,12 +47,10 @@ export async function askPerson(
     });
   }
   const asked: ApprovalRequest = { ...request, session: session.id };
-  const answer = await board.ask(
-    { kind: 'approval', ...asked },
-    (id) => put(signal === undefined ? asked : { ...asked, signal }, id),
-    String,
-    signal,
-  );
+  const question = board.put({ kind: 'approval', ...asked }, signal);
+  const given = async (): Promise<ApprovalAnswer> =>
+    put(signal === undefined ? asked : { ...asked, signal }, question.id);
+  const answer = await question.answered(given(), String);
   answered?.(answer);
   switch (answer) {
     case 'allow':

@@ -34,15 +34,15 @@ export class InFlight {
   }
 
   /**
-   * What a question belongs to. In the modern era it comes inside the call, with its signal; a legacy server
-   * does not say. Then it is taken for what was begun last, but only while all work is of one session: what
-   * one client has to say never answers another's call (A7).
+   * What a question belongs to. In the modern era it comes with the answer to a request, and `owner` or its signal
+   * names the work; a legacy server does not say. Then it is taken for the work that was begun last, but only while all
+   * work is of one session: one client never answers a question about another's call (A7).
    */
-  whose(connection: Connection, signal: AbortSignal | undefined): Asking | undefined {
+  whose(connection: Connection, signal: AbortSignal | undefined, owner?: object): Asking | undefined {
     let last: Asking | undefined;
     let mixed = false;
     for (const work of this.#hands.get(connection)?.works ?? []) {
-      if (signal !== undefined && signalOf(work) === signal) return work;
+      if (work === owner || (signal !== undefined && signalOf(work) === signal)) return work;
       mixed ||= last !== undefined && last.session !== work.session;
       last = work;
     }

@@ -85,6 +85,7 @@ function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
   return connection.request('tools/call', params, {
     signal: call.signal,
     cancellation: call.cancellation,
+    owner: call,
     idleMs: call.timeoutMs ?? limitFor('toolTimeoutMs', entry, settings),
     totalMs: limitFor('maxTotalMs', entry, settings),
     headers: mirrored ? paramHeaders(tool, call.arguments) : undefined,

@@ -92,6 +92,7 @@ export function createSession(id: string, options: SessionOptions, partyName?: s
     elicit: options.elicit,
     elicitation: options.elicitation,
     sample: options.sample,
+    sampling: options.sampling,
     roots: options.roots,
   };
 }

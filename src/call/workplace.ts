@@ -6,7 +6,6 @@ import type { ListEvent } from '../connection/live.ts';
 import type { Root } from '../connection/questions.ts';
 import { signalOf } from '../lib/cancellation.ts';
 import { Emitter } from '../lib/emitter.ts';
-import { isRecord } from '../lib/json-rpc.ts';
 import { Berths } from './berths.ts';
 import { type Asking, InFlight } from './in-flight.ts';
 import type { Session } from './session.ts';
@@ -39,17 +38,8 @@ export class Workplace {
   }
 
   /** Records the roots we sent, so that sessions with other roots avoid this process. */
-  async told(
-    connection: Connection,
-    work: Asking | undefined,
-    answering: Promise<unknown>,
-  ): Promise<unknown> {
-    const answer = await answering;
-    const roots = isRecord(answer) ? answer['roots'] : undefined;
-    // `questions.ts` made the list.
-    if (work !== undefined && Array.isArray(roots) && roots.length > 0)
-      this.berths.bind(connection, work.session, roots as readonly Root[]);
-    return answer;
+  told(connection: Connection, session: Session | undefined, roots: readonly Root[]): void {
+    if (session !== undefined && roots.length > 0) this.berths.bind(connection, session, roots);
   }
 
   /** Has something other than a call done for a session, in the process that works for it. */

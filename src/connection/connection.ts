@@ -43,6 +43,7 @@ export class Connection {
   readonly #notices: LogGate;
   readonly #departures = new Departures();
   readonly #lister: PatientLister;
+  readonly #answer: AnswerQuestion;
   #state: ConnectionState;
   #live: Live | undefined;
   #starting: Start | undefined;
@@ -59,6 +60,7 @@ export class Connection {
     this.#log = new LogGate(context.clock, (message) => context.log(this, message));
     this.#notices = new LogGate(context.clock, (message) => context.log(this, message));
     this.#lister = new PatientLister(context);
+    this.#answer = context.questions.of(this);
   }
 
   get name(): string {
@@ -278,6 +280,7 @@ export class Connection {
       relist: (whose) => this.#relist(whose),
       listChanged: (kind) => context.listChanged(this, kind),
       resourceUpdated: (uri) => context.resourceUpdated(this, uri),
+      pageDone: (elicitationId) => context.pageDone(this, elicitationId),
       log: (level, data) => this.#log.pass(level, data),
       warn: (message) => this.#notices.pass('warning', message),
     });
@@ -299,9 +302,6 @@ export class Connection {
       throw error;
     }
   }
-
-  readonly #answer: AnswerQuestion = (method, params, signal, key) =>
-    this.#context.answer(this.name, method, params, signal, key, this);
 
   // Ending, and coming back.
 

@@ -9,7 +9,7 @@ import type { Implementation } from './eras.ts';
 import type { ListEvent } from './live.ts';
 import type { LogLevel, LogMessage } from './log-gate.ts';
 import type { TransportChoice } from './open.ts';
-import type { Params } from './peer.ts';
+import type { AnswerQuestion } from './rounds.ts';
 import type { Verdicts } from './verdicts.ts';
 
 export interface ConnectionContext {
@@ -27,15 +27,10 @@ export interface ConnectionContext {
   readonly startupTimeoutMs: (entry: ServerEntry) => number;
   /** After how long without work a server is ended until it is needed; undefined: never. */
   readonly restAfterMs: (entry: ServerEntry) => number | undefined;
-  /** Answers what a server asks: elicitation, sampling, roots. */
-  readonly answer: (
-    server: string,
-    method: string,
-    params: Params,
-    signal: AbortSignal | undefined,
-    key: string | undefined,
-    connection: Connection,
-  ) => Promise<unknown>;
+  /** Answers what a process asks: elicitation, sampling, roots. */
+  readonly questions: { of(connection: Connection): AnswerQuestion };
+  /** The server reports that a page which it had asked to open is done. */
+  readonly pageDone: (connection: Connection, elicitationId: string) => void;
   readonly sandboxState: () => unknown;
   readonly changed: (connection: Connection) => void;
   readonly listChanged: (connection: Connection, kind: ListEvent) => void;

@@ -28,6 +28,8 @@ export interface LiveHooks {
   readonly relist: (live: Live) => Promise<ListResult>;
   readonly listChanged: (kind: ListEvent) => void;
   readonly resourceUpdated: (uri: string) => void;
+  /** A page that the server had asked to open is done. */
+  readonly pageDone: (elicitationId: string) => void;
   /** What the server says. */
   readonly log: (level: string, data: unknown) => void;
   /** What we say about it. */
@@ -122,6 +124,9 @@ export class Live {
         break;
       case 'notifications/resources/updated':
         if (typeof params['uri'] === 'string') this.#hooks.resourceUpdated(params['uri']);
+        break;
+      case 'notifications/elicitation/complete':
+        if (typeof params['elicitationId'] === 'string') this.#hooks.pageDone(params['elicitationId']);
         break;
       case 'notifications/message':
         this.#hooks.log(typeof params['level'] === 'string' ? params['level'] : 'info', params['data']);

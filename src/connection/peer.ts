@@ -38,6 +38,8 @@ export interface RequestOptions extends Cancellable {
   readonly totalMs?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The work that the request is part of: questions that come with its answer belong to it. */
+  readonly owner?: object | undefined;
 }
 
 export type Params = Readonly<Record<string, unknown>>;

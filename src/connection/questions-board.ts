@@ -1,4 +1,4 @@
-/** Every question to a person or a model, from the moment it is put until it is answered: told once, ended once. */
+/** Every question to a person or a model, from the moment it is put until it is answered: reported once, ended once. */
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Emitter } from '../lib/emitter.ts';
@@ -16,60 +16,61 @@ export interface Question {
 }
 
 export interface QuestionEvents {
-  /** `{ id, kind, server, session, … }`: somebody is asked; `kind` is `approval`, `elicitation` or `sampling`. */
+  /** `{ id, kind, server, session, … }`: a question was put; `kind` is `approval`, `elicitation` or `sampling`. */
   readonly question: { readonly id: QuestionId } & Question;
-  /** `{ id, kind, answer }`: what was said; `cancelled` when nobody waits for it any more, `failed` when asking threw. */
+  /** `{ id, kind, answer }`: what was answered; `cancelled` when the answer is not needed, `failed` when asking threw. */
   readonly answer: { readonly id: QuestionId; readonly kind: Question['kind']; readonly answer: string };
 }
 
-export interface Board {
+/** A question that was put: its answer is awaited here, and given nowhere else. */
+export interface PutQuestion {
+  readonly id: QuestionId;
   /**
-   * Puts a question and waits for its answer, or until `signal` says that nobody needs it any more.
-   * Rejects with a PlugboardError only.
+   * Waits for the answer, or until the question's signal aborts. Rejects with a PlugboardError only.
+   * `inAWord`: the answer for the event `answer`.
    */
-  ask<T>(
-    question: Question,
-    put: (id: QuestionId) => T | Promise<T>,
-    inAWord: (answer: T) => string,
-    signal?: AbortSignal,
-  ): Promise<T>;
+  answered<T>(asked: Promise<T>, inAWord: (answer: T) => string): Promise<T>;
+}
+
+export interface Board {
+  /** Reports a question; throws if `signal` is aborted already. */
+  put(question: Question, signal?: AbortSignal): PutQuestion;
 }
 
 export function createBoard(events: Pick<Emitter<QuestionEvents>, 'emit'>, idPrefix = ''): Board {
   let asked = 0;
   return {
-    async ask(question, put, inAWord, signal) {
+    put(question, signal) {
       asked += 1;
       const id = `${idPrefix}q${asked}`;
       const { kind, server } = question;
       const end = (answer: string): void => events.emit('answer', { id, kind, answer });
       if (signal?.aborted) throw withdrawn(kind, server, signal);
       events.emit('question', { id, ...question });
-      try {
-        const answer = await untilAborted(
-          () => put(id),
-          signal,
-          () => withdrawn(kind, server, signal),
-        );
-        end(inAWord(answer));
-        return answer;
-      } catch (thrown) {
-        const error = asPlugboardError(thrown);
-        end(error.code === 'CANCELLED' ? 'cancelled' : 'failed');
-        throw error;
-      }
+      return {
+        id,
+        async answered(work, inAWord) {
+          try {
+            const answer = await untilAborted(work, signal, () => withdrawn(kind, server, signal));
+            end(inAWord(answer));
+            return answer;
+          } catch (thrown) {
+            const error = asPlugboardError(thrown);
+            end(error.code === 'CANCELLED' ? 'cancelled' : 'failed');
+            throw error;
+          }
+        },
+      };
     },
   };
 }
 
-/** The callback is not ours and may never answer: whoever gave up must not wait for it. */
+/** The callback is foreign code and may never answer: a caller that gave up must not wait for it. */
 function untilAborted<T>(
-  put: () => T | Promise<T>,
+  work: Promise<T>,
   signal: AbortSignal | undefined,
   reason: () => PlugboardError,
 ): Promise<T> {
-  // A callback may throw at once; that is an answer like any other.
-  const work = Promise.resolve().then(put);
   if (signal === undefined) return work;
   return new Promise<T>((resolve, reject) => {
     const onAbort = (): void => reject(reason());

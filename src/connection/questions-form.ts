@@ -7,12 +7,16 @@
 
 import { isSecretName } from '../config/secret-shapes.ts';
 import { isRecord } from '../lib/json-rpc.ts';
+import { patternCost } from '../lib/pattern-cost.ts';
 import { clean } from '../policy/clean.ts';
 
 const MAX_FIELDS = 64;
 const MAX_OPTIONS = 512;
 const MAX_LABEL_CHARS = 500;
 const MAX_DESCRIPTION_CHARS = 2_000;
+const MAX_PATTERN_CHARS = 512;
+/** Steps of matching one pattern, a few hundredths of a second; a text that could take more is left to the server. */
+const MAX_PATTERN_STEPS = 1_000_000;
 /** The longest text that an answer may hold, whatever the server allows. */
 const MAX_TEXT_CHARS = 100_000;
 
@@ -58,6 +62,9 @@ export function readForm(schema: unknown): Form | { readonly refused: string } {
   }
   return {
     schema: {
+      ...(typeof schema['$schema'] === 'string' && clean(schema['$schema']) === schema['$schema']
+        ? { $schema: schema['$schema'] }
+        : {}),
       type: 'object',
       properties: Object.fromEntries(fields.map(({ name, shown }) => [name, shown])),
       required: fields.filter((field) => field.required).map(({ name }) => name),
@@ -164,6 +171,7 @@ function text(raw: JsonObject): Kind {
   const max = Math.min(count(raw['maxLength']) ?? MAX_TEXT_CHARS, MAX_TEXT_CHARS);
   const format = typeof raw['format'] === 'string' ? raw['format'] : undefined;
   const rule = format === undefined ? undefined : FORMATS[format];
+  const pattern = readPattern(raw['pattern']);
   return {
     check(value) {
       if (typeof value !== 'string') return 'must be a text';
@@ -171,15 +179,45 @@ function text(raw: JsonObject): Kind {
       const length = [...value.slice(0, 2 * max + 1)].length;
       if (length < min) return `must have at least ${min} characters`;
       if (length > max) return `must have at most ${max} characters`;
-      return rule === undefined || rule.matches(value) ? undefined : `must be ${rule.words}`;
+      if (rule !== undefined && !rule.matches(value)) return `must be ${rule.words}`;
+      return pattern?.check(value);
     },
     shown: {
       type: 'string',
       ...(min > 0 ? { minLength: min } : {}),
       ...(raw['maxLength'] === undefined ? {} : { maxLength: max }),
       ...(rule === undefined ? {} : { format }),
+      ...(pattern === undefined ? {} : { pattern: pattern.source }),
     },
   };
+}
+
+/** A pattern as JSON Schema has it. One that cannot be shown as it is, or is not a pattern, is left out. */
+function readPattern(source: unknown): { readonly source: string; readonly check: Check } | undefined {
+  if (typeof source !== 'string' || source.length > MAX_PATTERN_CHARS || clean(source) !== source)
+    return undefined;
+  const pattern = compiled(source);
+  if (pattern === undefined) return undefined;
+  // The server checks as well: a match that could take long is its own affair.
+  const cost = patternCost(source);
+  return {
+    source,
+    check: (value) =>
+      typeof value !== 'string' ||
+      cost === undefined ||
+      cost.steps(value.length) > MAX_PATTERN_STEPS ||
+      pattern.test(value)
+        ? undefined
+        : `must match ${source}`,
+  };
+}
+
+function compiled(source: string): RegExp | undefined {
+  try {
+    return new RegExp(source, 'u');
+  } catch {
+    return undefined;
+  }
 }
 
 function number(raw: JsonObject, type: 'number' | 'integer'): Kind {

@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import { isRecord, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
 import { cleanRecord } from '../policy/clean-value.ts';
 import type { Params } from './peer.ts';
+import type { Questioned } from './questions.ts';
 
 /** The longest completion that a server can get; it may ask for less. */
 export const MAX_SAMPLE_TOKENS = 8_192;
@@ -59,15 +60,13 @@ export function createSampleLimits(clock: Clock): SampleLimits {
 }
 
 /** The request as the model's owner gets it: read, and within the ceiling. */
-export function readSampleParams(params: Params): Params {
+export function readSampleParams(params: Params, can: Questioned['sampling']): Params {
   const { messages, maxTokens } = params;
   if (!Array.isArray(messages) || messages.length > MAX_MESSAGES) {
     throw invalid(`messages have to be a list of at most ${MAX_MESSAGES}`);
   }
-  if (params['tools'] !== undefined || params['toolChoice'] !== undefined) {
-    throw invalid('this client did not say that completions may use tools');
-  }
-  for (const message of messages) checkMessage(message);
+  if (can?.tools !== true && usesTools(params)) throw noToolUse();
+  for (const message of messages) checkMessage(message, can?.tools === true);
   for (const [name, { is, words }] of Object.entries(MEMBERS)) {
     const member = params[name];
     if (member !== undefined && member !== null && !is(member)) throw invalid(`${name} has to be ${words}`);
@@ -89,6 +88,8 @@ const MEMBERS: Readonly<
 > = {
   systemPrompt: { is: isText, words: 'a text' },
   includeContext: { is: isText, words: 'a text' },
+  tools: { is: isTools, words: 'a list of tools with names and schemas' },
+  toolChoice: { is: isToolChoice, words: 'an object with a mode' },
   temperature: { is: isNumber, words: 'a number' },
   maxTokens: { is: isNumber, words: 'a number' },
   stopSequences: { is: isTexts, words: 'a list of texts' },
@@ -107,13 +108,34 @@ function isPreferences(value: unknown): boolean {
   );
 }
 
-function checkMessage(message: unknown): void {
+/** Whether a request is for a model that may use tools, which a client has to have declared. */
+export function usesTools({ tools, toolChoice }: Params): boolean {
+  return (tools ?? undefined) !== undefined || (toolChoice ?? undefined) !== undefined;
+}
+
+export function noToolUse(): PlugboardError {
+  return invalid('this client did not declare sampling.tools');
+}
+
+function isTools(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.every((tool) => isRecord(tool) && isText(tool['name']) && isRecord(tool['inputSchema']))
+  );
+}
+
+function isToolChoice(value: unknown): boolean {
+  return isRecord(value) && isOptional(value['mode'], isText);
+}
+
+function checkMessage(message: unknown, withTools: boolean): void {
   if (!isRecord(message)) throw invalid('a message has to be an object');
   const { role, content } = message;
   if (role !== 'user' && role !== 'assistant')
     throw invalid('the role of a message has to be user or assistant');
   const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
-  if (!blocks.every(isBlock)) throw invalid('the content of a message has to be text, an image or audio');
+  if (blocks.every((block) => isBlock(block) || (withTools && isToolBlock(block)))) return;
+  throw invalid('the content of a message has to be text, an image or audio');
 }
 
 function isBlock(block: unknown): boolean {
@@ -121,6 +143,14 @@ function isBlock(block: unknown): boolean {
   const { type, text, data, mimeType, annotations, _meta } = block;
   const isKnown = type === 'text' ? isText(text) : isMedia(type) && isText(data) && isText(mimeType);
   return isKnown && isOptional(annotations, isRecord) && isOptional(_meta, isRecord);
+}
+
+/** A model's use of a tool of the server's, or the result of one. */
+function isToolBlock(block: unknown): boolean {
+  if (!isRecord(block)) return false;
+  const { type, id, name, input, toolUseId, content } = block;
+  if (type === 'tool_use') return isText(id) && isText(name) && isRecord(input);
+  return type === 'tool_result' && isText(toolUseId) && isOptional(content, Array.isArray);
 }
 
 function isMedia(type: unknown): boolean {

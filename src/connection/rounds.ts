@@ -16,6 +16,8 @@ export type AnswerQuestion = (
   signal?: AbortSignal,
   /** What the server calls its question, where it has a name. */
   key?: string,
+  /** `RequestOptions.owner` of the request that was answered with this question. */
+  owner?: object,
 ) => Promise<unknown>;
 
 export function requestWithRounds(
@@ -55,7 +57,7 @@ async function goOn(peer: Peer, asking: Asking): Promise<unknown> {
         `the server asked for more input ${MAX_ROUNDS} times in one request`,
       );
     }
-    const inputResponses = await answerAll(result['inputRequests'], answer, signalOf(options));
+    const inputResponses = await answerAll(result['inputRequests'], answer, options);
     const { requestState } = result;
     const askedAt = peer.now();
     result = await peer.request(
@@ -80,13 +82,14 @@ function isInputRequired(result: unknown): result is Record<string, unknown> {
 async function answerAll(
   requests: unknown,
   answer: AnswerQuestion,
-  signal: AbortSignal | undefined,
+  options: RequestOptions,
 ): Promise<Record<string, unknown> | undefined> {
   if (!isRecord(requests)) return undefined;
   const keys = Object.keys(requests);
   if (keys.length > MAX_QUESTIONS_PER_ROUND) {
     throw new PlugboardError('LIMIT_EXCEEDED', `the server asked ${keys.length} questions at once`);
   }
+  const signal = signalOf(options);
   const answers = await Promise.all(
     keys.map(async (key): Promise<[string, unknown]> => {
       const request = requests[key];
@@ -96,10 +99,8 @@ async function answerAll(
           `the server's question ${JSON.stringify(key)} has no method`,
         );
       }
-      return [
-        key,
-        await answer(request['method'], isRecord(request['params']) ? request['params'] : {}, signal, key),
-      ];
+      const params = isRecord(request['params']) ? request['params'] : {};
+      return [key, await answer(request['method'], params, signal, key, options.owner)];
     }),
   );
   return Object.fromEntries(answers);

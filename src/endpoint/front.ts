@@ -80,7 +80,7 @@ export class Front {
   readonly #running = new Map<RequestId, Work>();
   /** Those of the running that have not begun, each with what lets it. */
   readonly #waiting: (() => void)[] = [];
-  readonly #outbound = new Outbound();
+  readonly #outbound: Outbound;
   readonly #subscriptions: Subscriptions;
   readonly #told = new Set<ListKind>();
   #legacy: Asker | undefined;
@@ -90,6 +90,7 @@ export class Front {
   constructor(backend: Backend, options: FrontOptions) {
     this.#backend = backend;
     this.#options = options;
+    this.#outbound = new Outbound(options.broadcast);
     this.#attendant = backend.attend(this);
     this.#subscriptions = new Subscriptions(this.#attendant, (message) => options.broadcast(message));
   }
@@ -304,7 +305,7 @@ export class Front {
       const request = { row, client, method, params };
       if (asker.era === 'modern' && row.rounds === true)
         return await this.#inRounds(id, request, asker, exchange);
-      work = new Work(id, asker, exchange, this.#legacyAsk(exchange), toolOf(method, params));
+      work = new Work(id, asker, exchange, this.#outbound.on(exchange), toolOf(method, params));
       this.#running.set(id, work);
       const result = await this.#long(request, work);
       return work.isCancelled
@@ -402,17 +403,6 @@ export class Front {
     } finally {
       this.#done(work.id, work);
     }
-  }
-
-  /** A legacy client is asked by a request of ours, on the stream of its own request where there is one. */
-  #legacyAsk(exchange: Exchange): Ask {
-    return (method, params, signal) =>
-      this.#outbound.request(
-        method,
-        params,
-        signal,
-        (message) => exchange.send(message) || this.#options.broadcast(message),
-      );
   }
 
   #lastWork(): Work | undefined {

@@ -3,6 +3,7 @@
 import { PlugboardError } from '../errors.ts';
 import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { Params } from './eras.ts';
+import type { Ask, Exchange } from './work.ts';
 
 /** Questions that may wait for one person at the same time. */
 const MAX_OPEN = 64;
@@ -22,13 +23,26 @@ export class Outbound {
   /** Why nobody can be asked any more. */
   #over: PlugboardError | undefined;
 
-  /** `send` says whether anybody will get the message. */
-  request(
+  readonly #broadcast: (message: JsonRpcMessage) => boolean;
+
+  /** `broadcast`: sends a message that belongs to no request of the client; false when it cannot be sent. */
+  constructor(broadcast: (message: JsonRpcMessage) => boolean) {
+    this.#broadcast = broadcast;
+  }
+
+  /** Asks on the stream of the client's own request where there is one. */
+  on(exchange: Exchange | undefined): Ask {
+    return (method, params, signal) => this.#request(method, params, signal, exchange);
+  }
+
+  #request(
     method: string,
     params: Params,
     signal: AbortSignal | undefined,
-    send: (message: JsonRpcMessage) => boolean,
+    exchange: Exchange | undefined,
   ): Promise<unknown> {
+    const send = (message: JsonRpcMessage): boolean =>
+      exchange?.send(message) === true || this.#broadcast(message);
     return new Promise((resolve, reject) => {
       if (this.#over !== undefined) return reject(this.#over);
       if (signal?.aborted) return reject(givenUp(method));

@@ -10,6 +10,7 @@ import { asPlugboardError } from '../errors.ts';
 import { createHost, type Host } from '../host.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { describeConnecting } from '../serve/connect-lines.ts';
+import { SERVED_SESSIONS } from '../serve/served-sessions.ts';
 import { adoptOldToken, OLD_TOKEN_NOTE } from '../serve/token-file.ts';
 import { workspaceEntries } from '../workspace/entry.ts';
 import { onFreePort } from './free-port.ts';
@@ -33,7 +34,7 @@ async function start(): Promise<void> {
     cwd: folder,
     home: join(temporary, 'home'),
     // Servers are told once that they may ask; who answers is the client behind each session.
-    sessions: { elicit: () => ({ action: 'decline' }), sample: () => undefined, roots: [] },
+    sessions: SERVED_SESSIONS,
     builtIn: workspaceEntries,
   });
   const stopping = new AbortController();

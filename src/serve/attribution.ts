@@ -8,16 +8,13 @@
  */
 
 import type { ApprovalRequest } from '../call/session.ts';
-import type { ElicitRequest } from '../connection/questions.ts';
+import { type ElicitRequest, RESERVED_META } from '../connection/questions.ts';
 import type { Params } from '../endpoint/eras.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
 
 /** First line of our own approvals. The first line of a server's question begins with the server's name. */
 export const APPROVAL_LINE = 'Plugboard asks for your approval.';
-
-/** Reserved in `_meta`: keys with this prefix are ours, and are removed from messages of servers. */
-export const RESERVED_META = 'plugboard/';
 
 const MAX_NAME_CHARS = 64;
 /** A longer text is quoted below the warnings, so that a client that shortens messages shows these. */

@@ -5,14 +5,15 @@ import { howToAllow } from '../call/ask-person.ts';
 import type { ApprovalAnswer, ApprovalRequest, Approve, SessionOptions } from '../call/session.ts';
 import type { ElicitAnswer, ElicitRequest, Root, SampleRequest } from '../connection/questions.ts';
 import type { QuestionId } from '../connection/questions-board.ts';
+import { noToolUse, usesTools } from '../connection/questions-sample.ts';
 import { canElicit, FIRST_MODE_VERSION } from '../endpoint/elicitation.ts';
-import type { Params } from '../endpoint/eras.ts';
+import type { Asker, Params } from '../endpoint/eras.ts';
 import { missingCapability } from '../endpoint/rpc-failure.ts';
 import type { Work } from '../endpoint/work.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
-import { askBoth, askInTurn } from './ask-both.ts';
+import { type Asked, askBoth, askInTurn } from './ask-both.ts';
 import { approvalMessage, approvalMeta, elicitMessage, sampleParams, serverMeta } from './attribution.ts';
 
 /** Where a question goes whose client cannot ask its own user: a person who looks at the page. */
@@ -42,6 +43,8 @@ export function questionsOf(client: QuestionedClient): SessionOptions {
       : { approve: (request: ApprovalRequest, id: QuestionId) => approve(client, request, id) }),
     elicit: (request, id) => elicit(client, request, id),
     sample: (request, id) => sample(client, request, id),
+    // Whether the client has them is decided by the request that is asked about.
+    sampling: { tools: true, context: true },
     roots: () => roots(client),
   };
 }
@@ -51,28 +54,22 @@ async function elicit(
   request: ElicitRequest,
   id: QuestionId,
 ): Promise<ElicitAnswer> {
-  const { server, mode, schema, url, signal, key } = request;
+  const { server, mode, signal, key } = request;
   const work = client.workFor(server, signal);
-  if (work === undefined) return { action: 'decline' };
+  // No person was asked, so none declined.
+  if (work === undefined) return { action: 'cancel' };
   if (!canElicit(work.asker, mode)) {
     if (client.desk !== undefined) return client.desk.elicit(request, id);
-    // A legacy server gets an answer it can go on with; modern clients have to be told what they lack.
+    // A legacy server gets an answer it can go on with; the error of a modern client names what it lacks.
     if (work.asker.era === 'modern') work.fail(missingCapability('elicitation'));
-    return { action: 'decline' };
+    return { action: 'cancel' };
   }
-  const named = work.asker.version >= FIRST_MODE_VERSION ? { mode } : {};
-  const message = client.isHost === true ? request.message : elicitMessage(request);
-  const params: Params = {
-    ...named,
-    message,
-    ...(mode === 'form' ? { requestedSchema: schema } : { url, elicitationId: randomUUID() }),
-    _meta: serverMeta(server),
-  };
+  const params = elicitParams(client, request, work.asker);
   const ask = async (until: AbortSignal | undefined): Promise<ElicitAnswer> =>
     asElicitAnswer(await work.ask('elicitation/create', params, until, key));
   const { desk, clock } = client;
   if (desk === undefined) return ask(signal);
-  return askWithPage(work)({
+  return askWithPage(work, {
     client: ask,
     page: async (until) => desk.elicit({ ...request, signal: until }, id),
     isAccepted: ({ action }) => action === 'accept',
@@ -81,9 +78,23 @@ async function elicit(
   });
 }
 
+/** The request as the revision of its client has it. */
+function elicitParams(client: QuestionedClient, request: ElicitRequest, asker: Asker): Params {
+  const { server, mode, schema, url, elicitationId, _meta } = request;
+  const page =
+    // The modern era has no ids of pages; 2025-11-25 requires one.
+    asker.era === 'modern' ? { url } : { url, elicitationId: elicitationId ?? randomUUID() };
+  return {
+    ...(asker.version >= FIRST_MODE_VERSION ? { mode } : {}),
+    message: client.isHost === true ? request.message : elicitMessage(request),
+    ...(mode === 'form' ? { requestedSchema: schema } : page),
+    _meta: { ..._meta, ...serverMeta(server) },
+  };
+}
+
 /** A modern client is asked in the answer to its own request, which cannot be taken back. */
-function askWithPage({ asker }: Work): typeof askBoth {
-  return asker.era === 'legacy' ? askBoth : askInTurn;
+function askWithPage<T>({ asker }: Work, asked: Asked<T>): Promise<T> {
+  return asker.era === 'legacy' ? askBoth(asked) : askInTurn(asked);
 }
 
 async function sample(client: QuestionedClient, request: SampleRequest, id: QuestionId): Promise<unknown> {
@@ -97,6 +108,7 @@ async function sample(client: QuestionedClient, request: SampleRequest, id: Ques
       detail: { rpcCode: RPC_METHOD_NOT_FOUND },
     });
   }
+  if (usesTools(params) && !isRecord(work.asker.capabilities['sampling']['tools'])) throw noToolUse();
   const named = client.isHost === true ? params : sampleParams(server, params);
   return work.ask('sampling/createMessage', named, signal, key);
 }
@@ -140,7 +152,7 @@ async function approve(
   const ask = (until: AbortSignal | undefined): Promise<ApprovalAnswer> => approveBy(work, request, until);
   const { desk, clock } = client;
   if (desk === undefined) return ask(signal);
-  return askWithPage(work)({
+  return askWithPage(work, {
     client: ask,
     page: async (until) => desk.approve({ ...request, signal: until }, id),
     isAccepted: (answer) => answer !== 'deny' && answer !== 'cancel',
@@ -177,7 +189,9 @@ async function approveBy(
 }
 
 function asElicitAnswer(answer: unknown): ElicitAnswer {
-  const { action, content }: Params = isRecord(answer) ? answer : {};
-  if (action === 'accept') return { action, ...(isRecord(content) ? { content } : {}) };
-  return { action: action === 'cancel' ? 'cancel' : 'decline' };
+  const { action, content, _meta }: Params = isRecord(answer) ? answer : {};
+  const meta = isRecord(_meta) ? { _meta } : {};
+  if (action === 'accept') return { action, ...(isRecord(content) ? { content } : {}), ...meta };
+  // An answer that is none of the three is not a person's no.
+  return { action: action === 'decline' ? 'decline' : 'cancel', ...meta };
 }

@@ -3,7 +3,8 @@
 import type { HostOptions } from '../host-options.ts';
 
 export const SERVED_SESSIONS: NonNullable<HostOptions['sessions']> = {
-  elicit: () => ({ action: 'decline' }),
+  elicit: () => ({ action: 'cancel' }),
   sample: () => undefined,
+  sampling: { tools: true, context: true },
   roots: [],
 };

@@ -6,11 +6,11 @@ import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
 import { type ParamHeader, readParamHeaders } from '../catalog/param-headers.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { META } from '../connection/eras.ts';
+import { RESERVED_META } from '../connection/questions.ts';
 import type { Params } from '../endpoint/eras.ts';
 import { invalidParams } from '../endpoint/rpc-failure.ts';
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
-import { RESERVED_META } from './attribution.ts';
 import { errorText, failureOf } from './failure.ts';
 
 /** The first versions whose clients know these blocks; older ones fail on the whole result. */

@@ -256,10 +256,11 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
   it.each<[unknown, ElicitAnswer]>([
     [{ action: 'decline', content: { name: 'x' } }, { action: 'decline' }],
     [{ action: 'cancel' }, { action: 'cancel' }],
-    [{ action: 'accept', content: { name: 7 } }, { action: 'decline' }],
-    [{ action: 'accept' }, { action: 'decline' }],
-    [{ action: 'maybe' }, { action: 'decline' }],
-    [undefined, { action: 'decline' }],
+    // Only a person can decline.
+    [{ action: 'accept', content: { name: 7 } }, { action: 'cancel' }],
+    [{ action: 'accept' }, { action: 'cancel' }],
+    [{ action: 'maybe' }, { action: 'cancel' }],
+    [undefined, { action: 'cancel' }],
   ])('the answer %j goes out as %j', async (given, sent) => {
     const made = await asking(era, form, { elicit: () => given as ElicitAnswer });
     expect(await answerOf(made)).toBe(JSON.stringify(sent));
@@ -274,7 +275,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
         server: 's',
         level: 'error',
         message:
-          'elicit() gave an answer that does not fit the form (name is required; age must be a whole number): it was declined',
+          'the answer to a form does not fit it (name is required; age must be a whole number): the form was cancelled',
       },
     ]);
     await made.host.close();
@@ -447,7 +448,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
     );
     expect(made.told('question').map((question) => question.session)).toEqual(['s1', 's1']);
     const mute = made.host.session({ approve: () => 'allow' });
-    expect((await mute.call('mcp__s__ask')).content[0]).toEqual(text(JSON.stringify({ action: 'decline' })));
+    expect((await mute.call('mcp__s__ask')).content[0]).toEqual(text(JSON.stringify({ action: 'cancel' })));
     await made.host.close();
   });
 });

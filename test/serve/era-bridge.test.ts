@@ -185,7 +185,7 @@ describe('SRV-1: the era bridge', () => {
       cancel: 'upstream cancelled',
       elicitation:
         clientVersion < '2025-06-18'
-          ? '{"action":"decline"}'
+          ? '{"action":"cancel"}'
           : '{"action":"accept","content":{"name":"Ada"}}',
       sampling: '{"type":"text","text":"hi there"}',
       roots: '[{"uri":"file:///work"}]',

@@ -1,0 +1,269 @@
+/**
+ * Answers what servers ask: finds the session whose work a question is about, reads the question, and puts it to that
+ * session's callback. The way from a server to a client is listed in ARCHITECTURE.md.
+ *
+ * An answer that does not fit never reaches the server: the reason is logged, and the answer is `cancel`. Only a person
+ * can decline.
+ */
+
+import type { Connection } from '../connection/connection.ts';
+import { methodNotFound, type Params } from '../connection/peer.ts';
+import {
+  type Asked,
+  canElicit,
+  type ElicitAnswer,
+  type ElicitRequest,
+  passedMeta,
+  type Questioned,
+  rootsOf,
+} from '../connection/questions.ts';
+import type { Board } from '../connection/questions-board.ts';
+import { readForm } from '../connection/questions-form.ts';
+import {
+  createSampleLimits,
+  faultOfSample,
+  readSampleParams,
+  type SampleCount,
+  type SampleLimits,
+} from '../connection/questions-sample.ts';
+import { readUrl } from '../connection/questions-url.ts';
+import type { AnswerQuestion } from '../connection/rounds.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { signalOf } from '../lib/cancellation.ts';
+import type { Clock } from '../lib/clock.ts';
+import { isRecord, RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
+import { clean } from '../policy/clean.ts';
+import type { HiddenReport } from '../policy/hidden-report.ts';
+import type { Call } from './call.ts';
+import { OpenPages } from './open-pages.ts';
+import type { Session } from './session.ts';
+import type { Workplace } from './workplace.ts';
+
+const MAX_MESSAGE_CHARS = 8_192;
+const MAX_ID_CHARS = 512;
+const ASKS_FOR_SECRET =
+  'It asks for something like a password or a key. Servers must not ask for that in a form: whatever is typed goes to them as it is.';
+const KEY = /^[\w.:/-]{1,128}$/;
+const CANCELLED: ElicitAnswer = { action: 'cancel' };
+
+export interface QuestionsOptions {
+  /** What is declared to servers: what the host itself can answer, and what its sessions will be able to. */
+  readonly declared: Questioned;
+  /** Who is asked about work that belongs to no session. */
+  readonly host: Session;
+  readonly work: () => Workplace;
+  readonly board: Board;
+  readonly clock: Clock;
+  readonly log: (server: string, level: 'warning' | 'error', message: string) => void;
+  readonly hidden: HiddenReport;
+  readonly openUrl: ((url: string) => void | Promise<void>) | undefined;
+}
+
+/** One question of a server, and who is asked. */
+interface Put {
+  readonly server: string;
+  readonly connection: Connection | undefined;
+  readonly params: Params;
+  readonly asked: Asked;
+  /** The call that the question belongs to, where that is known. */
+  readonly call?: SampleCount | undefined;
+  readonly signal: AbortSignal | undefined;
+  /** What the server calls its question. */
+  readonly key?: string | undefined;
+}
+
+export class Questions {
+  readonly #options: QuestionsOptions;
+  readonly #limits: SampleLimits;
+  readonly #pages = new OpenPages();
+
+  constructor(options: QuestionsOptions) {
+    this.#options = options;
+    this.#limits = createSampleLimits(options.clock);
+  }
+
+  /** Answers the questions of one process. */
+  of(connection: Connection): AnswerQuestion {
+    return (method, params, signal, key, work) => {
+      const call = this.#options.work().inFlight.whose(connection, signal, work);
+      if (method === 'roots/list') return this.#roots(connection, call?.session);
+      const until = untilBoth(signal, call === undefined ? undefined : signalOf(call));
+      const asked = call?.session ?? this.#options.host;
+      return this.#ask(method, {
+        server: connection.name,
+        connection,
+        params,
+        asked,
+        call,
+        signal: until,
+        key,
+      });
+    };
+  }
+
+  /** Answers a question that came with the answer to a call: with its task, or with its error. */
+  answer(call: Call, method: string, params: Params): Promise<unknown> {
+    const { connection, session } = call;
+    if (method === 'roots/list') return this.#roots(connection, session);
+    const server = call.tool?.server ?? '';
+    return this.#ask(method, { server, connection, params, asked: session, call, signal: signalOf(call) });
+  }
+
+  /** The session that was asked to open a page which its server reports as done; undefined if there is none. */
+  pageDone(connection: Connection, elicitationId: string): string | undefined {
+    return this.#pages.done(connection, elicitationId);
+  }
+
+  async #ask(method: string, put: Put): Promise<unknown> {
+    switch (method) {
+      case 'elicitation/create':
+        if (!canElicit(this.#options.declared)) break;
+        switch (put.params['mode'] ?? 'form') {
+          case 'url':
+            return this.#elicitUrl(put);
+          case 'form':
+            return this.#elicitForm(put);
+        }
+        throw this.#refuse(put, 'question', 'its mode has to be form or url');
+      case 'sampling/createMessage': {
+        const { sample } = put.asked;
+        if (sample === undefined) break;
+        const leave = this.#limits.enter(put.server, put.call);
+        return this.#complete(put, sample).finally(leave);
+      }
+    }
+    throw methodNotFound(method);
+  }
+
+  async #roots(connection: Connection | undefined, session: Session | undefined): Promise<unknown> {
+    if (this.#options.declared.roots === undefined) throw methodNotFound('roots/list');
+    const { roots } = session ?? this.#options.host;
+    const list = await rootsOf(roots ?? []);
+    if (connection !== undefined) this.#options.work().told(connection, session, list);
+    return { roots: list };
+  }
+
+  async #elicitForm(put: Put): Promise<ElicitAnswer> {
+    const { params, server } = put;
+    const form = readForm(params['requestedSchema']);
+    if ('refused' in form) throw this.#refuse(put, 'form', form.refused);
+    const answer = await this.#elicit(put, {
+      mode: 'form',
+      message: this.#messageOf(put, 'form'),
+      schema: form.schema,
+      ...(form.asksForSecret ? { warning: ASKS_FOR_SECRET } : {}),
+    });
+    if (answer.action !== 'accept') return answer;
+    const completed = form.complete(answer.content);
+    if ('content' in completed) return { ...answer, content: completed.content };
+    const why = completed.problems.join('; ');
+    this.#options.log(
+      server,
+      'error',
+      `the answer to a form does not fit it (${why}): the form was cancelled`,
+    );
+    return CANCELLED;
+  }
+
+  async #elicitUrl(put: Put): Promise<ElicitAnswer> {
+    const { params, server, connection, asked } = put;
+    const { elicitationId: id } = params;
+    const shown = readUrl(params['url']);
+    if ('refused' in shown) throw this.#refuse(put, 'url', shown.refused);
+    if (id !== undefined && !isElicitationId(id))
+      throw this.#refuse(put, 'url', 'its elicitationId is not an id');
+    // The page may be done before its answer has arrived.
+    if (id !== undefined && connection !== undefined) this.#pages.asked(connection, id, asked.id);
+    const { content: _none, ...answer } = await this.#elicit(put, {
+      mode: 'url',
+      message: this.#messageOf(put, 'url'),
+      ...(id === undefined ? {} : { elicitationId: id }),
+      ...shown,
+    });
+    if (answer.action !== 'accept') return answer;
+    // Only here, after a yes.
+    await Promise.resolve(this.#options.openUrl?.(shown.url)).catch((error: unknown) => {
+      const why = asPlugboardError(error).message;
+      this.#options.log(server, 'warning', `${shown.host} could not be opened: ${why}`);
+    });
+    return answer;
+  }
+
+  /** Asks the person. A session that cannot be asked has not declined. */
+  async #elicit(
+    { server, asked, signal, key, params }: Put,
+    question: Omit<ElicitRequest, 'server' | 'session' | 'signal' | 'key'>,
+  ): Promise<ElicitAnswer> {
+    const { elicit } = asked;
+    if (elicit === undefined || !canElicit(asked)) return CANCELLED;
+    const meta = passedMeta(params['_meta']);
+    const request = { server, ...question, ...keyOf(key), ...meta, session: asked.id };
+    const put = this.#options.board.put({ kind: 'elicitation', ...request }, signal);
+    const ask = async (): Promise<ElicitAnswer> =>
+      elicit(signal === undefined ? request : { ...request, signal }, put.id);
+    const answer = await put.answered(ask(), (given) => String(isRecord(given) ? given['action'] : given));
+    if (isRecord(answer)) {
+      const { action, content } = answer;
+      const answered = passedMeta(answer['_meta']);
+      if (action === 'decline' || action === 'cancel') return { action, ...answered };
+      if (action === 'accept') return { action, ...(isRecord(content) ? { content } : {}), ...answered };
+    }
+    this.#options.log(server, 'error', 'elicit() has to answer with an action: accept, decline or cancel');
+    return CANCELLED;
+  }
+
+  async #complete(
+    { server, params, asked, signal, key }: Put,
+    sample: NonNullable<Questioned['sample']>,
+  ): Promise<unknown> {
+    const read = readSampleParams(params, asked.sampling);
+    const { _meta, ...plain } = read;
+    const request = { server, params: { ...plain, ...passedMeta(_meta) }, ...keyOf(key), session: asked.id };
+    const put = this.#options.board.put({ kind: 'sampling', ...request }, signal);
+    const ask = async (): Promise<unknown> =>
+      sample(signal === undefined ? request : { ...request, signal }, put.id);
+    const answer = await put.answered(ask(), () => 'completed');
+    const fault = faultOfSample(answer);
+    if (fault === undefined && isRecord(answer)) {
+      const { _meta: answered, ...rest } = answer;
+      return { ...rest, ...passedMeta(answered) };
+    }
+    this.#options.log(server, 'error', `sample() gave something that is no completion: ${fault}`);
+    throw new PlugboardError('PROTOCOL_ERROR', 'the completion failed', {
+      detail: { rpcCode: RPC_INTERNAL_ERROR },
+    });
+  }
+
+  #messageOf(put: Put, mode: string): string {
+    const { message } = put.params;
+    if (message === undefined || message === null) return '';
+    if (typeof message !== 'string') throw this.#refuse(put, mode, 'its message is not a text');
+    if (clean(message) !== message) this.#options.hidden(put.server, 'its questions');
+    return clean(message, { max: MAX_MESSAGE_CHARS });
+  }
+
+  #refuse({ server }: Put, mode: string, why: string): PlugboardError {
+    this.#options.log(server, 'warning', `a ${mode} elicitation was refused: ${why}`);
+    return new PlugboardError('PROTOCOL_ERROR', `the ${mode} elicitation is refused: ${why}`, {
+      detail: { rpcCode: RPC_INVALID_PARAMS },
+    });
+  }
+}
+
+/** A key that could not be one is left out: it is passed on to the client. */
+function keyOf(key: string | undefined): { readonly key?: string } {
+  return key !== undefined && KEY.test(key) ? { key } : {};
+}
+
+function isElicitationId(id: unknown): id is string {
+  return typeof id === 'string' && id.length <= MAX_ID_CHARS && clean(id, { multiline: false }) === id;
+}
+
+/** A question is over when its server takes it back, and when the call that it belongs to has ended. */
+function untilBoth(
+  question: AbortSignal | undefined,
+  call: AbortSignal | undefined,
+): AbortSignal | undefined {
+  if (question === undefined || call === undefined || question === call) return question ?? call;
+  return AbortSignal.any([question, call]);
+}
