@@ -15,6 +15,7 @@ import {
   RPC_INVALID_REQUEST,
 } from '../lib/json-rpc.ts';
 import type { Attendant, Backend, ListKind } from './backend.ts';
+import { FIRST_MODE_VERSION } from './elicitation.ts';
 import { type Asker, DEFAULT_LEVEL, dress, legacyAsker, modernAsker, NAMELESS, type Params } from './eras.ts';
 import { FRONT_METHODS } from './front-methods.ts';
 import { type Method, rowOf, type WorkMethod } from './methods.ts';
@@ -184,6 +185,13 @@ export class Front {
       params: { level, logger, data },
     } as const;
     if (work?.exchange?.send(message) !== true && asker.era === 'legacy') this.#options.broadcast(message);
+  }
+
+  /** Reports to a client of 2025-11-25 that a page which it was asked to open is done; other versions have no such message. */
+  pageDone(elicitationId: string): void {
+    if (this.#legacy === undefined || this.#legacy.version < FIRST_MODE_VERSION) return;
+    const method = 'notifications/elicitation/complete';
+    this.#options.broadcast({ jsonrpc: '2.0', method, params: { elicitationId } });
   }
 
   /** What is worked on now, the newest last. */

@@ -21,6 +21,7 @@ const HOST_EVENTS = [
   'resources',
   'prompts',
   'login',
+  'elicitation.complete',
   'log',
 ] as const satisfies readonly (keyof HostEvents)[];
 

@@ -72,6 +72,9 @@ export class Gateway implements Backend {
       host.on('resources', () => this.#listChanged('resources')),
       host.on('prompts', () => this.#listChanged('prompts')),
       host.on('log', (event) => this.#logged(event)),
+      host.on('elicitation.complete', ({ session, elicitationId }) =>
+        this.#clients.get(session)?.front.pageDone(elicitationId),
+      ),
     ];
   }
 

@@ -184,9 +184,7 @@ describe('SRV-1: the era bridge', () => {
       progress: '{"progressToken":"p","progress":1,"total":2,"message":"half"}',
       cancel: 'upstream cancelled',
       elicitation:
-        clientVersion < '2025-06-18'
-          ? '{"action":"cancel"}'
-          : '{"action":"accept","content":{"name":"Ada"}}',
+        clientVersion < '2025-06-18' ? '{"action":"cancel"}' : '{"action":"accept","content":{"name":"Ada"}}',
       sampling: '{"type":"text","text":"hi there"}',
       roots: '[{"uri":"file:///work"}]',
       logs: 'working on it',

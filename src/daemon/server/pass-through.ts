@@ -107,6 +107,9 @@ export class PassThrough implements Backend, Attendant {
       this.#host.on('log', ({ server, level, message, session }) => {
         if (server === name && session === id) this.#front?.log(name, level, message);
       }),
+      this.#host.on('elicitation.complete', ({ session, elicitationId }) => {
+        if (session === id) this.#front?.pageDone(elicitationId);
+      }),
     ];
     const { pid } = this.#passage;
     if (pid !== undefined) client.send({ plugboard: 'started', pid });
