@@ -6,6 +6,7 @@ import { approveContent, type ContentAction, contentDenial } from './call/approv
 import { approveOwn, type OwnAction } from './call/approve-own.ts';
 import { type AuditLog, createAuditLog } from './call/audit-log.ts';
 import type { CallContext, Handler } from './call/call.ts';
+import { LogDemand } from './call/log-demand.ts';
 import { createOutputFiles } from './call/output-files.ts';
 import { createPipeline } from './call/pipeline.ts';
 import { Questions } from './call/questions.ts';
@@ -31,7 +32,8 @@ import type { LoadedConfig } from './config/load.ts';
 import { entryOwner } from './config/owner.ts';
 import type { Connection } from './connection/connection.ts';
 import type { ConnectionContext } from './connection/context.ts';
-import type { LogLevel } from './connection/log-gate.ts';
+import type { LogMessage } from './connection/log-gate.ts';
+import { isAtLeast, type LogLevel } from './connection/log-levels.ts';
 import { Pool } from './connection/pool.ts';
 import { capabilitiesOf, type Questioned } from './connection/questions.ts';
 import { type Board, createBoard } from './connection/questions-board.ts';
@@ -46,7 +48,7 @@ import { FirstContact } from './host-first-contact.ts';
 import { FirstLists } from './host-first-lists.ts';
 import { HostInputs } from './host-inputs.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
-import { logged, reportOf, type ServerReport } from './host-report.ts';
+import { logged, messageOf, reportOf, type ServerReport } from './host-report.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { Emitter } from './lib/emitter.ts';
 import { readVersion } from './lib/version.ts';
@@ -100,6 +102,8 @@ export class HostCore {
   readonly contact: FirstContact;
   readonly firstLists: FirstLists;
   readonly work: Workplace;
+  /** Which log messages are wanted of which process. */
+  readonly logDemand: LogDemand;
   /** The newest configuration; replaced whole by a reload. */
   config: LoadedConfig;
   sandboxState: unknown;
@@ -185,6 +189,12 @@ export class HostCore {
     this.search = createSearch(() => this.catalog.snapshot, this.#habits);
     this.deferral = hostDeferral(this);
     this.contact = this.#createContact(parts.failures);
+    this.logDemand = new LogDemand({
+      clock,
+      own: options.logLevel ?? 'info',
+      connections: () => this.pool.all().flatMap((each) => [each, ...this.work.twinsOf(each)]),
+      ownerOf: (connection) => this.work.berths.ownerOf(connection),
+    });
     const context = this.#connectionContext();
     this.pool = new Pool(context);
     const twins = { ...context, transport: this.#ownTransport };
@@ -305,12 +315,24 @@ export class HostCore {
 
   log(server: string | undefined, level: LogLevel, message: string, session?: string): void {
     // Much of what is logged quotes a server.
-    this.events.emit('log', logged(server, level, clean(message), session));
+    const event = logged(server, { level, message: clean(message) }, session);
+    this.events.emit('log', event);
+    if (server !== undefined) this.events.emit('message', messageOf(server, event, session));
+  }
+
+  /** What a session alone asked for reaches that session, and not the log of the host. */
+  #serverLogged(connection: Connection, message: LogMessage): void {
+    const { own } = this.logDemand;
+    const session = this.work.whose(connection);
+    const isWanted = isAtLeast(message.level, own) || this.logDemand.of(connection) === own;
+    if (isWanted) this.events.emit('log', logged(connection.name, message, session));
+    this.events.emit('message', messageOf(connection.name, message, session));
   }
 
   /** Ends every server, then what served them. */
   async close(): Promise<void> {
     this.#leave.abort();
+    this.logDemand.close();
     await Promise.all([this.pool.close(), this.work.berths.close()]);
     await this.#collecting;
     await Promise.all([
@@ -406,7 +428,7 @@ export class HostCore {
       clock,
       random: Math.random,
       client: { name: client?.name ?? 'plugboard', version: client?.version ?? readVersion() },
-      logLevel: options.logLevel ?? 'info',
+      logLevel: (connection) => this.logDemand.of(connection),
       capabilities: this.#capabilities,
       verdicts: this.#verdicts,
       expand: (spec) => this.inputs.expandForStart(spec),
@@ -432,8 +454,7 @@ export class HostCore {
         this.work.events.emit('list', { connection, kind });
       },
       resourceUpdated: (connection, uri) => this.content.resourceUpdated(connection, uri),
-      log: (connection, { level, message }) =>
-        this.log(connection.name, level, message, this.work.whose(connection)),
+      log: (connection, message) => this.#serverLogged(connection, message),
     };
   }
 

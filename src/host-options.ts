@@ -8,10 +8,10 @@ import type { Naming } from './catalog/names.ts';
 import type { ServerEntry, ServerSpec } from './config/entry.ts';
 import type { AskInput } from './config/input-values.ts';
 import type { BuiltIn, LoadedConfig } from './config/load.ts';
-import type { LogLevel } from './connection/log-gate.ts';
+import type { LogLevel } from './connection/log-levels.ts';
 import type { Questioned } from './connection/questions.ts';
 import type { QuestionEvents } from './connection/questions-board.ts';
-import type { ServerReport } from './host-report.ts';
+import type { LogEvent, ServerMessage, ServerReport } from './host-report.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Transport } from './transport/contract.ts';
 
@@ -119,12 +119,8 @@ export interface HostEvents extends CallEvents, QuestionEvents {
     readonly message?: string;
     readonly hint?: string;
   };
-  /** `{ server?, session?, level, message }`: what servers log and what is worth knowing about them. */
-  readonly log: {
-    readonly server?: string;
-    readonly level: LogLevel;
-    readonly message: string;
-    /** Whose work a server says it about; empty when that may be several sessions, absent before all work. */
-    readonly session?: string;
-  };
+  /** `{ server?, session?, level, message, logger?, data? }`: what servers log and what is worth knowing about them. */
+  readonly log: LogEvent;
+  /** `{ server, session?, level, params }`: every log message about a server, with those that only a session asked for. */
+  readonly message: ServerMessage;
 }

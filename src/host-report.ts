@@ -6,7 +6,9 @@ import { transportOf } from './config/describe.ts';
 import type { Scope } from './config/entry.ts';
 import type { Connection } from './connection/connection.ts';
 import type { Era } from './connection/eras.ts';
-import type { LogLevel } from './connection/log-gate.ts';
+import type { LogMessage } from './connection/log-gate.ts';
+import type { LogLevel } from './connection/log-levels.ts';
+import type { Params } from './connection/peer.ts';
 import type { Status } from './connection/state.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Waiting } from './policy/waiting.ts';
@@ -77,17 +79,51 @@ function errorOf(
   return rest;
 }
 
+export interface LogEvent {
+  readonly server?: string;
+  readonly level: LogLevel;
+  readonly message: string;
+  /** The part of the server that logs, if the server names it. */
+  readonly logger?: string;
+  /** What the server logged, if that is not a text. */
+  readonly data?: unknown;
+  /** Whose work a server logs it about; empty when that may be several sessions, absent before all work. */
+  readonly session?: string;
+}
+
+export interface ServerMessage {
+  readonly server: string;
+  readonly level: LogLevel;
+  /** The params of the server's `notifications/message`, cleaned. */
+  readonly params: Params;
+  /** As in a `log` event. */
+  readonly session?: string;
+}
+
 /** One event of the log; what is not known is left out. */
 export function logged(
   server: string | undefined,
-  level: LogLevel,
-  message: string,
+  { level, message, params }: LogMessage,
   session: string | undefined,
-): { server?: string; level: LogLevel; message: string; session?: string } {
+): LogEvent {
+  const logger = params?.['logger'];
+  const data = params?.['data'];
   return {
     ...(server === undefined ? {} : { server }),
     level,
     message,
+    ...(typeof logger === 'string' ? { logger } : {}),
+    // The text of a text is the message.
+    ...(data === undefined || typeof data === 'string' ? {} : { data }),
     ...(session === undefined ? {} : { session }),
   };
+}
+
+/** One log message for the clients of a gateway. */
+export function messageOf(
+  server: string,
+  { level, message, params = { level, data: message } }: LogMessage,
+  session: string | undefined,
+): ServerMessage {
+  return { server, level, params, ...(session === undefined ? {} : { session }) };
 }

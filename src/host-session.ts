@@ -12,6 +12,7 @@ import type { ReadResult } from './catalog/resources.ts';
 import type { ResourceListener } from './catalog/resources-subscribe.ts';
 import type { Tool } from './catalog/tool.ts';
 import type { Connection } from './connection/connection.ts';
+import type { LogLevel } from './connection/log-levels.ts';
 import { PlugboardError } from './errors.ts';
 import type { ContentCaller, ContentOptions, Expansion } from './host-content.ts';
 import type { HostCore } from './host-core.ts';
@@ -121,8 +122,14 @@ export class HostSession {
     return new Passage(this.#primary(server), { work, session: this.#session, primary });
   }
 
+  /** The least severe log messages that this caller wants; its servers are asked for them. */
+  setLogLevel(level: LogLevel): void {
+    this.#core.logDemand.want(this.#session, level);
+  }
+
   /** Processes that worked for this caller alone are ended. May be called twice. */
   end(): void {
+    this.#core.logDemand.end(this.#session);
     this.#core.work.berths.end(this.#session);
   }
 

@@ -11,6 +11,7 @@ import type { Negotiated } from './eras.ts';
 import type { ListKind, ListResult } from './listing.ts';
 import { Live } from './live.ts';
 import { LogGate } from './log-gate.ts';
+import type { LogLevel } from './log-levels.ts';
 import { Newcomer } from './newcomer.ts';
 import { openServer, type Phase } from './open.ts';
 import { PatientLister } from './patient-lister.ts';
@@ -118,6 +119,7 @@ export class Connection {
   async request(method: string, params: Params, options: RequestOptions = {}): Promise<unknown> {
     for (let repeated = false; ; repeated = true) {
       const live = this.#live ?? (await this.#need(signalOf(options)));
+      if (live.levelSet !== undefined) await live.levelSet;
       live.begin();
       try {
         return await requestWithRounds(live.peer, method, params, options, this.#answer);
@@ -150,6 +152,11 @@ export class Connection {
   /** The resources whose updates a modern server should tell about. */
   watchResources(uris: readonly string[]): void {
     this.#live?.watchResources(uris);
+  }
+
+  /** The least severe log messages that are wanted of a legacy server. */
+  setLogLevel(level: LogLevel): void {
+    this.#live?.setLogLevel(level);
   }
 
   /** Tells a server that asked for it about a changed sandbox. */
@@ -259,7 +266,7 @@ export class Connection {
       clock: context.clock,
       client: context.client,
       capabilities: context.capabilities,
-      logLevel: context.logLevel,
+      logLevel: context.logLevel(),
       verdict: context.verdicts.get(entry),
       signal,
       phases,
@@ -274,14 +281,14 @@ export class Connection {
     const live = new Live(opened, {
       clock: context.clock,
       random: context.random,
-      logLevel: context.logLevel,
+      logLevel: context.logLevel(this),
       restAfterMs: context.restAfterMs(entry),
       rest: () => this.rest(),
       relist: (whose) => this.#relist(whose),
       listChanged: (kind) => context.listChanged(this, kind),
       resourceUpdated: (uri) => context.resourceUpdated(this, uri),
       pageDone: (elicitationId) => context.pageDone(this, elicitationId),
-      log: (level, data) => this.#log.pass(level, data),
+      log: (params) => this.#log.passNotification(params),
       warn: (message) => this.#notices.pass('warning', message),
     });
     this.#live = live;

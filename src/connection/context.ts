@@ -7,7 +7,8 @@ import type { Transport } from '../transport/contract.ts';
 import type { Connection } from './connection.ts';
 import type { Implementation } from './eras.ts';
 import type { ListEvent } from './live.ts';
-import type { LogLevel, LogMessage } from './log-gate.ts';
+import type { LogMessage } from './log-gate.ts';
+import type { LogLevel } from './log-levels.ts';
 import type { TransportChoice } from './open.ts';
 import type { AnswerQuestion } from './rounds.ts';
 import type { Verdicts } from './verdicts.ts';
@@ -17,7 +18,8 @@ export interface ConnectionContext {
   /** 0 to 1; injected so that backoff can be tested. */
   readonly random: () => number;
   readonly client: Implementation;
-  readonly logLevel: LogLevel;
+  /** The least severe log messages wanted of a connection now; of none in particular: what the host itself wants. */
+  readonly logLevel: (connection?: Connection) => LogLevel;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly verdicts: Verdicts;
   /** The entry with everything filled in, a person's answers too; throws by name when something is missing. */

@@ -5,21 +5,24 @@ import type { Clock } from '../lib/clock.ts';
 import type { Negotiated } from './eras.ts';
 import { listen, type Subscription } from './listen.ts';
 import type { ListResult } from './listing.ts';
-import type { LogLevel } from './log-gate.ts';
+import type { LogLevel } from './log-levels.ts';
 import type { Opened } from './open.ts';
-import type { Params, Peer } from './peer.ts';
+import { isRemote, type Params, type Peer } from './peer.ts';
 import { Refresher } from './refresh.ts';
 import { Rest } from './rest.ts';
 import { pushSandboxState } from './sandbox-state.ts';
 
 /** Log levels are a wish: a server that does not answer is not waited for. */
 const SET_LEVEL_MS = 10_000;
+/** Over HTTP, how long requests wait for a changed level: there, two requests have no order. */
+const LEVEL_FIRST_MS = 1_000;
 
 export type ListEvent = 'tools' | 'resources' | 'prompts';
 
 export interface LiveHooks {
   readonly clock: Clock;
   readonly random: () => number;
+  /** The least severe log messages that are wanted of a legacy server at first. */
   readonly logLevel: LogLevel;
   /** After how long without work `rest` is called; undefined: never. */
   readonly restAfterMs: number | undefined;
@@ -30,8 +33,8 @@ export interface LiveHooks {
   readonly resourceUpdated: (uri: string) => void;
   /** A page that the server had asked to open is done. */
   readonly pageDone: (elicitationId: string) => void;
-  /** What the server says. */
-  readonly log: (level: string, data: unknown) => void;
+  /** A log message of the server, as its notification carried it. */
+  readonly log: (params: Params) => void;
   /** What we say about it. */
   readonly warn: (message: string) => void;
 }
@@ -44,6 +47,8 @@ export class Live {
   readonly #subscription: Subscription | undefined;
   readonly #rest: Rest | undefined;
   #watching = false;
+  #logLevel: LogLevel | undefined;
+  #levelSet: Promise<void> | undefined;
   #tools: ListResult;
   #closed = false;
 
@@ -66,11 +71,31 @@ export class Live {
             resumed: () => this.refresh(),
           })
         : undefined;
-    if (this.negotiated.era === 'legacy' && this.negotiated.capabilities['logging'] !== undefined) {
-      this.peer
-        .request('logging/setLevel', { level: hooks.logLevel }, { idleMs: SET_LEVEL_MS })
-        .catch(() => {});
-    }
+    this.setLogLevel(hooks.logLevel);
+  }
+
+  /** Tells a legacy server which log messages are wanted; a modern one learns it from every request. */
+  setLogLevel(level: LogLevel): void {
+    const { era, capabilities } = this.negotiated;
+    if (era === 'modern' || capabilities['logging'] === undefined) return;
+    if (level === this.#logLevel || this.#closed) return;
+    this.#logLevel = level;
+    const { clock } = this.#hooks;
+    const set = this.peer
+      .request('logging/setLevel', { level }, { idleMs: SET_LEVEL_MS })
+      .then(() => {})
+      .catch(() => {});
+    if (!isRemote(this.peer.transport)) return;
+    const late = new Promise<void>((resolve) => clock.after(LEVEL_FIRST_MS, resolve));
+    const settled = Promise.race([set, late]).then(() => {
+      if (this.#levelSet === settled) this.#levelSet = undefined;
+    });
+    this.#levelSet = settled;
+  }
+
+  /** Pending while a level that was set may overtake, or be overtaken by, the next request. */
+  get levelSet(): Promise<void> | undefined {
+    return this.#levelSet;
   }
 
   /** The newest good list. */
@@ -129,7 +154,7 @@ export class Live {
         if (typeof params['elicitationId'] === 'string') this.#hooks.pageDone(params['elicitationId']);
         break;
       case 'notifications/message':
-        this.#hooks.log(typeof params['level'] === 'string' ? params['level'] : 'info', params['data']);
+        this.#hooks.log(params);
         break;
     }
   }

@@ -1,30 +1,24 @@
-/** Lets a bounded number of a server's log messages through, cleaned, and says how many it held back (CON-13). */
+/** Lets a bounded number of a server's log messages through, cleaned, and reports how many it held back (CON-13). */
 
 import type { Clock } from '../lib/clock.ts';
 import { clean } from '../policy/clean.ts';
+import { cleanRecord } from '../policy/clean-value.ts';
+import { isLogLevel, type LogLevel } from './log-levels.ts';
+import type { Params } from './peer.ts';
 
 const MAX_MESSAGES_PER_WINDOW = 100;
 const WINDOW_MS = 1_000;
 const MAX_MESSAGE_CHARS = 4_096;
-
-export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error';
+/** Of the JSON of one message towards clients; a longer one is passed on as text, cut. */
+const MAX_PARAMS_CHARS: number = 64 * 1024;
 
 export interface LogMessage {
   readonly level: LogLevel;
+  /** Its data as one text. */
   readonly message: string;
+  /** The params of the server's notification, cleaned; undefined for text that came another way. */
+  readonly params?: Params;
 }
-
-/** Levels of the protocol that nobody needs to tell apart. */
-const LEVELS: Readonly<Record<string, LogLevel>> = {
-  debug: 'debug',
-  info: 'info',
-  notice: 'notice',
-  warning: 'warning',
-  error: 'error',
-  critical: 'error',
-  alert: 'error',
-  emergency: 'error',
-};
 
 export class LogGate {
   readonly #clock: Clock;
@@ -38,7 +32,24 @@ export class LogGate {
     this.#emit = emit;
   }
 
-  pass(level: string, data: unknown): void {
+  /** Text that is not a notification: what a server writes to stderr, and notices about it. */
+  pass(level: string, text: string): void {
+    if (this.#isOpen())
+      this.#emit({ level: levelOf(level), message: clean(text, { max: MAX_MESSAGE_CHARS }) });
+  }
+
+  /** A `notifications/message`. */
+  passNotification(params: Params): void {
+    if (!this.#isOpen()) return;
+    const level = levelOf(params['level']);
+    const { data } = params;
+    const message = clean(typeof data === 'string' ? data : jsonOf(data), { max: MAX_MESSAGE_CHARS });
+    const isLong = jsonOf(params).length > MAX_PARAMS_CHARS;
+    const kept = isLong ? { logger: params['logger'], data: message } : params;
+    this.#emit({ level, message, params: cleanRecord({ ...kept, level }) });
+  }
+
+  #isOpen(): boolean {
     const now = this.#clock.now();
     if (now >= this.#windowEnds) {
       if (this.#held > 0)
@@ -49,15 +60,18 @@ export class LogGate {
     }
     if (this.#passed === MAX_MESSAGES_PER_WINDOW) {
       this.#held += 1;
-      return;
+      return false;
     }
     this.#passed += 1;
-    const text = typeof data === 'string' ? data : safeJson(data);
-    this.#emit({ level: LEVELS[level] ?? 'info', message: clean(text, { max: MAX_MESSAGE_CHARS }) });
+    return true;
   }
 }
 
-function safeJson(data: unknown): string {
+function levelOf(level: unknown): LogLevel {
+  return isLogLevel(level) ? level : 'info';
+}
+
+function jsonOf(data: unknown): string {
   try {
     return JSON.stringify(data) ?? String(data);
   } catch {

@@ -2,6 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Era, Implementation } from '../connection/eras.ts';
+import type { LogLevel } from '../connection/log-levels.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import type { Asker, Params } from './eras.ts';
@@ -42,6 +43,8 @@ export interface Attendant {
   initialized?(params: Params, answer: Params): Params | Promise<Params>;
   /** Listens for changes of a resource; rejects when there is none at this address. */
   watch(uri: unknown, asker: Asker, changed: (uri: string) => void): Promise<Unsubscribe>;
+  /** A legacy client set its log level. */
+  wantsLog?(level: LogLevel): void;
   /** The client has gone, or has no request left that it could be known by. May be called twice. */
   leave(): void;
 }

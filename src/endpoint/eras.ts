@@ -8,6 +8,7 @@ import {
   MODERN_VERSION,
   RPC_UNSUPPORTED_VERSION,
 } from '../connection/eras.ts';
+import { isLogLevel, LOG_LEVELS, type LogLevel } from '../connection/log-levels.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { invalidParams, RpcFailure } from './rpc-failure.ts';
 
@@ -19,13 +20,13 @@ export interface Asker {
   readonly version: string;
   readonly capabilities: Params;
   /** The least severe log messages wanted; undefined: none. */
-  readonly logLevel: string | undefined;
+  readonly logLevel: LogLevel | undefined;
   /** The program that asks, by its own account. */
   readonly client: Implementation | undefined;
 }
 
 /** The log level of a legacy client that has not set one. */
-export const DEFAULT_LEVEL = 'info';
+export const DEFAULT_LEVEL: LogLevel = 'info';
 
 /** What a legacy client is taken for that never said who it is. */
 export const NAMELESS: Asker = {
@@ -50,13 +51,18 @@ export function modernAsker(method: string, params: Params): Asker | undefined {
     throw invalidParams(`${method} came without ${META.clientCapabilities} in _meta.`);
   }
   const level = meta[META.logLevel];
+  if (level !== undefined && !isLogLevel(level)) throw unknownLevel(level);
   return {
     era: 'modern',
     version,
     capabilities,
-    logLevel: typeof level === 'string' ? level : undefined,
+    logLevel: level,
     client: clientOf(meta[META.clientInfo]),
   };
+}
+
+export function unknownLevel(level: unknown): RpcFailure {
+  return invalidParams(`${JSON.stringify(level)} is not a log level: use one of ${LOG_LEVELS.join(', ')}.`);
 }
 
 /** `supported`: those of the era that the request belongs to. */

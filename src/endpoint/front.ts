@@ -5,6 +5,7 @@
  */
 
 import { type Era, MODERN_VERSION } from '../connection/eras.ts';
+import { isAtLeast, isLogLevel, type LogLevel } from '../connection/log-levels.ts';
 import { PlugboardError } from '../errors.ts';
 import {
   isRecord,
@@ -16,7 +17,16 @@ import {
 } from '../lib/json-rpc.ts';
 import type { Attendant, Backend, ListKind } from './backend.ts';
 import { FIRST_MODE_VERSION } from './elicitation.ts';
-import { type Asker, DEFAULT_LEVEL, dress, legacyAsker, modernAsker, NAMELESS, type Params } from './eras.ts';
+import {
+  type Asker,
+  DEFAULT_LEVEL,
+  dress,
+  legacyAsker,
+  modernAsker,
+  NAMELESS,
+  type Params,
+  unknownLevel,
+} from './eras.ts';
 import { FRONT_METHODS } from './front-methods.ts';
 import { type Method, rowOf, type WorkMethod } from './methods.ts';
 import { Outbound } from './outbound.ts';
@@ -30,16 +40,6 @@ import { type Ask, type Exchange, Work } from './work.ts';
 const MAX_RUNNING = 1_024;
 /** Those that run and those that wait. */
 const MAX_OPEN = 16_384;
-const LEVELS: readonly string[] = [
-  'debug',
-  'info',
-  'notice',
-  'warning',
-  'error',
-  'critical',
-  'alert',
-  'emergency',
-];
 
 export interface FrontOptions {
   /** Who this is, as far as it was proven; what belongs to one is never shown to another. */
@@ -58,7 +58,7 @@ export interface InitializedClient {
   readonly capabilities: Params;
   /** As the client sent it. */
   readonly clientInfo: unknown;
-  readonly logLevel: string;
+  readonly logLevel: LogLevel;
   /** Addresses of resources. */
   readonly subscriptions: readonly string[];
 }
@@ -130,6 +130,7 @@ export class Front {
     const { protocolVersion, capabilities, clientInfo, logLevel, subscriptions } = client;
     await this.#initialize({ protocolVersion, capabilities, clientInfo });
     this.#legacy = { ...(this.#legacy ?? NAMELESS), logLevel };
+    this.#attendant.wantsLog?.(logLevel);
     this.#subscriptions.resume(subscriptions, this.#legacy);
   }
 
@@ -175,16 +176,17 @@ export class Front {
     return this.#told.delete(kind);
   }
 
-  /** A log message, for a client that wants such; on the stream of the work it belongs to if there is one. */
-  log(logger: string, level: string, data: unknown, work: Work | undefined = this.#lastWork()): void {
-    const asker = work?.asker ?? this.#legacy;
-    if (asker?.logLevel === undefined || LEVELS.indexOf(level) < LEVELS.indexOf(asker.logLevel)) return;
-    const message = {
-      jsonrpc: '2.0',
-      method: 'notifications/message',
-      params: { level, logger, data },
-    } as const;
-    if (work?.exchange?.send(message) !== true && asker.era === 'legacy') this.#options.broadcast(message);
+  /**
+   * A log message, for a client that wants it: on the stream of the newest request that it may belong to. A modern
+   * client without such a request gets none.
+   */
+  log(level: LogLevel, params: Params, belongsTo: (work: Work) => boolean = () => true): void {
+    const message = { jsonrpc: '2.0', method: 'notifications/message', params } as const;
+    const work = this.works().findLast(
+      (each) => each.exchange !== undefined && wantsLog(each.asker, level) && belongsTo(each),
+    );
+    if (work?.exchange?.send(message) === true || this.#legacy === undefined) return;
+    if (wantsLog(this.#legacy, level)) this.#options.broadcast(message);
   }
 
   /** Reports to a client of 2025-11-25 that a page which it was asked to open is done; other versions have no such message. */
@@ -241,8 +243,9 @@ export class Front {
   }
 
   setLevel(level: unknown): Params {
-    if (typeof level !== 'string' || !LEVELS.includes(level)) throw invalidParams('This is no log level.');
+    if (!isLogLevel(level)) throw unknownLevel(level);
     this.#legacy = { ...(this.#legacy ?? NAMELESS), logLevel: level };
+    this.#attendant.wantsLog?.(level);
     this.#options.clientChanged?.();
     return {};
   }
@@ -413,16 +416,14 @@ export class Front {
     }
   }
 
-  #lastWork(): Work | undefined {
-    let last: Work | undefined;
-    for (const work of this.#running.values()) if (work.exchange !== undefined) last = work;
-    return last;
-  }
-
   #failed(id: RequestId | null, thrown: unknown): JsonRpcMessage {
     const failure = thrown instanceof RpcFailure ? thrown : this.#backend.failureOf(thrown);
     return { jsonrpc: '2.0', id, error: failure.toJSON() };
   }
+}
+
+function wantsLog({ logLevel }: Asker, level: LogLevel): boolean {
+  return logLevel !== undefined && isAtLeast(level, logLevel);
 }
 
 const noAsk: Ask = () => Promise.reject(new PlugboardError('INTERNAL', 'this request cannot ask'));

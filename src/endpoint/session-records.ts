@@ -7,6 +7,7 @@
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { LEGACY_VERSIONS } from '../connection/eras.ts';
+import { isLogLevel } from '../connection/log-levels.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { InitializedClient } from './front.ts';
 import type { SessionStorage, SessionStore } from './session-store.ts';
@@ -87,8 +88,7 @@ function parseRecord(text: string, principal: string): InitializedClient | undef
   if (!isRecord(client)) return undefined;
   const { protocolVersion, capabilities, clientInfo, logLevel, subscriptions } = client;
   if (typeof protocolVersion !== 'string' || !LEGACY_VERSIONS.includes(protocolVersion)) return undefined;
-  if (!isRecord(capabilities) || typeof logLevel !== 'string' || !Array.isArray(subscriptions))
-    return undefined;
+  if (!isRecord(capabilities) || !isLogLevel(logLevel) || !Array.isArray(subscriptions)) return undefined;
   return {
     protocolVersion,
     capabilities,

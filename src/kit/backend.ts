@@ -93,7 +93,7 @@ export class KitBackend implements Backend {
   }
 
   log(level: LogLevel, data: unknown, logger: string): void {
-    for (const front of this.#fronts) front.log(logger, level, data);
+    for (const front of this.#fronts) front.log(level, { level, logger, data });
   }
 
   close(): Promise<void> {

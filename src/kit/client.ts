@@ -93,7 +93,8 @@ export class KitClient implements Attendant {
       params,
       principal: this.#front.principal,
       checker,
-      log: (level, data, logger) => this.#front.log(logger ?? identity.name, level, data, work),
+      log: (level, data, logger = identity.name) =>
+        this.#front.log(level, { level, logger, data }, (each) => each === work),
     });
     if (tracing === undefined) return run(context);
     return tracing({ method, name: typeof name === 'string' ? name : undefined, context }, () =>

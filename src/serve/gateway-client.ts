@@ -2,6 +2,7 @@
 
 import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { Era } from '../connection/eras.ts';
+import { type LogLevel, moreVerbose } from '../connection/log-levels.ts';
 import type { Attendant, ListKind } from '../endpoint/backend.ts';
 import type { Asker, Params } from '../endpoint/eras.ts';
 import type { Front } from '../endpoint/front.ts';
@@ -10,6 +11,8 @@ import type { Work } from '../endpoint/work.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { serverMeta, withoutReserved } from './attribution.ts';
 import {
   complete,
   getPrompt,
@@ -43,6 +46,8 @@ export class GatewayClient implements Attendant {
   readonly #gateway: Gateway;
   readonly #relisting: Relisting;
   #session: ServedSession | undefined;
+  /** The most verbose that a modern request asked for. */
+  #logLevel: LogLevel | undefined;
 
   constructor(gateway: Gateway, front: Front) {
     this.#gateway = gateway;
@@ -70,7 +75,7 @@ export class GatewayClient implements Attendant {
     return isReached;
   }
 
-  about(era: Era): Params {
+  about(_era: Era): Params {
     const instructions = this.#gateway.host.instructions();
     return {
       capabilities: {
@@ -78,7 +83,7 @@ export class GatewayClient implements Attendant {
         resources: { subscribe: true, listChanged: true },
         prompts: { listChanged: true },
         completions: {},
-        ...(era === 'legacy' ? { logging: {} } : {}),
+        logging: {},
       },
       ...(instructions === '' ? {} : { instructions }),
     };
@@ -139,6 +144,22 @@ export class GatewayClient implements Attendant {
     );
   }
 
+  wantsLog(level: LogLevel): void {
+    this.#open().setLogLevel(level);
+  }
+
+  /** A log message of a server or about it, with the server's name in `_meta`: several are behind one gateway. */
+  log(server: string, level: LogLevel, params: Params): void {
+    const { logger = server, _meta } = params;
+    const meta = { ...withoutReserved(isRecord(_meta) ? _meta : {}), ...serverMeta(server) };
+    const isLegacy = ({ asker }: Work): boolean => asker.era === 'legacy';
+    this.front.log(
+      level,
+      { ...params, logger, _meta: meta },
+      (work) => isLegacy(work) || work.server === server,
+    );
+  }
+
   async watch(uri: unknown, asker: Asker, changed: (uri: string) => void): Promise<Unsubscribe> {
     const { place, addressOf } = await watchable(this.#gateway, uri, asker);
     return this.#open().subscribe(place.server, place.uri, (update) => changed(addressOf(update.uri)));
@@ -165,6 +186,7 @@ export class GatewayClient implements Attendant {
   #during<T>(server: string, work: Work, run: (session: ServedSession) => Promise<T>): Promise<T> {
     const session = this.#open();
     work.server = server;
+    this.#wantLogs(work, session);
     return run(session);
   }
 
@@ -183,6 +205,13 @@ export class GatewayClient implements Attendant {
       this.#gateway.enter(this.#session.id, this);
     }
     return this.#session;
+  }
+
+  /** Modern clients want log messages for single requests; a legacy server has one level for all. */
+  #wantLogs({ asker }: Work, session: ServedSession): void {
+    if (asker.era === 'legacy' || asker.logLevel === undefined) return;
+    this.#logLevel = moreVerbose(asker.logLevel, this.#logLevel);
+    session.setLogLevel(this.#logLevel);
   }
 
   #canBeAsked(): boolean {
@@ -210,6 +239,7 @@ export class GatewayClient implements Attendant {
     try {
       if (own !== undefined) return await this.#callOwn(own, args, params, work);
       work.server = session.find(name)?.server;
+      this.#wantLogs(work, session);
       const before = name === TOOL_SEARCH ? session.tools().length : 0;
       const result = await session.call(name, args, {
         cancellation: work,

@@ -71,7 +71,7 @@ export class Gateway implements Backend {
       host.on('tools', () => this.#listChanged('tools')),
       host.on('resources', () => this.#listChanged('resources')),
       host.on('prompts', () => this.#listChanged('prompts')),
-      host.on('log', (event) => this.#logged(event)),
+      host.on('message', (event) => this.#logged(event)),
       host.on('elicitation.complete', ({ session, elicitationId }) =>
         this.#clients.get(session)?.front.pageDone(elicitationId),
       ),
@@ -137,11 +137,10 @@ export class Gateway implements Backend {
    * A server's words go to the client whose work they are about; where it may be several, nobody knows whose they
    * are. What it says before all work is for a client that is alone here.
    */
-  #logged({ server, level, message, session }: HostEvents['log']): void {
-    if (server === undefined) return;
+  #logged({ server, level, params, session }: HostEvents['message']): void {
     const [only, ...others] = this.#clients.values();
     const alone = others.length === 0 ? only : undefined;
     const client = session === undefined ? alone : this.#clients.get(session);
-    client?.front.log(server, level, message);
+    client?.log(server, level, params);
   }
 }

@@ -16,6 +16,7 @@ export type ServedSession = Pick<
   | 'subscribe'
   | 'prompt'
   | 'complete'
+  | 'setLogLevel'
   | 'end'
 >;
 

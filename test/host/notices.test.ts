@@ -26,7 +26,7 @@ describe('log messages of servers (CON-13)', () => {
     server.notify('notifications/message', { level: 7, data: undefined });
     await until('three messages', () => host.seen.all.log.length === 3);
     const [first, second, third] = host.seen.all.log;
-    expect(first).toEqual({ server: 's', level: 'error', message: 'red flip' });
+    expect(first).toEqual({ server: 's', level: 'emergency', message: 'red flip' });
     expect(second?.message).toMatch(/^\{"nested":\["x+/);
     expect(second?.message.length).toBeLessThan(4_200);
     expect(third).toMatchObject({ server: 's', level: 'info' });

@@ -131,7 +131,11 @@ it('KIT-2: malformed params are −32602', async () => {
     error(4, -32602, 'tools/call needs the name of a tool.'),
     error(5, -32602, 'The arguments of a tool have to be an object.'),
     error(6, -32602, 'This cursor is not known here.'),
-    error(7, -32602, 'This is no log level.'),
+    error(
+      7,
+      -32602,
+      '"loud" is not a log level: use one of debug, info, notice, warning, error, critical, alert, emergency.',
+    ),
   ]);
 });
 

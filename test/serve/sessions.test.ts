@@ -101,7 +101,10 @@ describe('a session of a gateway that ended', () => {
       called: [200, [...CHANGED, 'result']],
       again: [200, ['result']],
       events: [
-        ['notifications/message', { level: 'error', logger: 'small', data: 'severe' }],
+        [
+          'notifications/message',
+          { level: 'error', logger: 'small', data: 'severe', _meta: { 'plugboard/server': 'small' } },
+        ],
         ['notifications/resources/updated', { uri: URI }],
       ],
     });
@@ -383,7 +386,7 @@ describe('the store', () => {
       protocolVersion: '2025-06-18',
       capabilities: {},
       clientInfo: undefined,
-      logLevel: 'info',
+      logLevel: 'info' as const,
       subscriptions: [],
     };
     const [used, unused] = [records.issueId('local'), records.issueId('local')];

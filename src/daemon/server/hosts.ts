@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isForeign, type ServerSpec, type Settings } from '../../config/entry.ts';
 import type { Home } from '../../config/home.ts';
 import type { LoadedConfig } from '../../config/load.ts';
+import { isAtLeast } from '../../connection/log-levels.ts';
 import { createHost, type Host } from '../../host.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -92,7 +93,7 @@ export class SharedHost implements Lender {
     if (connect === 'lifecycle') this.#all = Promise.resolve();
     this.#stopWatching = traffic.watch(host);
     host.on('log', ({ server, level, message }) => {
-      if (level === 'warning' || level === 'error') log(`${level} ${server ?? ''}: ${message}`);
+      if (isAtLeast(level, 'warning')) log(`${level} ${server ?? ''}: ${message}`);
     });
     host.on('server', () => changed(this));
     log(`opened the servers of ${this.cwd}`);

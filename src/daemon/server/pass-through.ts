@@ -4,6 +4,7 @@
  */
 
 import { type Era, META, type Negotiated } from '../../connection/eras.ts';
+import type { LogLevel } from '../../connection/log-levels.ts';
 import type { Attendant, Backend } from '../../endpoint/backend.ts';
 import type { Asker, Params } from '../../endpoint/eras.ts';
 import type { Front } from '../../endpoint/front.ts';
@@ -104,8 +105,8 @@ export class PassThrough implements Backend, Attendant {
         started: (pid) => client.send({ plugboard: 'started', pid }),
         lost: (error) => client.end({ plugboard: 'ended', error: encodeError(error) }),
       }),
-      this.#host.on('log', ({ server, level, message, session }) => {
-        if (server === name && session === id) this.#front?.log(name, level, message);
+      this.#host.on('message', ({ server, level, params, session }) => {
+        if (server === name && session === id) this.#front?.log(level, params);
       }),
       this.#host.on('elicitation.complete', ({ session, elicitationId }) => {
         if (session === id) this.#front?.pageDone(elicitationId);
@@ -142,6 +143,10 @@ export class PassThrough implements Backend, Attendant {
     this.#stop = [];
     this.held.close(new PlugboardError('CANCELLED', 'the client has gone away'));
     this.#session.end();
+  }
+
+  wantsLog(level: LogLevel): void {
+    this.#session.setLogLevel(level);
   }
 
   async initialized(): Promise<Params> {
