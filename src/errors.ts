@@ -57,6 +57,8 @@ export const EXIT_STATUS = {
   PIN_CHANGED: 5,
   /** A server named an address that must not be contacted. See SECURITY.md. */
   EGRESS_REFUSED: 5,
+  /** The output could not be written. Make room on the disk, or write it to another place. */
+  OUTPUT_FAILED: 74,
   /** A fault of Plugboard's own. Run it with `--verbose` and report that. */
   INTERNAL: 70,
   /** Somebody cancelled it. */

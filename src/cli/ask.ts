@@ -1,41 +1,54 @@
-/** Questions to the person at the terminal. The prompt library is loaded when there is one to ask. */
+/** Questions of commands to the person at the terminal; giving one up ends the command. */
 
 import { PlugboardError } from '../errors.ts';
+import { type Answer, CANCELLED, openPrompter } from './prompter.ts';
 import type { Context } from './verb.ts';
 
+type Asking = Pick<Context, 'output' | 'signal'>;
+
 /** Asks yes or no; Ctrl-C and Escape are a no that also ends the command. */
-export async function confirm(context: Context, message: string): Promise<boolean> {
-  const prompts = await import('@clack/prompts');
-  const answer = await prompts.confirm({ message, initialValue: false, signal: context.signal });
-  if (prompts.isCancel(answer)) throw new PlugboardError('CANCELLED', 'The question was cancelled.');
-  return answer;
+export async function confirm({ output, signal }: Asking, message: string): Promise<boolean> {
+  return answered(await (await openPrompter(output)).confirm({ message, initial: false, signal }));
 }
 
-/** Asks for one line that nobody sees while it is typed. */
-export async function askForSecret(message: string, signal: AbortSignal): Promise<string> {
-  const prompts = await import('@clack/prompts');
-  const answer = await prompts.password({ message, signal });
-  if (prompts.isCancel(answer)) throw new PlugboardError('CANCELLED', 'The question was cancelled.');
-  return answer ?? '';
+/** Whether a command may go on: by `--yes`, or by the person. Where no one can be asked, nothing is done. */
+export async function isAgreed(
+  context: Asking,
+  message: string,
+  { yes }: { readonly yes: boolean },
+): Promise<boolean> {
+  if (yes) return true;
+  if (context.output.canAsk) return confirm(context, message);
+  throw new PlugboardError(
+    'APPROVAL_REQUIRED',
+    'There is no terminal here to ask at, so nothing was changed.',
+    {
+      hint: 'See what would be done with --dry-run, and do it with --yes.',
+    },
+  );
+}
+
+/** Asks for one line that is not shown while it is typed. */
+export async function askForSecret({ output, signal }: Asking, message: string): Promise<string> {
+  return answered(await (await openPrompter(output)).secret({ message, signal }));
 }
 
 /** Asks for one of several texts. */
 export async function askForChoice(
+  { output, signal }: Asking,
   message: string,
-  choices: readonly string[],
-  signal: AbortSignal,
+  texts: readonly string[],
 ): Promise<string> {
-  const prompts = await import('@clack/prompts');
-  const options = choices.map((value) => ({ value }));
-  const answer = await prompts.select({ message, options, signal });
-  if (prompts.isCancel(answer)) throw new PlugboardError('CANCELLED', 'The question was cancelled.');
-  return answer;
+  const choices = texts.map((value) => ({ value, label: value }));
+  return answered(await (await openPrompter(output)).choice({ message, choices, signal }));
 }
 
 /** Asks for one line of text. */
-export async function askForText(message: string, signal: AbortSignal): Promise<string> {
-  const prompts = await import('@clack/prompts');
-  const answer = await prompts.text({ message, signal });
-  if (prompts.isCancel(answer)) throw new PlugboardError('CANCELLED', 'The question was cancelled.');
+export async function askForText({ output, signal }: Asking, message: string): Promise<string> {
+  return answered(await (await openPrompter(output)).text({ message, signal }));
+}
+
+function answered<T>(answer: Answer<T>): T {
+  if (answer === CANCELLED) throw new PlugboardError('CANCELLED', 'The question was cancelled.');
   return answer;
 }

@@ -1,8 +1,9 @@
 /** The table of commands, and one run of one of them: from words to an exit status. */
 
-import { PlugboardError } from '../errors.ts';
+import { EXIT_STATUS, PlugboardError } from '../errors.ts';
+import { isReaderGone, outputFailed } from '../lib/sink.ts';
 import { readVersion } from '../lib/version.ts';
-import { reportFailure } from './failure.ts';
+import { describeFailure, reportFailure } from './failure.ts';
 import { listenForInterrupts } from './interrupt.ts';
 import { Output } from './output.ts';
 import { runProgram } from './program.ts';
@@ -243,12 +244,16 @@ export const rows: readonly CommandRow[] = [
 export async function runCommand(argv: readonly string[], exit: (status: number) => void): Promise<number> {
   const { env } = process;
   const interrupts = listenForInterrupts(exit);
+  let unwritten: PlugboardError | undefined;
   const readerGone = new PlugboardError('CANCELLED', 'Nobody reads the output any more.');
   const output = new Output({
     json: hasSwitch(argv, '--json'),
     env,
     signal: interrupts.signal,
-    onReaderGone: () => interrupts.cancel(readerGone),
+    onReaderGone: (error) => {
+      if (!isReaderGone(error)) unwritten = outputFailed(error);
+      interrupts.cancel(unwritten ?? readerGone);
+    },
   });
   const verbose = hasSwitch(argv, '--verbose');
   // A fault of ours that nobody was waiting for: still one sentence, and the documented status.
@@ -259,10 +264,15 @@ export async function runCommand(argv: readonly string[], exit: (status: number)
     status = await runProgram({ argv, env, rows, version: readVersion, output, signal });
   } catch (thrown) {
     // Whoever closed the pipe has seen enough: that is no failure.
-    status = interrupts.signal.reason === readerGone ? 0 : reportFailure(thrown, output, verbose);
+    const isReported = unwritten !== undefined || interrupts.signal.reason === readerGone;
+    status = isReported ? 0 : reportFailure(thrown, output, verbose);
   }
   await output.drained();
-  return status;
+  // The last bytes may fail after all work is done.
+  if (unwritten === undefined) return status;
+  output.note(describeFailure(unwritten, output));
+  await output.drained();
+  return EXIT_STATUS[unwritten.code];
 }
 
 /** Whether a switch was given, known before anything is parsed: usage errors have to be told in the right shape too. */

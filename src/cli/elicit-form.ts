@@ -2,45 +2,36 @@
 
 import type { ElicitAnswer, ElicitRequest } from '../connection/questions.ts';
 import { isRecord } from '../lib/json-rpc.ts';
-import { reveal } from '../policy/clean.ts';
+import { reveal, revealLines } from '../policy/clean.ts';
 import type { Output } from './output.ts';
+import { CANCELLED, type Choice, openPrompter, type Prompter } from './prompter.ts';
 
-type Prompts = typeof import('@clack/prompts');
 type Field = Readonly<Record<string, unknown>>;
-/** The person gave up on the whole form. */
-const CANCELLED = Symbol('cancelled');
 
 export async function askElicitation(output: Output, request: ElicitRequest): Promise<ElicitAnswer> {
-  const prompts = await import('@clack/prompts');
+  const prompter = await openPrompter(output);
   const { signal } = request;
-  output.line(`${output.paint.strong(reveal(request.server))} asks: ${reveal(request.message)}`);
+  output.line(`${output.paint.strong(reveal(request.server))} asks: ${revealLines(request.message)}`);
   if (request.mode === 'url') output.line(`  ${reveal(request.url ?? '')}`);
   if (request.warning !== undefined) output.line(output.paint.warn(reveal(request.warning)));
   if (request.mode === 'url') {
     const message = `Open ${reveal(request.host ?? 'it')} in your browser?`;
-    const open = await prompts.confirm({
-      message,
-      initialValue: false,
-      ...(signal === undefined ? {} : { signal }),
-    });
-    return { action: prompts.isCancel(open) ? 'cancel' : open ? 'accept' : 'decline' };
+    const open = await prompter.confirm({ message, initial: false, signal });
+    return { action: open === CANCELLED ? 'cancel' : open ? 'accept' : 'decline' };
   }
   const content: Record<string, unknown> = {};
   for (const [name, field] of fieldsOf(request.schema)) {
-    const value = await askField(prompts, name, field, isRequired(request.schema, name), signal);
+    const value = await askField(prompter, name, field, isRequired(request.schema, name), signal);
     if (value === CANCELLED) return { action: 'cancel' };
     if (value !== undefined) content[name] = value;
   }
-  const send = await prompts.confirm({
-    message: `Send this to ${reveal(request.server)}?`,
-    ...(signal === undefined ? {} : { signal }),
-  });
-  if (prompts.isCancel(send)) return { action: 'cancel' };
+  const send = await prompter.confirm({ message: `Send this to ${reveal(request.server)}?`, signal });
+  if (send === CANCELLED) return { action: 'cancel' };
   return send ? { action: 'accept', content } : { action: 'decline' };
 }
 
 async function askField(
-  prompts: Prompts,
+  prompter: Prompter,
   name: string,
   field: Field,
   required: boolean,
@@ -49,30 +40,31 @@ async function askField(
   const about = typeof field['description'] === 'string' ? ` (${field['description']})` : '';
   const base = {
     message: reveal(`${typeof field['title'] === 'string' ? field['title'] : name}${about}`),
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   };
   const choices = choicesOf(field['type'] === 'array' && isRecord(field['items']) ? field['items'] : field);
-  const answer = await askOne();
-  return prompts.isCancel(answer) ? CANCELLED : answer;
-
-  async function askOne(): Promise<unknown> {
-    if (field['type'] === 'array') {
-      return prompts.multiselect({ ...base, options: choices, required });
-    }
-    if (choices.length > 0) return prompts.select({ ...base, options: choices });
-    if (field['type'] === 'boolean') {
-      return prompts.confirm({ ...base, initialValue: field['default'] === true });
-    }
-    const numeric = field['type'] === 'number' || field['type'] === 'integer';
-    const text = await prompts.text({
-      ...base,
-      ...(field['default'] === undefined ? {} : { initialValue: String(field['default']) }),
-      validate: (value = '') => fault(value, field, required),
-    });
-    if (prompts.isCancel(text)) return text;
-    if (text === undefined || (text === '' && !required)) return undefined;
-    return numeric ? Number(text) : text;
+  const { default: initial } = field;
+  if (field['type'] === 'array') {
+    const preset = Array.isArray(initial) ? { initial: initial.map(String) } : {};
+    return prompter.choices({ ...base, choices, required, ...preset });
   }
+  if (choices.length > 0) {
+    return prompter.choice({
+      ...base,
+      choices,
+      ...(initial === undefined ? {} : { initial: String(initial) }),
+    });
+  }
+  if (field['type'] === 'boolean') return prompter.confirm({ ...base, initial: initial === true });
+  const numeric = field['type'] === 'number' || field['type'] === 'integer';
+  const text = await prompter.text({
+    ...base,
+    ...(initial === undefined ? {} : { initial: String(initial) }),
+    fault: (value) => fault(value, field, required),
+  });
+  if (text === CANCELLED) return text;
+  if (text === '' && !required) return undefined;
+  return numeric ? Number(text) : text;
 }
 
 /** The common faults at once; the host checks the whole answer before the server gets it. */
@@ -98,7 +90,7 @@ function isRequired(schema: ElicitRequest['schema'], name: string): boolean {
 }
 
 /** All ways in which a form offers choices: `enum` with or without names, `oneOf` and `anyOf` with titles. */
-function choicesOf(field: Field): { value: string; label: string }[] {
+function choicesOf(field: Field): Choice[] {
   const { enum: values, enumNames: names } = field;
   if (Array.isArray(values)) {
     return values.map((value, at) => ({

@@ -40,13 +40,13 @@ export async function settleInputs(
   }
 }
 
-function askAtTerminal({ signal }: Context): AskInput {
+function askAtTerminal(context: Context): AskInput {
   return async (request) => {
     const message = questionOf(request);
     if (request.options !== undefined && request.options.length > 0) {
-      return askForChoice(message, request.options, signal);
+      return askForChoice(context, message, request.options);
     }
-    return request.password ? askForSecret(message, signal) : askForText(message, signal);
+    return request.password ? askForSecret(context, message) : askForText(context, message);
   };
 }
 

@@ -17,8 +17,8 @@ export interface OutputOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Once it is aborted only the failure is told: what was under way has no answer any more. */
   readonly signal: AbortSignal;
-  /** Called once when the reader of stdout went away (`plugboard list | head -1`). */
-  readonly onReaderGone: () => void;
+  /** Called once when stdout takes nothing more: its reader went away (`plugboard list | head -1`), or the disk is full. */
+  readonly onReaderGone: (error: Error) => void;
   /** Where it goes instead, when the command runs for somebody else's terminal; nobody can be asked there. */
   readonly elsewhere?: { readonly stdout: TextSink; readonly stderr: TextSink } | undefined;
 }
@@ -42,17 +42,17 @@ export class Output {
 
   constructor({ json, env, signal, onReaderGone, elsewhere }: OutputOptions) {
     this.#signal = signal;
-    const gone = (): void => {
+    const gone = (error: Error): void => {
       if (this.#readerGone) return;
       this.#readerGone = true;
-      onReaderGone();
+      onReaderGone(error);
     };
     this.#stdout = elsewhere?.stdout ?? new Sink(STDOUT, gone);
     this.#stderr = elsewhere?.stderr ?? new Sink(STDERR, () => {});
     const isFancy = !env['CI'] && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
     this.json = json;
     this.live = !json && isFancy && this.#stdout.isTerminal;
-    this.canAsk = this.live && elsewhere === undefined && isTerminal(STDIN);
+    this.canAsk = !json && this.#stdout.isTerminal && elsewhere === undefined && isTerminal(STDIN);
     this.paint = createPaint(this.live);
     this.liveNotes = !json && isFancy && this.#stderr.isTerminal;
     this.notePaint = createPaint(isFancy && this.#stderr.isTerminal);

@@ -42,8 +42,8 @@ export async function readSecret(
   return env ? context.env[variable] || undefined : undefined;
 }
 
-async function asked({ output, signal }: Context, question: string): Promise<string> {
-  return output.canAsk ? askForSecret(question, signal) : readStdin(process.stdin);
+async function asked(context: Context, question: string): Promise<string> {
+  return context.output.canAsk ? askForSecret(context, question) : readStdin(process.stdin);
 }
 
 async function contentOf({ cwd }: Context, path: string, flag: string): Promise<string> {

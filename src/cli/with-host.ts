@@ -92,14 +92,15 @@ export async function openHost(
   const { cwd, home, extra, output, signal } = context;
   const read = context.config ?? (await loadEffective({ cwd, home, env: context.env, extra }));
   if (need.tellsProblems !== true) noteProblems(read.problems, output);
-  let config = need.servers === 'all' ? read : await settleTrust(context, read, need.servers);
+  const refused = new Set<string>();
+  let config = need.servers === 'all' ? read : await settleTrust(context, read, need.servers, refused);
   if (output.canAsk && need.connect !== 'none') {
     const { settleInputs } = await import('./inputs.ts');
     const { servers } = need;
     const needed = config.servers.filter(({ name }) => servers === 'all' || servers.includes(name));
     await settleInputs(context, config, needed);
     // An answer may name a file of the project, and consent covers named files.
-    if (servers !== 'all') config = await settleTrust(context, config, servers);
+    if (servers !== 'all') config = await settleTrust(context, config, servers, refused);
   }
   // For the commands after this one, whose servers are then there already.
   if (config.settings.daemon === true && context.openHost === undefined) await startForLater(context);
@@ -144,19 +145,23 @@ async function ownHost(context: Context, config: LoadedConfig, need: Need): Prom
   });
 }
 
-/** A server of the project that nobody agreed to yet: asked about where somebody can be asked. */
+/** Asks about servers of the project that are not approved, where a person can be asked; `refused` are not asked about again. */
 async function settleTrust(
   context: Context,
   config: LoadedConfig,
   names: readonly string[],
+  refused: Set<string>,
 ): Promise<LoadedConfig> {
-  const specs = names.map((name) => findServer(config, name)).filter(needsConsent);
+  const specs = names
+    .map((name) => findServer(config, name))
+    .filter((spec) => needsConsent(spec) && !refused.has(spec.name));
   if (!context.output.canAsk || specs.length === 0) return config;
   const verdicts = await trustVerdicts(specs, context);
   const { askForTrust } = await import('./consent.ts');
   for (const spec of specs) {
     const verdict = verdicts.get(spec.name);
-    if (verdict?.state !== 'trusted') await askForTrust(context, spec, verdict);
+    if (verdict?.state === 'trusted') continue;
+    if (!(await askForTrust(context, spec, verdict))) refused.add(spec.name);
   }
   // Approving an own entry changes its file.
   const { cwd, home, env, extra } = context;

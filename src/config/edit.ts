@@ -124,9 +124,11 @@ export async function setEnabled(
     const entry = valueAt(root, path);
     found = entry !== undefined;
     if (!found) return undefined;
+    const { enabled: before = true, disabled }: RawEntry = isRecord(entry) ? entry : {};
+    // Other agents write "disabled": true, which would stay in force.
+    const off = enabled && disabled === true ? [{ path: [...path, 'disabled'], value: undefined }] : [];
     // Enabled is the default: an entry that never said otherwise is left as it is.
-    const isAsked = isRecord(entry) && (entry['enabled'] ?? true) === enabled;
-    return isAsked ? undefined : { path: [...path, 'enabled'], value: enabled };
+    return before === enabled ? off : [...off, { path: [...path, 'enabled'], value: enabled }];
   });
   return found;
 }

@@ -123,6 +123,7 @@ const SHARED_KEYS = keys({
       'Transport; may be left out: a command means stdio, a url means Streamable HTTP with SSE as fallback.',
   },
   enabled: { kind: flag, description: 'False keeps the entry and does not use it.' },
+  disabled: { kind: flag, description: 'True is the same as "enabled": false, as other agents write it.' },
   unapproved: {
     kind: flag,
     description:

@@ -12,6 +12,7 @@ import {
   STDIO_KEYS,
 } from './keys.ts';
 import { object } from './kind.ts';
+import { reportOtherAgentsKey } from './other-agents-keys.ts';
 import { dropPrivileges } from './privileges.ts';
 
 export const MAX_NAME_CHARS = 128;
@@ -84,6 +85,7 @@ export function parseEntry(name: string, value: unknown, scope: Scope): ParsedEn
     return { raw: {}, faults };
   }
   ENTRY.check(value, [], report);
+  for (const key of Object.keys(value)) reportOtherAgentsKey(key, report);
   const kind = kindOf(value, faults, report);
   if (faults.some((fault) => fault.fatal) || kind === undefined) return { raw: value, faults };
 
@@ -95,6 +97,8 @@ export function parseEntry(name: string, value: unknown, scope: Scope): ParsedEn
     else if (!isEmpty(member))
       report(noEffect([key], kind === 'stdio' ? 'with a command' : 'with a url', 'Take it out.'));
   }
+  if (picked['disabled'] === true) picked['enabled'] = false;
+  delete picked['disabled'];
   if (typeof picked['type'] === 'string' && HTTP_SPELLINGS.has(picked['type'])) picked['type'] = 'http';
   if (isForeign({ scope })) dropPrivileges(picked, scope, report);
   // The table has checked every key of this kind and `kindOf` that its one required key is there.
@@ -172,9 +176,7 @@ function kindOf(
   if (hasCommand && hasUrl)
     return whole('It has both a "command" and a "url".', 'Keep the one that is meant.');
   if (!hasCommand && !hasUrl) {
-    const typo = soFar.find(
-      (fault) => fault.hint === 'Did you mean "command"?' || fault.hint === 'Did you mean "url"?',
-    );
+    const typo = soFar.find(({ hint = '' }) => /^(?:Did you mean|Write) "(?:command|url)"[?.]$/.test(hint));
     return whole(
       'It has neither a "command" nor a "url".',
       typo?.hint ?? 'Give the program to start, or an address.',

@@ -8,6 +8,7 @@ type Entry = Readonly<Record<string, unknown>>;
 /** Keys that neither decide what runs or is contacted nor make a check weaker. */
 const PLAIN_KEYS: ReadonlySet<string> = new Set([
   'enabled',
+  'disabled',
   'unapproved',
   'required',
   'startupTimeoutMs',

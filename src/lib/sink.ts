@@ -1,6 +1,8 @@
 /** One of the two output streams: where its bytes go, and what happens when nobody takes them any more. */
 
 import { fstatSync, writeSync } from 'node:fs';
+import { PlugboardError } from '../errors.ts';
+import { errorCode } from './error-code.ts';
 
 type Stream = NodeJS.WriteStream;
 
@@ -17,11 +19,11 @@ export interface TextSink {
 export class Sink implements TextSink {
   readonly isTerminal: boolean;
   readonly #fd: 1 | 2;
-  readonly #onGone: () => void;
+  readonly #onGone: (error: Error) => void;
   #stream: Stream | undefined;
 
-  /** `onGone` is told when writing fails: the reader has closed its end, or the disk is full. */
-  constructor(fd: 1 | 2, onGone: () => void) {
+  /** `onGone` is called when writing fails: the reader has closed its end, or the disk is full. */
+  constructor(fd: 1 | 2, onGone: (error: Error) => void) {
     this.#fd = fd;
     this.#onGone = onGone;
     this.isTerminal = isTerminal(fd);
@@ -64,9 +66,8 @@ export class Sink implements TextSink {
     try {
       while (written < bytes.length) written += writeSync(this.#fd, bytes, written);
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'EAGAIN')
-        return bytes.subarray(written);
-      this.#onGone();
+      if (errorCode(error) === 'EAGAIN') return bytes.subarray(written);
+      this.#onGone(error instanceof Error ? error : new Error(String(error)));
     }
     return Buffer.alloc(0);
   }
@@ -79,6 +80,20 @@ export class Sink implements TextSink {
     this.#stream = stream;
     return stream;
   }
+}
+
+/** Whether writing failed because the reader has read enough, which is no failure. */
+export function isReaderGone(error: Error): boolean {
+  return errorCode(error) === 'EPIPE';
+}
+
+/** Writing failed for another reason. */
+export function outputFailed(error: Error): PlugboardError {
+  const isFull = errorCode(error) === 'ENOSPC';
+  return new PlugboardError('OUTPUT_FAILED', `The output could not be written: ${error.message}.`, {
+    hint: isFull ? 'Make room on the disk, or write to another place.' : 'Write to another place.',
+    cause: error,
+  });
 }
 
 /** Asks the file descriptor first: only what may be a terminal is worth the stream that knows. */

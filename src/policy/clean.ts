@@ -54,6 +54,11 @@ export function reveal(text: string): string {
   return replaceUnseen(text, shown).replace(/[\n\t]/g, shown);
 }
 
+/** As `reveal`, for text of several lines: each is a line of its own. */
+export function revealLines(text: string): string {
+  return text.split('\n').map(reveal).join('\n');
+}
+
 /** Whether `reveal` writes anything out but line ends and tabs. */
 export function hidesAnything(text: string): boolean {
   return !PLAIN.test(text) && hasUnseen(text.replace(/\r\n?/g, '\n'));

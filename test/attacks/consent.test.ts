@@ -319,7 +319,7 @@ describe('A25: questions of a project file', () => {
     place.write(join(place.project, 'srv.mjs'), `await import(${JSON.stringify(FIXTURE('echo.mjs'))});\n`);
     place.write(place.projectFile, ASKS);
     await place.run(['input', 'set', 'x'], { input: 'srv.mjs\n' });
-    await place.run(['trust', 'docs']);
+    await place.run(['trust', 'docs', '--yes']);
     const connects = async (): Promise<unknown> =>
       ((await place.json(['list'])).value as { servers: { status: string }[] }).servers[0]?.status;
     expect(await connects()).toBe('connected');

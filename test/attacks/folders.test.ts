@@ -144,7 +144,7 @@ describe('A24: where a server starts', () => {
       expect.stringContaining('here would run code of <project>, which you have not approved for it'),
     ]);
     expect((await place.run(['trust'])).stdout).toMatch(/^ {2}runs in +<project>$/m);
-    expect((await place.json(['trust', 'here'])).value).toMatchObject({
+    expect((await place.json(['trust', 'here', '--yes'])).value).toMatchObject({
       servers: [{ name: 'here', state: 'trusted', folder: '<project>' }],
     });
     expect(await where('here')).toMatchObject({ cwd: place.project, project: place.project });
@@ -191,7 +191,7 @@ describe('A24: where a server starts', () => {
     try {
       const entry = world.attacks.find(({ id }) => id === 'script-shell')?.entry;
       world.place.write(world.place.userFile, { mcpServers: { here: { ...entry, cwd: '.' } } });
-      await world.place.run(['trust', 'here']);
+      await world.place.run(['trust', 'here', '--yes']);
       const { value } = await world.place.json(['list']);
       expect((value as Listed).servers).toMatchObject([{ name: 'here', status: 'connected' }]);
       expect(world.ran()).toEqual([]);
@@ -278,7 +278,7 @@ describe('A24: where a server starts', () => {
     place.write(place.projectFile, {
       mcpServers: { docs: { url: 'http://127.0.0.1:1/mcp', headersHelper: helper } },
     });
-    await place.run(['trust', 'docs']);
+    await place.run(['trust', 'docs', '--yes']);
     await place.run(['list'], { env: { NAMED: 'yes', SECRET_KEY: 'no' } });
     const seen = readFileSync(told, 'utf8');
     expect([seen.includes('NAMED=yes'), seen.includes('SECRET_KEY')]).toEqual([true, false]);

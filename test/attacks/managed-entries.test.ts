@@ -161,7 +161,7 @@ it('A34: an allowed command does not start in the project, which would decide wh
   place.write(place.projectFile, {
     mcpServers: { tool: { command: 'npx', args: ['-y', 'corp-tool'] }, module },
   });
-  await place.run(['trust', '--all']);
+  await place.run(['trust', '--all', '--yes']);
   const rules = [{ command: ['npx', '-y', 'corp-tool'] }, { command: ['python3', '-m', 'corp_server'] }];
   expect(await listed({}, rules)).toEqual({ tool: 'connected', module: 'failed' });
   expect([readFileSync(seen, 'utf8').startsWith(`${place.home}/folders/`), existsSync(trace)]).toEqual([

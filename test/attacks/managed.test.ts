@@ -70,7 +70,7 @@ describe('A22: a denied server', () => {
       projects: { [place.project]: { mcpServers: { local: canary() } } },
     });
     place.write(place.projectFile, { mcpServers: { project: canary() } });
-    await command(['trust', '--all']);
+    await command(['trust', '--all', '--yes']);
     const env = { NODE: canary().command, PLUGBOARD_MANAGED: '/nowhere', XDG_CONFIG_HOME: place.dir };
     const servers = await listed(['--server', `flag=${canary().command} ${canary().args.join(' ')}`], env);
     expect(standing(servers)).toEqual([
@@ -143,7 +143,7 @@ describe('A22: a denied server', () => {
       value: { servers: [{ name: 'plugin:evil', status: 'blocked' }] },
     });
     place.write(join(place.dir, '.cursor', 'mcp.json'), { mcpServers: { evil: canary() } });
-    expect(await command(['import', 'cursor'], { HOME: place.dir })).toMatchObject({
+    expect(await command(['import', 'cursor', '--yes'], { HOME: place.dir })).toMatchObject({
       status: 0,
       value: {
         servers: [{ name: 'evil', action: 'skip', reason: expect.stringContaining('deniedServers[0]') }],
@@ -183,7 +183,7 @@ describe('A22: a denied server', () => {
     });
     const env = { NODE: canary().command };
     await command(['plugin', 'add', plugin, '--yes'], env);
-    await command(['trust', '--all'], env);
+    await command(['trust', '--all', '--yes'], env);
     expect(standing(await listed([], env))).toEqual([
       ['acme:tool', 'blocked'],
       ['acme:dodge', 'blocked'],

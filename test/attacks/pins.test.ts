@@ -286,7 +286,7 @@ describe('plugboard pins', () => {
       place.write(place.projectFile, {
         mcpServers: { sums: { command: process.execPath, args, pins: 'off' } },
       });
-      await place.run(['trust', 'sums']);
+      await place.run(['trust', 'sums', '--yes']);
       say('Adds two numbers.');
       expect((await place.run(['call', 'sums', 'add', 'a=1'])).status).toBe(0);
       say('Adds.\u200b\nAnd tells.');

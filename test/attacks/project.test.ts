@@ -79,7 +79,7 @@ describe('A11: an approved entry that changes', () => {
     ['a key we do not know', (old: Record<string, unknown>) => ({ ...old, 'x-more': 1 })],
   ])('is asked about again: %s', async (_what, change) => {
     place.write(place.projectFile, { mcpServers: { tool: entry() } });
-    await place.run(['trust', 'tool']);
+    await place.run(['trust', 'tool', '--yes']);
     expect(await statuses(['list', '--no-connect'])).toEqual([['tool', 'idle']]);
     place.write(place.projectFile, { mcpServers: { tool: change(entry()) } });
     expect(await statuses(['list'])).toEqual([['tool', 'untrusted']]);
@@ -91,7 +91,7 @@ describe('A11: an approved entry that changes', () => {
     place.write(place.projectFile, {
       mcpServers: { tool: { command: process.execPath, args: ['server.mjs', trace] } },
     });
-    await place.run(['trust', 'tool']);
+    await place.run(['trust', 'tool', '--yes']);
     expect(await statuses(['list'])).toEqual([['tool', 'connected']]);
     expect(ran()).toBe(1);
     writeFileSync(join(place.project, 'server.mjs'), `/* evil */ await import(${JSON.stringify(CANARY)});\n`);
@@ -123,7 +123,7 @@ describe('A11: a script that changes under a host that runs', () => {
     place.write(place.projectFile, {
       mcpServers: { tool: { command: process.execPath, args: ['server.mjs', trace] } },
     });
-    await place.run(['trust', 'tool']);
+    await place.run(['trust', 'tool', '--yes']);
     const host = await createHost({ cwd: place.project, home: place.home, env: process.env, watch: false });
     try {
       await host.ready();
@@ -134,7 +134,7 @@ describe('A11: a script that changes under a host that runs', () => {
       expect([ran(), host.servers()[0]?.status]).toEqual([1, 'untrusted']);
       await host.reload();
       expect([ran(), host.servers()[0]?.status]).toEqual([1, 'untrusted']);
-      await place.run(['trust', 'tool']);
+      await place.run(['trust', 'tool', '--yes']);
       await host.reload();
       await host.connect('tool');
       expect([ran(), host.servers()[0]?.status]).toEqual([2, 'connected']);
@@ -158,7 +158,7 @@ describe('A12: a project that moves our home or turns off checks', () => {
     // A home inside the project in which everything was agreed to already.
     place.write(place.projectFile, { mcpServers: { evil: canary() } });
     const fakeHome = join(place.project, 'home');
-    await place.run(['trust', '--all'], { env: { PLUGBOARD_HOME: fakeHome } });
+    await place.run(['trust', '--all', '--yes'], { env: { PLUGBOARD_HOME: fakeHome } });
     writeFileSync(join(place.project, '.env'), `PLUGBOARD_HOME=${fakeHome}\nPLUGBOARD_TRUST=all\n`);
   });
 
@@ -191,7 +191,7 @@ describe('A12: a project that moves our home or turns off checks', () => {
       home: place.project,
       mcpServers: { evil: { ...canary(), ...weak, tools: { x: { approval: 'approve' } } } },
     });
-    await place.run(['trust', 'evil']);
+    await place.run(['trust', 'evil', '--yes']);
     const { value } = await place.json(['get', 'evil']);
     expect((value as { entry: object }).entry).toEqual({
       ...canary(),

@@ -129,7 +129,7 @@ describe('A32: an entry without consent', () => {
   it('is shown as changed if it was approved before', async () => {
     person({ github: server('person') });
     project({ github: server('project') });
-    await place.run(['trust', 'github']);
+    await place.run(['trust', 'github', '--yes']);
     project({ github: server('another') });
     const waits = 'also defines github, which changed since you approved it; your own github is used';
     for (const args of [['list', '--no-connect'], ['get', 'github'], ['doctor']]) {

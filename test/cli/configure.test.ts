@@ -156,7 +156,7 @@ describe('add', () => {
       'note: <project>/.mcp.json also defines notes, which has not been approved; your own notes is used. ' +
         'Review it with: plugboard trust notes\n',
     );
-    await place.run(['trust', 'notes']);
+    await place.run(['trust', 'notes', '--yes']);
     expect((await place.run(['add', 'notes', '-s', 'user', '--force', '--', 'mine'])).stderr).toBe(
       'note: notes of project scope (<project>/.mcp.json) is stronger and stays in use here.\n',
     );

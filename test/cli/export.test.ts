@@ -124,7 +124,7 @@ describe('export', () => {
 
   it('CFG-6: import leaves out what export wrote, so nothing serves itself', async () => {
     await exporting('windsurf');
-    const { value } = await place.json(['import'], place.here());
+    const { value } = await place.json(['import', '--yes'], place.here());
     expect(value).toMatchObject({ servers: [{ name: 'plugboard', action: 'skip' }] });
     expect(dirname(String((await exporting('windsurf'))['file']))).toBe(
       join(place.userHome, '.codeium', 'windsurf'),

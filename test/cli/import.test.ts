@@ -16,7 +16,7 @@ interface Told {
 }
 
 async function importing(...args: readonly string[]): Promise<Told> {
-  const { status, value } = await place.json(['import', ...args], place.here());
+  const { status, value } = await place.json(['import', ...args, '--yes'], place.here());
   expect(status).toBe(0);
   return value as Told;
 }
@@ -114,7 +114,7 @@ describe('import', () => {
     expect(actions(await importing())).toEqual({ project: 'skip', mine: 'add' });
     expect(actions(await importing('-s', 'project'))).toEqual({ project: 'skip', mine: 'skip' });
     expect(place.read(place.projectFile)).toBeUndefined();
-    const own = await place.run(['import', '-s', 'local', '--json'], place.here());
+    const own = await place.run(['import', '-s', 'local', '--json', '--yes'], place.here());
     expect(own.stdout).not.toContain('abcd1234');
     expect((await place.json(['get', 'project'])).value).toMatchObject({ scope: 'local' });
   });
@@ -147,7 +147,7 @@ describe('import', () => {
   it('CFG-5: our own file that does not parse is left alone, with status 2', async () => {
     cursor({ ok: { command: 'x' } });
     place.write(place.userFile, '{ broken');
-    const { status, value } = await place.json(['import'], place.here());
+    const { status, value } = await place.json(['import', '--yes'], place.here());
     expect(status).toBe(2);
     expect(value).toMatchObject({ error: { code: 'CONFIG_UNWRITABLE' } });
     expect(readFileSync(place.userFile, 'utf8')).toBe('{ broken');
@@ -155,7 +155,7 @@ describe('import', () => {
 
   it('CFG-9: the questions of VS Code come with the servers that have them', async () => {
     writeAgents({ home: place.userHome, project: place.project }, ['vscode']);
-    const { value } = await place.json(['import', 'vscode'], place.here());
+    const { value } = await place.json(['import', 'vscode', '--yes'], place.here());
     const question = (id: string, action: string, more: object): object => ({
       id,
       scope: 'user',
@@ -190,7 +190,7 @@ describe('import', () => {
         { id: 'perplexity-key', servers: ['code-input'], kept: null },
       ],
     });
-    expect((await place.json(['import', 'vscode'], place.here())).value).toMatchObject({
+    expect((await place.json(['import', 'vscode', '--yes'], place.here())).value).toMatchObject({
       inputs: [{ action: 'same' }, { action: 'same' }, { action: 'skip' }],
     });
   });

@@ -40,7 +40,7 @@ describe('plugin', () => {
     const refused = await place.json(['call', 'acme:echo', 'echo', 'message=hi']);
     expect(refused).toMatchObject({ status: 5, value: { error: { code: 'UNTRUSTED' } } });
 
-    expect(await place.json(['trust', 'acme:echo'])).toMatchObject({
+    expect(await place.json(['trust', 'acme:echo', '--yes'])).toMatchObject({
       value: { servers: [{ state: 'trusted' }] },
     });
     const called = await place.json(['call', 'acme:echo', 'echo', 'message=hi']);

@@ -42,7 +42,7 @@ const codex = (...args: readonly string[]): Promise<string> =>
 const openCode = (...args: readonly string[]): Promise<string> => run(opencode, ['mcp', ...args]);
 
 async function imported(agent: string): Promise<unknown> {
-  const { status, value } = await place.json(['import', agent], place.here(env));
+  const { status, value } = await place.json(['import', agent, '--yes'], place.here(env));
   expect(status).toBe(0);
   const { value: listed } = await place.json(['list', '--no-connect']);
   expect((listed as { problems: unknown }).problems).toEqual([]);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FIXTURES, Place } from './command.ts';
-import { onTerminal } from './on-terminal.ts';
+import { onTerminal, type TerminalOptions } from './on-terminal.ts';
 
 let place: Place;
 beforeEach(() => {
@@ -84,16 +84,50 @@ describe('on a terminal', () => {
     expect(piped).toMatchObject({ status: 0, stderr: '' });
   });
 
-  it.each(['NO_COLOR', 'CI'])('%s: no colour, no spinner, no question', async (name) => {
+  it.each([
+    ['NO_COLOR', '1'],
+    ['CI', 'true'],
+    ['TERM', 'dumb'],
+  ])('%s: no colour, no spinner, and questions in plain lines', async (name, value) => {
     place.write(place.userFile, { mcpServers: { echo: ECHO } });
-    place.write(place.projectFile, { mcpServers: { theirs: ECHO } });
-    const listed = await onTerminal(place, ['list'], { env: { [name]: '1' } });
+    const env = { [name]: value };
+    const listed = await onTerminal(place, ['list'], { env });
     expect(listed.screen).not.toContain('\u001b');
-    const called = await onTerminal(place, ['call', 'theirs', 'echo', 'message=hi'], {
-      env: { [name]: '1' },
+    place.write(place.projectFile, { mcpServers: { theirs: ECHO } });
+    const after = 'Trust theirs and let it run on this machine? [y/N] ';
+    const answer = (type: string): TerminalOptions => ({ env, answers: [{ after, type }] });
+    for (const no of ['n\r', '\r', '\u0004']) {
+      const refused = await onTerminal(place, ['call', 'theirs', 'echo', 'message=hi'], answer(no));
+      expect(refused.screen).not.toContain('\u001b');
+      expect(refused.status).not.toBe(0);
+    }
+    expect((await place.json(['trust'])).value).toMatchObject({ servers: [{ state: 'unknown' }] });
+    const agreed = await onTerminal(place, ['trust', 'theirs'], answer('maybe\ry\r'));
+    expect(agreed.screen).toContain('Answer y or n.');
+    expect((await place.json(['trust'])).value).toMatchObject({ servers: [{ state: 'trusted' }] });
+  });
+
+  it('a secret that is asked for in plain lines is not shown', async () => {
+    const env = { NEEDS: '${input:key}' };
+    place.write(place.userFile, {
+      mcpServers: { echo: { ...ECHO, env } },
+      inputs: [{ id: 'key', type: 'promptString', description: 'The key' }],
     });
-    expect(called.status).toBe(5);
-    expect(called.screen).not.toContain('\u001b');
+    const { screen, status } = await onTerminal(place, ['input', 'set', 'key'], {
+      env: { NO_COLOR: '1' },
+      answers: [{ after: 'The key: ', type: 'hidden-word\r' }],
+    });
+    expect(status).toBe(0);
+    expect(screen).not.toContain('hidden-word');
+    expect(screen).toContain('Kept key');
+  });
+
+  it('changes nothing without a terminal and without --yes', async () => {
+    place.write(place.projectFile, { mcpServers: { theirs: ECHO } });
+    const trusted = await place.run(['trust', 'theirs']);
+    expect(trusted).toMatchObject({ status: 5, stdout: '' });
+    expect(trusted.stderr).toContain('plugboard trust theirs --yes');
+    expect((await place.json(['trust'])).value).toMatchObject({ servers: [{ state: 'unknown' }] });
   });
 
   it('POL-2: a call of a server that the project brings along shows it, asks, and remembers a yes', async () => {

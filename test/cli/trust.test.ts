@@ -59,7 +59,7 @@ describe('trust', () => {
 
   it('POL-2: by name allows one server, which then runs; --revoke takes it back', async () => {
     expect((await place.run(['call', 'one', 'echo', 'message=hi'])).status).toBe(5);
-    expect(await states(['trust', 'one'])).toEqual([['one', 'trusted']]);
+    expect(await states(['trust', 'one', '--yes'])).toEqual([['one', 'trusted']]);
     expect(await states(['trust'])).toEqual([
       ['one', 'trusted'],
       ['two', 'unknown'],
@@ -74,7 +74,7 @@ describe('trust', () => {
   });
 
   it('--all allows every server of the project, --all --revoke none', async () => {
-    expect(await states(['trust', '--all'])).toEqual([
+    expect(await states(['trust', '--all', '--yes'])).toEqual([
       ['one', 'trusted'],
       ['two', 'trusted'],
     ]);
@@ -85,7 +85,7 @@ describe('trust', () => {
   });
 
   it('A11: a changed entry is asked about again, and the change is shown', async () => {
-    await place.run(['trust', 'one']);
+    await place.run(['trust', 'one', '--yes']);
     place.write(place.projectFile, { mcpServers: { one: { ...entry, args: [...entry.args, '--evil'] } } });
     expect(await place.json(['trust'])).toEqual({
       status: 0,
@@ -116,7 +116,7 @@ describe('trust', () => {
   });
 
   it('of a server of one’s own says that it needs none', async () => {
-    expect(await place.run(['trust', 'mine'])).toEqual({
+    expect(await place.run(['trust', 'mine', '--yes'])).toEqual({
       status: 0,
       stdout: 'trusted  mine: of user scope, your own configuration needs no consent\n',
       stderr: '',

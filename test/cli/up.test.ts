@@ -218,7 +218,7 @@ describe('up and down', () => {
     ]);
     expect(text(CLAUDE)).toBe('{ "mcpServers": ');
     writeFileSync(file(CURSOR), '{ broken');
-    const { status, value } = await place.json(['down', '--all'], place.here());
+    const { status, value } = await place.json(['down', '--all', '--yes'], place.here());
     expect({ status, value }).toMatchObject({ status: 2, value: { agents: [{ agent: 'cursor' }] } });
     // The record is the only way back, so it stays.
     expect(existsSync(join(place.home, 'exports', 'cursor-user.json'))).toBe(true);
@@ -413,7 +413,10 @@ describe('up and down', () => {
     const before = treeOf(place.userHome);
     await up([], { MY_KEY: 'secret-1' });
     await place.run(['service', 'install'], place.here());
-    expect(await down('--all')).toMatchObject({ service: { removed: true }, home: { removed: true } });
+    expect(await down('--all', '--yes')).toMatchObject({
+      service: { removed: true },
+      home: { removed: true },
+    });
     expect(existsSync(place.home)).toBe(false);
     rmSync(file('.config'), { recursive: true });
     expect(treeOf(place.userHome)).toEqual(before);
@@ -423,7 +426,7 @@ describe('up and down', () => {
     place.write(join(place.home, 'thesis.txt'), 'mine');
     place.write(file(CURSOR), { mcpServers: { echo: ECHO } });
     await quickly();
-    expect(await down('--all')).toMatchObject({ home: { removed: false, left: ['thesis.txt'] } });
+    expect(await down('--all', '--yes')).toMatchObject({ home: { removed: false, left: ['thesis.txt'] } });
   });
 
   it('UI-5, MOV-12: what 0.1.0 exported is undone, and its launcher replaced by an absolute one', async () => {

@@ -76,8 +76,36 @@ describe('an entry: CFG-1, a union on kind', () => {
   });
 
   it('keeps unknown keys in raw and says nothing about them', () => {
-    const value = { command: 'x', timeout: 5, disabled: true, 'x-comand': 1, description: 'mine' };
+    const value = { command: 'x', 'x-comand': 1, description: 'mine', icon: 'star' };
     expect(parseEntry('s', value, 'user')).toEqual({ entry: { command: 'x' }, raw: value, faults: [] });
+  });
+
+  it('switches a server off by "disabled", whatever "enabled" says', () => {
+    const entries = [
+      { disabled: true },
+      { disabled: true, enabled: true },
+      { disabled: false, enabled: false },
+    ];
+    for (const switches of entries)
+      expect(parseEntry('s', { command: 'x', ...switches }, 'user')).toMatchObject({
+        entry: { command: 'x', enabled: false },
+        faults: [],
+      });
+    expect(parseEntry('s', { command: 'x', disabled: false }, 'user').entry).toEqual({ command: 'x' });
+    expect(faultsOf({ command: 'x', disabled: 'yes' })).toEqual([
+      'disabled: "disabled" must be true or false, not a string.',
+    ]);
+  });
+
+  it('names what to write instead of keys that other agents have', () => {
+    expect(faultsOf({ command: 'x', environment: {}, timeout: 5, autoApprove: ['t'] })).toEqual([
+      'environment: "environment" has no effect here. Write "env".',
+      'timeout: "timeout" has no effect here. Write "startupTimeoutMs" or "toolTimeoutMs", in milliseconds: other agents mean one or the other.',
+      'autoApprove: "autoApprove" has no effect here. Write "tools": { "<tool>": { "approval": "approve" } }.',
+    ]);
+    expect(faultsOf({ serverUrl: 'https://a/' })).toContain(
+      ': It has neither a "command" nor a "url". Write "url".',
+    );
   });
 
   it.each([

@@ -38,6 +38,7 @@ describe('the JSON Schemas that ship', () => {
           'headersHelper',
           'bearerTokenEnvVar',
           'oauth',
+          'disabled',
           'enabled',
           'unapproved',
           'required',

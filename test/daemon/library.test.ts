@@ -209,7 +209,7 @@ it('CON-11: what a project brings along is started in the daemon only after cons
   writeFileSync(join(world.project, '.mcp.json'), JSON.stringify({ mcpServers: { s: world.server() } }));
   const host = await open();
   const before = { status: host.servers()[0]?.status, servers: world.servers() };
-  await world.command('trust', 's');
+  await world.command('trust', 's', '--yes');
   await until('the agreement is noticed', () => host.servers()[0]?.status === 'connected');
   expect({ before, pid: [Number(await call(host, 'pid'))] }).toEqual({
     before: { status: 'untrusted', servers: [] },

@@ -113,7 +113,7 @@ it('CON-11: what a project brings along is not started before somebody agreed, i
   const agent = await world.agent({ words: ['--stdio', '--no-workspace'] }).open();
   const { tools } = await agent.request('tools/list');
   const before = { tools, servers: world.servers() };
-  await world.command('trust', 's');
+  await world.command('trust', 's', '--yes');
   await until('the agreement is noticed', async () => {
     const { tools: now } = (await agent.request('tools/list')) as { tools: unknown[] };
     return now.length > 0;

@@ -5,9 +5,10 @@ import type { OpenModel } from '../../chat/model.ts';
 import { sampleWith } from '../../chat/sample.ts';
 import type { ElicitAnswer, ElicitRequest, SampleRequest } from '../../connection/questions.ts';
 import { PlugboardError } from '../../errors.ts';
-import { reveal } from '../../policy/clean.ts';
+import { reveal, revealLines } from '../../policy/clean.ts';
 import { askElicitation } from '../elicit-form.ts';
 import type { Output } from '../output.ts';
+import { CANCELLED, openPrompter } from '../prompter.ts';
 
 const MAX_SHOWN_CHARS = 2_000;
 const ALWAYS = { value: 'allow-always', label: 'Always allow' } as const;
@@ -32,23 +33,23 @@ export class Questions {
   approve(request: ApprovalRequest): Promise<ApprovalAnswer> {
     return this.#ask(async () => {
       const { output } = this.#options;
-      const prompts = await import('@clack/prompts');
-      const args = reveal(JSON.stringify(request.arguments, null, 2)).slice(0, MAX_SHOWN_CHARS);
+      const prompter = await openPrompter(output);
+      const args = revealLines(JSON.stringify(request.arguments, null, 2)).slice(0, MAX_SHOWN_CHARS);
       output.line(
         `${output.paint.strong(reveal(request.name))} ${args}\n${output.paint.faint(reveal(request.reason))}`,
       );
-      const answer = await prompts.select<ApprovalAnswer>({
+      const answer = await prompter.choice<ApprovalAnswer>({
         message: `Allow ${reveal(request.tool)} of ${reveal(request.server)}?`,
-        options: [
+        choices: [
           { value: 'allow', label: 'Allow once' },
           { value: 'allow-session', label: 'Allow for this session' },
           // A lasting rule has no effect against an `ask` rule.
           ...(request.askRule === undefined ? [ALWAYS] : []),
           { value: 'deny', label: 'Deny' },
         ],
-        ...(request.signal === undefined ? {} : { signal: request.signal }),
+        signal: request.signal,
       });
-      return prompts.isCancel(answer) ? 'cancel' : answer;
+      return answer === CANCELLED ? 'cancel' : answer;
     });
   }
 
@@ -60,13 +61,16 @@ export class Questions {
   async sample(request: SampleRequest): Promise<unknown> {
     const { output, model } = this.#options;
     const allowed = await this.#ask(async () => {
-      const prompts = await import('@clack/prompts');
-      const wanted = reveal(JSON.stringify(request.params['messages'], null, 2)).slice(0, MAX_SHOWN_CHARS);
+      const prompter = await openPrompter(output);
+      const wanted = revealLines(JSON.stringify(request.params['messages'], null, 2)).slice(
+        0,
+        MAX_SHOWN_CHARS,
+      );
       output.line(`${output.paint.strong(reveal(request.server))} asks your model:\n${wanted}`);
-      const answer = await prompts.confirm({
+      const answer = await prompter.confirm({
         message: `Let ${reveal(request.server)} use ${model.name}?`,
-        initialValue: false,
-        ...(request.signal === undefined ? {} : { signal: request.signal }),
+        initial: false,
+        signal: request.signal,
       });
       return answer === true;
     });

@@ -9,7 +9,7 @@ import { loadConfig } from '../../config/load.ts';
 import { stopDaemons } from '../../daemon/client/control.ts';
 import { asPlugboardError, EXIT_STATUS } from '../../errors.ts';
 import { clean } from '../../policy/clean.ts';
-import { confirm } from '../ask.ts';
+import { isAgreed } from '../ask.ts';
 import { recordedAgents, recordFile } from '../export-record.ts';
 import { openInputs } from '../inputs.ts';
 import { removeService } from '../service/service-manager.ts';
@@ -38,7 +38,11 @@ const OWN_NAMES =
 export async function moveOut(context: Context, options: DownOptions): Promise<number> {
   const { output, home } = context;
   const { isDry, all } = options;
-  if (all && !isDry && !(await isAgreed(context, options))) {
+  if (
+    all &&
+    !isDry &&
+    !(await isAgreed(context, `Remove the service, all stored secrets and ${home.dir}?`, options))
+  ) {
     output.answer({ dryRun: false, changed: false }, () => 'Nothing was changed.');
     return 0;
   }
@@ -61,11 +65,6 @@ export async function moveOut(context: Context, options: DownOptions): Promise<n
     () => downLines({ agents, config, removed, isDry, home }).join('\n'),
   );
   return isWhole ? 0 : EXIT_STATUS.CONFIG_UNWRITABLE;
-}
-
-async function isAgreed(context: Context, { yes }: DownOptions): Promise<boolean> {
-  if (yes || !context.output.canAsk) return true;
-  return confirm(context, `Remove the service, all stored secrets and ${context.home.dir}?`);
 }
 
 async function undoAgent(context: Context, agent: string, isDry: boolean): Promise<AgentUndone> {

@@ -53,7 +53,7 @@ export async function fill(
   given: ReadonlyMap<string, string>,
   { name, scope }: Target,
 ): Promise<Filled> {
-  const { env, output, signal, cwd } = context;
+  const { env, output, cwd } = context;
   const values: Record<string, string> = {};
   const unset: string[] = [];
   const secrets = new Map<string, string>();
@@ -66,11 +66,11 @@ export async function fill(
   if (missing.length > 0 && !output.canAsk) throw lacking(preset, missing);
   for (const need of missing) {
     if (need.kind === 'argument') {
-      values[need.key] = absolutePath(need, await askForArgument(preset, need, signal), { scope, cwd });
+      values[need.key] = absolutePath(need, await askForArgument(context, preset, need), { scope, cwd });
       continue;
     }
     // A project's file is for others too, who have keys of their own, and agents that know variables only.
-    const secret = scope === 'project' ? '' : await askForKey(preset, need, signal);
+    const secret = scope === 'project' ? '' : await askForKey(context, preset, need);
     const id = `${name}-${need.key}`;
     if (secret === '') unset.push(need.variable);
     else secrets.set(id, secret);
@@ -110,18 +110,18 @@ function checked(need: Need, value: string, scope: string): string {
 type Argument = Extract<Need, { kind: 'argument' }>;
 type Secret = Extract<Need, { kind: 'secret' }>;
 
-async function askForArgument(preset: Preset, need: Argument, signal: AbortSignal): Promise<string> {
+async function askForArgument(context: Context, preset: Preset, need: Argument): Promise<string> {
   const { askForText } = await import('../ask.ts');
-  const answer = (await askForText(`${preset.id} needs ${need.description}:`, signal)).trim();
+  const answer = (await askForText(context, `${preset.id} needs ${need.description}:`)).trim();
   if (answer === '') throw lacking(preset, [need]);
   return answer;
 }
 
 /** The secret itself, which ends up in no file of the configuration; empty when it is to come from the environment. */
-async function askForKey({ id }: Preset, need: Secret, signal: AbortSignal): Promise<string> {
+async function askForKey(context: Context, { id }: Preset, need: Secret): Promise<string> {
   const { askForSecret } = await import('../ask.ts');
   const question = `${id} needs ${need.description} (${need.where}). It is kept in your keyring; leave it empty to take it from ${need.variable}.`;
-  return (await askForSecret(question, signal)).trim();
+  return (await askForSecret(context, question)).trim();
 }
 
 function lacking(preset: Preset, missing: readonly Need[]): PlugboardError {

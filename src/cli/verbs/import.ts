@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { AGENTS, agentCalled } from '../../config/import/agents.ts';
 import { type Found, findForeign } from '../../config/import/find.ts';
 import { loadConfig } from '../../config/load.ts';
-import { confirm } from '../ask.ts';
+import { isAgreed } from '../ask.ts';
 import { foreignPlaces } from '../foreign-places.ts';
 import { inputLine, type PlannedInput, planInputs } from '../import-inputs.ts';
 import { importLines, summaryLine } from '../import-lines.ts';
@@ -42,7 +42,10 @@ export const importVerb: Verb = {
     noteProblems(found.problems, output);
     output.line([importLines(found, planned, agents, output), ...inputs.map(inputLine)].join('\n'));
     const toWrite = planned.filter(({ action }) => action === 'add' || action === 'replace');
-    const goes = !isDry && toWrite.length > 0 && (await isAgreed(context, toWrite, flags));
+    const goes =
+      !isDry &&
+      toWrite.length > 0 &&
+      (await isAgreed(context, question(toWrite), { yes: flags['yes'] === true }));
     if (goes) {
       await writeImport(context, config.projectRoot, { servers: toWrite, inputs });
     }
@@ -52,17 +55,15 @@ export const importVerb: Verb = {
 };
 
 const EXAMPLES = `
-Shows what would be added, changed or left alone, and what cannot be carried over. On a terminal it asks before it writes.
+Shows what would be added, changed or left alone, and what cannot be carried over. It asks before it writes; without a terminal, --yes is the answer.
 
 Examples:
   plugboard import --dry-run             what all agents on this machine have
   plugboard import codex cursor          only theirs
   plugboard import vscode -s user        yours, in every project`;
 
-async function isAgreed(context: Context, toWrite: readonly Planned[], flags: Flags): Promise<boolean> {
-  if (!context.output.canAsk || flags['yes'] === true) return true;
-  const count = toWrite.length;
-  return confirm(context, `Import ${count} ${count === 1 ? 'server' : 'servers'}?`);
+function question({ length: count }: readonly Planned[]): string {
+  return `Import ${count} ${count === 1 ? 'server' : 'servers'}?`;
 }
 
 function documentOf(

@@ -84,9 +84,9 @@ async function list(context: Context, config: LoadedConfig): Promise<number> {
 }
 
 async function set(context: Context, question: InputQuestion): Promise<number> {
-  const { output, signal, home } = context;
+  const { output, home } = context;
   const value = output.canAsk
-    ? await askForSecret(question.description ?? question.id, signal)
+    ? await askForSecret(context, question.description ?? question.id)
     : (await readStdin(process.stdin)).replace(/\r?\n$/, '');
   if (value === '') {
     throw new PlugboardError('USAGE', `No value was given for ${question.id}.`, {

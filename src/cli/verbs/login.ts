@@ -34,7 +34,10 @@ export const login: Verb = {
         ...(output.canAsk && noBrowser
           ? {
               readPastedRedirect: (given: AbortSignal) =>
-                askForText('Paste the address that the browser ended on', AbortSignal.any([signal, given])),
+                askForText(
+                  { output, signal: AbortSignal.any([signal, given]) },
+                  'Paste the address that the browser ended on',
+                ),
             }
           : {}),
       });

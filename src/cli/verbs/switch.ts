@@ -66,6 +66,8 @@ async function setSwitch(context: Context, name: string, enabled: boolean): Prom
 }
 
 function sameButSwitch(before: ServerSpec, after: ServerSpec): boolean {
-  const [one, other] = [before, after].map(({ raw }) => canonicalJson({ ...raw, enabled: null }));
+  const [one, other] = [before, after].map(({ raw }) =>
+    canonicalJson({ ...raw, enabled: null, disabled: null }),
+  );
   return one === other;
 }

@@ -34,10 +34,11 @@ export const trust: Verb = {
     if (flags['revoke'] === true) {
       if (!named) throw sayWhich();
       await (await consentStore(context)).revoke(chosen.filter(needsConsent));
-    } else if (output.canAsk && flags['yes'] !== true) {
-      await askAbout(context, chosen, config);
+    } else if (flags['yes'] !== true) {
+      const open = await notYetTrusted(context, chosen);
+      if (output.canAsk) await askAbout(context, open, config);
+      else if (named && open.length > 0) throw noOneToAsk(open);
     } else if (named) {
-      // Nobody to ask: the name that was typed is the answer.
       const granted = chosen.filter((spec) => needsConsent(spec) && (args.length > 0 || !isUnapproved(spec)));
       await (await consentStore(context)).grant(granted);
     }
@@ -51,7 +52,7 @@ export const trust: Verb = {
 };
 
 const EXAMPLES = `
-On a terminal each server is shown whole and asked about. Without one, naming a server (or --all) is the answer.
+On a terminal each server is shown whole and asked about. Without one, --yes is the answer.
 
 Examples:
   plugboard trust                     how the servers of this project stand
@@ -68,19 +69,32 @@ function names(args: readonly string[], chosen: readonly ServerSpec[]): readonly
   return args.length > 0 || chosen.length === 0 ? args : chosen.map(({ name }) => name);
 }
 
+function noOneToAsk(specs: readonly ServerSpec[]): PlugboardError {
+  const line = joinWords(['plugboard', 'trust', ...specs.map(({ name }) => name), '--yes']);
+  return new PlugboardError(
+    'APPROVAL_REQUIRED',
+    'There is no terminal here to ask at, so nothing was approved.',
+    {
+      hint: `Look at the entries with plugboard trust, then run: ${line}`,
+    },
+  );
+}
+
 function sayWhich(): PlugboardError {
   return new PlugboardError('USAGE', '--revoke needs the names of the servers.', {
     hint: 'plugboard trust --revoke --all takes the trust of all of them back.',
   });
 }
 
+async function notYetTrusted(context: Context, specs: readonly ServerSpec[]): Promise<ServerSpec[]> {
+  const verdicts = await trustVerdicts(specs, context);
+  return specs.filter((spec) => needsConsent(spec) && verdicts.get(spec.name)?.state !== 'trusted');
+}
+
 async function askAbout(context: Context, specs: readonly ServerSpec[], config: LoadedConfig): Promise<void> {
   const verdicts = await trustVerdicts(specs, context);
-  for (const spec of specs) {
-    const verdict = verdicts.get(spec.name);
-    if (needsConsent(spec) && verdict?.state !== 'trusted')
-      await askForTrust(context, spec, verdict, replacedServer(spec, config));
-  }
+  for (const spec of specs)
+    await askForTrust(context, spec, verdicts.get(spec.name), replacedServer(spec, config));
 }
 
 interface Known {

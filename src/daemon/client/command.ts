@@ -3,7 +3,7 @@
 import { findHome, type Home } from '../../config/home.ts';
 import { EXIT_STATUS } from '../../errors.ts';
 import { LineCutter } from '../../lib/lines.ts';
-import { isTerminal, Sink } from '../../lib/sink.ts';
+import { isReaderGone, isTerminal, outputFailed, Sink } from '../../lib/sink.ts';
 import type { CommandFrame, Screen } from '../protocol/hello.ts';
 import { placeOf } from '../protocol/place.ts';
 import { attach } from './attach.ts';
@@ -31,8 +31,8 @@ export async function runInDaemon(
   const home = findHome(env);
   const place = placeOf(home);
   if (place === undefined) return undefined;
-  let onGone = (): void => {};
-  const stdout = new Sink(STDOUT, () => onGone());
+  let onGone = (_error: Error): void => {};
+  const stdout = new Sink(STDOUT, (error) => onGone(error));
   const stderr = new Sink(STDERR, () => {});
   const screen = screenOf(stdout, stderr);
   const hello = { kind: 'command', cwd: process.cwd(), env, words, screen, workspace: 'any' } as const;
@@ -46,8 +46,13 @@ export async function runInDaemon(
   }
   // A reader that closes the pipe has read enough: not a failure.
   let status: number | 'local' | undefined;
-  onGone = () => {
+  onGone = (error) => {
     status = 0;
+    if (!isReaderGone(error)) {
+      const { code, message, hint } = outputFailed(error);
+      stderr.write(`error: ${message}\nhint:  ${hint}\n`);
+      status = EXIT_STATUS[code];
+    }
     socket.destroy();
   };
   const lines = new LineCutter((line) => {

@@ -1,0 +1,47 @@
+/** Questions at the terminal in two forms: drawn where the terminal can do that, else asked in plain lines. */
+
+import type { Output } from './output.ts';
+
+/** The person gave the question up: Ctrl-C, Escape, or the end of the input. */
+export const CANCELLED: unique symbol = Symbol('cancelled');
+
+export type Answer<T> = T | typeof CANCELLED;
+
+interface Asked {
+  readonly message: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Choice<T extends string = string> {
+  readonly value: T;
+  readonly label: string;
+}
+
+export interface Prompter {
+  confirm(question: Asked & { readonly initial?: boolean | undefined }): Promise<Answer<boolean>>;
+  /** `fault` is one sentence on what is wrong with an answer, which is then asked for again. */
+  text(
+    question: Asked & {
+      readonly initial?: string | undefined;
+      readonly fault?: ((value: string) => string | undefined) | undefined;
+    },
+  ): Promise<Answer<string>>;
+  /** One line that is not shown while it is typed. */
+  secret(question: Asked): Promise<Answer<string>>;
+  choice<T extends string>(
+    question: Asked & { readonly choices: readonly Choice<T>[]; readonly initial?: T | undefined },
+  ): Promise<Answer<T>>;
+  choices<T extends string>(
+    question: Asked & {
+      readonly choices: readonly Choice<T>[];
+      readonly initial?: readonly T[] | undefined;
+      readonly required: boolean;
+    },
+  ): Promise<Answer<readonly T[]>>;
+}
+
+/** Loaded when there is something to ask. */
+export async function openPrompter({ live }: Pick<Output, 'live'>): Promise<Prompter> {
+  if (live) return (await import('./prompter-drawn.ts')).drawnPrompter();
+  return (await import('./prompter-plain.ts')).plainPrompter();
+}

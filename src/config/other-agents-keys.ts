@@ -1,0 +1,23 @@
+/** Keys of other agents' entries that have no meaning here, each with what to write instead: never ignored in silence. */
+
+import { noEffect, type Report } from './fault.ts';
+
+const INSTEAD: ReadonlyMap<string, string> = new Map([
+  ['environment', 'Write "env".'],
+  ['envFile', 'Files of variables are not read: name each variable in "env" or "envVars".'],
+  ['serverUrl', 'Write "url".'],
+  ['httpUrl', 'Write "url".'],
+  [
+    'timeout',
+    'Write "startupTimeoutMs" or "toolTimeoutMs", in milliseconds: other agents mean one or the other.',
+  ],
+  ['autoApprove', 'Write "tools": { "<tool>": { "approval": "approve" } }.'],
+  ['alwaysAllow', 'Write "tools": { "<tool>": { "approval": "approve" } }.'],
+  ['includeTools', 'Write "enabledTools".'],
+  ['excludeTools', 'Write "disabledTools".'],
+]);
+
+export function reportOtherAgentsKey(name: string, report: Report): void {
+  const instead = INSTEAD.get(name);
+  if (instead !== undefined) report(noEffect([name], 'here', instead));
+}
