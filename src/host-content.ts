@@ -35,6 +35,7 @@ import { type ResourceListener, ResourceSubscriptions } from './catalog/resource
 import type { Settings } from './config/entry.ts';
 import { limitsFor } from './config/limits.ts';
 import type { Connection } from './connection/connection.ts';
+import type { HandedOn } from './connection/handed-on.ts';
 import type { ListKind } from './connection/listing.ts';
 import type { ListEvent } from './connection/live.ts';
 import type { RequestOptions } from './connection/peer.ts';
@@ -52,6 +53,8 @@ export interface ContentOptions {
   readonly signal?: AbortSignal | undefined;
   /** Whether a model reads it: then text is cleaned. Default: what the host says of its results. */
   readonly forModel?: boolean | undefined;
+  /** What the client that this is for sent with its request. */
+  readonly handedOn?: HandedOn | undefined;
 }
 
 /** What a text stands for: it, what it mentions, or what its command says. */
@@ -319,7 +322,7 @@ export class HostContent {
 
   #asked(
     connection: Connection,
-    { signal, forModel = this.#options.forModel }: ContentOptions,
+    { signal, forModel = this.#options.forModel, handedOn }: ContentOptions,
   ): {
     request: RequestOptions;
     forModel: boolean;
@@ -328,7 +331,7 @@ export class HostContent {
   } {
     const limits = limitsFor(connection.spec.entry, this.#options.settings());
     return {
-      request: { signal, idleMs: limits.toolTimeoutMs, totalMs: limits.maxTotalMs },
+      request: { signal, idleMs: limits.toolTimeoutMs, totalMs: limits.maxTotalMs, handedOn },
       forModel,
       warn: (message) => this.#options.warn(connection.name, message),
       hidden: (place) => this.#options.hidden(connection.name, place),

@@ -143,7 +143,7 @@ export class HostSession {
     args: Readonly<Record<string, unknown>> = {},
     options: CallOptions = {},
   ): Promise<ShapedResult> {
-    const { signal, cancellation, onProgress, timeoutMs } = options;
+    const { signal, cancellation, onProgress, timeoutMs, handedOn } = options;
     return this.#core.pipeline({
       id: this.#core.nextCallId(),
       name,
@@ -153,6 +153,7 @@ export class HostSession {
       cancellation,
       onProgress,
       timeoutMs,
+      handedOn,
     });
   }
 

@@ -9,6 +9,7 @@ import type { Tool } from '../catalog/tool.ts';
 import type { Settings } from '../config/entry.ts';
 import type { Identity } from '../config/rules.ts';
 import type { Connection } from '../connection/connection.ts';
+import type { HandedOn } from '../connection/handed-on.ts';
 import type { Params, Progress } from '../connection/peer.ts';
 import type { Board } from '../connection/questions-board.ts';
 import type { KeptTasks } from '../connection/tasks-kept.ts';
@@ -30,6 +31,8 @@ export interface CallOptions extends Cancellable {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Longest silence in this call, instead of the server's `toolTimeoutMs`. */
   readonly timeoutMs?: number | undefined;
+  /** What the client that this call is for sent with its request. */
+  readonly handedOn?: HandedOn | undefined;
 }
 
 /** What the stages fill in as the call goes down. */

@@ -88,6 +88,7 @@ function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
     owner: call,
     idleMs: call.timeoutMs ?? limitFor('toolTimeoutMs', entry, settings),
     totalMs: limitFor('maxTotalMs', entry, settings),
+    handedOn: call.handedOn,
     headers: mirrored ? paramHeaders(tool, call.arguments) : undefined,
     onProgress: (progress) => {
       context.events.emit('call.progress', { id: call.id, ...progress });

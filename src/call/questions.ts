@@ -7,13 +7,13 @@
  */
 
 import type { Connection } from '../connection/connection.ts';
+import { cleanMeta } from '../connection/handed-on.ts';
 import { methodNotFound, type Params } from '../connection/peer.ts';
 import {
   type Asked,
   canElicit,
   type ElicitAnswer,
   type ElicitRequest,
-  passedMeta,
   type Questioned,
   rootsOf,
 } from '../connection/questions.ts';
@@ -196,7 +196,7 @@ export class Questions {
   ): Promise<ElicitAnswer> {
     const { elicit } = asked;
     if (elicit === undefined || !canElicit(asked)) return CANCELLED;
-    const meta = passedMeta(params['_meta']);
+    const meta = cleanMeta(params['_meta']);
     const request = { server, ...question, ...keyOf(key), ...meta, session: asked.id };
     const put = this.#options.board.put({ kind: 'elicitation', ...request }, signal);
     const ask = async (): Promise<ElicitAnswer> =>
@@ -204,7 +204,7 @@ export class Questions {
     const answer = await put.answered(ask(), (given) => String(isRecord(given) ? given['action'] : given));
     if (isRecord(answer)) {
       const { action, content } = answer;
-      const answered = passedMeta(answer['_meta']);
+      const answered = cleanMeta(answer['_meta']);
       if (action === 'decline' || action === 'cancel') return { action, ...answered };
       if (action === 'accept') return { action, ...(isRecord(content) ? { content } : {}), ...answered };
     }
@@ -218,7 +218,7 @@ export class Questions {
   ): Promise<unknown> {
     const read = readSampleParams(params, asked.sampling);
     const { _meta, ...plain } = read;
-    const request = { server, params: { ...plain, ...passedMeta(_meta) }, ...keyOf(key), session: asked.id };
+    const request = { server, params: { ...plain, ...cleanMeta(_meta) }, ...keyOf(key), session: asked.id };
     const put = this.#options.board.put({ kind: 'sampling', ...request }, signal);
     const ask = async (): Promise<unknown> =>
       sample(signal === undefined ? request : { ...request, signal }, put.id);
@@ -226,7 +226,7 @@ export class Questions {
     const fault = faultOfSample(answer);
     if (fault === undefined && isRecord(answer)) {
       const { _meta: answered, ...rest } = answer;
-      return { ...rest, ...passedMeta(answered) };
+      return { ...rest, ...cleanMeta(answered) };
     }
     this.#options.log(server, 'error', `sample() gave something that is no completion: ${fault}`);
     throw new PlugboardError('PROTOCOL_ERROR', 'the completion failed', {

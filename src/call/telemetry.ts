@@ -7,7 +7,7 @@
 
 import type { Context, Span, TextMapSetter, Tracer } from '@opentelemetry/api';
 import { asPlugboardError } from '../errors.ts';
-import { importTelemetryApi } from '../lib/opentelemetry.ts';
+import { importTelemetryApi, metaGetter } from '../lib/opentelemetry.ts';
 import type { Transport } from '../transport/contract.ts';
 import type { CallContext, Handler, Stage } from './call.ts';
 import { outcomeOf } from './outcome.ts';
@@ -17,8 +17,9 @@ export interface Telemetry {
   readonly tracer: Tracer;
   /** The trace that a call is part of, as `_meta` carries it. */
   readonly inject: (context: Context) => Readonly<Record<string, string>>;
-  readonly active: () => Context;
-  readonly withSpan: (span: Span) => Context;
+  /** The trace that a client's request is part of, read from its `_meta`; else the active one. */
+  readonly parent: (meta: Readonly<Record<string, unknown>> | undefined) => Context;
+  readonly withSpan: (parent: Context, span: Span) => Context;
   readonly count: (attributes: Record<string, string>, seconds: number) => void;
   readonly kindClient: number;
   readonly errorStatus: number;
@@ -38,8 +39,9 @@ export async function loadTelemetry(): Promise<Telemetry> {
   };
   return {
     tracer: trace.getTracer(SCOPE),
-    active: () => context.active(),
-    withSpan: (span) => trace.setSpan(context.active(), span),
+    parent: (meta) =>
+      meta === undefined ? context.active() : propagation.extract(context.active(), meta, metaGetter),
+    withSpan: (parent, span) => trace.setSpan(parent, span),
     inject: (within) => {
       const carrier: Record<string, string> = {};
       propagation.inject(within, carrier, setter);
@@ -63,17 +65,21 @@ function traced(context: CallContext, sink: Telemetry, next: Handler): Handler {
   return async (call) => {
     const { tool, connection } = settingsOf(call);
     const startedAt = context.clock.now();
-    const span = sink.tracer.startSpan(`tools/call ${tool.tool}`, {
-      kind: sink.kindClient,
-      attributes: {
-        'mcp.method.name': 'tools/call',
-        'gen_ai.tool.name': tool.tool,
-        'gen_ai.operation.name': 'execute_tool',
-        'plugboard.server': tool.server,
-        ...transportOf(connection.transportKind),
-      },
-    });
-    call.traceMeta = sink.inject(sink.withSpan(span));
+    const attributes = {
+      'mcp.method.name': 'tools/call',
+      'gen_ai.tool.name': tool.tool,
+      'gen_ai.operation.name': 'execute_tool',
+      'plugboard.server': tool.server,
+      ...transportOf(connection.transportKind),
+    };
+    // The server's span is a child of ours, and ours of the client's.
+    const parent = sink.parent(call.handedOn?.meta);
+    const span = sink.tracer.startSpan(
+      `tools/call ${tool.tool}`,
+      { kind: sink.kindClient, attributes },
+      parent,
+    );
+    call.traceMeta = sink.inject(sink.withSpan(parent, span));
     const end = (status: string, error?: { code: string; message: string }): void => {
       if (error !== undefined) {
         span.setAttribute('error.type', error.code);

@@ -1,10 +1,12 @@
 /** Suggestions of servers for the arguments of their prompts and resource templates (CAT-10). */
 
 import type { Connection } from '../connection/connection.ts';
+import type { HandedOn } from '../connection/handed-on.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
 import { refusalOf } from './content-errors.ts';
+import { metaOf } from './result-meta.ts';
 
 /** Somebody is typing: a late suggestion is none. */
 const COMPLETE_TIMEOUT_MS = 10_000;
@@ -22,6 +24,8 @@ export interface CompletionOptions {
   /** Arguments that have their values already. */
   readonly context?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** What the client that this is for sent with its request. */
+  readonly handedOn?: HandedOn | undefined;
 }
 
 export interface Completion {
@@ -29,6 +33,8 @@ export interface Completion {
   /** How many there are in all, where the server knows it. */
   readonly total?: number;
   readonly hasMore?: boolean;
+  /** `_meta` of the server's result. */
+  readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
 /** A server that does not complete has no suggestions, which is no error. */
@@ -45,10 +51,14 @@ export async function complete(
     argument: { name: argument.name, value: argument.value },
     ...(options.context === undefined ? {} : { context: { arguments: options.context } }),
   };
-  const { signal } = options;
+  const { signal, handedOn } = options;
   let raw: unknown;
   try {
-    raw = await connection.request('completion/complete', params, { signal, idleMs: COMPLETE_TIMEOUT_MS });
+    raw = await connection.request('completion/complete', params, {
+      signal,
+      idleMs: COMPLETE_TIMEOUT_MS,
+      handedOn,
+    });
   } catch (thrown) {
     const error = asPlugboardError(thrown);
     if (refusalOf(error, 'completion/complete')?.unknownMethod) return { values: [] };
@@ -60,7 +70,7 @@ export async function complete(
       server: connection.name,
     });
   }
-  return accept(found);
+  return { ...accept(found), ...metaOf(raw, true) };
 }
 
 function mayComplete({ negotiated }: Connection): boolean {

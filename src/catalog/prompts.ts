@@ -13,6 +13,7 @@ import type { Prompt, PromptArgument } from './accept-lists.ts';
 import { acceptContentBlock, type ContentBlock } from './accept-result.ts';
 import { cleanBlock } from './clean-block.ts';
 import { offersNone, refusalOf } from './content-errors.ts';
+import { metaOf } from './result-meta.ts';
 
 const MAX_MESSAGES = 1_000;
 
@@ -32,6 +33,8 @@ export interface PromptMessage {
 export interface PromptResult {
   readonly description?: string;
   readonly messages: readonly PromptMessage[];
+  /** `_meta` of the server's result. */
+  readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
 export type PromptArguments = Readonly<Record<string, string>>;
@@ -85,10 +88,11 @@ export async function getPrompt(
       throw getFailure(server, name, listed, asPlugboardError(error));
     });
   const result = acceptPrompt(server, name, raw, warn);
-  if (!forModel) return result;
+  const meta = metaOf(raw, forModel);
+  if (!forModel) return { ...result, ...meta };
   const messages = mapSame(result.messages, cleanMessage);
   if (messages !== result.messages) hidden(`the messages of the prompt ${shown(name)}`);
-  return { ...result, messages };
+  return { ...result, messages, ...meta };
 }
 
 /** Names what is missing before a server says it in its own way, or does not. */

@@ -12,6 +12,7 @@ import type { Resource, ResourceTemplate } from './accept-lists.ts';
 import { acceptResourceContents, type ResourceContents } from './accept-result.ts';
 import { cleanContents } from './clean-block.ts';
 import { offersNone, refusalOf } from './content-errors.ts';
+import { metaOf } from './result-meta.ts';
 
 /** Parts of one resource: a folder may have many, none has this many. */
 const MAX_PARTS = 10_000;
@@ -34,6 +35,8 @@ export interface ResourceListing {
 /** What `resources/read` gave, as `read --json` prints it. */
 export interface ReadResult {
   readonly contents: readonly ResourceContents[];
+  /** `_meta` of the server's result. */
+  readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
 /** Cleaned but for its address, which has to stay what the server calls it. */
@@ -101,7 +104,7 @@ export async function readResource(
     if (cleaned !== accepted) hidden(`the contents of ${visibleUri(uri)}`);
     return [cleaned];
   });
-  return { contents };
+  return { contents, ...metaOf(raw, forModel) };
 }
 
 function readFailure(server: string, uri: string, error: PlugboardError): PlugboardError {

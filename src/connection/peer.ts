@@ -19,6 +19,7 @@ import {
 import { clean } from '../policy/clean.ts';
 import type { Notice, Receiver, SendOptions, Transport } from '../transport/contract.ts';
 import { type Deadline, Deadlines } from './deadlines.ts';
+import { type HandedOn, metaFor } from './handed-on.ts';
 
 /** Server requests that may wait for a person at the same time; more are refused. */
 const MAX_SERVER_REQUESTS = 64;
@@ -29,6 +30,8 @@ export interface Progress {
   readonly progress: number;
   readonly total?: number;
   readonly message?: string;
+  /** As the server sent it. */
+  readonly _meta?: Params;
 }
 
 export interface RequestOptions extends Cancellable {
@@ -40,6 +43,8 @@ export interface RequestOptions extends Cancellable {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The work that the request is part of: questions that come with its answer belong to it. */
   readonly owner?: object | undefined;
+  /** What the client that this request is for sent with its own. */
+  readonly handedOn?: HandedOn | undefined;
 }
 
 export type Params = Readonly<Record<string, unknown>>;
@@ -235,8 +240,8 @@ export class Peer implements Receiver {
   // The inside.
 
   #send({ id, method, options, stream }: Pending, params: Params | undefined): void {
-    const { headers, onProgress } = options;
-    const dressed = this.#dress(params, onProgress === undefined ? undefined : id);
+    const { headers, onProgress, handedOn } = options;
+    const dressed = this.#dress(params, onProgress === undefined ? undefined : id, handedOn);
     const sendOptions: SendOptions | undefined =
       stream === undefined && headers === undefined ? undefined : { signal: stream?.signal, headers };
     this.#transport
@@ -247,9 +252,15 @@ export class Peer implements Receiver {
       });
   }
 
-  #dress(params: Params | undefined, progressToken?: number): Params {
+  #dress(params: Params | undefined, progressToken?: number, handedOn?: HandedOn): Params {
     const envelope = this.#envelope;
     const own = params?.['_meta'];
+    if (handedOn !== undefined) {
+      const meta = metaFor(envelope, handedOn, own);
+      if (progressToken !== undefined) meta['progressToken'] = progressToken;
+      const dressed = { ...handedOn.params, ...params };
+      return Object.keys(meta).length === 0 ? dressed : { ...dressed, _meta: meta };
+    }
     if (envelope === undefined && progressToken === undefined) return params ?? {};
     // What nearly every call to a server of the legacy era needs.
     if (envelope === undefined && own === undefined) return { ...params, _meta: { progressToken } };
@@ -314,6 +325,7 @@ export class Peer implements Receiver {
           progress,
           ...(typeof params['total'] === 'number' ? { total: params['total'] } : {}),
           ...(typeof params['message'] === 'string' ? { message: serverWords(params['message']) } : {}),
+          ...(isRecord(params['_meta']) ? { _meta: params['_meta'] } : {}),
         });
       } catch (error) {
         // The callback is not ours; what it throws must not end the reading of the pipe.

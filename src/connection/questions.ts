@@ -1,14 +1,9 @@
 /** What servers may ask of a client, in either era: the requests, the answers, and how they are declared (CAL-3). */
 
-import { isRecord } from '../lib/json-rpc.ts';
-import { cleanRecord } from '../policy/clean-value.ts';
 import type { Params } from './peer.ts';
 import type { QuestionId } from './questions-board.ts';
 
 const MAX_ROOTS = 1_000;
-
-/** Reserved in `_meta`: keys with this prefix are ours, and are removed from messages of servers and clients. */
-export const RESERVED_META = 'plugboard/';
 
 export interface ElicitRequest {
   readonly server: string;
@@ -97,14 +92,4 @@ export function capabilitiesOf(asked: Questioned): Params {
 export async function rootsOf(roots: NonNullable<Questioned['roots']>): Promise<readonly Root[]> {
   const list = typeof roots === 'function' ? await roots() : roots;
   return list.slice(0, MAX_ROOTS);
-}
-
-/** `_meta` of a question or of its answer as it is passed on; empty if nothing is left. */
-export function passedMeta(meta: unknown): { readonly _meta?: Params } {
-  if (!isRecord(meta)) return {};
-  // Cleaned first: a key with hidden text in it must not become one of ours. Progress tokens are for one connection.
-  const kept = Object.entries(cleanRecord(meta)).filter(
-    ([key]) => !key.startsWith(RESERVED_META) && key !== 'progressToken',
-  );
-  return kept.length === 0 ? {} : { _meta: Object.fromEntries(kept) };
 }

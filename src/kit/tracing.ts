@@ -3,7 +3,7 @@
 import type { Context as TraceContext } from '@opentelemetry/api';
 import type { Params } from '../endpoint/eras.ts';
 import type { Clock } from '../lib/clock.ts';
-import { importTelemetryApi } from '../lib/opentelemetry.ts';
+import { importTelemetryApi, metaGetter } from '../lib/opentelemetry.ts';
 import type { Context } from './context.ts';
 
 /** One handler that has run. */
@@ -61,13 +61,7 @@ export async function spans(scope: string): Promise<Tracing> {
   const { trace, context: contexts, propagation, SpanKind, SpanStatusCode } = await importTelemetryApi();
   const tracer = trace.getTracer(scope);
   const parentOf = ({ meta }: Context): TraceContext =>
-    propagation.extract(contexts.active(), meta, {
-      get: (carrier, key) => {
-        const value = carrier[key];
-        return typeof value === 'string' ? value : undefined;
-      },
-      keys: (carrier) => Object.keys(carrier),
-    });
+    propagation.extract(contexts.active(), meta, metaGetter);
   return async ({ method, name, context }, run) => {
     const parent = parentOf(context);
     const attributes = {

@@ -1,5 +1,6 @@
 /** OpenTelemetry's API, which is brought by whoever wants the data. */
 
+import type { TextMapGetter } from '@opentelemetry/api';
 import { PlugboardError } from '../errors.ts';
 
 export async function importTelemetryApi(): Promise<typeof import('@opentelemetry/api')> {
@@ -16,3 +17,12 @@ export async function importTelemetryApi(): Promise<typeof import('@opentelemetr
     );
   }
 }
+
+/** Reads trace context from the `_meta` of a request. */
+export const metaGetter: TextMapGetter<Readonly<Record<string, unknown>>> = {
+  get: (meta, key) => {
+    const value = meta[key];
+    return typeof value === 'string' ? value : undefined;
+  },
+  keys: (meta) => Object.keys(meta),
+};

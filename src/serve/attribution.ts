@@ -8,7 +8,8 @@
  */
 
 import type { ApprovalRequest } from '../call/session.ts';
-import { type ElicitRequest, RESERVED_META } from '../connection/questions.ts';
+import { RESERVED_META } from '../connection/handed-on.ts';
+import type { ElicitRequest } from '../connection/questions.ts';
 import type { Params } from '../endpoint/eras.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';

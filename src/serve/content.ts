@@ -43,11 +43,12 @@ export async function readResource(
     return { contents: [contents] };
   }
   const { place, listing } = await locate(gateway, uri, asker);
-  const { contents } = await read(place).catch((thrown: unknown) => {
+  const { contents, ...rest } = await read(place).catch((thrown: unknown) => {
     const error = asPlugboardError(thrown);
     throw error.code === 'INVALID_ARGUMENTS' ? resourceNotFound(uri, asker.era) : error;
   });
   return {
+    ...rest,
     contents: contents.map((part) => ({
       ...part,
       uri:
@@ -164,7 +165,8 @@ export async function complete(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
   const target = await completed(gateway, ref);
-  return { completion: await ask(target, { name, value }, Object.fromEntries(strings)) };
+  const { _meta, ...completion } = await ask(target, { name, value }, Object.fromEntries(strings));
+  return { completion, ...(_meta === undefined ? {} : { _meta }) };
 }
 
 async function completed({ host, addresses }: Gateway, ref: Params): Promise<CompletionRef> {

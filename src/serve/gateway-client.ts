@@ -2,7 +2,9 @@
 
 import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { Era } from '../connection/eras.ts';
+import { cleanMeta } from '../connection/handed-on.ts';
 import { type LogLevel, moreVerbose } from '../connection/log-levels.ts';
+import type { Progress } from '../connection/peer.ts';
 import type { Attendant, ListKind } from '../endpoint/backend.ts';
 import type { Asker, Params } from '../endpoint/eras.ts';
 import type { Front } from '../endpoint/front.ts';
@@ -23,6 +25,7 @@ import {
   watchable,
 } from './content.ts';
 import type { Gateway } from './gateway.ts';
+import { handedOnBy } from './handed-on.ts';
 import { GATEWAY_METHODS } from './methods.ts';
 import type { OwnTool } from './own-tools.ts';
 import { type QuestionDesk, questionsOf } from './questions.ts';
@@ -128,19 +131,23 @@ export class GatewayClient implements Attendant {
 
   read(params: Params, work: Work): Promise<Params> {
     return readResource(this.#gateway, params, work.asker, this.front.principal, ({ server, uri }) =>
-      this.#during(server, work, (session) => session.read(server, uri, { signal: work.signal })),
+      this.#during(server, work, (session) =>
+        session.read(server, uri, { signal: work.signal, handedOn: handedOnBy(params) }),
+      ),
     );
   }
 
   prompt(params: Params, work: Work): Promise<Params> {
     return getPrompt(this.#gateway, params, work.asker, ({ server, name }, args) =>
-      this.#during(server, work, (session) => session.prompt(server, name, args, { signal: work.signal })),
+      this.#during(server, work, (session) =>
+        session.prompt(server, name, args, { signal: work.signal, handedOn: handedOnBy(params) }),
+      ),
     );
   }
 
   complete(params: Params, work: Work): Promise<Params> {
     return complete(this.#gateway, params, (ref, argument, context) =>
-      this.#open().complete(ref, argument, { signal: work.signal, context }),
+      this.#open().complete(ref, argument, { signal: work.signal, context, handedOn: handedOnBy(params) }),
     );
   }
 
@@ -243,7 +250,8 @@ export class GatewayClient implements Attendant {
       const before = name === TOOL_SEARCH ? session.tools().length : 0;
       const result = await session.call(name, args, {
         cancellation: work,
-        onProgress: progressOf(params, work),
+        onProgress: passedProgress(params, work),
+        handedOn: handedOnBy(params),
       });
       if (name === TOOL_SEARCH && session.tools().length > before) await this.#foundTools(work);
       const { outputs, addresses } = this.#gateway;
@@ -282,4 +290,14 @@ export class GatewayClient implements Attendant {
       },
     });
   }
+}
+
+/** Progress of a server, with the part of its `_meta` that clients may have. */
+function passedProgress(params: Params, work: Work): ((progress: Progress) => void) | undefined {
+  const report = progressOf(params, work);
+  if (report === undefined) return undefined;
+  return (progress) => {
+    const { _meta, ...rest } = progress;
+    report(_meta === undefined ? progress : { ...rest, ...cleanMeta(_meta) });
+  };
 }

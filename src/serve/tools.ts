@@ -6,7 +6,7 @@ import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
 import { type ParamHeader, readParamHeaders } from '../catalog/param-headers.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { META } from '../connection/eras.ts';
-import { RESERVED_META } from '../connection/questions.ts';
+import { RESERVED_META } from '../connection/handed-on.ts';
 import type { Params } from '../endpoint/eras.ts';
 import { invalidParams } from '../endpoint/rpc-failure.ts';
 import { PlugboardError } from '../errors.ts';
