@@ -136,6 +136,7 @@ describe('all pages', () => {
     expect(FEATURES.filter((id) => !rows.includes(id))).toEqual([]);
   });
 
+  // Protocol: 25-overview-10b, 26-overview-10b
   it('the page about security names, for every attack, tests that have its id', () => {
     const rows = [...page('docs/security.md').matchAll(/^\| (A\d+) .*$/gm)].map(([row, id = '']) => ({
       id,

@@ -328,6 +328,7 @@ it('A45: tokens are not in the list of processes, unless a person types them the
   expect([statuses, seen]).toEqual([[200, 200], []]);
 });
 
+// Protocol: 25-elicitation-49, 26-elicitation-41
 it('A43: signed tokens without a subject are not one principal: they are refused', async () => {
   const unsigned = (claims: object): string =>
     `x.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.x`;

@@ -128,6 +128,7 @@ describe('A33: an address that one server gave', () => {
     expect(members['another']?.asked).toEqual([SECRET]);
   });
 
+  // Protocol: 25-completion-5d, 25-resources-5, 25-resources-7, 26-completion-6d, 26-resources-8, 26-resources-13
   it.each(VERSIONS)('goes back to that server alone (client of %s)', async (version) => {
     const { host, members } = await open(offers);
     const client = await connect(host, version);
@@ -288,6 +289,8 @@ describe('A33: rules for a whole server', () => {
     },
   );
 
+  // Protocol: 25-completion-5c, 25-resources-8, 25-resources-10, 26-caching-19, 26-completion-6c, 26-resources-14,
+  // 26-resources-16
   it.each(VERSIONS)('ask is put to the person, once or for the session (client of %s)', async (version) => {
     const { host, members } = await open(offers, { ask: ['mcp__another__*'] });
     const no = await connect(host, version);

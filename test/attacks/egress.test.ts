@@ -55,6 +55,7 @@ it('A47: a client that knows only the name connects to this machine', async () =
   expect(asked).toEqual([`GET evil.example:${port}/admin`]);
 });
 
+// Protocol: 25-overview-10d, 26-overview-10d
 it('A47: another port or scheme of the server’s own name is another place: its address is checked', async () => {
   const server = 'https://evil.example/mcp';
   const fetch = egressFetch({ server, resolve: rebinding('127.0.0.1') });

@@ -56,6 +56,7 @@ describe('A15: hidden text', () => {
     await naive.close();
   });
 
+  // Protocol: 25-tools-17d, 26-tools-35d
   it('is stripped from descriptions, titles, instructions and results here', async () => {
     say({
       tools: [
@@ -100,6 +101,7 @@ describe('A16: a destructive tool that calls itself read-only', () => {
     await naive.close();
   });
 
+  // Protocol: 25-tools-6, 25-tools-18a, 26-tools-11, 26-tools-36a
   it('is asked about here, unless the user marked the server as trusted', async () => {
     say({ tools: [tool] });
     const asked: string[] = [];
@@ -139,6 +141,8 @@ describe('A17: a url elicitation', () => {
     await naive.close();
   });
 
+  // Protocol: 25-elicitation-3d, 25-elicitation-43, 25-elicitation-44, 25-elicitation-46, 25-elicitation-47,
+  // 26-elicitation-3d, 26-elicitation-35, 26-elicitation-36, 26-elicitation-38, 26-elicitation-39
   it('is opened here after a yes only, with its host shown and look-alike letters flagged', async () => {
     const requests: unknown[] = [];
     const url = 'https://p\u0430ypal.example/login';
@@ -180,6 +184,7 @@ describe('CAL-3: a form that asks for a secret', () => {
     properties: { user: { type: 'string' }, pw: { type: 'string', title: 'Password' } },
   };
 
+  // Protocol: 25-elicitation-1, 26-elicitation-1
   it('comes with a warning; a harmless one does not', async () => {
     const warnings: (string | undefined)[] = [];
     const asking = scriptedServer({

@@ -107,6 +107,7 @@ describe.each([{ manyAgents: true }, { manyAgents: false }])('A38: over HTTP, %j
     expect(JSON.stringify(await host.expand('see @bank:state://now'))).not.toContain(SECRET);
   });
 
+  // Protocol: 25-roots-5c, 26-base-27, 26-roots-5c
   it('requests without a session share by principal: one keeps its state, another never gets it', async () => {
     const host = await hostOf({ servers, manyAgents });
     const [one, two] = await Promise.all(

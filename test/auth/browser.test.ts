@@ -40,6 +40,7 @@ describe('opening a browser', () => {
     expect(() => openableUrl(url)).toThrow(PlugboardError);
   });
 
+  // Protocol: 25-elicitation-45, 26-elicitation-37
   it('A1: hands any other url over as one argument, without a shell', async () => {
     const evil = 'https://auth.example.com/$(touch owned)`id`;a&b|c"d\' -e?x=%0a&y=$HOME';
     const { env, argv } = await fakeOpener();
@@ -91,6 +92,7 @@ describe('opening a browser', () => {
     },
   );
 
+  // Protocol: 25-authorization-75, 26-auth-security-8
   it('POL-5, A3: metadata that points at a cloud metadata service contacts nobody there', async () => {
     const as = await startAuthServer({ metadataUrl: 'http://169.254.169.254/latest/meta-data' });
     const world = await makeWorld();

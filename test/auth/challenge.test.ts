@@ -4,6 +4,7 @@ import { readChallenge, scopeCovers, scopeUnion } from '../../src/auth/challenge
 
 const nothing = { scheme: undefined, error: undefined, scope: undefined, resourceMetadata: undefined };
 
+// Protocol: 25-authorization-19, 26-auth-discovery-8
 describe('WWW-Authenticate', () => {
   it.each<[string | undefined, object]>([
     [undefined, nothing],
@@ -36,6 +37,7 @@ describe('WWW-Authenticate', () => {
     readChallenge(`Bearer ${'a '.repeat(4000)}`);
   });
 
+  // Protocol: 26-authorization-15
   it('adds scopes up, each once, and knows what covers what', () => {
     expect(scopeUnion('a b', undefined, ' b  c ', '')).toBe('a b c');
     expect(scopeUnion(undefined, '')).toBeUndefined();

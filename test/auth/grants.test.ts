@@ -104,6 +104,7 @@ describe('grants without a person', () => {
     expect(as.grants()).toHaveLength(2);
   });
 
+  // Protocol: 25-authorization-67, 25-authorization-68, 26-authorization-58, 26-authorization-59
   it('asks for more rights by itself, a bounded number of times', async () => {
     const clients = { machine: { secret: 'machine-secret', redirectUris: [] } };
     const { as, world } = await setUp({ clients, callScope: 'write' });

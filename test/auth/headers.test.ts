@@ -57,6 +57,7 @@ describe('configured credentials', () => {
     });
   });
 
+  // Protocol: 25-authorization-50, 26-authorization-36
   it('A19: a value with a line break goes into no header, and the error does not show it', async () => {
     const here = await world({ KEY: 'secret\r\nX-Evil: 1', TOKEN: 'secret\u0001' });
     for (const entry of [

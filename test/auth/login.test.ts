@@ -37,6 +37,8 @@ async function approved(url: string): Promise<string> {
 }
 
 describe('a login', () => {
+  // Protocol: 25-authorization-19, 25-authorization-49, 25-authorization-50, 25-base-13, 26-auth-discovery-8,
+  // 26-authorization-35, 26-authorization-36, 26-base-30
   it('AUT-1: goes from the challenge to a call that works, and says so in events', async () => {
     const { as, world } = await setUp();
     const auth = world.auth({ url: as.url });
@@ -65,6 +67,10 @@ describe('a login', () => {
     expect(url).toBeDefined();
   });
 
+  // Protocol: 25-authorization-41, 25-authorization-42, 25-authorization-43, 25-authorization-44,
+  // 25-authorization-45, 25-authorization-77, 25-authorization-78, 25-authorization-80, 25-authorization-88,
+  // 26-auth-security-10, 26-auth-security-11, 26-auth-security-13, 26-auth-security-21, 26-authorization-27,
+  // 26-authorization-28, 26-authorization-29, 26-authorization-30, 26-authorization-31
   it('AUT-1: sends PKCE with S256, a state, and the resource exactly as published on both requests', async () => {
     const { as, world } = await setUp();
     await world.auth({ url: as.url }).login();
@@ -83,6 +89,7 @@ describe('a login', () => {
     expect(form?.['redirect_uri']).toBe(query?.['redirect_uri']);
   });
 
+  // Protocol: 25-authorization-72, 26-auth-security-5, 26-authorization-46
   it('AUT-3: keeps what it got in a file that only its owner can read, where there is no keyring', async () => {
     const { as, world } = await setUp();
     const auth = world.auth({ url: as.url });
@@ -93,6 +100,7 @@ describe('a login', () => {
     expect((await stat(world.logins.folder)).mode & 0o777).toBe(0o700);
   });
 
+  // Protocol: 25-authorization-57, 26-authorization-43
   it('AUT-3: a login of one url says nothing about another', async () => {
     const { as, world } = await setUp();
     await world.auth({ url: as.url }).login();
@@ -101,6 +109,8 @@ describe('a login', () => {
     expect((await rejection(call(moved, `${as.url}?v=2`))).code).toBe('NEEDS_AUTH');
   });
 
+  // Protocol: 25-authorization-7, 25-authorization-13, 25-authorization-14, 26-auth-discovery-6,
+  // 26-auth-discovery-7, 26-authorization-7, 26-authorization-10
   it.each(['header', 'well-known'])('AUT-1: finds the authorization server by its %s', async (discovery) => {
     const { as, world } = await setUp({ discovery });
     const auth = world.auth({ url: as.url });
@@ -129,6 +139,8 @@ describe('a login', () => {
     expect(as.log.filter(({ path }) => path.startsWith('/.well-known'))).toEqual([]);
   });
 
+  // Protocol: 25-authorization-17, 25-authorization-39, 25-authorization-40, 26-authorization-14,
+  // 26-authorization-17, 26-authorization-18
   it('asks for the scope of the challenge, for what was configured, and for offline_access where it exists', async () => {
     const { as, world } = await setUp({ challengeScope: 'read', scopes: ['read', 'offline_access'] });
     await world.auth({ url: as.url, oauth: { scopes: ['extra'] } }).login();
@@ -137,12 +149,17 @@ describe('a login', () => {
     );
   });
 
+  // Protocol: 25-authorization-16, 25-authorization-20, 25-authorization-40, 26-authorization-13,
+  // 26-authorization-18
   it('asks for all scopes of the resource when the challenge names none', async () => {
     const { as, world } = await setUp({ resourceMetadata: { scopes_supported: ['a', 'b'] } });
     await world.auth({ url: as.url }).login();
     expect(as.log.find(({ path }) => path === '/authorize')?.query?.['scope']).toBe('a b');
   });
 
+  // Protocol: 25-authorization-69, 25-authorization-79, 25-authorization-81, 25-authorization-82,
+  // 25-authorization-83, 25-authorization-84, 26-auth-security-2, 26-auth-security-12, 26-auth-security-14,
+  // 26-auth-security-15, 26-auth-security-16, 26-auth-security-17
   it('is refused without PKCE, before anybody is registered', async () => {
     for (const pkce of [undefined, ['plain']]) {
       const { as, world } = await setUp({ pkce });
@@ -158,6 +175,7 @@ describe('a login', () => {
     }
   });
 
+  // Protocol: 26-authorization-19, 26-authorization-22
   it.each([
     ['wrong', true],
     ['wrong', false],
@@ -171,6 +189,7 @@ describe('a login', () => {
     expect(as.grants()).toEqual([]);
   });
 
+  // Protocol: 25-authorization-43, 26-authorization-29
   it('is refused when the server describes another server than itself', async () => {
     const { as, world } = await setUp({ resourceMetadata: { resource: 'https://evil.example/mcp' } });
     const error = await rejection(world.auth({ url: as.url }).login());
@@ -178,6 +197,7 @@ describe('a login', () => {
     expect(as.log.filter(({ to }) => to === 'as')).toEqual([]);
   });
 
+  // Protocol: 26-authorization-26
   it('says no more of a denial than its code', async () => {
     const { as, world } = await setUp({ denies: 'access_denied' });
     const error = await rejection(world.auth({ url: as.url }).login());
@@ -290,6 +310,7 @@ describe('what leaves for whom', () => {
 });
 
 describe('registration', () => {
+  // Protocol: 25-authorization-24, 25-authorization-38, 26-authorization-11, 26-registration-1, 26-registration-15
   it('AUT-2: a pre-registered client is used first, and nobody is registered', async () => {
     const { as, world } = await setUp({
       clients: { mine: { redirectUris: [], secret: 'configured-secret' } },
@@ -323,6 +344,8 @@ describe('registration', () => {
     expect(await call(auth, as.url)).toBe(200);
   });
 
+  // Protocol: 25-authorization-5, 25-authorization-24, 25-authorization-26, 25-authorization-37, 26-authorization-5,
+  // 26-registration-1, 26-registration-3, 26-registration-14
   it('AUT-2: a client id metadata document comes before registration, where the server takes one', async () => {
     const document = 'https://plugboard.example/client.json';
     const { as, world } = await setUp({ documents: true });
@@ -336,6 +359,8 @@ describe('registration', () => {
     expect(as.log.filter(({ path }) => path === '/register')).toHaveLength(1);
   });
 
+  // Protocol: 25-authorization-86, 26-auth-security-19, 26-authorization-11, 26-authorization-47,
+  // 26-registration-16, 26-registration-17
   it('AUT-2: registers as a native application, and uses the registration again', async () => {
     const { as, world } = await setUp();
     const auth = world.auth({ url: as.url });
@@ -393,6 +418,7 @@ describe('registration', () => {
     expect(as.log.filter(({ path }) => path === '/register')).toHaveLength(2);
   });
 
+  // Protocol: 25-authorization-24, 26-registration-1, 26-registration-20
   it('AUT-2: without any way to register it says which flags to give', async () => {
     const { as, world } = await setUp({ registration: false });
     const error = await rejection(world.auth({ url: as.url }).login());
@@ -440,6 +466,7 @@ describe('the way back', () => {
     });
   });
 
+  // Protocol: 25-authorization-88, 26-auth-security-21
   it('F54: two logins at once are bound to their own states', async () => {
     const first = await setUp();
     const second = await setUp();
@@ -543,6 +570,7 @@ describe('the way back', () => {
     );
   });
 
+  // Protocol: 25-authorization-88, 26-auth-security-21
   it('turns away other hosts, methods and paths, and parameters that come twice', async () => {
     const { as, world } = await setUp();
     const kept = keepUrl();
@@ -576,6 +604,8 @@ async function foreignHost(url: string): Promise<number> {
 }
 
 describe('a changed authorization server', () => {
+  // Protocol: 25-authorization-57, 26-auth-discovery-3, 26-auth-discovery-4, 26-authorization-43,
+  // 26-registration-22, 26-registration-23
   it('A4: sees neither the client nor the tokens of the old one; a new login registers anew', async () => {
     const old = await setUp();
     const fresh = await setUp();
@@ -606,6 +636,7 @@ describe('a changed authorization server', () => {
     expect(fresh.as.log).toEqual([]);
   });
 
+  // Protocol: 26-registration-24
   it('A4: a configured secret is not sent to it by a new login either', async () => {
     const old = await setUp();
     const fresh = await setUp();

@@ -62,6 +62,8 @@ async function consent(url: string): Promise<{ texts: string[]; problems: string
 }
 
 describe('with a real authorization server', () => {
+  // Protocol: 25-authorization-49, 25-authorization-77, 25-authorization-86, 26-auth-security-10,
+  // 26-auth-security-19, 26-authorization-35
   it('AUT-1: a login through a real browser, with registration, resource indicator and rotation', async () => {
     const clock = fakeClock(Date.now());
     const { oidc, world } = await setUp({ clock });

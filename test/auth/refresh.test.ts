@@ -93,6 +93,7 @@ describe('a stored token', () => {
     expect(refreshes(as)).toBe(1);
   });
 
+  // Protocol: 26-authorization-48
   it('without a refresh token is sent to its end and beyond: the server decides', async () => {
     const { as, world, clock } = await loggedIn({ refreshTokens: false });
     const auth = world.auth({ url: as.url });
@@ -259,6 +260,8 @@ describe('a refresh that fails', () => {
 });
 
 describe('more rights', () => {
+  // Protocol: 25-authorization-65, 25-authorization-66, 26-authorization-15, 26-authorization-56,
+  // 26-authorization-57
   it('AUT-1: step-up asks for the union of what was granted and what is wanted', async () => {
     const { as, world } = await loggedIn({ challengeScope: 'read', callScope: 'write' });
     const auth = world.auth({ url: as.url });
@@ -278,6 +281,7 @@ describe('more rights', () => {
     ]);
   });
 
+  // Protocol: 25-authorization-67, 25-authorization-68, 26-authorization-58, 26-authorization-59
   it('F42: rights that are asked for and never granted end the asking', async () => {
     const { as, world } = await loggedIn({ challengeScope: 'read', callScope: 'write', withheld: ['write'] });
     const auth = world.auth({ url: as.url });

@@ -201,6 +201,8 @@ async function answering(
 }
 
 describe('CAL-2: answers', () => {
+  // Protocol: 25-tools-1, 25-tools-2c, 25-tools-18a, 25-tools-18b, 26-tools-2, 26-tools-3c, 26-tools-36a,
+  // 26-tools-36b
   it('a question shows server, tool, full arguments and why; events frame it', async () => {
     const made = await answering('allow');
     await made.host.call('mcp__s__act', { path: '/etc' });
@@ -269,6 +271,7 @@ describe('CAL-2: answers', () => {
     expect(readFileSync(file, 'utf8')).toBe(written);
   });
 
+  // Protocol: 25-tools-1, 25-tools-17b, 26-tools-2, 26-tools-35b
   it('deny and cancel end the call, and the server never sees it', async () => {
     for (const [answer, code, outcome] of [
       ['deny', 'DENIED', 'denied'],

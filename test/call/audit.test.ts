@@ -10,6 +10,7 @@ import { fakeClock, scriptedServer } from '../../src/testing/index.ts';
 import { failure, scratch, world } from './world.ts';
 
 describe('CAL-6: the audit log', () => {
+  // Protocol: 25-cancellation-7, 25-overview-10e, 25-tools-18e, 26-cancellation-15, 26-overview-10e, 26-tools-36f
   it('has a line for every call: shapes, decision and outcome, and no value', async () => {
     const secret = 'hunter2-in-the-clear';
     const server = scriptedServer({

@@ -142,6 +142,7 @@ describe('every tool of server-everything, through the product', { timeout: STAR
     expect(progress).toEqual([1, 2, 3].map((step) => ({ progress: step, total: 3 })));
   });
 
+  // Protocol: 25-elicitation-52, 26-elicitation-44
   it('elicitation with every kind of field', async () => {
     answer = {
       name: 'Ada',

@@ -53,6 +53,7 @@ async function drain(it: Lane, calls: readonly Promise<unknown>[]): Promise<void
 }
 
 describe('CAL-7: many calls at once', () => {
+  // Protocol: 25-tools-17c, 26-tools-35c
   it('a server works on 64 at once; the next ones wait their turn, and nobody slips in', async () => {
     const it = await lane();
     const calls = Array.from({ length: 100 }, () => it.host.call('mcp__s__write'));
@@ -72,6 +73,7 @@ describe('CAL-7: many calls at once', () => {
     await it.host.close();
   });
 
+  // Protocol: 25-tools-6, 26-tools-11
   it('A16: a server that is not trusted cannot pass by calling its tools read-only', async () => {
     const it = await lane();
     const calls = Array.from({ length: 70 }, () => it.host.call('mcp__s__read'));

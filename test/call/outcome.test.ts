@@ -222,6 +222,7 @@ describe('faults during a call', () => {
     await it.host.close();
   });
 
+  // Protocol: 25-transports-28, 26-cancellation-5
   it('CAL-4: cancellation reaches the server', async () => {
     const aborted: unknown[] = [];
     const server = scriptedServer({
@@ -333,6 +334,7 @@ describe('faults during a call', () => {
     }
   });
 
+  // Protocol: 25-tools-16, 26-base-17, 26-tools-34
   it('a tool that failed, and a protocol error, are two different things', async () => {
     const server = scriptedServer({
       tools: {

@@ -22,6 +22,7 @@ function filled(properties: Record<string, unknown>, content: unknown, required?
   return 'refused' in form ? form : form.complete(content);
 }
 
+// Protocol: 25-elicitation-52, 26-elicitation-44
 describe('CAL-3: forms have the primitive types of the protocol', () => {
   const month = {
     type: 'string',
@@ -79,6 +80,7 @@ describe('CAL-3: forms have the primitive types of the protocol', () => {
     );
   });
 
+  // Protocol: 25-elicitation-10, 26-elicitation-10
   it('defaults are applied, optional fields stay away, required ones are missed, others are not sent', () => {
     const fields = { a: { type: 'string', default: 'x' }, b: { type: 'number' }, c: { type: 'boolean' } };
     expect(filled(fields, { c: true, other: 'secret' }, ['a', 'c'])).toEqual({
@@ -125,6 +127,8 @@ describe('CAL-3: forms have the primitive types of the protocol', () => {
   });
 });
 
+// Protocol: 25-elicitation-12, 25-elicitation-40, 25-elicitation-41, 25-elicitation-46, 25-elicitation-47,
+// 26-elicitation-12, 26-elicitation-32, 26-elicitation-33, 26-elicitation-38, 26-elicitation-39
 describe('A17: addresses', () => {
   it.each<[string, unknown]>([
     ['https://example.com/a?b#c', { url: 'https://example.com/a?b#c', host: 'example.com' }],
@@ -225,6 +229,8 @@ async function expectRefused(made: World, question: object): Promise<void> {
 }
 
 describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era) => {
+  // Protocol: 25-elicitation-3a, 25-elicitation-4, 25-elicitation-5, 25-elicitation-8, 25-elicitation-10,
+  // 25-elicitation-36, 26-elicitation-3a, 26-elicitation-5, 26-elicitation-8, 26-elicitation-10, 26-elicitation-28
   it('a form reaches the person, with defaults and cleaned, and its answer the server', async () => {
     const asked: ElicitRequest[] = [];
     const made = await asking(era, form, {
@@ -253,6 +259,8 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
     await made.host.close();
   });
 
+  // Protocol: 25-elicitation-3b, 25-elicitation-33, 25-elicitation-34, 26-elicitation-3b, 26-elicitation-26,
+  // 26-elicitation-27
   it.each<[unknown, ElicitAnswer]>([
     [{ action: 'decline', content: { name: 'x' } }, { action: 'decline' }],
     [{ action: 'cancel' }, { action: 'cancel' }],
@@ -267,6 +275,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
     await made.host.close();
   });
 
+  // Protocol: 25-elicitation-52, 26-elicitation-44
   it('an answer that does not fit is told to whoever wrote the host', async () => {
     const made = await asking(era, form, { elicit: () => ({ action: 'accept', content: { age: 1.5 } }) });
     await answerOf(made);
@@ -281,6 +290,8 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
     await made.host.close();
   });
 
+  // Protocol: 25-elicitation-3d, 25-elicitation-42, 25-elicitation-43, 25-elicitation-44, 26-elicitation-3d,
+  // 26-elicitation-34, 26-elicitation-35, 26-elicitation-36
   it('A17: an address is opened after a yes and not before, with its host shown', async () => {
     for (const action of ['accept', 'decline', 'cancel'] as const) {
       const steps: string[] = [];
@@ -315,6 +326,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
     await made.host.close();
   });
 
+  // Protocol: 25-sampling-5, 26-sampling-16
   it('sampling goes to the model within the ceiling', async () => {
     const seen: unknown[] = [];
     const made = await asking(era, sampling, {
@@ -335,6 +347,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
     await made.host.close();
   });
 
+  // Protocol: 25-sampling-14, 26-sampling-14, 26-sampling-18
   it('A28: a question with a value of another type is refused, and no one is asked', async () => {
     const evil = { innerHTML: '<b>x</b>', style: 'position:fixed' };
     const sample = (params: object): typeof form => ({
@@ -379,6 +392,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
     }
   });
 
+  // Protocol: 25-roots-1, 25-roots-5a, 26-roots-3, 26-roots-5a
   it('roots are what the host says they are, now', async () => {
     const roots = [{ uri: 'file:///project', name: 'project' }];
     const made = await asking(era, { method: 'roots/list', params: {} }, { roots: () => roots });
@@ -386,6 +400,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
     await made.host.close();
   });
 
+  // Protocol: 25-elicitation-4, 25-elicitation-30, 25-roots-4, 25-sampling-5
   it('without a way to ask nothing is declared, and what is asked all the same is refused', async () => {
     for (const question of [form, url, sampling, { method: 'roots/list', params: {} }]) {
       const made = await asking(era, question, {});
@@ -425,6 +440,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
     await made.host.close();
   });
 
+  // Protocol: 26-elicitation-13
   it('a call that is cancelled while the person is asked ends at once', async () => {
     const made = await asking(era, form, { elicit: () => new Promise(() => {}) });
     const controller = new AbortController();
@@ -453,6 +469,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
   });
 });
 
+// Protocol: 25-sampling-16, 25-sampling-19, 26-sampling-20, 26-sampling-23
 describe('CAL-3: a server cannot use up the model', () => {
   const loop = (count: number) =>
     scriptedServer({
@@ -542,6 +559,7 @@ describe('an address that has to be visited first (-32042)', () => {
       },
     });
 
+  // Protocol: 25-elicitation-16
   it('is asked about, opened, and the call said once more', async () => {
     const calls: string[] = [];
     const opened: string[] = [];

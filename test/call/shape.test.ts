@@ -192,6 +192,7 @@ describe('CAL-5: what the model cannot take', () => {
 });
 
 describe('POL-4: texts are cleaned wherever a model could read them', () => {
+  // Protocol: 25-tools-17d, 26-tools-35d
   it('text, embedded text, links and structured content', async () => {
     const dirty = 'a\u202eb\u200bc\x1b[31md';
     const { result } = await giving({

@@ -73,6 +73,7 @@ async function run(made: World, options?: CallOptions): Promise<unknown> {
 const make = (server: ScriptedServer, more: WorldOptions = {}): Promise<World> => world({ server, ...more });
 
 describe.each<Era>(['legacy', 'modern'])('a task of the %s era', (era) => {
+  // Protocol: 25-tasks-7, 25-tasks-10, 25-tasks-11, 25-tasks-12, 25-tasks-14, 25-tasks-15, 25-tasks-33, 25-tasks-42
   it('is looked at in the rhythm that the server asks for, and its result is the result of the call', async () => {
     const states = [
       { status: 'working', statusMessage: 'reading' },
@@ -123,6 +124,7 @@ describe.each<Era>(['legacy', 'modern'])('a task of the %s era', (era) => {
     await cancelled.host.close();
   });
 
+  // Protocol: 25-tasks-23, 25-tasks-28
   it('asks the person through the same callback, once a question', async () => {
     const input =
       era === 'modern'
@@ -152,6 +154,7 @@ describe.each<Era>(['legacy', 'modern'])('a task of the %s era', (era) => {
     await made.host.close();
   });
 
+  // Protocol: 25-cancellation-3, 25-tasks-55
   it('is cancelled on the server when the caller gives up', async () => {
     const server = worker(era, { states: [{ status: 'working' }] });
     const made = await make(server);
@@ -198,6 +201,7 @@ describe.each<Era>(['legacy', 'modern'])('a task of the %s era', (era) => {
     }
   });
 
+  // Protocol: 25-tasks-73b
   it('survives its host: the next one collects it and says where the result is', async () => {
     const server = worker(era, { states: [{ status: 'working' }] });
     const first = await make(server);
@@ -234,6 +238,7 @@ describe.each<Era>(['legacy', 'modern'])('a task of the %s era', (era) => {
 });
 
 describe('tasks and other things', () => {
+  // Protocol: 25-tasks-2, 25-tasks-3, 25-tasks-4, 25-tasks-5, 26-versioning-5
   it('a legacy tool that needs no task is not called as one, nor is any on a server without tasks', async () => {
     const server = scriptedServer({
       eras: 'legacy',

@@ -69,6 +69,7 @@ async function counted(): Promise<Record<string, number>> {
 }
 
 describe('CAL-6: OpenTelemetry', () => {
+  // Protocol: 26-base-61
   it('one client span a call, by the conventions for MCP, and its trace in _meta', async () => {
     const it = await world({ server, telemetry: true });
     const tracer = trace.getTracer('agent');

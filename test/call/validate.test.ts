@@ -64,6 +64,7 @@ describe('messages that a model can act on (CAL-1)', () => {
 });
 
 describe('dialects', () => {
+  // Protocol: 25-base-15, 25-base-18, 25-base-19, 26-base-32, 26-base-35, 26-base-36
   it('2020-12 by default: prefixItems, dependentRequired, unevaluatedProperties', () => {
     const schema = {
       type: 'object',
@@ -79,6 +80,7 @@ describe('dialects', () => {
     expect(check(closed, { b: 1 })).toEqual(['b is not known']);
   });
 
+  // Protocol: 25-base-19, 26-base-36
   it('draft-07 where the schema says so: tuples in items, definitions', () => {
     const schema = {
       $schema: 'http://json-schema.org/draft-07/schema#',
@@ -122,6 +124,7 @@ describe('dialects', () => {
 });
 
 describe('schemas that mean harm (A18)', () => {
+  // Protocol: 26-base-40
   it('a reference to the network is never fetched, and the server checks by itself', async () => {
     let asked = 0;
     const listener = createServer((_request, response) => {
@@ -178,6 +181,7 @@ describe('schemas that mean harm (A18)', () => {
     expect(check({ required, additionalProperties: false }, given).at(-1)).toBe('and 20992 more');
   });
 
+  // Protocol: 26-base-44
   it('references that double at every step end, whether in a circle or not', () => {
     const $defs: Record<string, unknown> = { d40: { type: 'string' } };
     for (let at = 0; at < 40; at += 1) {
@@ -192,6 +196,7 @@ describe('schemas that mean harm (A18)', () => {
     expect(check(circle, {})).toEqual([]);
   });
 
+  // Protocol: 26-base-44
   it('a schema that is huge, or deeper than a stack, is left to the server', () => {
     const properties = Object.fromEntries(
       Array.from({ length: 20_000 }, (_, at) => [`p${at}`, { type: 'string' }]),
@@ -209,6 +214,7 @@ describe('the stage', () => {
   let it_: World;
   afterEach(() => it_.host.close());
 
+  // Protocol: 25-tools-17a, 26-tools-35a
   it('refuses before anybody is asked and before the server sees anything', async () => {
     const server = scriptedServer({ tools: { read: { inputSchema: file } } });
     let asked = 0;
@@ -253,6 +259,7 @@ describe('the stage', () => {
     expect(await it_.host.call('mcp__s__take', { at: new Date(0) })).toMatchObject({ isError: false });
   });
 
+  // Protocol: 25-tools-15, 26-tools-33
   it('CAL-1: structured output that breaks its promise is passed on with a warning', async () => {
     const outputSchema = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] };
     const server = scriptedServer({

@@ -158,6 +158,7 @@ describe('acceptTool', () => {
     expect(acceptTool(raw)).toEqual(outcome);
   });
 
+  // Protocol: 26-http-41, 26-http-43
   it('rejects an invalid x-mcp-header only where headers are sent', () => {
     const raw = {
       ...good,

@@ -31,6 +31,7 @@ describe('catalog cache (CAT-4)', () => {
     expect(await openCatalogCache(home, clock).read(key)).toEqual({ list, fresh: false });
   });
 
+  // Protocol: 26-caching-5
   it('CAT-3: a ttl of the server is honoured, and no server makes a list good for ever', async () => {
     const clock = fakeClock();
     const cache = openCatalogCache(scratch(), clock);
@@ -88,6 +89,7 @@ describe('catalog cache (CAT-4)', () => {
     expect(readdirSync(folder)).not.toContain('old-7.json');
   });
 
+  // Protocol: 26-caching-2, 26-caching-12
   it('everything that can change a list changes its key', () => {
     const entry = { command: 'a', args: ['b'] };
     const keys = [

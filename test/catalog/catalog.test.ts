@@ -13,6 +13,7 @@ const listing = (...tools: unknown[]): ReturnType<typeof readListing> =>
   readListing(tools, { paramHeaders: false });
 
 describe('catalog', () => {
+  // Protocol: 26-tools-7
   it('CAT-6: the same servers give the same order, however and whenever they came', () => {
     const servers = [
       ['b', listing(tool('z'), tool('a'))],

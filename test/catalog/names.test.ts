@@ -152,6 +152,7 @@ describe('CAT-1: names of tools', () => {
     expect(possibleOwners('nothing', ['a', 'b'])).toEqual([]);
   });
 
+  // Protocol: 25-tools-7, 25-tools-9, 25-tools-10, 25-tools-11, 26-tools-12, 26-tools-14, 26-tools-15, 26-tools-16
   it('are valid for every provider, at most 64 characters, unique, and lead back exactly', () => {
     fc.assert(
       fc.property(keys, naming, (tools, style) => {
@@ -202,6 +203,7 @@ describe('CAT-1: names of tools', () => {
     );
   });
 
+  // Protocol: 26-tools-17
   it('A23: a tool named like another server’s takes its name away from both, never over', () => {
     const mine = { server: 'a', tool: 'b__c' };
     const theirs = { server: 'a__b', tool: 'c' };
@@ -213,6 +215,7 @@ describe('CAT-1: names of tools', () => {
     expect(names.keyOf('mcp__a__b__c')).toBeUndefined();
   });
 
+  // Protocol: 25-tools-8, 26-tools-13, 26-tools-17
   it('F32: duplicate and confusable names are told apart, and each is reachable', () => {
     const tools = ['read.file', 'read file', 'read_file', 'rеad_file', 'read_file'].map((tool) => ({
       server: 's',

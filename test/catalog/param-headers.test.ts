@@ -16,6 +16,7 @@ function decode(value: string): string {
 }
 
 describe('Mcp-Param-* headers (2026-07-28, Streamable HTTP)', () => {
+  // Protocol: 26-http-32, 26-http-38, 26-http-57, 26-http-59, 26-http-61
   it('mirrors declared arguments at any depth, and nothing that is absent, null or of another type', () => {
     const inputSchema = object({
       region: mirrored('Region'),
@@ -55,6 +56,7 @@ describe('Mcp-Param-* headers (2026-07-28, Streamable HTTP)', () => {
     expect(paramHeaders({ inputSchema }, JSON.parse('{"__proto__":"x"}'))).toEqual({ 'Mcp-Param-P': 'x' });
   });
 
+  // Protocol: 26-http-33, 26-http-34, 26-http-35, 26-http-36, 26-http-37, 26-http-39, 26-http-40
   it.each([
     ['an empty name', object({ a: mirrored('') }), 'x-mcp-header at "a" is not a non-empty string'],
     ['no string', object({ a: mirrored(1) }), 'x-mcp-header at "a" is not a non-empty string'],
@@ -116,6 +118,7 @@ describe('Mcp-Param-* headers (2026-07-28, Streamable HTTP)', () => {
     });
   });
 
+  // Protocol: 26-http-44, 26-http-45, 26-http-46, 26-http-47, 26-http-50
   it.each([
     ['plain text', 'us-west 1', 'us-west 1'],
     ['a tab inside', 'a\tb', 'a\tb'],

@@ -58,6 +58,7 @@ describe.each(ERAS)('prompts of a %s server', (era) => {
     expect(await host.expand('/mcp__docs__all')).toEqual({ messages, unknown: [] });
   });
 
+  // Protocol: 25-prompts-7, 26-prompts-10
   it('CAT-10: arguments are sent as text; what is required is named when it is missing', async () => {
     const docs = reviewServer(era);
     const { host } = await hostOver({ docs });
@@ -119,6 +120,7 @@ describe('prompt', () => {
     expect(complaints.length).toBeGreaterThan(0);
   });
 
+  // Protocol: 25-prompts-10, 26-prompts-13
   it('A15: what a prompt says is cleaned for models', async () => {
     const docs = contentServer({ prompts: [{ name: 'evil', description: 'a\u202eb' }] });
     docs.on('prompts/get', () => ({
@@ -271,6 +273,7 @@ describe.each(ERAS)('completion by a %s server', (era) => {
     ]);
   });
 
+  // Protocol: 25-prompts-9, 26-prompts-12
   it('a server that does not complete has no suggestions and is not asked', async () => {
     const docs = contentServer({ era, capabilities: { prompts: {} } });
     const { host } = await hostOver({ docs });
@@ -279,6 +282,7 @@ describe.each(ERAS)('completion by a %s server', (era) => {
     expect(count(docs, 'completion/complete')).toBe(0);
   });
 
+  // Protocol: 25-completion-4c, 26-completion-5c
   it('more values than the protocol allows are cut, and said to be more', async () => {
     const docs = contentServer({ era });
     docs.on('completion/complete', () => ({

@@ -57,6 +57,7 @@ describe.each(ERAS)('subscriptions to a %s server', (era) => {
     }
   });
 
+  // Protocol: 26-subscriptions-8
   it('CAT-9: a server that crashed is asked again when it is back', async () => {
     const clock = fakeClock();
     const docs = contentServer({ era });

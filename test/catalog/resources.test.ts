@@ -34,6 +34,7 @@ describe.each(ERAS)('resources of a %s server', (era) => {
     expect(await host.read('docs', 'x://p.png')).toEqual({ contents: [picture] });
   });
 
+  // Protocol: 26-base-21
   it('CAT-9: one that is not there is said with server and address', async () => {
     const { host } = await hostOver({ docs: contentServer({ era }) });
     await expect(host.read('docs', 'file:///no.md')).rejects.toMatchObject({
@@ -98,6 +99,7 @@ describe('lists of resources', () => {
     expect(complaints).toEqual([]);
   });
 
+  // Protocol: 25-lifecycle-14b, 25-prompts-9, 26-prompts-12
   it('a server without the capability is not asked', async () => {
     const tools = contentServer({ capabilities: { tools: {} }, resources: [A] });
     const { host } = await hostOver({ tools });
@@ -120,6 +122,7 @@ describe('lists of resources', () => {
     await expect(host.read('off', A.uri)).rejects.toMatchObject({ code: 'BLOCKED_BY_POLICY', server: 'off' });
   });
 
+  // Protocol: 26-caching-4, 26-caching-5, 26-caching-6, 26-caching-9
   it('ttlMs is honoured, and a list nobody announces is asked for again after a minute', async () => {
     const clock = fakeClock();
     const brief = contentServer({ era: 'modern', resources: [A], hints: { ttlMs: 5_000 } });

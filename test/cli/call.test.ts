@@ -91,6 +91,7 @@ describe('call', () => {
     });
   });
 
+  // Protocol: 25-lifecycle-18, 25-tools-18d, 26-cancellation-8, 26-tools-36e
   it('CAL-4: --timeout ends a silent call with 3, naming server and tool', async () => {
     const { status, value } = await place.json(['call', 'echo', 'wait', '--timeout', '300']);
     expect({ status, value }).toMatchObject({

@@ -27,6 +27,7 @@ describe('the stream of changes of a modern server (protocol 10)', () => {
     expect(asked(server, 'subscriptions/listen')).toBe(1);
   });
 
+  // Protocol: 26-subscriptions-8
   it('is asked for again, ever more slowly, when it ends at once', async () => {
     const server = scriptedServer({ eras: 'modern', tools });
     server.on('subscriptions/listen', () => ({}));

@@ -46,6 +46,7 @@ const settled = (promise: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('peer', () => {
+  // Protocol: 25-base-2, 25-base-5, 26-base-2, 26-base-5
   it('matches answers to requests, in any order, with ids as numbers or as strings', async () => {
     const { peer, far, heard } = await bench();
     const first = peer.request('a', {});
@@ -56,6 +57,7 @@ describe('peer', () => {
     expect([await first, await second]).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
+  // Protocol: 25-cancellation-5, 26-cancellation-13
   it('F25: duplicate, late and unknown answers are ignored', async () => {
     const { peer, far, heard, clock } = await bench();
     const request = peer.request('a', {});
@@ -84,7 +86,9 @@ describe('peer', () => {
     expect(await request).toEqual({ code: 'PROTOCOL_ERROR', message });
   });
 
-  // Protocol: 25-ping-4
+  // Protocol: 25-cancellation-1, 25-lifecycle-16, 25-lifecycle-17, 25-lifecycle-18, 25-lifecycle-20c, 25-ping-4,
+  // 25-transports-28, 26-cancellation-1, 26-cancellation-5, 26-cancellation-6, 26-cancellation-7, 26-cancellation-8,
+  // 26-cancellation-10
   it('CAL-4: progress restarts the idle clock and the server is told when we give up', async () => {
     const { peer, far, heard, clock } = await bench();
     const seen: unknown[] = [];
@@ -117,6 +121,7 @@ describe('peer', () => {
     });
   });
 
+  // Protocol: 25-lifecycle-19, 26-cancellation-9
   it('F27: progress for ever is ended by the total limit', async () => {
     const { peer, far, heard, clock } = await bench();
     const request = settled(
@@ -136,6 +141,7 @@ describe('peer', () => {
     expect(await request).toEqual({ code: 'TIMEOUT', message: 'slow got no answer within 2.5 s in all' });
   });
 
+  // Protocol: 25-cancellation-6, 26-cancellation-14
   it('F26: a cancel that races with the answer has exactly one outcome', async () => {
     const { peer, far, heard } = await bench();
     const controller = new AbortController();
@@ -203,7 +209,8 @@ describe('peer', () => {
     expect(order.sort()).toEqual(['answer', 'idle']);
   });
 
-  // Protocol: 25-ping-1
+  // Protocol: 25-base-6, 25-base-7, 25-base-8, 25-base-9, 25-base-10, 25-cancellation-4, 25-ping-1, 26-base-6,
+  // 26-base-7, 26-base-12, 26-base-13, 26-base-14
   it('answers requests of the server, refuses what it does not serve, and stays silent when they are taken back', async () => {
     let release: (value: unknown) => void = () => {};
     const { far, heard } = await bench({
@@ -242,6 +249,7 @@ describe('peer', () => {
     expect(closings).toHaveLength(1);
   });
 
+  // Protocol: 25-progress-10, 26-progress-7
   it('F28: ten thousand notifications do not keep an answer away', async () => {
     const { peer, far, heard, notified } = await bench();
     const request = peer.request('a', {});

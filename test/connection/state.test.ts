@@ -97,6 +97,7 @@ describe('states of a connection (CON-7)', () => {
     expect(transition(STATES.connecting, broke(error))).toEqual({ status, error });
   });
 
+  // Protocol: 26-stdio-14
   it('F20: a lost server is tried again after a jittered, doubling wait of 250 ms to 30 s', () => {
     expect(transition(STATES.connecting, broke())).toEqual({
       status: 'failed',

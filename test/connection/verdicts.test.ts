@@ -21,6 +21,7 @@ const one = { command: 'one', env: { TOKEN: 'do-not-write-me' } };
 const two = { url: 'https://example.com/mcp' };
 
 describe('remembered eras (CON-5)', () => {
+  // Protocol: 26-versioning-7
   it('outlive the process for a day, and hold no secret', async () => {
     const clock = fakeClock();
     const first = await openVerdicts(home, clock);

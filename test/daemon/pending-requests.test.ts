@@ -67,6 +67,7 @@ it('F58: what is refused without its id is not waited for, nor said again to ano
   expect([ledger.hasPending, ledger.repeated()]).toEqual([false, []]);
 });
 
+// Protocol: 26-transports-5
 it('F58: lines of a daemon that are no JSON-RPC message reach the client, and strike nothing out', () => {
   const ledger = new PendingRequests();
   ledger.sent(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"tools/call"}'));

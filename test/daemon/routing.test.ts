@@ -93,6 +93,7 @@ it('SRV-11: a server that was told roots is shared between sessions with the sam
   });
 });
 
+// Protocol: 25-roots-5c, 26-roots-5c
 it('CON-11: a legacy server that was told the folders of one agent works for no other from then on', async () => {
   world.configure({ s: world.server() });
   const [a, b] = await two();
@@ -112,6 +113,7 @@ it('CON-11: a legacy server that was told the folders of one agent works for no 
   });
 });
 
+// Protocol: 25-logging-5c, 26-logging-9c
 it('CON-13: what a server logs while it works for one agent is told to that agent only', async () => {
   world.configure({ s: world.server() });
   const [a, b] = await two();

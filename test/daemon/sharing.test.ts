@@ -15,6 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => world.close());
 
+// Protocol: 26-base-28
 it(
   'F58: ten agents share one set of servers; the daemon is killed; one new one takes over, calls end typed, nothing is left',
   async () => {
@@ -165,6 +166,7 @@ it('CON-11: with --no-daemon or PLUGBOARD_DAEMON=0 each agent has servers of its
   expect(await Promise.all(agents.map((agent) => agent.leave()))).toEqual([0, 0]);
 });
 
+// Protocol: 25-authorization-3, 26-authorization-3
 it('CON-11: only its user can reach the daemon: private folder and socket, and a token that is asked for', async () => {
   world.configure({ s: world.server() });
   await world.agent().open();

@@ -190,6 +190,7 @@ describe('a start from the cache (CAT-4)', () => {
     await host.close();
   });
 
+  // Protocol: 26-caching-12
   it('what we say that we can do is part of who asks: another host does not get this list', async () => {
     const it = world();
     const first = await it.start();

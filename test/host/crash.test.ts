@@ -25,6 +25,7 @@ function zombies(): string[] {
 }
 
 describe('servers that crash', () => {
+  // Protocol: 26-stdio-14
   it('F20: the call fails with the reason, the server comes back, and a write is not done twice', async () => {
     const host = await world.host({ servers: { s: world.server('s') } });
     await host.ready();

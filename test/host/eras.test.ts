@@ -51,6 +51,7 @@ describe('the era of a server (CON-5)', () => {
     expect(await start(server)).toEqual(known);
   });
 
+  // Protocol: 26-versioning-7
   it('a known modern server costs no round trip before its list', async () => {
     const server = scriptedServer({ eras: 'both', tools });
     expect(await start(server)).toEqual(['modern', 'server/discover', 'tools/list']);
@@ -64,6 +65,7 @@ describe('the era of a server (CON-5)', () => {
     expect(await start(upgraded)).toEqual(['modern', 'tools/list']);
   });
 
+  // Protocol: 26-versioning-7
   it('a modern server that became legacy is found out, even when it never insists on initialize', async () => {
     await start(scriptedServer({ eras: 'modern', tools }));
     const downgraded = scriptedServer({ eras: 'legacy', tools });
@@ -86,6 +88,7 @@ describe('the era of a server (CON-5)', () => {
     expect(JSON.parse(readFileSync(join(world.home, 'cache', 'eras.json'), 'utf8'))).toEqual({});
   });
 
+  // Protocol: 26-stdio-16
   it('protocol 2: a legacy server that ignores the probe gets initialize in place', async () => {
     const server = world.server('s', { era: 'legacy', ignores: ['server/discover'] });
     const host = await world.host({ servers: { s: server } });
@@ -95,6 +98,7 @@ describe('the era of a server (CON-5)', () => {
     expect(await textOf(host.call('mcp__s__echo', { message: 'hi' }))).toBe('hi');
   });
 
+  // Protocol: 26-stdio-15
   it('a slow server of both eras is spoken to as it understood us, and asked anew the next time', async () => {
     const host = await world.host({ servers: { s: world.server('s', { delayMs: 3_500 }) } });
     await host.ready();

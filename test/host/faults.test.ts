@@ -17,6 +17,7 @@ describe('servers that answer badly', () => {
     expect(await textOf(host.call('mcp__s__echo', { message: 'next' }))).toBe('next');
   });
 
+  // Protocol: 25-cancellation-6, 26-cancellation-14
   it('F26: a cancel that races with the answer has one outcome, and the server hears of it', async () => {
     const server = scriptedServer();
     const gate = createGate();
@@ -78,6 +79,7 @@ describe('servers that answer badly', () => {
     expect(host.seen.messages('s')).toEqual(['a progress callback threw: Error: mine']);
   });
 
+  // Protocol: 25-logging-3a, 25-logging-5a, 26-logging-7a, 26-logging-9a
   it('F28, CON-13: ten thousand log messages do not keep an answer away, and few of them get through', async () => {
     const host = await world.host({ servers: { s: world.server('s', { era: 'legacy' }) } });
     await host.ready();
@@ -206,6 +208,7 @@ describe('servers that answer badly', () => {
     expect(await outcome(host.call('mcp__s__deep'))).toMatchObject({ code: 'PROTOCOL_ERROR' });
   });
 
+  // Protocol: 25-elicitation-30, 25-lifecycle-14b, 25-roots-4
   it('a server that asks for more than it may is refused and works on', async () => {
     const server = scriptedServer({ eras: 'legacy', tools: { a: () => 'a' } });
     const host = await world.scripted(server);

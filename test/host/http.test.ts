@@ -15,6 +15,7 @@ afterEach(() => world.end());
 const hello = { message: 'hello' };
 
 describe('servers over HTTP', () => {
+  // Protocol: 26-stdio-15
   it('CON-5: a modern server costs one probe and one list', async () => {
     const host = await world.host({ servers: { s: { url: `${server.origin}/modern` } } });
     await host.ready();
@@ -30,6 +31,7 @@ describe('servers over HTTP', () => {
     expect(server.log.slice(0, 2)).toEqual(['server/discover', 'tools/list']);
   });
 
+  // Protocol: 26-subscriptions-8
   it('protocol 10: the modern stream of changes is opened, and opened again after a drop', async () => {
     const host = await world.host({ servers: { s: { url: `${server.origin}/modern` } } });
     await host.ready();
@@ -49,6 +51,7 @@ describe('servers over HTTP', () => {
     expect(server.log.slice(0, 2)).toEqual(['server/discover', 'initialize']);
   });
 
+  // Protocol: 25-transports-46
   it.each([404, 400])(
     'F41: an expired session (%i) is opened anew once, and the call done once',
     async (code) => {

@@ -15,6 +15,7 @@ const paramsOf = (server: ScriptedServer, method: string): unknown[] =>
 const tools = { a: (): string => 'a' };
 
 describe('log messages of servers (CON-13)', () => {
+  // Protocol: 25-logging-5b, 26-logging-9b
   it('a legacy server is told the level; what it says arrives cleaned and cut', async () => {
     const server = scriptedServer({ eras: 'legacy', tools, capabilities: { tools: {}, logging: {} } });
     const host = await world.scripted(server, { logLevel: 'notice' });
@@ -46,6 +47,7 @@ describe('log messages of servers (CON-13)', () => {
     expect(host.seen.messages('s')).toEqual(['careful']);
   });
 
+  // Protocol: 25-logging-3a, 25-logging-5a, 26-logging-7a, 26-logging-9a
   it('a flood is held back and counted, and hides nothing that we have to say', async () => {
     const clock = fakeClock();
     const server = scriptedServer({ eras: 'legacy', tools });

@@ -68,6 +68,7 @@ async function connected(entry: Parameters<Host['add']>[1]): Promise<Host> {
 const EVERYTHING = '@modelcontextprotocol/server-everything/dist/index.js';
 
 describe('real servers', { timeout: 2 * START_MS }, () => {
+  // Protocol: 25-transports-2
   it('server-everything over stdio', async () => {
     const host = await connected(program(EVERYTHING, 'stdio'));
     expect(report(host, 's')).toMatchObject({ status: 'connected', era: 'legacy', transport: 'stdio' });

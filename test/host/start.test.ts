@@ -43,6 +43,7 @@ describe('starting servers', () => {
     ]);
   });
 
+  // Protocol: 25-lifecycle-20c
   it('F16: a server that never answers times out by name with its stderr; others work meanwhile; it is gone', async () => {
     const host = await world.host({
       servers: {
@@ -73,6 +74,7 @@ describe('starting servers', () => {
     await until('the end of its process', () => !world.pids('hangs').some(exists));
   });
 
+  // Protocol: 26-stdio-16
   it('F17: a server that dies on the probe is started again and gets initialize', async () => {
     const host = await world.host({
       servers: { frail: world.server('frail', { diesOn: 'server/discover' }) },
@@ -126,6 +128,7 @@ describe('starting servers', () => {
     });
   });
 
+  // Protocol: 25-transports-4, 26-stdio-2
   it('F10: log lines on stdout are skipped, with one warning that quotes the first', async () => {
     const noise = 'Listening on 3000\nready!';
     const host = await world.host({ servers: { loud: world.server('loud', { noise }) } });

@@ -24,6 +24,7 @@ async function outcome(run: (context: Context) => unknown, options: ConnectOptio
   }
 }
 
+// Protocol: 25-logging-3b, 25-logging-3c, 25-progress-4, 26-logging-5, 26-logging-7b, 26-logging-7c, 26-progress-4
 it.each(ERAS)('KIT-1: a %s client sees progress, log messages and who it is taken for', async (era) => {
   // Taken apart, as authors do.
   const server = running(({ progress, log, client, meta }) => {
@@ -46,6 +47,8 @@ it.each(ERAS)('KIT-1: a %s client sees progress, log messages and who it is take
   await client.close();
 });
 
+// Protocol: 25-elicitation-7, 25-elicitation-9, 25-elicitation-53, 26-elicitation-7, 26-elicitation-9,
+// 26-elicitation-22, 26-elicitation-23, 26-elicitation-45, 26-mrtr-22
 it.each(ERAS)('KIT-1: a %s client is asked by a form, and its answer is checked', async (era) => {
   const asked: unknown[] = [];
   const ask = ({ elicit }: Context) =>
@@ -81,6 +84,7 @@ it.each(ERAS)('KIT-1: a %s client is asked by a form, and its answer is checked'
   });
 });
 
+// Protocol: 25-elicitation-11, 26-elicitation-11
 it.each(ERAS)('KIT-1: a %s client is sent to an address, samples, and tells its roots', async (era) => {
   const everything = async ({ elicitUrl, sample, roots }: Context): Promise<unknown> => [
     await elicitUrl({ message: 'Log in', url: 'https://example.com/', id: 'login-1' }),
@@ -109,6 +113,8 @@ it.each(ERAS)('KIT-1: a %s client is sent to an address, samples, and tells its 
   ]);
 });
 
+// Protocol: 25-elicitation-6, 25-lifecycle-14b, 25-lifecycle-20b, 25-roots-8a, 26-base-54, 26-elicitation-6,
+// 26-mrtr-13, 26-roots-8a
 it('KIT-1: a client that cannot be asked is an error that the handler may catch', async () => {
   const ask = (context: Context) => context.sample({ messages: [] });
   const message = 'The client did not declare sampling, which this request needs.';
@@ -127,6 +133,7 @@ it('KIT-1: a client that cannot be asked is an error that the handler may catch'
   }
 });
 
+// Protocol: 25-cancellation-4, 26-cancellation-12, 26-stdio-11
 it.each(ERAS)('KIT-1: a %s client cancels: the signal is aborted, and nothing is answered', async (era) => {
   const begun = createGate();
   const cancelled = createGate();

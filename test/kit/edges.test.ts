@@ -61,6 +61,7 @@ it('KIT-2: an unknown method is −32601, also one that only the other era knows
   ]);
 });
 
+// Protocol: 25-completion-2, 25-lifecycle-14b, 25-prompts-9, 26-completion-3, 26-prompts-12
 it('KIT-2: what is not offered is an unknown method too', async () => {
   expect(await answers(server(), request(1, 'resources/list'), request(2, 'prompts/list'))).toEqual([
     error(1, -32601, 'Method not found: resources/list'),
@@ -68,6 +69,7 @@ it('KIT-2: what is not offered is an unknown method too', async () => {
   ]);
 });
 
+// Protocol: 25-schema-15, 25-tools-16, 26-schema-44, 26-tools-34
 it('KIT-2: a handler that throws is a result with isError and its message', async () => {
   expect(await answers(server(), call(1, 'throws'), call(2, 'throws-text'))).toEqual([
     result(1, text('the disk is full', true)),
@@ -98,6 +100,7 @@ it('KIT-2: an unknown tool is a result with isError that names it, also with pro
   expect(await answers(server({ errors: 'protocol' }), call(1, 'ecko'))).toEqual([unknown]);
 });
 
+// Protocol: 25-tools-17a, 26-tools-35a
 it('KIT-2: invalid arguments are a result with isError that names what is wrong', async () => {
   expect(
     await answers(
@@ -111,6 +114,7 @@ it('KIT-2: invalid arguments are a result with isError that names what is wrong'
   ]);
 });
 
+// Protocol: 25-logging-2, 25-pagination-2b, 25-pagination-5, 26-pagination-3b, 26-pagination-7
 it('KIT-2: malformed params are −32602', async () => {
   const list = ['not', 'an', 'object'];
   expect(
@@ -139,6 +143,7 @@ it('KIT-2: malformed params are −32602', async () => {
   ]);
 });
 
+// Protocol: 25-base-2, 25-base-8, 25-base-9, 25-base-10, 26-base-2, 26-base-12, 26-base-13, 26-base-14
 it('KIT-2: a line that is not JSON is −32700, one that is no message −32600, and the loop goes on', async () => {
   const talk = await talkTo(server());
   talk.write('{"jsonrpc":\n');
@@ -180,6 +185,7 @@ it('F15, F11: what is nested without end or longer than a body may be is refused
   ]);
 });
 
+// Protocol: 25-base-4, 25-base-11, 25-cancellation-9, 26-base-4, 26-base-23, 26-cancellation-17
 it('KIT-2: without an id, or with null, it is a notification, and never answered', async () => {
   expect(
     await answers(
@@ -194,6 +200,7 @@ it('KIT-2: without an id, or with null, it is a notification, and never answered
   ).toEqual([result(1, {})]);
 });
 
+// Protocol: 25-lifecycle-3, 25-lifecycle-9, 25-lifecycle-11
 it('KIT-2: initialize with empty params is answered, and a second one too', async () => {
   const about = (protocolVersion: string): unknown => ({
     protocolVersion,
@@ -286,6 +293,7 @@ it('KIT-2: two requests with one id at the same time: the second is refused', as
   ]);
 });
 
+// Protocol: 25-completion-3c, 25-completion-5b, 25-tools-17c, 26-completion-4c, 26-completion-6b, 26-tools-35c
 it('KIT-2: more requests than run at once wait for their turn; what is cancelled meanwhile never begins', async () => {
   const RUNNING = 1_024;
   const gate = createGate();
@@ -316,6 +324,7 @@ it('KIT-2: more requests than run at once wait for their turn; what is cancelled
   ).toEqual(begun);
 });
 
+// Protocol: 25-completion-3c, 25-completion-5b, 25-tools-17c, 26-completion-4c, 26-completion-6b, 26-tools-35c
 it('KIT-2: queues are bounded: past the limit a request is refused, and the others are still answered', async () => {
   const OPEN = 16_384;
   const gate = createGate();

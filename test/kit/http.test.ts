@@ -54,6 +54,7 @@ const MODERN_HEADERS = {
   'mcp-name': 'who',
 };
 
+// Protocol: 26-http-1
 it('KIT-1: clients of both eras are served at one address', async () => {
   const served = await echo().serve(http({ port: 0 }));
   expect(await post(served.url, call(1, 'who'))).toEqual({
@@ -73,6 +74,7 @@ it('KIT-1: clients of both eras are served at one address', async () => {
   await expect(post(served.url, call(3, 'who'))).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 
+// Protocol: 25-transports-8, 25-transports-9, 26-http-2, 26-http-3
 it('A8: a foreign Host or Origin is refused', async () => {
   const served = await echo().serve(http({ port: 0 }));
   expect(await post(served.url, call(1, 'who'), { host: 'evil.example' })).toMatchObject({ status: 403 });
@@ -82,6 +84,7 @@ it('A8: a foreign Host or Origin is refused', async () => {
   await served.close();
 });
 
+// Protocol: 25-transports-10, 25-transports-11, 26-http-4, 26-http-5
 it('A9: with a token everybody has to bring it; beyond this machine there has to be one', async () => {
   const served = await echo().serve(http({ port: 0, token: 'a long secret' }));
   expect(await post(served.url, call(1, 'who'))).toMatchObject({ status: 401 });

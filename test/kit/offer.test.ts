@@ -49,6 +49,7 @@ function even(withJsonSchema: boolean): StandardSchema<{ n: number }> {
 }
 
 describe('tools', () => {
+  // Protocol: 25-base-17, 25-base-22, 25-tools-5, 26-base-34, 26-base-39, 26-tools-10
   it('KIT-1: are listed with everything that their author says, and nothing else', async () => {
     const server = defineServer({
       name: 'lists',
@@ -132,6 +133,7 @@ describe('tools', () => {
     ]);
   });
 
+  // Protocol: 25-tools-13, 26-tools-31
   it('KIT-1: whatever a handler returns has a form in the protocol', async () => {
     const image = { type: 'image', data: 'aaaa', mimeType: 'image/png' } as const;
     const returns: Record<string, unknown> = {
@@ -165,6 +167,7 @@ describe('tools', () => {
     });
   });
 
+  // Protocol: 25-tools-14, 26-tools-32
   it('KIT-2: a result that does not fit its output schema is an error; one that failed need not fit', async () => {
     const output = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] } as const;
     const server = defineServer({
@@ -182,6 +185,7 @@ describe('tools', () => {
     expect(await called(server, 'whole')).toEqual({ content: [], structuredContent: { sum: 2 } });
   });
 
+  // Protocol: 25-tools-7, 25-tools-9, 25-tools-10, 25-tools-11, 26-tools-12, 26-tools-14, 26-tools-15, 26-tools-16
   it('KIT-1: names that clients dislike are warned about, the same name twice is an error', () => {
     const warnings: string[] = [];
     const named = (...names: string[]): Server =>
@@ -232,6 +236,7 @@ describe('tools', () => {
 });
 
 describe('at run time', () => {
+  // Protocol: 25-tools-4, 26-tools-9
   it('KIT-1: what is added is there, and clients of both eras are told once', async () => {
     const server = defineServer({ name: 'grows', tools: [tool({ name: 'one', run: () => '1' })] });
     const talk = await talkTo(server);
@@ -297,6 +302,7 @@ describe('resources and prompts', () => {
     ],
   });
 
+  // Protocol: 25-resources-1, 25-resources-9, 26-resources-2, 26-resources-15
   it('KIT-1: resources are listed and read: text, bytes, templates with slashes', async () => {
     const client = await connectInMemory(server, { era: 'legacy' });
     expect(client.capabilities).toEqual({
@@ -350,6 +356,9 @@ describe('resources and prompts', () => {
     await client.close();
   });
 
+  // Protocol: 25-completion-1, 25-completion-2, 25-completion-3d, 25-completion-5a, 25-prompts-1, 25-prompts-6,
+  // 25-prompts-7, 26-completion-2, 26-completion-3, 26-completion-4d, 26-completion-6a, 26-prompts-2, 26-prompts-9,
+  // 26-prompts-10
   it('KIT-1: prompts are listed, filled in and completed; what is missing is −32602', async () => {
     const client = await connectInMemory(server, { era: 'legacy' });
     expect(await client.request('prompts/list')).toEqual({
@@ -391,6 +400,7 @@ describe('resources and prompts', () => {
     await client.close();
   });
 
+  // Protocol: 25-resources-7, 26-resources-13
   it('KIT-1: a template that cannot be matched safely is refused when it is made', () => {
     for (const uriTemplate of ['memo://{a}{b}', 'memo://none', 'memo://{?q}', 'memo://{a']) {
       const template = resourceTemplate({ uriTemplate, read: () => '' });

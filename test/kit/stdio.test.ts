@@ -86,6 +86,7 @@ function lines(...messages: readonly object[]): string {
   return messages.map((message) => `${JSON.stringify(message)}\n`).join('');
 }
 
+// Protocol: 25-transports-5, 26-stdio-3
 it('KIT-1: nothing but the protocol is on stdout, whoever prints', async () => {
   const { answers, code, stderr } = await pipe(lines(call(1, 'noisy')), [PROGRAM]);
   expect({ answers, code }).toEqual({ answers: [result(1, text('quiet'))], code: 0 });
@@ -93,6 +94,7 @@ it('KIT-1: nothing but the protocol is on stdout, whoever prints', async () => {
     expect(stderr).toContain(noise);
 });
 
+// Protocol: 26-stdio-13
 it('KIT-2: at the end of input a program gives its pending answers, then exits with 0', async () => {
   expect(await pipe(lines(call(1, 'later'), request(2, 'ping')), [PROGRAM])).toEqual({
     answers: [result(2, {}), result(1, text('done'))],

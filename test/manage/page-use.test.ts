@@ -65,6 +65,7 @@ async function openTool(page: Page, name: string): Promise<void> {
 }
 
 describe('SRV-6: tools', () => {
+  // Protocol: 25-tools-2a, 26-tools-3a
   it('finds them while one types, and says why', async () => {
     const { page, context } = await show({ script: kinds });
     const gate = createGate();
@@ -157,6 +158,7 @@ describe('SRV-6: tools', () => {
 });
 
 describe('SRV-6: calls and questions', () => {
+  // Protocol: 25-tools-2b, 26-tools-3b
   it('shows calls as they happen: running with progress, and how they went', async () => {
     const [half, done] = [createGate(), createGate()];
     const work = async (_: unknown, { progress }: Exchange): Promise<string> => {
@@ -214,6 +216,7 @@ describe('SRV-6: calls and questions', () => {
     await expect.poll(() => page.title()).toBe('Plugboard');
   });
 
+  // Protocol: 25-elicitation-3c, 25-elicitation-44, 26-elicitation-3c, 26-elicitation-36
   it('a form of a server is filled in here, an address is shown before it is opened, a completion is written', async () => {
     const form = {
       mode: 'form',

@@ -133,6 +133,7 @@ describe('SRV-5: questions of calls over the API', () => {
     });
   });
 
+  // Protocol: 25-sampling-1, 25-sampling-2a, 25-sampling-2c, 26-sampling-3, 26-sampling-4a, 26-sampling-4c
   it('a completion can be given by hand, or refused', async () => {
     const params = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 10 };
     const world = await setUp({

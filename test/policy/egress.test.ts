@@ -80,6 +80,7 @@ describe('where an address lies', () => {
   });
 });
 
+// Protocol: 25-authorization-75, 25-authorization-76, 26-auth-security-8, 26-auth-security-9
 describe('addresses that a server names', () => {
   it.each([
     ['https://auth.example.com/x', 'allowed'],

@@ -58,6 +58,8 @@ function everything(): string {
   return [inspect(said, { depth: 12, maxStringLength: null }), ...files].join('\n');
 }
 
+// Protocol: 25-logging-3d, 25-logging-4, 25-logging-5d, 25-sampling-17, 26-logging-7d, 26-logging-8, 26-logging-9d,
+// 26-sampling-21
 it('a process: stderr, noise, log messages, error answers and its last words', async () => {
   const command = { command: process.execPath, env: { API_KEY: SECRET } };
   const host = await open({

@@ -21,6 +21,7 @@ const TRUSTED = { state: 'trusted', changes: [] };
 const UNKNOWN = { state: 'unknown', changes: [] };
 
 describe('consent: POL-2', () => {
+  // Protocol: 25-overview-10a, 26-base-59, 26-discover-5, 26-overview-10a
   it('nothing of a project is trusted until somebody said so, and then it is', async () => {
     const place = scratch();
     const spec = specIn(place.root, { command: 'npx', args: ['-y', 'x'] });

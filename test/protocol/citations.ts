@@ -4,8 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { folder as suiteFolder } from '../../scripts/install-conformance.mjs';
 import { ROOT } from '../docs/snippets.ts';
+import { REVISIONS } from './requirements.ts';
 
 const REQUIREMENTS = 'node_modules/@modelcontextprotocol/conformance/requirements';
+const CLIENT_TESTS = ['test/conformance/client.test.ts', 'test/conformance/client-auth.test.ts'];
 const CITATION = /^[ \t]*\/\/ Protocol: (.*)$/;
 const MORE = /^[ \t]*\/\/ (?=\d\d-)(.*)$/;
 const TEST = /^\s*(?:it|test|describe)\b/;
@@ -40,34 +42,50 @@ function citationsIn(file: string): Citation[] {
       next += 1;
     }
     if (!TEST.test(lines[next] ?? '')) throw new Error(`${file}:${at + 1}: the citation is not above a test`);
-    return cited.flatMap((ids) => ids.split(/,\s*/)).map((id) => ({ id: id.trim(), file }));
+    return cited.flatMap((ids) => ids.match(/[^,\s]+/g) ?? []).map((id) => ({ id, file }));
   });
 }
 
-/** `scenarios.txt`: `client <scenario>: <ids>` or `server <revision> <scenario>: <ids>`; only scenarios that run. */
+/** `scenarios.txt`: `client <scenario>: <ids>`, `gateway <revision> <scenario>: <ids>` or `kit <scenario>: <ids>`. */
 export function citationsInScenarios(): Citation[] {
   return readFileSync(new URL('scenarios.txt', import.meta.url), 'utf8')
     .split('\n')
     .filter((line) => line !== '')
     .flatMap((line) => {
-      const [, role, revision, scenario = '', ids = ''] =
-        /^(client|server)(?: (\d{4}-\d\d-\d\d))? (\S+): (.+)$/.exec(line) ?? [];
-      const file = role === 'client' ? runOnClient(scenario) : runOnServer(scenario, revision ?? '');
+      const [, who = '', revision = '', scenario = '', ids = ''] =
+        /^(client|gateway|kit)(?: (\d{4}-\d\d-\d\d))? (\S+): (.+)$/.exec(line) ?? [];
+      const file = testThatRuns(who, revision, scenario);
       if (file === undefined) throw new Error(`This scenario is not run: ${line}`);
       return ids.split(/,\s*/).map((id) => ({ id, file, scenario }));
     });
 }
 
-/** The test that lists the scenario. */
-function runOnClient(scenario: string): string | undefined {
-  return ['test/conformance/client.test.ts', 'test/conformance/client-auth.test.ts'].find((file) =>
-    readFileSync(join(ROOT, file), 'utf8').includes(`'${scenario}'`),
-  );
+function testThatRuns(who: string, revision: string, scenario: string): string | undefined {
+  switch (who) {
+    case 'client':
+      return CLIENT_TESTS.find((file) => isQuotedIn(file, scenario));
+    case 'gateway':
+      return requiredOfServers(revision).includes(scenario) ? 'test/conformance/server.test.ts' : undefined;
+    case 'kit': {
+      // It runs every scenario that the suite has, and lists by name what fails.
+      const file = 'test/conformance/kit.test.ts';
+      const isKnown = REVISIONS.some((each) => requirements(each).includes(` ${scenario}\n`));
+      return isKnown && !isQuotedIn(file, scenario) ? file : undefined;
+    }
+  }
+  return undefined;
 }
 
-/** The gateway runs every scenario that the suite requires of a revision. */
-function runOnServer(scenario: string, revision: string): string | undefined {
-  const required = readFileSync(join(suiteFolder, REQUIREMENTS, `${revision}.yaml`), 'utf8');
-  const [, list = ''] = /^server:\n((?: {2}- .*\n)*)/m.exec(required) ?? [];
-  return list.split('\n').includes(`  - ${scenario}`) ? 'test/conformance/server.test.ts' : undefined;
+function isQuotedIn(file: string, scenario: string): boolean {
+  return readFileSync(join(ROOT, file), 'utf8').includes(`'${scenario}'`);
+}
+
+/** Scenarios that the suite requires of servers of a revision: the gateway runs them all. */
+function requiredOfServers(revision: string): string[] {
+  const [, list = ''] = /^server:\n((?: {2}- .*\n)*)/m.exec(requirements(revision)) ?? [];
+  return list.split('\n').map((line) => line.slice('  - '.length));
+}
+
+function requirements(revision: string): string {
+  return readFileSync(join(suiteFolder, REQUIREMENTS, `${revision}.yaml`), 'utf8');
 }

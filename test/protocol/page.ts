@@ -1,7 +1,7 @@
 /** docs/protocol.md: one table for each page of the specification, with the files and tests of every requirement. */
 
 import type { Citation } from './citations.ts';
-import type { Page, Requirement } from './requirements.ts';
+import type { Page, Requirement, Status } from './requirements.ts';
 
 const HEAD = `# What the specification requires, and what shows it
 
@@ -14,66 +14,60 @@ This page is generated from [test/protocol](../test/protocol/README.md) and from
 key word of a page has no row. The number in an id is the position of its key word on the page of the specification.
 
 - **for**: whom it binds. **both** is everyone who sends or receives messages.
-- **kept in**: source files. Rows that are *not ours* have a reason instead.
+- **kept in**: source files. Rows that are *not ours* or still *open* have a reason instead.
 - **shown by**: tests; a name in \`code\` is a scenario of the official conformance suite.
 `;
 
 interface Shown {
   readonly row: Requirement;
+  /** Of the row itself, or of the one that says the same. */
+  readonly status: Exclude<Status, { kind: 'see' }>;
   readonly citations: readonly Citation[];
 }
 
-/** Rows by id, with their own citations and those of the row that says the same. */
-export function shownRows(
-  pages: readonly Page[],
-  citations: readonly Citation[],
-): ReadonlyMap<string, Shown> {
+export function shownRows(pages: readonly Page[], citations: readonly Citation[]): Shown[] {
   const byId = groupBy(citations, ({ id }) => id);
   const rows = new Map(pages.flatMap((page) => page.rows.map((row) => [row.id, row] as const)));
-  return new Map(
-    [...rows.values()].map((row) => {
-      const original = row.sameAs === undefined ? row : (rows.get(row.sameAs) ?? row);
-      const shown = [...(byId.get(row.id) ?? []), ...(original === row ? [] : (byId.get(original.id) ?? []))];
-      const { files, notOurs } = original;
-      return [
-        row.id,
-        { row: { ...row, files, ...(notOurs === undefined ? {} : { notOurs }) }, citations: shown },
-      ];
-    }),
-  );
+  return [...rows.values()].map((row) => {
+    const named = row.status.kind === 'see' ? (rows.get(row.status.id) ?? row) : row;
+    const { status } = named;
+    if (status.kind === 'see') throw new Error(`${row.id} names a row that names another one, or none`);
+    const all = new Set([row.id, named.id].flatMap((id) => byId.get(id) ?? []));
+    return { row, status, citations: [...all] };
+  });
 }
 
 export function pageOf(pages: readonly Page[], citations: readonly Citation[]): string {
-  const shown = shownRows(pages, citations);
+  const shown = new Map(shownRows(pages, citations).map((each) => [each.row.id, each]));
+  const of = (page: Page): Shown[] => page.rows.flatMap(({ id }) => shown.get(id) ?? []);
   const links = new Set<string>();
-  const tables = pages.map((page) => tableOf(page, shown, links));
+  const tables = pages.map((page) => tableOf(page, of(page), links));
   const definitions = [...links].toSorted().map((path) => `[${labelOf(path)}]: ../${path}`);
-  return [HEAD, totals(pages, shown), ...tables, definitions.join('\n'), ''].join('\n');
+  const revisions = [...groupBy(pages, ({ revision }) => revision)];
+  const counts = revisions.map(([revision, own]) => totals(revision, own.flatMap(of)));
+  const head = ['| revision | rows | shown by a test | not ours | open |', '| --- | --- | --- | --- | --- |'];
+  return [HEAD, ...head, ...counts, '', ...tables, definitions.join('\n'), ''].join('\n');
 }
 
-function totals(pages: readonly Page[], shown: ReadonlyMap<string, Shown>): string {
-  const lines = [...groupBy(pages, ({ revision }) => revision)].map(([revision, own]) => {
-    const rows = own
-      .flatMap((page) => page.rows.map(({ id }) => shown.get(id)))
-      .filter((each) => each !== undefined);
-    const tested = rows.filter(({ citations }) => citations.length > 0);
-    const notOurs = rows.filter(({ row, citations }) => row.notOurs !== undefined && citations.length === 0);
-    return `| ${revision} | ${rows.length} | ${tested.length} | ${notOurs.length} |`;
-  });
-  return ['| revision | rows | shown by a test | not ours |', '| --- | --- | --- | --- |', ...lines, ''].join(
-    '\n',
-  );
+function totals(revision: string, rows: readonly Shown[]): string {
+  const count = (fits: (row: Shown) => boolean): number => rows.filter(fits).length;
+  const isShown = ({ citations }: Shown): boolean => citations.length > 0;
+  return `| ${[
+    revision,
+    rows.length,
+    count(isShown),
+    count((row) => row.status.kind === 'not ours' && !isShown(row)),
+    count((row) => row.status.kind === 'open' && !isShown(row)),
+  ].join(' | ')} |`;
 }
 
-function tableOf(page: Page, shown: ReadonlyMap<string, Shown>, links: Set<string>): string {
-  const rows = page.rows.map(({ id }) => {
-    const { row, citations } = shown.get(id) ?? { row: undefined, citations: [] };
-    if (row === undefined) throw new Error(`${id} is no row`);
+function tableOf(page: Page, shown: readonly Shown[], links: Set<string>): string {
+  const rows = shown.map(({ row, status, citations }) => {
     const kept =
-      row.notOurs === undefined
-        ? row.files.map((file) => link(file, links)).join(', ')
-        : `*not ours*: ${row.notOurs}`;
-    const see = row.sameAs === undefined ? '' : ` (as ${row.sameAs})`;
+      status.kind === 'kept'
+        ? status.files.map((file) => link(file, links)).join(', ')
+        : `*${status.kind}*: ${status.reason}`;
+    const see = row.status.kind === 'see' ? ` (as ${row.status.id})` : '';
     return `| ${[row.id, row.role, row.level, `${row.text}${see}`, kept, evidence(citations, links)].join(' | ')} |`;
   });
   const url = `https://modelcontextprotocol.io/specification/${page.revision}/${page.path.replace(/\/?index$/, '')}`;

@@ -9,8 +9,17 @@ const FOLDER = new URL('requirements/', import.meta.url);
 const LEVELS = ['MUST', 'MUST NOT', 'SHOULD', 'SHOULD NOT', 'REQUIRED', 'RECOMMENDED'];
 const ROLES = ['client', 'server', 'both'];
 const MAX_WORDS = 24;
-const NOT_OURS = 'not ours: ';
-const SEE = 'see ';
+
+/** What becomes of a requirement here. */
+export type Status =
+  /** Files of the repository that keep it. */
+  | { readonly kind: 'kept'; readonly files: readonly string[] }
+  /** It does not bind Plugboard, or is a deliberate difference. */
+  | { readonly kind: 'not ours'; readonly reason: string }
+  /** It is not met, or nothing shows that it is. */
+  | { readonly kind: 'open'; readonly reason: string }
+  /** Another row of the same revision says the same. */
+  | { readonly kind: 'see'; readonly id: string };
 
 export interface Requirement {
   readonly id: string;
@@ -19,12 +28,7 @@ export interface Requirement {
   readonly role: string;
   readonly level: string;
   readonly text: string;
-  /** Files of the repository that keep it. */
-  readonly files: readonly string[];
-  /** Reason why it is not for Plugboard to keep. */
-  readonly notOurs?: string;
-  /** Another row of the same revision that says the same. */
-  readonly sameAs?: string;
+  readonly status: Status;
 }
 
 export interface Page {
@@ -81,11 +85,19 @@ function parseRow(prefix: string, line: string): Requirement {
     !LEVELS.includes(level) ||
     text.split(' ').length > MAX_WORDS;
   if (isWrong) throw new Error(`Not a row of ${prefix}*: ${line}`);
-  return { id, at: Number(number), role, level, text, ...parseWhere(where) };
+  return { id, at: Number(number), role, level, text, status: parseStatus(where) };
 }
 
-function parseWhere(where: string): Pick<Requirement, 'files' | 'notOurs' | 'sameAs'> {
-  if (where.startsWith(NOT_OURS)) return { files: [], notOurs: where.slice(NOT_OURS.length) };
-  if (where.startsWith(SEE)) return { files: [], sameAs: where.slice(SEE.length) };
-  return { files: where.split(', ') };
+function parseStatus(where: string): Status {
+  const [, kind, value = ''] = /^(not ours:|open:|see) (.*)$/.exec(where) ?? [];
+  switch (kind) {
+    case 'not ours:':
+      return { kind: 'not ours', reason: value };
+    case 'open:':
+      return { kind: 'open', reason: value };
+    case 'see':
+      return { kind: 'see', id: value };
+    default:
+      return { kind: 'kept', files: where.split(', ') };
+  }
 }

@@ -28,6 +28,7 @@ async function fileStore(): Promise<{ store: SecretStore; home: ReturnType<typeo
 }
 
 describe('the file', () => {
+  // Protocol: 25-authorization-72, 25-overview-10c, 26-auth-security-5, 26-overview-10c
   it('keeps, gives back and forgets, readable by its owner only', async () => {
     const { store, home } = await fileStore();
     expect(await store.get('a')).toBeUndefined();

@@ -90,6 +90,7 @@ it('SRV-1: serve --http makes a token once, stores its hash, and serves with it 
   });
 });
 
+// Protocol: 25-transports-10, 25-transports-11, 26-http-4, 26-http-5
 it('A8: --no-auth works on this machine, and only there', async () => {
   const open = serve('--http', '0', '--no-auth', '--json');
   const { url } = await document(open);

@@ -46,6 +46,7 @@ describe('serveHttp', () => {
     expect(seen).toEqual([{ progress: 1, total: 2, message: 'half' }]);
   });
 
+  // Protocol: 25-tools-16, 26-tools-34
   it('SRV-1: a failed call is told to the model; an unknown tool is an error of the protocol', async () => {
     const { url } = await serve({
       tools: {
@@ -62,6 +63,7 @@ describe('serveHttp', () => {
     await client.close();
   });
 
+  // Protocol: 26-cancellation-4
   it.each(['legacy', 'auto'] as const)(
     'F55: a client in mode %s that disappears during a call cancels it upstream',
     async (mode) => {
@@ -85,6 +87,7 @@ describe('serveHttp', () => {
     },
   );
 
+  // Protocol: 25-transports-8, 25-transports-9, 26-http-2, 26-http-3
   it('A8: a foreign Host or Origin gets 403, whatever else it brings', async () => {
     const { url } = await serve({}, { token: 'secret' });
     const { host, port } = new URL(url);
@@ -100,6 +103,8 @@ describe('serveHttp', () => {
     expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
   });
 
+  // Protocol: 25-authorization-53, 25-authorization-56, 25-authorization-96, 25-base-13, 25-transports-11,
+  // 26-auth-security-29, 26-authorization-39, 26-authorization-42, 26-base-30, 26-http-5
   it('A8: with a token, a request without it gets 401 and one with it is served', async () => {
     const { url } = await serve({}, { token: 'secret' });
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
@@ -132,6 +137,7 @@ describe('serveHttp', () => {
     );
   });
 
+  // Protocol: 25-overview-10c, 25-transports-10, 26-http-4, 26-overview-10c
   it('A8: will not listen beyond this machine without a token', async () => {
     const small = await smallHost({});
     opened.push(small.close);
@@ -161,6 +167,7 @@ describe('serveHttp', () => {
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 200, 200, 200, 403]);
   });
 
+  // Protocol: 25-transports-45
   it('A7: a session is nobody else’s: unknown and ended ones are 404', async () => {
     const { url } = await serve();
     const session = await legacySession(url);
@@ -172,6 +179,7 @@ describe('serveHttp', () => {
     expect([...before, ended, after].map(({ status }) => status)).toEqual([200, 404, 200, 404]);
   });
 
+  // Protocol: 25-base-6, 25-progress-5, 25-transports-25, 26-base-6, 26-base-26, 26-http-16, 26-progress-5
   it('A7: many clients with equal ids each get their own answer, in both eras', async () => {
     const { url } = await serve({
       tools: {
@@ -213,6 +221,8 @@ describe('serveHttp', () => {
     );
   });
 
+  // Protocol: 25-authorization-60, 25-transports-7, 25-transports-17, 25-transports-30, 25-transports-51,
+  // 26-authorization-50, 26-http-13
   it('refuses what is too large, not JSON, not a message or not for it', async () => {
     const { url } = await serve();
     const tooLarge = await new Promise<number>((resolve, reject) => {
@@ -246,6 +256,7 @@ describe('serveHttp', () => {
     ]);
   });
 
+  // Protocol: 26-http-25, 26-http-27, 26-http-65, 26-http-67, 26-http-68
   it('SRV-1: a modern request whose headers disagree with its body is refused with −32020', async () => {
     const { url } = await serve();
     const answers = await Promise.all([

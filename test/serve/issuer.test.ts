@@ -61,6 +61,9 @@ async function serve(): Promise<{ url: string; issuer: string; sign: Sign }> {
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
+// Protocol: 25-authorization-53, 25-authorization-54, 25-authorization-55, 25-authorization-56, 25-authorization-69,
+// 25-authorization-97, 25-authorization-99, 26-auth-security-2, 26-auth-security-30, 26-auth-security-32,
+// 26-authorization-39, 26-authorization-40, 26-authorization-41, 26-authorization-42
 it('A9: a token for another audience, of another issuer, of a stranger or out of date is refused', async () => {
   const { url, sign } = await serve();
   const tokens = await Promise.all([
@@ -78,6 +81,8 @@ it('A9: a token for another audience, of another issuer, of a stranger or out of
   );
 });
 
+// Protocol: 25-elicitation-21, 25-elicitation-23, 25-elicitation-49, 25-elicitation-50, 26-elicitation-16,
+// 26-elicitation-41, 26-elicitation-42
 it('A7: the session of one principal is unknown to another with a valid token', async () => {
   const { url, sign } = await serve();
   const ada = await legacySession(url, '2025-11-25', {}, bearer(await sign({ sub: 'ada' })));
@@ -92,6 +97,8 @@ it('A7: the session of one principal is unknown to another with a valid token', 
   expect(answers.map(({ status }) => status)).toEqual([200, 404, 404, 404, 200]);
 });
 
+// Protocol: 25-authorization-6, 25-authorization-11, 25-authorization-12, 26-auth-discovery-2, 26-auth-discovery-5,
+// 26-authorization-6, 26-authorization-49
 it('tells clients without a token which issuer to ask', async () => {
   const { url, issuer } = await serve();
   const { status, messages } = await send(

@@ -10,6 +10,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
+// Protocol: 25-cancellation-4
 it('SRV-1: a client that knows HTTP+SSE only is served behind the flag; when it leaves, its call is cancelled (F55)', async () => {
   const begun = createGate();
   const cancelled = createGate();

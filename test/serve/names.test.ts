@@ -79,6 +79,7 @@ async function used(request: Request, names: readonly string[]): Promise<Message
 const WAYS = ['stdio, legacy', 'stdio, modern', 'HTTP, legacy', 'HTTP, modern'];
 
 describe('SRV-1: names through the gateway', () => {
+  // Protocol: 26-tools-17, 26-tools-18
   it('are server__tool and server__prompt for every client; the long spelling of 0.1.0 is accepted', async () => {
     const clients = await served();
     const seen: Message = {};

@@ -61,6 +61,7 @@ it.each<[string, object, Record<string, string>, number | string]>([
   ]);
 });
 
+// Protocol: 26-http-58
 it('SRV-1: the SDK’s client sends the headers that the gateway asks for', async () => {
   const client = await refereeOnHttp(served.url, 'auto');
   await client.listTools();

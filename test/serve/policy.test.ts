@@ -102,6 +102,7 @@ describe('SRV-2: approvals of gateway clients', () => {
 });
 
 describe('SRV-2: limits of gateway clients', () => {
+  // Protocol: 25-resources-8, 26-resources-14
   it('a result that is too long is offered whole as a resource, to its owner only', async () => {
     const long = 'word '.repeat(60_000);
     const small = await hosted({ tools: { long: () => long } });
@@ -119,6 +120,7 @@ describe('SRV-2: limits of gateway clients', () => {
 });
 
 describe('A7: nothing of one client reaches another', () => {
+  // Protocol: 25-elicitation-31, 26-elicitation-24
   it('a legacy server that works for two clients can ask neither of them', async () => {
     const both = createGate();
     let begun = 0;
@@ -154,6 +156,7 @@ describe('A7: nothing of one client reaches another', () => {
     expect(asked).toBe(0);
   });
 
+  // Protocol: 26-base-29, 26-mrtr-9, 26-mrtr-10, 26-mrtr-11
   it('the state of a modern request works once, for the same request only', async () => {
     const small = await hosted({
       eras: 'legacy',

@@ -75,6 +75,7 @@ it.each([
   },
 );
 
+// Protocol: 25-elicitation-31, 26-elicitation-24
 it('A7: while a legacy server reads for two clients, neither answers for the other', async () => {
   const gate = createGate();
   const { url, begun } = await asking('legacy', gate);
@@ -98,6 +99,7 @@ it('SRV-1: a question keeps the name that its server gave it', async () => {
   ]);
 });
 
+// Protocol: 25-logging-5c, 26-logging-9c
 it('A7: what a server says when nobody asked reaches only the one it ever worked for', async () => {
   const { url, server, served } = await serve({
     capabilities: CAPABILITIES,

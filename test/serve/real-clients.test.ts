@@ -72,6 +72,7 @@ const tours = clients.flatMap(([name, client]) => [
   [name, 'stdio', client] as const,
 ]);
 
+// Protocol: 25-base-1, 26-base-1
 it.each(tours)(
   'SRV-1: the SDK’s client %s over %s uses all that a server behind the gateway has',
   async (name, over, client) => {

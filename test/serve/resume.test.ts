@@ -75,6 +75,7 @@ async function change(times: number): Promise<void> {
   }
 }
 
+// Protocol: 25-transports-33, 25-transports-36
 it('SRV-1: a stream that broke goes on after the last event that its client saw', async () => {
   const session = await subscribed();
   const first = await open(served.url, session);
@@ -96,6 +97,7 @@ it('SRV-1: a stream that broke goes on after the last event that its client saw'
   });
 });
 
+// Protocol: 25-transports-37, 25-transports-39
 it('A7: the event of one session means nothing in another', async () => {
   const session = await subscribed();
   await change(2);

@@ -130,6 +130,7 @@ describe('a session of a gateway that ended', () => {
     expect(await subscribed).toMatchObject({ uri: URI });
   });
 
+  // Protocol: 25-elicitation-22, 26-elicitation-15
   it('SRV-1: keeps its client’s protocol version, name and capabilities; files are for their owner only', async () => {
     await leftSession();
     const [name = ''] = await files();
@@ -157,6 +158,7 @@ describe('a session of a gateway that ended', () => {
     });
   });
 
+  // Protocol: 25-lifecycle-14b
   it('SRV-1: can be asked by a server in the next one', async () => {
     const session = await leftSession();
     const next = await gateway();
@@ -248,6 +250,7 @@ describe('a session of a gateway that ended', () => {
 });
 
 describe('ids and records that are not what they seem', () => {
+  // Protocol: 25-elicitation-21, 25-transports-40, 25-transports-41
   it('A7: a forged, changed or shortened id is not known', async () => {
     const session = await leftSession();
     const id = session['mcp-session-id'] ?? '';
@@ -290,6 +293,7 @@ describe('ids and records that are not what they seem', () => {
     expect(statuses).toEqual([401, 404]);
   });
 
+  // Protocol: 25-elicitation-20, 26-elicitation-14
   it('A7: an id of another principal is not known, neither to read, nor to end, nor with its record renamed', async () => {
     const verifier: TokenVerifier = {
       principalOf: async (token) => token,

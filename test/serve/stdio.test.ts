@@ -46,6 +46,7 @@ it.each([
   },
 );
 
+// Protocol: 25-transports-5, 26-stdio-3, 26-stdio-13
 it('SRV-1: the end of input ends the gateway and its servers, with nothing but protocol on stdout', async () => {
   const child = spawn(process.execPath, [PROGRAM, home], { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');

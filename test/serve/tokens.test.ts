@@ -41,6 +41,7 @@ async function serve(options: ServeHttpOptions = {}): Promise<string> {
   return gateway.url;
 }
 
+// Protocol: 25-authorization-72, 26-auth-security-5
 it('A31: stores only a hash, in a file for its owner only', async () => {
   const token = await add('laptop');
   const file = tokenFileOf(home);

@@ -89,6 +89,7 @@ describe('CAT-7: tool search through the gateway', () => {
     expect(search?.description).toContain('- small: echo, write');
   });
 
+  // Protocol: 26-tools-6
   it('a modern client keeps one list over stdio and HTTP, whatever it finds', async () => {
     const small = await searching();
     const client = await connected(small, MODERN);

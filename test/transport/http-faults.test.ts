@@ -219,6 +219,7 @@ describe('F38: broken streams', () => {
     },
   );
 
+  // Protocol: 25-transports-21, 25-transports-38
   it('F38 F39: a legacy stream with event ids is resumed from the last one, and nothing comes twice', async () => {
     const [transport, recorder] = await open('/resumes');
     await transport.send(initialize);
@@ -233,6 +234,7 @@ describe('F38: broken streams', () => {
     expect(recorder.losses).toEqual([]);
   });
 
+  // Protocol: 26-changelog-6
   it('F38: a modern stream is never resumed', async () => {
     const [transport, recorder] = await open('/resumes');
     transport.negotiated('2026-07-28');
@@ -339,6 +341,7 @@ describe('F42: access', () => {
     return [credentials, challenges];
   }
 
+  // Protocol: 25-authorization-19, 25-authorization-51, 26-auth-discovery-8, 26-authorization-37
   it('F42: a challenge is handed on once and the request repeated with fresh headers', async () => {
     const [credentials, challenges] = counting();
     const [transport, recorder] = await open('/token', { credentials });
@@ -455,6 +458,7 @@ describe('F45: compression', () => {
 });
 
 describe('F46 A5: redirects', () => {
+  // Protocol: 25-authorization-57, 25-transports-42, 26-authorization-43
   it('POL-5, F46, A5: to another origin nothing leaves: no header, no body, no token', async () => {
     const elsewhere = await startHttpServer();
     cleanups.push(() => elsewhere.close());

@@ -21,6 +21,7 @@ describe('A19: values mirrored to headers', () => {
     expect(encodeHeaderValue(value)).toBe(encoded);
   });
 
+  // Protocol: 26-http-44, 26-http-45, 26-http-47
   it('A19: whatever the value, the header is one safe line and reads back as the value', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (value) => {

@@ -55,6 +55,8 @@ const note = (data: unknown) => ({
 });
 
 describe('CON-4: Streamable HTTP', () => {
+  // Protocol: 25-transports-12, 25-transports-13, 25-transports-14, 25-transports-15, 26-http-6, 26-http-7,
+  // 26-http-8, 26-http-10
   it('opening sends nothing, and the first message does', async () => {
     const [transport, recorder] = await open('/mcp');
     expect([server.log.length, await server.connections()]).toEqual([0, 0]);
@@ -77,6 +79,7 @@ describe('CON-4: Streamable HTTP', () => {
     ]);
   });
 
+  // Protocol: 25-transports-19, 26-http-15
   it('an answer on a stream comes after what the server said before it', async () => {
     const [transport, recorder] = await open('/events');
     await transport.send(ask(1));
@@ -91,6 +94,7 @@ describe('CON-4: Streamable HTTP', () => {
     expect(recorder.messages).toEqual([note(1), { jsonrpc: '2.0', id: 1, result: {} }]);
   });
 
+  // Protocol: 25-transports-12, 26-http-6
   it('200 requests at once each get their own answer', async () => {
     const [transport, recorder] = await open('/mcp');
     const ids = Array.from({ length: 200 }, (_, id) => id);
@@ -100,6 +104,8 @@ describe('CON-4: Streamable HTTP', () => {
     expect(await server.connections()).toBeLessThanOrEqual(128);
   });
 
+  // Protocol: 25-base-12, 25-lifecycle-13, 25-transports-29, 25-transports-43, 25-transports-47, 25-transports-48,
+  // 25-transports-49, 26-base-24
   it('a legacy session is kept, its version and id sent, its stream listened to, and ended at close', async () => {
     const [transport, recorder] = await open('/legacy');
     await handshake(transport);
@@ -151,6 +157,7 @@ describe('CON-4: Streamable HTTP', () => {
     expect([recorder.notices, recorder.closes]).toEqual([[], []]);
   });
 
+  // Protocol: 26-http-9, 26-http-23, 26-http-24, 26-http-29, 26-http-30
   it('a modern request mirrors its method and name, has no session and opens no stream', async () => {
     const [transport, recorder] = await open('/mcp');
     transport.negotiated('2026-07-28');
@@ -264,6 +271,7 @@ describe('CON-4: Streamable HTTP', () => {
     expect(recorder.messages).toEqual([{ jsonrpc: '2.0', id: 2, result: {} }]);
   });
 
+  // Protocol: 26-cancellation-7
   it('a cancelled stream closes its socket at once, without a loss to tell', async () => {
     const [transport, recorder] = await open('/silent-events');
     const controller = new AbortController();

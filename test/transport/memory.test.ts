@@ -12,6 +12,7 @@ async function openPair() {
   return { client, server, atClient, atServer };
 }
 
+// Protocol: 25-transports-52, 26-transports-2, 26-transports-3
 it('KIT-3: messages arrive in order and never share an object with their sender', async () => {
   const { client, atServer } = await openPair();
   const params = { list: [1] };

@@ -68,6 +68,7 @@ describe('a sandbox', () => {
     expect(await tries(host, { write: join(project, 'written') })).toBe('written');
   });
 
+  // Protocol: 25-overview-10d, 26-overview-10d
   it('POL-6: strict: reads the project, writes nothing, sees no keys and no network', async () => {
     const listener = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));

@@ -23,6 +23,7 @@ async function pidsOf(recorder: Recorder): Promise<number[]> {
 }
 
 describe('closing a server', () => {
+  // Protocol: 25-lifecycle-15, 26-stdio-12
   it('F1: one that ignores the end of its input and SIGTERM is gone when close resolves', async () => {
     const { transport, recorder } = onFixture(reaper, ['stdio-stubborn.mjs']);
     await transport.open(recorder);
@@ -95,6 +96,7 @@ describe('closing a server', () => {
     await transport.close();
   });
 
+  // Protocol: 25-lifecycle-15, 26-stdio-12
   it('a well-behaved server ends by itself and is never signalled', async () => {
     const { transport, recorder } = onFixture(reaper, ['stdio-polite.mjs']);
     await transport.open(recorder);

@@ -29,10 +29,12 @@ const minimum = {
 };
 
 describe('the environment of a server (CON-3, A21)', () => {
+  // Protocol: 25-overview-10d, 26-overview-10d
   it('is the minimum: no token, no agent socket, nothing that injects code', () => {
     expect(childEnvironment({}, ours, 'linux')).toEqual(minimum);
   });
 
+  // Protocol: 25-base-14, 26-base-31
   it('adds what the entry names and sets, and what it sets is stronger', () => {
     const entry = { envVars: ['GITHUB_TOKEN', 'NOT_SET'], env: { HOME: '/elsewhere', LEVEL: 'debug' } };
     expect(childEnvironment(entry, ours, 'linux')).toEqual({

@@ -32,6 +32,7 @@ function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
 const anyFrame = fc.record({ jsonrpc: fc.constant('2.0'), id: fc.integer(), result: fc.jsonValue() });
 
 describe('the frame decoder', () => {
+  // Protocol: 25-transports-1, 26-transports-1
   it('F13: delivers the same frames however the bytes are cut and the lines end', () => {
     const property = fc.property(
       fc.array(anyFrame, { maxLength: 20 }),

@@ -35,6 +35,7 @@ afterEach(async () => {
 afterAll(() => reaper.close());
 
 describe('a stdio transport (CON-1)', () => {
+  // Protocol: 25-transports-2, 25-transports-6, 26-stdio-4
   it('carries frames both ways, in order, and closes without an error', async () => {
     const { transport, recorder } = await open(['stdio-echo.mjs']);
     for (const id of [1, 2, 3]) await transport.send(request(id, 'echo', { id }));
@@ -74,6 +75,7 @@ describe('a stdio transport (CON-1)', () => {
     ]);
   });
 
+  // Protocol: 25-transports-1, 26-transports-1
   it('F13: characters split across writes arrive whole', async () => {
     const { recorder } = await open(['stdio-raw.mjs', 'split']);
     expect(await recorder.answer(1)).toBe('grüße 🌍 你好');
@@ -147,6 +149,7 @@ describe('stderr', () => {
     expect(lines).toEqual([...Array(39).fill('noise '.repeat(20).trim()), 'last line']);
   });
 
+  // Protocol: 25-transports-4, 26-stdio-2
   it('F8: lines reach the log as debug notices, but not all of a flood', async () => {
     const { recorder } = await open(['stdio-raw.mjs', 'stderr', String(1024 * 1024)]);
     await recorder.answer(1);
