@@ -46,6 +46,8 @@ export async function createArgumentChecker(): Promise<ArgumentChecker> {
     allErrors: true,
     validateFormats: false,
     logger: false,
+    // A property may be called `constructor`, which every object inherits.
+    ownProperties: true,
     // Ids are a stranger's words: two tools may well use the same one.
     addUsedSchema: false,
     // Written out in place, references that point at each other twice grow without bound.

@@ -22,6 +22,14 @@ const file = {
 };
 
 describe('messages that a model can act on (CAL-1)', () => {
+  it('a property that every object inherits is absent unless it is given', () => {
+    const properties = { constructor: { type: 'string' }, toString: { type: 'number' } };
+    const schema = { type: 'object', properties, additionalProperties: false };
+    expect(check(schema, {})).toEqual([]);
+    expect(check({ ...schema, required: ['constructor'] }, {})).toEqual(['constructor is required']);
+    expect(check(schema, { constructor: 7 })).toEqual(['constructor must be a string']);
+  });
+
   it.each<[string, Record<string, unknown>, string[]]>([
     ['what fits', { path: 'a', lines: [1], mode: 'read', options: { depth: 1 } }, []],
     ['a missing field', {}, ['path is required']],

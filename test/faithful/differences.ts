@@ -1,0 +1,252 @@
+/**
+ * The deliberate differences between a server of one's own and the same server through the gateway: each row says what
+ * and why, and undoes it here, in what was recorded through the gateway, so that everything else has to be equal.
+ * docs/faithful.md is written from this table.
+ */
+
+import type { GeneratedSpec } from '../fixtures/generated-spec.mjs';
+import type { Answer, Json, Kind } from './sdk-client.ts';
+
+export interface Difference {
+  readonly what: string;
+  readonly why: string;
+}
+
+export type DifferenceId =
+  | 'names'
+  | 'order'
+  | 'addresses'
+  | 'attribution'
+  | 'identity'
+  | 'era'
+  | 'tasks'
+  | 'logs'
+  | 'pins';
+
+export const DIFFERENCES: Readonly<Record<DifferenceId, Difference>> = {
+  names: {
+    what: 'Tools and prompts are called `server__name`; characters other than letters, digits, `_` and `-` become `_`.',
+    why: 'Several servers are one server here, and providers accept no other characters. `"naming": "plain"` keeps the own names where they are unique.',
+  },
+  order: {
+    what: 'Lists are sorted by server and name, and come as one page.',
+    why: 'The same servers give the same list to every client, so prompt caches of models stay valid.',
+  },
+  addresses: {
+    what: 'Links and embedded resources in results, and addresses that several servers list, are `plugboard://server/<server>/<address>`.',
+    why: 'An address belongs to the server that gave it, and no other server is asked for it.',
+  },
+  attribution: {
+    what: 'Questions begin with the name of the server that asks; requests for completions have it in the first line of `systemPrompt`.',
+    why: 'Clients show every question as one of the gateway, so the text has to say whose it is.',
+  },
+  identity: {
+    what: 'Server name, version, instructions and capabilities are those of the gateway, also in `_meta` of modern results.',
+    why: 'The client is connected to the gateway; instructions of all servers are joined.',
+  },
+  era: {
+    what: '`resultType`, `ttlMs`, `cacheScope`, `elicitationId` and the code of a missing resource are those of the era of the client, whatever the server is.',
+    why: 'Each client is spoken to in its own era; how long a list is fresh is decided by the gateway, which has all of them.',
+  },
+  logs: {
+    what: 'A log message without `logger` has the name of its server there, and `_meta` has `plugboard/server`.',
+    why: 'Messages of all servers arrive on one connection.',
+  },
+  pins: {
+    what: 'A definition of a remote server that changes is held back until it is accepted (not with `"pins": "warn"`).',
+    why: 'A server that is trusted once could change what its tools do.',
+  },
+  tasks: {
+    what: 'Servers see the tasks extension among the capabilities of every client.',
+    why: 'The gateway follows tasks for clients that do not have them, so any tool can be called.',
+  },
+};
+
+/** How often each difference was undone: a row that is never used is out of date. */
+export const used: Map<DifferenceId, number> = new Map();
+
+function count(id: DifferenceId): void {
+  used.set(id, (used.get(id) ?? 0) + 1);
+}
+
+/** What a server's things are called on one way, and what is recorded of what comes back. */
+export interface Naming {
+  readonly way: string;
+  tool(name: string): string;
+  prompt(name: string): string;
+  uri(uri: string): string;
+  /** The items of a list that are this server's, in a fixed order. */
+  own(key: string, items: readonly Json[]): readonly Json[];
+  answer(answer: Answer): Answer;
+  said(value: unknown): unknown;
+  log(message: Json): unknown;
+  question(question: Json): Json;
+  /** The code of an error, as a legacy server and a modern one would both have it. */
+  code(code: unknown): unknown;
+}
+
+const NOT_FOUND_LEGACY = -32002;
+const NOT_FOUND_MODERN = -32602;
+
+/** Ids of pages are in legacy messages alone: they are compared where both ends are legacy. */
+function hasPageIds({ era }: GeneratedSpec, kind: Kind): boolean {
+  return era === 'legacy' && kind !== 'SDK v2 modern';
+}
+
+function withoutPageId({ elicitationId, ...params }: Json): Json {
+  if (elicitationId !== undefined) count('era');
+  return params;
+}
+
+const META = 'io.modelcontextprotocol/serverInfo';
+const ENVELOPE = new Set(['resultType', 'ttlMs', 'cacheScope']);
+
+function sorted(key: string, items: readonly Json[]): readonly Json[] {
+  const id = key === 'resources' ? 'uri' : key === 'resourceTemplates' ? 'uriTemplate' : 'name';
+  return items.toSorted((a, b) => (String(a[id]) < String(b[id]) ? -1 : 1));
+}
+
+/** The envelope of an era, and who answered: not part of what a server says. */
+function bare({ result, ...rest }: Answer): Answer {
+  if (result === undefined) return rest;
+  const entries = Object.entries(result).filter(([key]) => !ENVELOPE.has(key));
+  const { _meta, ...kept } = Object.fromEntries(entries);
+  if (entries.length < Object.keys(result).length) count('era');
+  if (typeof _meta !== 'object' || _meta === null) return { ...rest, result: kept };
+  const { [META]: server, ...meta } = _meta as Json;
+  if (server !== undefined) count('identity');
+  // Modern results have `_meta` in any case.
+  return { ...rest, result: Object.keys(meta).length === 0 ? kept : { ...kept, _meta: meta } };
+}
+
+export function direct(spec: GeneratedSpec, kind: Kind): Naming {
+  const same = (name: string): string => name;
+  return {
+    way: 'direct',
+    tool: same,
+    prompt: same,
+    uri: same,
+    own: sorted,
+    answer: bare,
+    said: (value) => value,
+    log: (message) => message,
+    question: ({ method, params }) => {
+      const given = withLines(params as Json);
+      return { method, params: hasPageIds(spec, kind) ? given : withoutPageId(given) };
+    },
+    code: (code) => (kind === 'SDK v2 modern' && code === NOT_FOUND_LEGACY ? NOT_FOUND_MODERN : code),
+  };
+}
+
+/** The gateway quotes the lines of a message one by one. */
+function withLines(params: Json): Json {
+  const { message } = params;
+  return typeof message === 'string' ? { ...params, message: message.replaceAll('\r\n', '\n') } : params;
+}
+
+export function throughGateway(way: string, spec: GeneratedSpec, kind: Kind): Naming {
+  const { name: server } = spec;
+  const named = (name: string): string => `${server}__${name.replace(/[^A-Za-z0-9_-]/g, '_')}`;
+  const boundPrefix = `plugboard://server/${server}/`;
+  const unbound = (text: string): string => {
+    if (!text.startsWith(boundPrefix)) return text;
+    count('addresses');
+    return decodeURIComponent(text.slice(boundPrefix.length));
+  };
+  const said = (value: unknown): unknown => {
+    if (typeof value === 'string') return unbound(value);
+    if (Array.isArray(value)) return value.map(said);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, said(inner)]));
+  };
+  const ownNames = new Map<string, string>(
+    [...spec.tools, ...spec.prompts].map(({ definition: { name } }) => [named(name), name]),
+  );
+  const uris = new Set<unknown>([
+    ...spec.resources.map(({ definition }) => definition.uri),
+    ...spec.templates.map(({ definition }) => definition.uriTemplate),
+  ]);
+  const isOwn = (key: string, item: Json): boolean => {
+    if (key === 'tools' || key === 'prompts') return String(item['name']).startsWith(`${server}__`);
+    const uri = String(item['uri'] ?? item['uriTemplate']);
+    return uri.startsWith(boundPrefix) || uris.has(uri);
+  };
+  const shared = new Set<string>();
+  return {
+    way,
+    tool: named,
+    prompt: named,
+    uri: (uri) => (shared.has(uri) || !uris.has(uri) ? `${boundPrefix}${encodeURIComponent(uri)}` : uri),
+    own: (key, items) => {
+      count('order');
+      const own = items.filter((item) => isOwn(key, item));
+      for (const { uri } of own) {
+        if (typeof uri === 'string' && uri.startsWith(boundPrefix)) shared.add(unbound(uri));
+      }
+      return sorted(
+        key,
+        own.map((item) => {
+          const { name } = item;
+          const isNamed = key === 'tools' || key === 'prompts';
+          if (isNamed) count('names');
+          const plain = ownNames.get(String(name)) ?? String(name).slice(server.length + 2);
+          return said(isNamed ? { ...item, name: plain } : item) as Json;
+        }),
+      );
+    },
+    answer: (answer) => said(bare(answer)) as Answer,
+    said: (value) => said(withoutTasks(value)),
+    log: (message) => said(unlabelled(server, message)),
+    question: (question) => {
+      const { method, params } = unattributed(server, question);
+      return { method, params: hasPageIds(spec, kind) ? params : withoutPageId(params as Json) };
+    },
+    code: (code) => code,
+  };
+}
+
+function unlabelled(server: string, { _meta, logger, ...rest }: Json): Json {
+  const { 'plugboard/server': from, ...meta } = (_meta ?? {}) as Json;
+  if (from !== undefined) count('logs');
+  return {
+    ...rest,
+    ...(logger === server || logger === undefined ? {} : { logger }),
+    ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
+  };
+}
+
+const TASKS = 'io.modelcontextprotocol/tasks';
+
+/** What the tool `meta` says that its server was told about the client. */
+function withoutTasks(value: unknown): unknown {
+  const { meta, capabilities } = (value ?? {}) as { meta?: Json; capabilities?: Json };
+  const { [TASKS]: tasks, ...extensions } = (capabilities?.['extensions'] ?? {}) as Json;
+  if (tasks === undefined) return value;
+  count('tasks');
+  return { meta, capabilities: { ...capabilities, extensions } };
+}
+
+/** A question without the words by which the gateway says whose it is. */
+function unattributed(server: string, { method, params }: Json): Json {
+  const { _meta, ...given } = params as Json;
+  const { 'plugboard/server': _server, ...meta } = (_meta ?? {}) as Json;
+  const kept = Object.keys(meta).length === 0 ? given : { ...given, _meta: meta };
+  const { message, systemPrompt, ...rest } = kept;
+  if (typeof message === 'string') {
+    count('attribution');
+    return { method, params: { ...kept, message: ownMessage(server, message) } };
+  }
+  if (typeof systemPrompt !== 'string') return { method, params: kept };
+  const [first, , ...lines] = systemPrompt.split('\n');
+  if (first !== `${server} asks for this completion.`) return { method, params: kept };
+  count('attribution');
+  return { method, params: lines.length === 0 ? rest : { ...rest, systemPrompt: lines.join('\n') } };
+}
+
+function ownMessage(server: string, message: string): string {
+  const [first = '', ...lines] = message.split('\n');
+  const head = `${server} asks:`;
+  if (first.startsWith(`${head} `)) return first.slice(head.length + 1);
+  const quoted = lines.filter((line) => line.startsWith('> ')).map((line) => line.slice(2));
+  return first === head ? quoted.join('\n') : message;
+}
