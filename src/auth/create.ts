@@ -19,7 +19,7 @@ import { LoginTokens } from './login-tokens.ts';
 import type { Logins } from './logins.ts';
 import { logout } from './logout.ts';
 import { MachineTokens } from './machine-tokens.ts';
-import { needsLogin, refusedCredential } from './messages.ts';
+import { needsLogin, needsVariable, refusedCredential } from './messages.ts';
 import type { Headers } from './static-headers.ts';
 import type { StoredTokens } from './stored-login.ts';
 import type { TokenSource } from './token-source.ts';
@@ -139,6 +139,10 @@ class RemoteAuth implements ServerAuth {
       if (challenge.status === 401 && (await this.#configured.again(signal))) return;
       if (source !== undefined) throw refusedCredential(server, source, challenge.status);
       const tokens = this.#machine ?? this.#login;
+      const { bearerTokenEnvVar: variable } = entry;
+      if (variable !== undefined && this.#machine === undefined && this.#login?.login?.tokens === undefined) {
+        throw needsVariable(server, variable);
+      }
       if (tokens === undefined) {
         throw needsLogin(server, entry.url, 'It wants credentials, and its entry has "oauth": false.');
       }

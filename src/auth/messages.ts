@@ -34,6 +34,19 @@ export function needsGitHubToken(server: string): PlugboardError {
   );
 }
 
+/** An entry that names a variable for its token says how it is meant to be used: a login is the second choice. */
+export function needsVariable(server: string, variable: string): PlugboardError {
+  return new PlugboardError(
+    'NEEDS_AUTH',
+    `The server "${server}" takes its token from the variable ${variable}, which is not set.`,
+    {
+      server,
+      hint: `Set ${variable} in the environment of Plugboard, or log in if the server offers that: plugboard login ${shellWord(server)}`,
+      detail: { httpStatus: 401, permanent: true },
+    },
+  );
+}
+
 /** `source` is where the refused value was configured, in words: "the variable DOCS_TOKEN". */
 export function refusedCredential(server: string, source: string, status: 401 | 403): PlugboardError {
   return new PlugboardError(

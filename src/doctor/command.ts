@@ -30,6 +30,10 @@ export function checkCommand({ spec, entry, patient }: ServerCase): Check | unde
   if (/[\\/]/.test(command)) {
     const file = resolve(cwd, command);
     if (isProgram(file)) return { ...base, ok: true, message: `Its program is ${file}` };
+    if (isFile(file)) {
+      const hint = 'Make it executable (chmod +x), or name its interpreter as "command".';
+      return { ...base, ok: false, message: `${file} may not be executed`, hint };
+    }
     return {
       ...base,
       ok: false,

@@ -9,7 +9,7 @@ const MIN_CUT_CHARS = 8;
 /** Tokens are renewed; the oldest are forgotten. */
 const MAX_SECRETS = 256;
 /** Of a secret of several lines (a key file) each line of at least this length is one. */
-const MIN_LINE_CHARS = 16;
+const MIN_LINE_CHARS = 8;
 
 export type Redact = (text: string) => string;
 
@@ -71,8 +71,8 @@ export class Redactor {
 }
 
 function spellingsOf(secret: string): string[] {
-  const lines = secret.split(/\r?\n/).filter((line) => line.length >= MIN_LINE_CHARS);
-  const plain = [secret, secret.trim(), ...(lines.length > 1 ? lines : [])];
+  const lines = secret.split(/\r?\n/).map((line) => line.trim());
+  const plain = [secret, secret.trim(), ...lines.filter((line) => line.length >= MIN_LINE_CHARS)];
   return plain.flatMap((text) => [
     text,
     encodeURIComponent(text.toWellFormed()),

@@ -45,6 +45,8 @@ export function spawnFailed(thrown: unknown, attempt: StartAttempt): PlugboardEr
     );
   }
   if (code === 'ENOENT' || code === 'ENOTDIR') {
+    const whole = wholeLine(command);
+    if (whole !== undefined) return fail(`There is no program called "${command}".`, whole);
     return isPath
       ? fail(`There is no program at ${command}.`, 'Check the path in "command" of the server\'s entry.')
       : fail(`The command "${command}" was not found.`, searched(command, attempt.env));
@@ -69,6 +71,19 @@ export function spawnFailed(thrown: unknown, attempt: StartAttempt): PlugboardEr
     'The system may be out of processes or memory.',
     false,
   );
+}
+
+/** For a command line, or an address, that was given as the name of a program. */
+function wholeLine(command: string): string | undefined {
+  const [program = '', ...args] = command.trim().split(/\s+/);
+  if (args.length > 0 && kindOf(command) === 'missing') {
+    const words = args.map((word) => JSON.stringify(word)).join(', ');
+    return `Give the program and its arguments apart: "command": ${JSON.stringify(program)}, "args": [${words}].`;
+  }
+  const isHost = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|dev|ai|app|cloud)(?:\/|$)/i.test(command);
+  return isHost
+    ? `If it is an address, give it as "url": ${JSON.stringify(`https://${command}`)}.`
+    : undefined;
 }
 
 function searched(command: string, env: StartAttempt['env']): string {
@@ -121,10 +136,23 @@ export function exited(exit: Exit): PlugboardError {
   });
 }
 
-/** A stack trace ends with the version of Node; the line that names the error tells more. */
+/** A line that names an error and its message, as runtimes and programs print it. */
+const NAMED_ERROR =
+  /^\s*(?:\[[^\]]*\]\s*)?(?:Uncaught )?(?:[\w.]*(?:Error|Exception)\b[^:(]*:|(?:error|fatal|[\w.-]+: error)\b:?)\s*\S/i;
+const ANY_ERROR = /\b[A-Za-z]*(?:Error|Exception)\b|\berror:|\bCannot connect\b/i;
+/** Source code that a stack trace quotes, and advice to read a manual. */
+const SOURCE_LINE =
+  /^\s*(?:throw\b|\^|at\s|new\s|const\s|let\s|return\b)|\/\/ Unhandled 'error' event|--help/;
+
+/** A stack trace begins with source code and ends with the version of Node; the line with the message tells more. */
 function tellingLine(stderr: string): string | undefined {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '');
-  const line = lines.find((text) => /\b[A-Za-z]*(?:Error|Exception)\b|\berror:/i.test(text)) ?? lines.at(-1);
+  const spoken = lines.filter((line) => !SOURCE_LINE.test(line));
+  const line =
+    spoken.find((text) => NAMED_ERROR.test(text)) ??
+    spoken.find((text) => ANY_ERROR.test(text)) ??
+    spoken.at(-1) ??
+    lines.at(-1);
   return line?.trim().slice(0, MAX_QUOTED_CHARS);
 }
 
@@ -133,7 +161,8 @@ type Complaint = readonly [pattern: RegExp, hint: (match: RegExpExecArray) => st
 /** What programs commonly say on their way out, most telling first. */
 const COMPLAINTS: readonly Complaint[] = [
   [
-    /(?:EADDRINUSE|address already in use)(?:[^\n]*?[:\s](\d{2,5})\b)?/i,
+    // The port is the last number: an address may stand before it.
+    /(?:EADDRINUSE|address already in use)(?:[^\n]*[:\s](\d{2,5})\b(?![.:]\d))?/i,
     ([, port]) =>
       `${port ? `Port ${port}` : 'The port'} that the server wants is already taken. End the program that holds it (perhaps an earlier copy of this server), or give the server another port.`,
   ],
@@ -141,6 +170,10 @@ const COMPLAINTS: readonly Complaint[] = [
     /(?:npm (?:error|ERR!) (?:code )?E?404|is not in (?:this|the npm) registry)(?:[\s\S]*?'([^'\s]+)' is not in)?/,
     ([, name]) =>
       `npm does not know the package${name ? ` ${name}` : ''}. Check its name and version in "args".`,
+  ],
+  [
+    /npm (?:error|ERR!) (?:code )?ETARGET(?:[\s\S]*?No matching version found for (\S+?)\.?(?=\s))?/,
+    ([, what]) => `npm has no such version${what ? ` (${what})` : ''}. Check the version in "args".`,
   ],
   [
     /could not determine executable to run/,

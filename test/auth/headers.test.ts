@@ -82,6 +82,10 @@ describe('configured credentials', () => {
       server: 'docs',
       hint: 'Put a valid value into the variable TOKEN.',
     });
+    const unset = await rejection(here.auth({ url, bearerTokenEnvVar: 'UNSET' }).challenged(refused));
+    expect(unset.message).toBe(
+      'The server "docs" takes its token from the variable UNSET, which is not set.',
+    );
     const byHeader = await rejection(here.auth({ url, headers: { Authorization: 'x' } }).challenged(refused));
     expect(byHeader.message).toBe(
       'The server "docs" refused the credentials from the Authorization header of its entry (401).',

@@ -130,6 +130,17 @@ describe('UI-4: doctor', () => {
     });
   });
 
+  it('a program that may not be executed is told from one that is not there', async () => {
+    place.write(join(place.dir, 'plain.sh'), '#!/bin/sh');
+    place.write(place.userFile, { mcpServers: { plain: { command: join(place.dir, 'plain.sh') } } });
+    expect((await checks('plain'))[0]).toMatchObject({
+      id: 'command',
+      ok: false,
+      message: expect.stringMatching(/plain\.sh may not be executed$/),
+      hint: 'Make it executable (chmod +x), or name its interpreter as "command".',
+    });
+  });
+
   it('what was tried and what came back: a taken port, without the secrets of the entry', async () => {
     const taken = fixture('stdio-exit.mjs', '1', 'Error: listen EADDRINUSE: address already in use :::7777');
     place.write(place.userFile, {

@@ -27,6 +27,12 @@ describe('redaction (POL-7)', () => {
     expect(new Redactor([key]).redact('read MIIEvQIBADANBgkqhkiG9w0B')).toBe('read [secret]');
   });
 
+  it('takes the one long line out of a secret of several', () => {
+    const redactor = new Redactor(['-----BEGIN\nSUPERSECRETLINE1AAAA\nEND']);
+    expect(redactor.redact('key: -----BEGIN')).toBe('key: [secret]');
+    expect(redactor.redact('SUPERSECRETLINE1AAAA / END')).toBe('[secret] / END');
+  });
+
   it('of an error goes through message, hint, detail and cause', () => {
     const cause = new Error(`bad ${SECRET}`);
     const error = new PlugboardError('START_FAILED', `it said ${SECRET}`, {

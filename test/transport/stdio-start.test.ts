@@ -57,6 +57,15 @@ describe('F18: a program that cannot be started is a precise error, and final', 
     ]);
   });
 
+  it('a whole command line, or an address, as the name of the program', async () => {
+    expect(await failure({ command: 'npx -y some-server' })).toContain(
+      'Give the program and its arguments apart: "command": "npx", "args": ["-y", "some-server"].',
+    );
+    expect(await failure({ command: 'mcp.example.com/mcp' })).toContain(
+      'If it is an address, give it as "url": "https://mcp.example.com/mcp".',
+    );
+  });
+
   it('not executable', async () => {
     const path = file('plain.sh', '#!/bin/sh\n', 0o644);
     expect(await failure({ command: path })).toEqual([
@@ -151,6 +160,16 @@ describe('a server that exits before it answered', () => {
       'Port 3000 that the server wants is already taken. End the program that holds it (perhaps an earlier copy of this server), or give the server another port.',
     ],
     [
+      'F60: a port of one address that is taken',
+      'Error: listen EADDRINUSE: address already in use 127.0.0.1:18201',
+      'Port 18201 that the server wants is already taken. End the program that holds it (perhaps an earlier copy of this server), or give the server another port.',
+    ],
+    [
+      'a version that a package does not have',
+      'npm error code ETARGET\nnpm error notarget No matching version found for some-server@9.9.9.',
+      'npm has no such version (some-server@9.9.9). Check the version in "args".',
+    ],
+    [
       'F60: a port that is taken, as Python says it',
       'OSError: [Errno 98] Address already in use',
       'The port that the server wants is already taken. End the program that holds it (perhaps an earlier copy of this server), or give the server another port.',
@@ -187,5 +206,26 @@ describe('a server that exits before it answered', () => {
     ],
   ])('%s is what the hint says', async (_what, stderr, hint) => {
     expect((await exit(1, stderr)).hint).toBe(hint);
+  });
+
+  it.each([
+    [
+      "/srv/a.mjs:3\nthrow new Error('boom');\n      ^\n\nError: boom at start\n    at Object.<anonymous> (/srv/a.mjs:3:7)\n\nNode.js v20.20.2",
+      'Error: boom at start',
+    ],
+    [
+      "node:events:495\n      throw er; // Unhandled 'error' event\n      ^\n\nError: connect ECONNREFUSED 127.0.0.1:5432\n    at TCPConnectWrap\n\nNode.js v20.20.2",
+      'Error: connect ECONNREFUSED 127.0.0.1:5432',
+    ],
+    [
+      "docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock.\nSee 'docker run --help'.",
+      'docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock.',
+    ],
+    ['Traceback (most recent call last):\n  File "a.py", line 1\nKeyError: \'TOKEN\'', "KeyError: 'TOKEN'"],
+    ['API_KEY is not set', 'API_KEY is not set'],
+  ])('the message quotes the cause, not the source line of %j', async (stderr, cause) => {
+    expect((await exit(1, stderr)).message).toBe(
+      `The server exited with code 1 before it answered: ${cause}`,
+    );
   });
 });
