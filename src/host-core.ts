@@ -15,7 +15,7 @@ import { collect } from './call/task.ts';
 import type { Telemetry } from './call/telemetry.ts';
 import { Workplace } from './call/workplace.ts';
 import { type CatalogCache, openCatalogCache } from './catalog/cache.ts';
-import { Catalog } from './catalog/catalog.ts';
+import { Catalog, taskSupportOf } from './catalog/catalog.ts';
 import { openContentCache } from './catalog/content-cache.ts';
 import { AGENT, AGENT_REPLY, CALL_TOOL, type Deferral, TOOL_SEARCH } from './catalog/deferral.ts';
 import { createGatewayView, type GatewayView } from './catalog/gateway-view.ts';
@@ -454,6 +454,7 @@ export class HostCore {
         this.work.events.emit('list', { connection, kind });
       },
       resourceUpdated: (connection, uri) => this.content.resourceUpdated(connection, uri),
+      taskChanged: (connection, state) => this.work.handed.changed(connection, state),
       log: (connection, message) => this.#serverLogged(connection, message),
     };
   }
@@ -524,9 +525,9 @@ export class HostCore {
       board: this.#board,
       inFlight: this.work.inFlight,
       berths: this.work.berths,
-      answer: (call, method, params) => this.#questions.answer(call, method, params),
-      needsTask: ({ server, tool }) =>
-        this.catalog.listing(server)?.tools.find(({ name }) => name === tool)?.taskSupport === 'required',
+      answer: (call, method, params, key) => this.#questions.answer(call, method, params, key),
+      taskSupport: ({ server, tool }) => taskSupportOf(this.catalog.listing(server), tool),
+      handed: this.work.handed,
       tasks: this.#tasks,
       leave: this.#leave.signal,
       habits: this.#habits,

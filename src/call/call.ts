@@ -1,5 +1,6 @@
 /** One call on its way through the pipeline, and the shape of a stage. */
 
+import type { TaskSupport } from '../catalog/accept.ts';
 import type { Snapshot } from '../catalog/catalog.ts';
 import type { Deferral } from '../catalog/deferral.ts';
 import type { Habits } from '../catalog/habits.ts';
@@ -20,6 +21,7 @@ import type { Emitter } from '../lib/emitter.ts';
 import type { HiddenReport } from '../policy/hidden-report.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { Berths } from './berths.ts';
+import type { HandedTasks, TaskWish } from './handed-task.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Outcome } from './outcome.ts';
 import type { OutputFiles } from './output-files.ts';
@@ -33,6 +35,8 @@ export interface CallOptions extends Cancellable {
   readonly timeoutMs?: number | undefined;
   /** What the client that this call is for sent with its request. */
   readonly handedOn?: HandedOn | undefined;
+  /** @internal Set if the caller follows tasks itself: a task is then returned in place of its result. */
+  readonly task?: TaskWish | undefined;
 }
 
 /** What the stages fill in as the call goes down. */
@@ -48,6 +52,10 @@ export interface Call extends CallOptions {
   decision?: string;
   /** How often its server has asked the model so far. */
   samples?: number;
+  /** Set by `invoke`: the server has reported progress. */
+  progressed?: boolean;
+  /** Set by `invoke` for a task: its progress ends here. */
+  endProgress?: () => void;
   /** Set by `telemetry`: the trace this call is part of. */
   traceMeta?: Readonly<Record<string, string>>;
 }
@@ -97,9 +105,11 @@ export interface CallContext {
   /** Who shares which process. */
   readonly berths: Berths;
   /** Answers a question that came with a task of this call. */
-  readonly answer: (call: Call, method: string, params: Params) => Promise<unknown>;
-  /** Whether a server wants this tool called as a task. */
-  readonly needsTask: (tool: Tool) => boolean;
+  readonly answer: (call: Call, method: string, params: Params, key?: string) => Promise<unknown>;
+  /** Whether calls of a tool may, must or must not be tasks; undefined: its server has no tasks. */
+  readonly taskSupport: (tool: Tool) => TaskSupport | undefined;
+  /** Tasks that their callers follow. */
+  readonly handed: HandedTasks;
   readonly tasks: KeptTasks;
   /** Aborted when the host ends. */
   readonly leave: AbortSignal;

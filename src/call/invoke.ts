@@ -4,13 +4,15 @@ import { acceptCallResult } from '../catalog/accept-result.ts';
 import { paramHeaders } from '../catalog/param-headers.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { limitFor } from '../config/limits.ts';
-import { RPC_HEADER_MISMATCH } from '../connection/eras.ts';
+import { type Negotiated, RPC_HEADER_MISMATCH } from '../connection/eras.ts';
+import type { Params } from '../connection/peer.ts';
 import { patienceHint } from '../connection/reasons.ts';
 import { sandboxMeta } from '../connection/sandbox-state.ts';
-import { createdTask } from '../connection/tasks.ts';
+import { createdTask, hasTasks } from '../connection/tasks.ts';
 import { PlugboardError } from '../errors.ts';
 import { pinChanged } from '../policy/pins-refusal.ts';
 import type { Call, CallContext, Stage } from './call.ts';
+import { HandedTask } from './handed-task.ts';
 import { settingsOf } from './settings.ts';
 import { followCall } from './task.ts';
 import { openFirst, wantsUrls } from './url-first.ts';
@@ -29,14 +31,22 @@ export const invoke: Stage = (context) => async (call) => {
     }
     const { negotiated } = connection;
     const task = negotiated === undefined ? undefined : createdTask(answer, negotiated.era);
+    if (task !== undefined && negotiated !== undefined && call.task !== undefined) {
+      const { era } = negotiated;
+      // `createdTask` has looked at it.
+      const created = { era, taskId: task.taskId, created: answer as Params };
+      return { content: [], isError: false, task: new HandedTask(context, call, call.task, created) };
+    }
     const raw =
       task === undefined || negotiated === undefined
         ? answer
         : await followCall(context, call, task, negotiated.era);
+    call.endProgress?.();
     const { result, warnings } = acceptCallResult(raw);
     for (const warning of warnings) context.log(tool.server, 'warning', `${tool.tool}: ${warning}`);
     return result;
   } catch (error) {
+    call.endProgress?.();
     throw named(error, call);
   } finally {
     context.inFlight.end(connection, call);
@@ -75,12 +85,15 @@ function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
     sandbox === undefined && call.traceMeta === undefined ? undefined : { ...sandbox, ...call.traceMeta };
   const params: Record<string, unknown> = { name: tool.tool, arguments: call.arguments };
   if (meta !== undefined) params['_meta'] = meta;
-  if (
-    negotiated?.era === 'legacy' &&
-    negotiated.capabilities['tasks'] !== undefined &&
-    context.needsTask(tool)
-  )
-    params['task'] = {};
+  const taskParams = negotiated?.era === 'legacy' ? taskParamsOf(context, call, tool, negotiated) : undefined;
+  let progressUntil: AbortSignal | undefined;
+  if (taskParams !== undefined) {
+    params['task'] = taskParams;
+    // The token of a task's call is valid for as long as the task.
+    const ended = new AbortController();
+    call.endProgress = () => ended.abort();
+    progressUntil = ended.signal;
+  }
   const mirrored = negotiated?.era === 'modern' && connection.transportKind === 'http';
   return connection.request('tools/call', params, {
     signal: call.signal,
@@ -90,11 +103,26 @@ function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
     totalMs: limitFor('maxTotalMs', entry, settings),
     handedOn: call.handedOn,
     headers: mirrored ? paramHeaders(tool, call.arguments) : undefined,
+    progressUntil,
     onProgress: (progress) => {
+      call.progressed = true;
       context.events.emit('call.progress', { id: call.id, ...progress });
       call.onProgress?.(progress);
     },
   });
+}
+
+/** The `task` of a call to a legacy server: where the tool wants it, or where the caller does and the tool allows it. */
+function taskParamsOf(
+  context: CallContext,
+  call: Call,
+  tool: Tool,
+  negotiated: Negotiated,
+): Params | undefined {
+  if (!hasTasks(negotiated)) return undefined;
+  const support = context.taskSupport(tool);
+  if (support === 'required') return call.task?.params ?? {};
+  return support === 'optional' ? call.task?.params : undefined;
 }
 
 /** A host that is closed ends its connections: what is lost with them is no fault of the server's. */

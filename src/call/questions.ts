@@ -85,7 +85,8 @@ export class Questions {
   /** Answers the questions of one process. */
   of(connection: Connection): AnswerQuestion {
     return (method, params, signal, key, work) => {
-      const call = this.#options.work().inFlight.whose(connection, signal, work);
+      const { inFlight, handed } = this.#options.work();
+      const call = handed.related(connection, params)?.asking ?? inFlight.whose(connection, signal, work);
       if (method === 'roots/list') return this.#roots(connection, call?.session);
       const until = untilBoth(signal, call === undefined ? undefined : signalOf(call));
       const asked = call?.session ?? this.#options.host;
@@ -102,11 +103,12 @@ export class Questions {
   }
 
   /** Answers a question that came with the answer to a call: with its task, or with its error. */
-  answer(call: Call, method: string, params: Params): Promise<unknown> {
+  answer(call: Call, method: string, params: Params, key?: string): Promise<unknown> {
     const { connection, session } = call;
     if (method === 'roots/list') return this.#roots(connection, session);
     const server = call.tool?.server ?? '';
-    return this.#ask(method, { server, connection, params, asked: session, call, signal: signalOf(call) });
+    const signal = signalOf(call);
+    return this.#ask(method, { server, connection, params, asked: session, call, signal, key });
   }
 
   /** The session that was asked to open a page which its server reports as done; undefined if there is none. */

@@ -10,6 +10,7 @@ import { asPlugboardError } from '../errors.ts';
 import type { Call, CallContext, Stage } from './call.ts';
 import { cleanResult } from './clean-result.ts';
 import { type Cost, costOf, cutTo, wholeOf } from './cut.ts';
+import type { HandedTask } from './handed-task.ts';
 import { settingsOf, toolSettings } from './settings.ts';
 
 export const WARN_OUTPUT_TOKENS = 10_000;
@@ -18,11 +19,13 @@ export const WARN_OUTPUT_TOKENS = 10_000;
 export interface ShapedResult extends CallResult {
   /** Present when the result was cut: what all of it would cost, and where all of it is ('' if nowhere). */
   readonly truncated?: { readonly tokens: number; readonly file: string };
+  /** @internal Present in place of a result if the caller follows tasks itself. */
+  readonly task?: HandedTask;
 }
 
 export const shape: Stage = (context, next) => async (call) => {
   const raw = await next(call);
-  if (!call.session.forModel) return raw;
+  if (!call.session.forModel || raw.task !== undefined) return raw;
   const cleaned = cleanResult(raw);
   if (cleaned !== raw) {
     const { tool } = settingsOf(call);

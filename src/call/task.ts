@@ -32,6 +32,8 @@ export async function followCall(
       idleMs: call.timeoutMs ?? limits.toolTimeoutMs,
       totalMs: limits.maxTotalMs,
       onProgress: (progress) => {
+        // The server's own numbers have to increase: none of ours come between them.
+        if (call.progressed === true) return;
         context.events.emit('call.progress', { id: call.id, ...progress });
         call.onProgress?.(progress);
       },

@@ -53,7 +53,13 @@ async function withOutput(
   const { tool } = settingsOf(call);
   const { structuredContent } = result;
   // A tool that failed owes nobody a shape, and what was cut is in a file.
-  if (tool.outputSchema === undefined || result.isError || result.truncated !== undefined) return result;
+  if (
+    tool.outputSchema === undefined ||
+    result.isError ||
+    result.truncated !== undefined ||
+    result.task !== undefined
+  )
+    return result;
   const problems = isRecord(structuredContent)
     ? using.checkFor(tool.outputSchema)(structuredContent)
     : structuredContent === undefined

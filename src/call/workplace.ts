@@ -7,6 +7,7 @@ import type { Root } from '../connection/questions.ts';
 import { signalOf } from '../lib/cancellation.ts';
 import { Emitter } from '../lib/emitter.ts';
 import { Berths } from './berths.ts';
+import { HandedTasks } from './handed-task.ts';
 import { type Asking, InFlight } from './in-flight.ts';
 import type { Session } from './session.ts';
 
@@ -18,6 +19,7 @@ export interface WorkplaceEvents {
 
 export class Workplace {
   readonly inFlight: InFlight = new InFlight();
+  readonly handed: HandedTasks = new HandedTasks();
   /** Of every process of every server, where the events of a host know only of the first of each. */
   readonly events: Emitter<WorkplaceEvents> = new Emitter();
   readonly berths: Berths;

@@ -8,6 +8,8 @@ import type { ToolAnnotations } from './tool.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+export type TaskSupport = 'required' | 'optional' | 'forbidden';
+
 /** A tool that everything behind this file can trust: every field is of its type and bounded. */
 export interface AcceptedTool {
   readonly name: string;
@@ -17,7 +19,7 @@ export interface AcceptedTool {
   readonly outputSchema?: JsonObject;
   readonly annotations?: ToolAnnotations;
   /** Legacy tasks (2025-11-25): whether a call may, must or must not be a task. */
-  readonly taskSupport?: 'required' | 'optional' | 'forbidden';
+  readonly taskSupport?: TaskSupport;
   readonly _meta?: JsonObject;
 }
 

@@ -32,6 +32,8 @@ export interface CachedList {
   readonly ttlMs?: number;
   /** What else the server has declared, as far as it is asked for; absent in files of older versions. */
   readonly offers?: readonly string[];
+  /** Whether calls of its tools can become tasks; absent in files of older versions. */
+  readonly tasks?: boolean;
   /** The pins under which all of it was in order; see `policy/pins-store.ts`. */
   readonly seal?: string;
 }
@@ -87,7 +89,7 @@ export function parseCachedList(text: string): CachedList | undefined {
 }
 
 function listOf(value: Readonly<Record<string, unknown>>): CachedList | undefined {
-  const { era, protocolVersion, instructions, http, items, ttlMs, offers, seal } = value;
+  const { era, protocolVersion, instructions, http, items, ttlMs, offers, tasks, seal } = value;
   const serverInfo = asImplementation(value['serverInfo']);
   if ((era !== 'modern' && era !== 'legacy') || typeof protocolVersion !== 'string') return undefined;
   if (!Array.isArray(items)) return undefined;
@@ -100,6 +102,7 @@ function listOf(value: Readonly<Record<string, unknown>>): CachedList | undefine
     items,
     ...(typeof ttlMs === 'number' ? { ttlMs } : {}),
     ...(Array.isArray(offers) ? { offers: offers.map(String) } : {}),
+    ...(tasks === true ? { tasks } : {}),
     ...(typeof seal === 'string' ? { seal } : {}),
   };
 }

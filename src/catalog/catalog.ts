@@ -2,12 +2,13 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { EntryBase } from '../config/entry.ts';
+import type { Era } from '../connection/eras.ts';
 import type { RuleNames, Spellings } from '../policy/approval.ts';
 import { clean } from '../policy/clean.ts';
 import { cleanSchema } from '../policy/clean-schema.ts';
 import { cleanRecord } from '../policy/clean-value.ts';
 import type { HiddenReport } from '../policy/hidden-report.ts';
-import type { AcceptedTool } from './accept.ts';
+import type { AcceptedTool, TaskSupport } from './accept.ts';
 import { acceptTools } from './accept-lists.ts';
 import { toolFilter } from './filter.ts';
 import {
@@ -37,6 +38,8 @@ export interface ServerListing {
   /** What was mended so that it could be used, for the log. */
   readonly warnings: readonly string[];
   readonly instructions?: string;
+  /** The era of the server, if calls of its tools can become tasks. */
+  readonly tasks?: Era;
 }
 
 export interface Snapshot {
@@ -56,10 +59,14 @@ export interface Snapshot {
 /** Reads a raw list; one hopeless tool is left out with its reason and harms no other (F56). */
 export function readListing(
   items: readonly unknown[],
-  options: { readonly paramHeaders: boolean; readonly instructions?: string | undefined },
+  options: {
+    readonly paramHeaders: boolean;
+    readonly instructions?: string | undefined;
+    readonly tasks?: Era | undefined;
+  },
 ): ServerListing {
   const accepted = acceptTools(items, { paramHeaders: options.paramHeaders });
-  const { instructions } = options;
+  const { instructions, tasks } = options;
   return {
     tools: accepted.accepted,
     quarantined: accepted.rejected.map(({ name, reason }) => ({ tool: oneLine(name), reason })),
@@ -67,7 +74,15 @@ export function readListing(
     ...(instructions === undefined
       ? {}
       : { instructions: clean(instructions, { max: MAX_INSTRUCTIONS_CHARS }) }),
+    ...(tasks === undefined ? {} : { tasks }),
   };
+}
+
+/** Whether calls of a tool may, must or must not be tasks. A modern server decides on each call. */
+export function taskSupportOf(listing: ServerListing | undefined, tool: string): TaskSupport | undefined {
+  if (listing?.tasks === undefined) return undefined;
+  const { taskSupport } = listing.tools.find(({ name }) => name === tool) ?? {};
+  return taskSupport ?? (listing.tasks === 'modern' ? 'optional' : undefined);
 }
 
 interface Member {

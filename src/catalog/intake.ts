@@ -2,6 +2,7 @@
 
 import type { ServerEntry, ServerSpec } from '../config/entry.ts';
 import type { Connection } from '../connection/connection.ts';
+import { hasTasks } from '../connection/tasks.ts';
 import { clean } from '../policy/clean.ts';
 import type { HiddenReport } from '../policy/hidden-report.ts';
 import { IDENTITY, INSTRUCTIONS } from '../policy/pins.ts';
@@ -127,6 +128,7 @@ export class Intake {
       http: transportKind === 'http',
       items: tools.items,
       offers: CAPABILITIES.filter((capability) => isDeclared(negotiated, capability)),
+      ...(hasTasks(negotiated) ? { tasks: true } : {}),
       ...(tools.ttlMs === undefined ? {} : { ttlMs: tools.ttlMs }),
     };
     this.#offers.set(spec.name, { offers: list.offers ?? [], fresh: true });
@@ -164,6 +166,7 @@ export class Intake {
     const listing = readListing(list.items, {
       paramHeaders: list.http && list.era === 'modern',
       instructions: list.instructions,
+      tasks: list.tasks === true ? list.era : undefined,
     });
     for (const warning of listing.warnings) warn(spec.name, warning);
     for (const { tool, reason } of listing.quarantined) warn(spec.name, `${tool} is left out: ${reason}`);

@@ -52,6 +52,7 @@ export class Connection {
   #phases: readonly Phase[] = [];
   #transportKind: Transport['kind'] | undefined;
   #everConnected = false;
+  readonly #watchedTasks: string[] = [];
   #closed = false;
 
   constructor(spec: ServerSpec, initial: ConnectionState, context: ConnectionContext) {
@@ -152,6 +153,28 @@ export class Connection {
   /** The resources whose updates a modern server should tell about. */
   watchResources(uris: readonly string[]): void {
     this.#live?.watchResources(uris);
+  }
+
+  /** Has a modern server report the states of a task, until the returned function is called. */
+  watchTask(taskId: string): () => void {
+    this.#watchedTasks.push(taskId);
+    this.#live?.watchTasks(this.#watchedTasks);
+    return () => {
+      const at = this.#watchedTasks.indexOf(taskId);
+      if (at >= 0) this.#watchedTasks.splice(at, 1);
+      this.#live?.watchTasks(this.#watchedTasks);
+    };
+  }
+
+  /** Keeps the server from resting until the returned function is called. */
+  hold(): () => void {
+    const live = this.#live;
+    let isHeld = live !== undefined;
+    live?.begin();
+    return () => {
+      if (isHeld) live?.end();
+      isHeld = false;
+    };
   }
 
   /** The least severe log messages that are wanted of a legacy server. */
@@ -288,10 +311,12 @@ export class Connection {
       listChanged: (kind) => context.listChanged(this, kind),
       resourceUpdated: (uri) => context.resourceUpdated(this, uri),
       pageDone: (elicitationId) => context.pageDone(this, elicitationId),
+      taskChanged: (state) => context.taskChanged(this, state),
       log: (params) => this.#log.passNotification(params),
       warn: (message) => this.#notices.pass('warning', message),
     });
     this.#live = live;
+    if (this.#watchedTasks.length > 0) live.watchTasks(this.#watchedTasks);
     this.#everConnected = true;
     this.#move(transition(this.#state, { type: 'opened', at: context.clock.now() }));
     void this.pushSandboxState();

@@ -10,6 +10,7 @@ import type { ListEvent } from './live.ts';
 import type { LogMessage } from './log-gate.ts';
 import type { LogLevel } from './log-levels.ts';
 import type { TransportChoice } from './open.ts';
+import type { Params } from './peer.ts';
 import type { AnswerQuestion } from './rounds.ts';
 import type { Verdicts } from './verdicts.ts';
 
@@ -37,5 +38,6 @@ export interface ConnectionContext {
   readonly changed: (connection: Connection) => void;
   readonly listChanged: (connection: Connection, kind: ListEvent) => void;
   readonly resourceUpdated: (connection: Connection, uri: string) => void;
+  readonly taskChanged: (connection: Connection, state: Params) => void;
   readonly log: (connection: Connection, message: LogMessage) => void;
 }

@@ -6,6 +6,7 @@
 import { isRecord } from '../lib/json-rpc.ts';
 import { cleanRecord } from '../policy/clean-value.ts';
 import { META } from './eras.ts';
+import { isLogLevel, type LogLevel, moreVerbose } from './log-levels.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 
@@ -17,7 +18,7 @@ export interface HandedOn {
   /** Capabilities of the client, for modern servers; default: those of this host. */
   readonly capabilities?: Params | undefined;
   /** The least severe log messages wanted, for modern servers; default: the level of this host. */
-  readonly logLevel?: string | undefined;
+  readonly logLevel?: LogLevel | undefined;
 }
 
 /** Keys with this prefix are ours: none is passed on, in either direction. */
@@ -61,6 +62,8 @@ export function metaFor(
   const joined = { ...meta, ...envelope, ...(isRecord(own) ? own : undefined) };
   if (envelope === undefined) return joined;
   if (capabilities !== undefined) joined[META.clientCapabilities] = capabilities;
-  if (logLevel !== undefined) joined[META.logLevel] = logLevel;
+  // The host has a log of its own: the more verbose of the two.
+  const wanted = joined[META.logLevel];
+  if (logLevel !== undefined) joined[META.logLevel] = isLogLevel(wanted) ? moreVerbose(wanted, logLevel) : logLevel;
   return joined;
 }

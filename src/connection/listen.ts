@@ -9,6 +9,8 @@ import { backoffMs } from './state.ts';
 export interface Subscription {
   /** Opens the stream again with these resources; an unchanged set changes nothing. */
   watch(uris: readonly string[]): void;
+  /** The same with these tasks. */
+  watchTasks(ids: readonly string[]): void;
   stop(): void;
 }
 
@@ -31,6 +33,7 @@ const REFUSALS: readonly (number | undefined)[] = [
 function filterFor(
   capabilities: Readonly<Record<string, unknown>>,
   uris: readonly string[],
+  taskIds: readonly string[],
 ): Record<string, unknown> | undefined {
   const says = (kind: string): boolean => {
     const capability = capabilities[kind];
@@ -41,19 +44,21 @@ function filterFor(
     ...(says('prompts') ? { promptsListChanged: true } : {}),
     ...(says('resources') ? { resourcesListChanged: true } : {}),
     ...(uris.length > 0 ? { resourceSubscriptions: [...uris] } : {}),
+    ...(taskIds.length > 0 ? { taskIds: [...taskIds] } : {}),
   };
   return Object.keys(filter).length === 0 ? undefined : filter;
 }
 
 export function listen(peer: Peer, options: ListenOptions): Subscription {
   let uris: readonly string[] = [];
+  let taskIds: readonly string[] = [];
   let current: AbortController | undefined;
   let stopped = false;
   let failures = 0;
   let cancelTimer: (() => void) | undefined;
 
   const open = async (): Promise<void> => {
-    const filter = filterFor(options.capabilities, uris);
+    const filter = filterFor(options.capabilities, uris, taskIds);
     if (filter === undefined || stopped) return;
     const mine = new AbortController();
     current = mine;
@@ -72,16 +77,24 @@ export function listen(peer: Peer, options: ListenOptions): Subscription {
       void open();
     });
   };
+  const reopen = (): void => {
+    const old = current;
+    cancelTimer?.();
+    // The new stream is asked for before the old one ends, so that nothing falls between them.
+    void open();
+    old?.abort();
+  };
   void open();
   return {
     watch(next) {
-      if (next.length === uris.length && next.every((uri, at) => uri === uris[at])) return;
+      if (isSame(next, uris)) return;
       uris = [...next];
-      const old = current;
-      cancelTimer?.();
-      // The new stream is asked for before the old one ends, so that nothing falls between them.
-      void open();
-      old?.abort();
+      reopen();
+    },
+    watchTasks(next) {
+      if (isSame(next, taskIds)) return;
+      taskIds = [...next];
+      reopen();
     },
     stop() {
       stopped = true;
@@ -89,4 +102,8 @@ export function listen(peer: Peer, options: ListenOptions): Subscription {
       current?.abort();
     },
   };
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((each, at) => each === other[at]);
 }

@@ -33,6 +33,8 @@ export interface LiveHooks {
   readonly resourceUpdated: (uri: string) => void;
   /** A page that the server had asked to open is done. */
   readonly pageDone: (elicitationId: string) => void;
+  /** The server reports the state of a task. */
+  readonly taskChanged: (state: Params) => void;
   /** A log message of the server, as its notification carried it. */
   readonly log: (params: Params) => void;
   /** What we say about it. */
@@ -130,6 +132,11 @@ export class Live {
     this.#watching = watching;
   }
 
+  /** The tasks whose states a modern server should report. */
+  watchTasks(ids: readonly string[]): void {
+    this.#subscription?.watchTasks(ids);
+  }
+
   async pushSandboxState(state: unknown): Promise<void> {
     await pushSandboxState(this.peer, this.negotiated, state).catch((error: unknown) => {
       this.#hooks.warn(`the sandbox state was not taken: ${asPlugboardError(error).message}`);
@@ -152,6 +159,10 @@ export class Live {
         break;
       case 'notifications/elicitation/complete':
         if (typeof params['elicitationId'] === 'string') this.#hooks.pageDone(params['elicitationId']);
+        break;
+      case 'notifications/tasks':
+      case 'notifications/tasks/status':
+        this.#hooks.taskChanged(params);
         break;
       case 'notifications/message':
         this.#hooks.log(params);

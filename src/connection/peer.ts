@@ -40,6 +40,8 @@ export interface RequestOptions extends Cancellable {
   /** Longest wait in all, whatever progress says. */
   readonly totalMs?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Progress may still come after the answer, until this is aborted: the answer is a task that goes on. */
+  readonly progressUntil?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The work that the request is part of: questions that come with its answer belong to it. */
   readonly owner?: object | undefined;
@@ -80,6 +82,8 @@ export class Peer implements Receiver {
   readonly #deadlines: Deadlines<Pending>;
   readonly #pending = new Map<number, Pending>();
   readonly #serving = new Map<RequestId, AbortController>();
+  /** Answered requests whose progress goes on. */
+  readonly #goingOn = new Map<number, (progress: Progress) => void>();
   readonly #onIdle: (() => void)[] = [];
   #nextId = 1;
   #closedBy: PlugboardError | undefined;
@@ -208,6 +212,7 @@ export class Peer implements Receiver {
     if (error !== undefined && error !== null) this.#fail(pending, rpcError(pending.method, error));
     else if (isRecord(result)) {
       this.#forget(pending);
+      this.#keepProgress(pending);
       pending.resolve(result);
     } else {
       const what = 'result' in frame ? 'a result that is not an object' : 'neither a result nor an error';
@@ -285,6 +290,12 @@ export class Peer implements Receiver {
     cancellation?.offCancel(pending.stop);
   }
 
+  #keepProgress({ id, options: { progressUntil, onProgress } }: Pending): void {
+    if (progressUntil === undefined || progressUntil.aborted || onProgress === undefined) return;
+    this.#goingOn.set(id, onProgress);
+    progressUntil.addEventListener('abort', () => this.#goingOn.delete(id), { once: true });
+  }
+
   #gone(): PlugboardError {
     const by = this.#closedBy;
     if (by === undefined) return new PlugboardError('CONNECTION_LOST', 'the connection was closed');
@@ -314,12 +325,14 @@ export class Peer implements Receiver {
 
   #notified(method: string, params: Params): void {
     if (method === 'notifications/progress') {
-      const pending = this.#pending.get(asOurId(params['progressToken']));
-      const progress = params['progress'];
-      if (pending === undefined || typeof progress !== 'number') return;
+      const token = asOurId(params['progressToken']);
+      const pending = this.#pending.get(token);
+      const { progress } = params;
+      const onProgress = pending?.options.onProgress ?? this.#goingOn.get(token);
+      if (typeof progress !== 'number') return;
       // Later deadlines need no new timer: the sweep finds them where they are now.
-      const { idleMs = Number.POSITIVE_INFINITY, onProgress } = pending.options;
-      pending.at = Math.min(this.#clock.now() + idleMs, pending.totalAt);
+      const { idleMs = Number.POSITIVE_INFINITY } = pending?.options ?? {};
+      if (pending !== undefined) pending.at = Math.min(this.#clock.now() + idleMs, pending.totalAt);
       try {
         onProgress?.({
           progress,

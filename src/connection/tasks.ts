@@ -9,11 +9,13 @@ import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { holdProcess } from '../lib/hold-process.ts';
 import { isRecord } from '../lib/json-rpc.ts';
-import type { Era } from './eras.ts';
+import type { Era, Negotiated } from './eras.ts';
 import { type Params, type Progress, type RequestOptions, serverWords } from './peer.ts';
 import type { AnswerQuestion } from './rounds.ts';
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+/** Legacy, in `_meta`: the task that a message belongs to. */
+export const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 
 const DEFAULT_POLL_MS = 1_000;
 const MIN_POLL_MS = 50;
@@ -49,6 +51,29 @@ export interface FollowOptions {
   /** Longest life of the task in our hands; the time of a person does not count. */
   readonly totalMs: number;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** False if the task goes on when no one waits for it any longer; default: it is cancelled. */
+  readonly cancels?: boolean | undefined;
+}
+
+/** Whether calls of a server's tools can become tasks. */
+export function hasTasks({ era, capabilities }: Pick<Negotiated, 'era' | 'capabilities'>): boolean {
+  if (era === 'modern') return member(capabilities['extensions'], TASKS_EXTENSION) !== undefined;
+  const { tasks } = capabilities;
+  const requests = member(tasks, 'requests');
+  // Some say that they have tasks and not for what; then their tools do.
+  return (
+    tasks !== undefined && (requests === undefined || member(member(requests, 'tools'), 'call') !== undefined)
+  );
+}
+
+function member(value: unknown, name: string): unknown {
+  return isRecord(value) ? value[name] : undefined;
+}
+
+/** The id in `_meta` of the task that a message belongs to. */
+export function relatedTask(meta: unknown): string | undefined {
+  const taskId = member(member(meta, RELATED_TASK), 'taskId');
+  return typeof taskId === 'string' ? taskId : undefined;
 }
 
 /** The task that a server answered with instead of a result, if it did. */
@@ -94,7 +119,12 @@ class Following {
       }
     } catch (thrown) {
       const error = asPlugboardError(thrown);
-      if (!this.#over && (error.code === 'CANCELLED' || error.code === 'TIMEOUT')) this.#cancel();
+      if (
+        this.#options.cancels !== false &&
+        !this.#over &&
+        (error.code === 'CANCELLED' || error.code === 'TIMEOUT')
+      )
+        this.#cancel();
       throw error;
     }
   }

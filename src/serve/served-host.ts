@@ -17,6 +17,7 @@ export type ServedSession = Pick<
   | 'prompt'
   | 'complete'
   | 'setLogLevel'
+  | 'taskSupport'
   | 'end'
 >;
 
