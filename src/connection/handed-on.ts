@@ -64,6 +64,7 @@ export function metaFor(
   if (capabilities !== undefined) joined[META.clientCapabilities] = capabilities;
   // The host has a log of its own: the more verbose of the two.
   const wanted = joined[META.logLevel];
-  if (logLevel !== undefined) joined[META.logLevel] = isLogLevel(wanted) ? moreVerbose(wanted, logLevel) : logLevel;
+  if (logLevel !== undefined)
+    joined[META.logLevel] = isLogLevel(wanted) ? moreVerbose(wanted, logLevel) : logLevel;
   return joined;
 }

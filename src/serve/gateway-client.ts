@@ -132,7 +132,7 @@ export class GatewayClient implements Attendant {
   read(params: Params, work: Work): Promise<Params> {
     return readResource(this.#gateway, params, work.asker, this.front.principal, ({ server, uri }) =>
       this.#during(server, work, (session) =>
-        session.read(server, uri, { signal: work.signal, handedOn: handedOnBy(params) }),
+        session.read(server, uri, { signal: work.signal, handedOn: handedOnBy(params, work.asker) }),
       ),
     );
   }
@@ -140,14 +140,18 @@ export class GatewayClient implements Attendant {
   prompt(params: Params, work: Work): Promise<Params> {
     return getPrompt(this.#gateway, params, work.asker, ({ server, name }, args) =>
       this.#during(server, work, (session) =>
-        session.prompt(server, name, args, { signal: work.signal, handedOn: handedOnBy(params) }),
+        session.prompt(server, name, args, { signal: work.signal, handedOn: handedOnBy(params, work.asker) }),
       ),
     );
   }
 
   complete(params: Params, work: Work): Promise<Params> {
     return complete(this.#gateway, params, (ref, argument, context) =>
-      this.#open().complete(ref, argument, { signal: work.signal, context, handedOn: handedOnBy(params) }),
+      this.#open().complete(ref, argument, {
+        signal: work.signal,
+        context,
+        handedOn: handedOnBy(params, work.asker),
+      }),
     );
   }
 
@@ -251,7 +255,7 @@ export class GatewayClient implements Attendant {
       const result = await session.call(name, args, {
         cancellation: work,
         onProgress: passedProgress(params, work),
-        handedOn: handedOnBy(params),
+        handedOn: handedOnBy(params, work.asker),
       });
       if (name === TOOL_SEARCH && session.tools().length > before) await this.#foundTools(work);
       const { outputs, addresses } = this.#gateway;
