@@ -16,8 +16,8 @@ export const MAX_OPEN_SAMPLES = 4;
 export const MAX_SAMPLES_PER_CALL = 50;
 const MAX_MESSAGES = 1_000;
 const RATE_WINDOW_MS = 60_000;
-/** What the protocol says for a completion that was refused. */
-const RPC_REFUSED = -1;
+/** The protocol's code for a completion that a person, or a limit, refused. */
+export const RPC_SAMPLING_REJECTED = -1;
 
 /** Counts the completions of one call; a question that belongs to no call has none. */
 export interface SampleCount {
@@ -67,6 +67,7 @@ export function readSampleParams(params: Params, can: Questioned['sampling']): P
   }
   if (can?.tools !== true && usesTools(params)) throw noToolUse();
   for (const message of messages) checkMessage(message, can?.tools === true);
+  checkToolResults(messages);
   for (const [name, { is, words }] of Object.entries(MEMBERS)) {
     const member = params[name];
     if (member !== undefined && member !== null && !is(member)) throw invalid(`${name} has to be ${words}`);
@@ -138,6 +139,31 @@ function checkMessage(message: unknown, withTools: boolean): void {
   throw invalid('the content of a message has to be text, an image or audio');
 }
 
+/** Every use of a tool is answered in the next message, which has nothing but results. */
+function checkToolResults(messages: readonly unknown[]): void {
+  let used: readonly unknown[] = [];
+  for (const message of messages) {
+    const blocks = blocksOf(message);
+    const results = blocks.filter(({ type }) => type === 'tool_result');
+    if (results.length > 0 && results.length < blocks.length)
+      throw invalid('tool results are mixed with other content');
+    const answered = results.map(({ toolUseId }) => toolUseId);
+    if (answered.length !== used.length || !used.every((id) => answered.includes(id))) {
+      throw invalid(
+        used.length > answered.length
+          ? 'a tool result is missing'
+          : 'a tool result has no tool use before it',
+      );
+    }
+    used = blocks.flatMap(({ type, id }) => (type === 'tool_use' ? [id] : []));
+  }
+}
+
+function blocksOf(message: unknown): Record<string, unknown>[] {
+  const content = isRecord(message) ? message['content'] : undefined;
+  return (Array.isArray(content) ? content : [content]).filter(isRecord);
+}
+
 function isBlock(block: unknown): boolean {
   if (!isRecord(block)) return false;
   const { type, text, data, mimeType, annotations, _meta } = block;
@@ -169,7 +195,7 @@ export function faultOfSample(answer: unknown): string | undefined {
 function refused(server: string, limit: string): PlugboardError {
   return new PlugboardError('LIMIT_EXCEEDED', `the limit of ${limit} for a server is reached`, {
     server,
-    detail: { rpcCode: RPC_REFUSED },
+    detail: { rpcCode: RPC_SAMPLING_REJECTED },
   });
 }
 

@@ -5,10 +5,10 @@ import type { ApprovalAnswer, ApprovalRequest } from '../call/session.ts';
 import type { ElicitAnswer, ElicitRequest, SampleRequest } from '../connection/questions.ts';
 import type { QuestionId } from '../connection/questions-board.ts';
 import { readForm } from '../connection/questions-form.ts';
-import { faultOfSample } from '../connection/questions-sample.ts';
+import { faultOfSample, RPC_SAMPLING_REJECTED } from '../connection/questions-sample.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json-rpc.ts';
 import type { QuestionDesk } from '../serve/questions.ts';
 
 const MAX_PENDING = 100;
@@ -190,6 +190,6 @@ function wrongAnswer(answer: string, known: readonly string[]): PlugboardError {
 function noCompletion(server: string): PlugboardError {
   return new PlugboardError('PROTOCOL_ERROR', 'nobody gave a completion', {
     server,
-    detail: { rpcCode: RPC_METHOD_NOT_FOUND },
+    detail: { rpcCode: RPC_SAMPLING_REJECTED },
   });
 }

@@ -4,6 +4,7 @@ import { acceptCallResult } from '../../src/catalog/accept-result.ts';
 
 const text = (value: string) => ({ type: 'text', text: value });
 
+// Protocol: 25-tools-18c, 26-tools-36c
 describe('F57: acceptCallResult', () => {
   // Protocol: 25-base-23, 25-tools-18c, 26-base-45, 26-tools-36c
   it('leaves a good result as it is', () => {

@@ -24,6 +24,7 @@ const matrix = ERAS.flatMap((era) =>
 );
 
 describe('log messages through the gateway (issue 20, point 7)', () => {
+  // Protocol: 25-logging-3b, 25-logging-3c, 26-logging-5, 26-logging-7b, 26-logging-7c
   it.each(matrix)(
     'SRV-1: a $era client over $carrier gets every level, data and logger of a $server server',
     async ({ era, carrier, server }) => {
@@ -60,6 +61,7 @@ describe('log messages through the gateway (issue 20, point 7)', () => {
     },
   );
 
+  // Protocol: 26-logging-4
   it.each(CARRIERS)('a modern client over %s that asks for no messages gets none', async (carrier) => {
     const client = await gateway.client({ era: 'modern', carrier });
     for (const server of ['legacy-stdio', 'modern-stdio', 'legacy-http', 'modern-http'])
@@ -67,6 +69,7 @@ describe('log messages through the gateway (issue 20, point 7)', () => {
     expect(client.notifications).toEqual([]);
   });
 
+  // Protocol: 25-logging-1, 25-logging-2, 26-logging-3, 26-logging-6
   it.each(CARRIERS)(
     'logging is declared in both eras, and an unknown level is −32602 (%s)',
     async (carrier) => {
@@ -88,6 +91,7 @@ describe('log messages through the gateway (issue 20, point 7)', () => {
     },
   );
 
+  // Protocol: 25-logging-5c, 26-logging-9c
   it('CON-13: what a client asks for alone is not in the log of the host, and the host has data and logger', async () => {
     const heard: Message[] = [];
     const stop = gateway.host.on('log', (event) => void heard.push({ ...event }));

@@ -87,6 +87,7 @@ function withoutEnvelope(meta: Json): Json {
 }
 
 describe.each(SERVERS)('a request to the server %s', (server) => {
+  // Protocol: 25-base-23, 26-base-45, 26-base-61
   it('SRV-20.4: arrives with the _meta and the unknown params that the client sent, and with no key of ours', async () => {
     for (const client of clients) {
       for (const { method, params } of requestsTo(server)) {
@@ -107,6 +108,7 @@ describe.each(SERVERS)('a request to the server %s', (server) => {
     }
   });
 
+  // Protocol: 25-base-23, 26-base-45
   it('SRV-20.4: is answered with the _meta of the server’s result, and with no key that is ours alone', async () => {
     for (const client of clients) {
       for (const { method, params } of requestsTo(server)) {

@@ -72,6 +72,7 @@ describe.each(PAIRS)('a %s client asked by a %s server', (clientEra, serverEra) 
     expect(answer).toEqual({ result: { action: 'cancel' } });
   });
 
+  // Protocol: 25-sampling-3, 26-sampling-5
   it('SRV-10.8: sampling with tools, a tool choice and context reaches a client that has them', async () => {
     const completion = {
       role: 'assistant',
@@ -109,6 +110,7 @@ describe.each(PAIRS)('a %s client asked by a %s server', (clientEra, serverEra) 
 });
 
 describe.each(ERAS)('a %s client', (era) => {
+  // Protocol: 25-sampling-4, 25-schema-17, 25-schema-18, 26-sampling-6, 26-schema-47, 26-schema-48
   it('SRV-10.8: sampling with tools is refused for a client that did not declare sampling.tools', async () => {
     const { client, asked } = await answering(era, {}, { sampling: {} });
     const answer = await ask(client, 'old', 'sampling/createMessage', {
@@ -122,6 +124,7 @@ describe.each(ERAS)('a %s client', (era) => {
     ]);
   });
 
+  // Protocol: 25-elicitation-6, 26-base-55, 26-elicitation-6, 26-mrtr-14
   it('SRV-10.11: a client that cannot be asked never declines', async () => {
     const { client } = await answering(era, {}, {});
     const form = { message: 'm', requestedSchema: { type: 'object', properties: {} } };
@@ -132,6 +135,7 @@ describe.each(ERAS)('a %s client', (era) => {
   });
 });
 
+// Protocol: 25-elicitation-13, 25-elicitation-14, 25-elicitation-15, 25-schema-28
 it('SRV-10.8: an address keeps its id, and its completion reaches the client that was asked', async () => {
   const { client, asked } = await answering('legacy', { action: 'accept' });
   const other = await world.client('legacy', ALL);
@@ -161,6 +165,7 @@ it('SRV-10.8: the modern era has no ids of addresses', async () => {
   ]);
 });
 
+// Protocol: 25-elicitation-31, 26-elicitation-24
 it.each(ERAS.slice(1))(
   'F64: two sessions call a %s server at once without a signal, and each is asked itself',
   async (era) => {

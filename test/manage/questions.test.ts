@@ -133,7 +133,8 @@ describe('SRV-5: questions of calls over the API', () => {
     });
   });
 
-  // Protocol: 25-sampling-1, 25-sampling-2a, 25-sampling-2c, 26-sampling-3, 26-sampling-4a, 26-sampling-4c
+  // Protocol: 25-sampling-1, 25-sampling-2a, 25-sampling-2c, 25-sampling-12, 26-sampling-3, 26-sampling-4a,
+  // 26-sampling-4c
   it('a completion can be given by hand, or refused', async () => {
     const params = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 10 };
     const world = await setUp({
@@ -142,7 +143,9 @@ describe('SRV-5: questions of calls over the API', () => {
         tools: {
           think: async (_, { request }) =>
             JSON.stringify(
-              await request('sampling/createMessage', params).catch((error) => String(error.message)),
+              await request('sampling/createMessage', params).catch(
+                ({ code, message }) => `${code} ${message}`,
+              ),
             ),
         },
       },
@@ -163,7 +166,7 @@ describe('SRV-5: questions of calls over the API', () => {
     }
     expect(results).toEqual([
       JSON.stringify(completion),
-      expect.stringContaining('nobody gave a completion'),
+      expect.stringContaining('-1 nobody gave a completion'),
     ]);
   });
 

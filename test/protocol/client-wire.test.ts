@@ -366,3 +366,50 @@ describe('over HTTP, to a modern server', () => {
     ]);
   });
 });
+
+describe('sampling with tools', () => {
+  const USE = { type: 'tool_use', id: 'u1', name: 'add', input: {} };
+  const RESULT = { type: 'tool_result', toolUseId: 'u1', content: [] };
+  const TEXT = { type: 'text', text: 'and?' };
+  const assistant = { role: 'assistant', content: [USE] };
+  const user = (...content: Message[]): Message => ({ role: 'user', content });
+
+  // Protocol: 25-sampling-8, 25-sampling-9, 25-sampling-12, 25-sampling-14, 26-sampling-10, 26-sampling-11,
+  // 26-sampling-18
+  it('is refused with −32602 unless each use is answered by a message of results alone', async () => {
+    const cases: readonly [Message[], number | undefined][] = [
+      [[assistant, user(RESULT)], undefined],
+      [[assistant, user(TEXT)], -32602],
+      [[assistant, user({ ...RESULT, toolUseId: 'u2' })], -32602],
+      [[user(RESULT)], -32602],
+      [[assistant, user(RESULT, TEXT)], -32602],
+    ];
+    const tools = [{ name: 'add', inputSchema: { type: 'object' } }];
+    const questions = cases.map(([messages], at) => ({
+      id: `q${at}`,
+      method: 'sampling/createMessage',
+      params: { messages, maxTokens: 10, tools },
+    }));
+    let asked = 0;
+    const { host, messages } = await client(
+      { ...LEGACY, 'tools/call': questions.map((question) => result(text('done'), question)) },
+      {
+        sampling: { tools: true },
+        sample: () => {
+          asked += 1;
+          return { role: 'assistant', model: 'm', content: TEXT };
+        },
+      },
+    );
+    await host.connect('raw');
+    for (const _ of questions) await host.call('mcp__raw__ask');
+    const codes = await vi.waitFor(() => {
+      const answers = messages().filter(
+        ({ id, method }) => String(id).startsWith('q') && method === undefined,
+      );
+      expect(answers).toHaveLength(cases.length);
+      return answers.map(({ error: failed }) => (failed as Message | undefined)?.['code']);
+    }, SOON);
+    expect([codes, asked]).toEqual([cases.map(([, code]) => code), 1]);
+  });
+});
