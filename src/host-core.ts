@@ -78,6 +78,9 @@ interface Parts {
   readonly telemetry: Telemetry | undefined;
 }
 
+/** Roots may be declared later. */
+type Declared = Omit<Questioned, 'roots'> & { roots?: Questioned['roots'] };
+
 export class HostCore {
   readonly options: HostOptions;
   readonly env: NodeJS.ProcessEnv;
@@ -116,7 +119,7 @@ export class HostCore {
   readonly #audit: AuditLog;
   readonly #habits: Habits | undefined;
   /** What can be asked of the host and of its sessions. */
-  readonly #declared: Questioned;
+  readonly #declared: Declared;
   readonly #questions: Questions;
   readonly #board: Board;
   readonly #tasks: KeptTasks;
@@ -198,7 +201,11 @@ export class HostCore {
     const context = this.#connectionContext();
     this.pool = new Pool(context);
     const twins = { ...context, transport: this.#ownTransport };
-    this.work = new Workplace(twins, options.manyAgents === true);
+    this.work = new Workplace(twins, {
+      manyAgents: options.manyAgents === true,
+      expectsRoots: options.sessions?.roots !== undefined,
+    });
+    this.work.berths.opened(this.session);
     this.work.events.on('state', ({ connection }) => {
       if (connection.state.status !== 'connected') return;
       this.content.connected(connection);
@@ -269,7 +276,25 @@ export class HostCore {
   /** One more caller with its own questions, approvals and loaded tools. */
   openSession(options: SessionOptions): Session {
     this.#sessions += 1;
-    return createSession(`${this.#idPrefix}s${this.#sessions}`, options, this.#partyName);
+    const session = createSession(`${this.#idPrefix}s${this.#sessions}`, options, this.#partyName);
+    this.work.berths.opened(session);
+    return session;
+  }
+
+  /** The roots of a session are others now: the servers that it uses are asked to look again. */
+  async rootsChanged(session: Session): Promise<void> {
+    await this.work.rootsChanged(session);
+    for (const connection of this.pool.all())
+      if (!this.work.berths.knows(connection)) connection.rootsChanged();
+  }
+
+  async setRoots(roots: NonNullable<Questioned['roots']>): Promise<void> {
+    const wasDeclared = this.#declared.roots !== undefined;
+    this.session.roots = roots;
+    if (wasDeclared) return this.rootsChanged(this.session);
+    this.#declared.roots = roots;
+    const legacy = this.pool.all().filter(({ negotiated }) => negotiated?.era === 'legacy');
+    await Promise.all(legacy.map((connection) => connection.reconnect().catch(() => {})));
   }
 
   /** Resolves if the rules let a session have a resource, prompt or completion. */
@@ -381,7 +406,7 @@ export class HostCore {
       expand: (spec) => this.inputs.expand(spec, { ask: false }),
       brought: async (spec) => this.options.builtInList?.(spec),
       principal: (spec, entry) => this.auth.principal(spec, entry),
-      capabilities: JSON.stringify(this.#capabilities),
+      capabilities: () => JSON.stringify(this.#capabilities),
       warn: (server, message) => this.log(server, 'warning', message),
       hidden: this.hidden,
     });
@@ -429,7 +454,7 @@ export class HostCore {
       random: Math.random,
       client: { name: client?.name ?? 'plugboard', version: client?.version ?? readVersion() },
       logLevel: (connection) => this.logDemand.of(connection),
-      capabilities: this.#capabilities,
+      capabilities: () => this.#capabilities,
       verdicts: this.#verdicts,
       expand: (spec) => this.inputs.expandForStart(spec),
       transport: async (spec, entry, choice) => {

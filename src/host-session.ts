@@ -134,6 +134,11 @@ export class HostSession {
     this.#core.logDemand.want(this.#session, level);
   }
 
+  /** Call it when `roots` gives others than before: servers are asked to look again. */
+  rootsChanged(): Promise<void> {
+    return this.#core.rootsChanged(this.#session);
+  }
+
   /** Processes that worked for this caller alone are ended. May be called twice. */
   end(): void {
     this.#core.logDemand.end(this.#session);

@@ -126,6 +126,17 @@ export class Host {
     return new HostSession(this.#core, this.#core.openSession(options));
   }
 
+  /**
+   * Replaces the roots of this host, and reports the change to servers that can ask for them again. A host that was
+   * made without `roots` declares them from now on; legacy servers are connected again for that.
+   *
+   * @example
+   * await host.setRoots([{ uri: 'file:///home/ada/app' }]);
+   */
+  async setRoots(roots: NonNullable<HostOptions['roots']>): Promise<void> {
+    await this.#core.setRoots(roots);
+  }
+
   /** The tools that fit a description of what is wanted, best first. */
   async search(query: string, options: { readonly limit?: number } = {}): Promise<readonly SearchResult[]> {
     return (await this.#core.search(givenText('query', query), options.limit)).map(searchResult);

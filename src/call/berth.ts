@@ -5,9 +5,9 @@ import type { Call, Handler, Stage } from './call.ts';
 import { settingsOf } from './settings.ts';
 
 export const berth: Stage = ({ berths }, next) => {
-  // One agent alone does not wait.
-  if (!berths.takesTurns) return next;
   return (call) => {
+    // One agent alone does not wait.
+    if (!berths.takesTurns) return next(call);
     const at = berths.tryEnter(settingsOf(call).connection, call.session);
     if (at === undefined) return waited(berths, call, next);
     return at.hasTurn ? inTurn(berths, at, call, next) : next(call);

@@ -3,17 +3,19 @@
  *
  * Most servers are shared. One that keeps state has a process for each party: a session, or all sessions of one
  * principal. No party gets a process that another one has used. One of the legacy era may ask something without saying
- * whose call it is about: sessions take turns at it, and who would wait long gets a process of its own. One that was
- * told a session's roots works only for sessions with the same roots from then on.
+ * whose call it is about: sessions take turns at it, and a session that would wait long gets a process of its own. One
+ * that asked for roots works only for sessions with the same roots from then on; sessions with other roots share others.
  */
 
 import { isStdio } from '../config/entry.ts';
 import { isShareable } from '../config/shareable.ts';
 import type { Connection } from '../connection/connection.ts';
-import { type Root, rootsOf } from '../connection/questions.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { type Cancellable, signalOf } from '../lib/cancellation.ts';
 import type { Clock } from '../lib/clock.ts';
+import { isStateless, type Place, partyAt, rootsKeyOf, rootsParty } from './place.ts';
+import { RootSets } from './root-sets.ts';
+import { RootsRouter } from './roots-router.ts';
 import { type Party, partyOf, type Session } from './session.ts';
 import { Turns } from './turns.ts';
 
@@ -40,24 +42,10 @@ export interface BerthsOptions {
   readonly clock: Clock;
   /** One more process of the same server, known to nobody else. */
   readonly twin: (primary: Connection) => Connection;
-  /** Sessions are different agents: they take turns at legacy servers, and roots keep them apart. */
-  readonly takesTurns: boolean;
-}
-
-interface Place {
-  readonly primary: Connection;
-  /** The party whose state the primary keeps, if the server is not shared. */
-  holder: Party | undefined;
-  /** The session that the primary belongs to, if to one only. */
-  owner: Session | undefined;
-  /** Why it does. */
-  ownerReason: DedicatedReason;
-  /** The roots that it was told, if it was. */
-  rootsKey: string | undefined;
-  /** Sessions beside the owner that have the same roots. */
-  readonly sharers: Set<Session>;
-  readonly twins: Map<Party, Connection>;
-  readonly turns: Turns;
+  /** Sessions are different agents. Sessions of one agent take turns too, as soon as two of them can be asked. */
+  readonly manyAgents: boolean;
+  /** Whether sessions will come that can be asked for roots. */
+  readonly expectsRoots: boolean;
 }
 
 export class Berths {
@@ -65,15 +53,33 @@ export class Berths {
   readonly #places = new Map<string, Place>();
   readonly #ending = new Set<Promise<void>>();
   readonly #reasons = new WeakMap<Connection, DedicatedReason>();
+  /** Of connections that several sessions may use. */
+  readonly #turns = new WeakMap<Connection, Turns>();
+  /** Which process was given which roots. */
+  readonly roots: RootsRouter;
+  /** Sessions that can be asked something. */
+  #askable = 0;
   /** Sessions of each named party that have used a server that keeps state. */
   readonly #present = new Map<string, Set<Session>>();
 
   constructor(options: BerthsOptions) {
     this.#options = options;
+    this.roots = new RootsRouter({
+      clock: options.clock,
+      expectsRoots: options.expectsRoots,
+      places: this.#places,
+      placeOf: (connection) => this.#place(connection),
+    });
   }
 
   get takesTurns(): boolean {
-    return this.#options.takesTurns;
+    return this.#options.manyAgents || this.#askable > 1;
+  }
+
+  /** A session has come. */
+  opened(session: Session): void {
+    if (hasQuestions(session)) this.#askable += 1;
+    this.roots.opened(session);
   }
 
   /** The connection that this session uses: the one for all, or its own. Throws if there are too many processes. */
@@ -81,15 +87,10 @@ export class Berths {
     const place = this.#place(primary);
     if (!isShareable(primary.spec.entry)) return this.#dedicated(place, session);
     if (!this.takesTurns) return primary;
-    if (place.owner === session || place.sharers.has(session)) return primary;
-    const own = place.twins.get(session);
-    if (own !== undefined) return own;
-    // It reports itself why it is not available.
-    if (REFUSED.has(primary.state.status)) return primary;
-    // Whether its roots are the same is known when it enters: then it may get a process of its own.
-    if (place.owner !== undefined && place.rootsKey !== undefined) return primary;
-    if (place.owner !== undefined) return this.#twin(place, session, place.ownerReason) ?? primary;
-    return primary;
+    const { roots, twins } = place;
+    const key = roots.keyOf(session);
+    // Whether the first process has the session's roots is known when it enters.
+    return twins.get(session) ?? (key === roots.given ? undefined : twins.get(rootsParty(key))) ?? primary;
   }
 
   /** The process that keeps the state of this session's party. */
@@ -106,14 +107,7 @@ export class Berths {
     const { holder } = place;
     if (holder === undefined || (this.#hasLeft(holder) && !isRunning(primary))) place.holder = party;
     if (place.holder === party) return primary;
-    if (twins.size >= MAX_TWINS) this.#makeRoom(place);
-    const twin = this.#twin(place, party, 'state');
-    if (twin !== undefined) return twin;
-    throw new PlugboardError(
-      'LIMIT_EXCEEDED',
-      `${primary.name} keeps state for each client, and ${MAX_TWINS + 1} of its processes are in use`,
-      { server: primary.name, hint: 'End a session, or wait until one is idle.' },
-    );
+    return this.#twinOr(place, party, 'state');
   }
 
   /** Ends the process of a party that has left: its state is lost, not shared. */
@@ -133,61 +127,56 @@ export class Berths {
   tryEnter(connection: Connection, session: Session): Berth | undefined {
     if (!this.takesTurns || !isShareable(connection.spec.entry)) return { connection, hasTurn: false };
     const place = this.#places.get(connection.name);
-    if (place?.primary === connection && this.#needsRoots(place, session)) return undefined;
-    const isAlone = place?.owner === session && place.sharers.size === 0;
-    const needsTurn = place?.primary === connection && !isAlone;
-    if (!needsTurn || connection.negotiated?.era !== 'legacy') return { connection, hasTurn: false };
-    return place.turns.tryEnter(session) ? { connection, hasTurn: true } : undefined;
+    if (place?.primary === connection && place.roots.isOpenFor(session)) return undefined;
+    return this.#tryTurn(place, connection, session);
   }
 
-  /** Rejects when nobody waits for it any more. */
-  async enter(connection: Connection, session: Session, waiting: Cancellable): Promise<Berth> {
-    if (!isShareable(connection.spec.entry)) return { connection, hasTurn: false };
-    const place = this.#places.get(connection.name);
-    if (place?.primary === connection && this.#needsRoots(place, session)) {
-      // A client that does not answer has other roots, as far as is known.
-      const roots = await rootsOf(session.roots ?? []).catch(() => undefined);
-      const isSame = roots !== undefined && rootsKeyOf(roots) === place.rootsKey;
-      if (isSame) place.sharers.add(session);
-      else {
-        const twin = this.#twin(place, session, 'roots');
-        if (twin !== undefined) return { connection: twin, hasTurn: false };
-      }
-    }
-    const berth = this.tryEnter(connection, session);
-    if (berth !== undefined || place === undefined) return berth ?? { connection, hasTurn: false };
+  #tryTurn(place: Place | undefined, connection: Connection, session: Session): Berth | undefined {
+    // A process of one session alone has no turns.
+    const isOwn = place === undefined || place.twins.get(session) === connection;
+    if (isOwn || connection.negotiated?.era !== 'legacy') return { connection, hasTurn: false };
+    return this.#turnsAt(connection).tryEnter(session) ? { connection, hasTurn: true } : undefined;
+  }
+
+  /** Rejects when the work is cancelled, and if there are too many processes. */
+  async enter(wanted: Connection, session: Session, waiting: Cancellable): Promise<Berth> {
+    if (!isShareable(wanted.spec.entry)) return { connection: wanted, hasTurn: false };
+    const place = this.#places.get(wanted.name);
+    if (place === undefined) return { connection: wanted, hasTurn: false };
     const signal = signalOf(waiting);
-    if (await this.#turn(place, session, signal)) return { connection, hasTurn: true };
+    let connection = wanted;
+    if (place.primary === wanted && place.roots.isOpenFor(session)) {
+      const party = await this.roots.partyFor(place, session);
+      if (party !== undefined) connection = this.#twinOr(place, party, 'roots');
+      // Only a connected server shows of which era it is.
+      if (!connection.isLive) await connection.ready(signal);
+    }
+    const berth = this.#tryTurn(place, connection, session);
+    if (berth !== undefined) return berth;
+    if (await this.#turn(connection, session, signal)) return { connection, hasTurn: true };
     const twin = this.#twin(place, session, 'busy');
     if (twin !== undefined) return { connection: twin, hasTurn: false };
-    await this.#turn(place, session, signal, Number.POSITIVE_INFINITY);
+    await this.#turn(connection, session, signal, Number.POSITIVE_INFINITY);
     return { connection, hasTurn: true };
   }
 
   leave({ connection, hasTurn }: Berth, session: Session): void {
-    if (hasTurn) this.#places.get(connection.name)?.turns.leave(session);
-  }
-
-  /** This process was told the roots of a session: only sessions with the same ones use it from here on. */
-  bind(connection: Connection, session: Session, roots: readonly Root[]): void {
-    const place = this.#places.get(connection.name);
-    if (!this.takesTurns || !isShareable(connection.spec.entry)) return;
-    if (place?.primary !== connection || place.owner !== undefined) return;
-    place.owner = session;
-    place.ownerReason = 'roots';
-    place.rootsKey = rootsKeyOf(roots);
+    if (hasTurn) this.#turnsAt(connection).leave(session);
   }
 
   /** The session that a process belongs to, if to one only. */
   ownerOf(connection: Connection): Session | undefined {
     const place = this.#places.get(connection.name);
-    if (place?.primary === connection) {
-      const { holder, owner, sharers } = place;
-      return typeof holder === 'object' ? holder : sharers.size === 0 ? owner : undefined;
-    }
-    for (const [party, twin] of place?.twins ?? [])
-      if (twin === connection) return typeof party === 'object' ? party : undefined;
-    return undefined;
+    const party = place === undefined ? undefined : partyAt(place, connection);
+    if (place === undefined || party === undefined) return undefined;
+    if (typeof party === 'object') return party;
+    const [only, ...others] = place.roots.sessionsWith(rootsKeyOf(party));
+    return others.length === 0 ? only : undefined;
+  }
+
+  /** Whether a session has used this first process of a server, or it has asked for roots. */
+  knows(primary: Connection): boolean {
+    return this.#places.get(primary.name)?.primary === primary;
   }
 
   /** Why a process of a server beside the first one was started. */
@@ -202,6 +191,7 @@ export class Berths {
   /** The session is over: what was its alone ends with it. */
   end(session: Session): void {
     const { partyName } = session;
+    if (this.roots.ended(session) && hasQuestions(session)) this.#askable -= 1;
     const present = partyName === undefined ? undefined : this.#present.get(partyName);
     if (partyName !== undefined && present?.delete(session) && present.size === 0)
       this.#present.delete(partyName);
@@ -212,17 +202,24 @@ export class Berths {
       }
       this.#close(place.twins.get(session));
       place.twins.delete(session);
-      place.sharers.delete(session);
-      if (place.owner !== session) continue;
-      const [next] = place.sharers;
-      place.owner = next;
-      if (next !== undefined) {
-        place.sharers.delete(next);
-        continue;
-      }
-      place.rootsKey = undefined;
-      place.primary.rest();
+      this.#endAt(place, session);
     }
+  }
+
+  /** Ends a process that was given the roots of this session and of no other. */
+  #endAt({ primary, roots, twins }: Place, session: Session): void {
+    const key = roots.forget(session);
+    // One request of many by the same client: the process rests when none has come for a while.
+    if (key === undefined || isStateless(session) || roots.sessionsWith(key).length > 0) return;
+    if (key === roots.given) {
+      roots.given = undefined;
+      // Sessions of one agent share its state: the process stays, and asks again.
+      if (this.takesTurns) primary.rest();
+      else primary.rootsChanged();
+      return;
+    }
+    this.#close(twins.get(rootsParty(key)));
+    twins.delete(rootsParty(key));
   }
 
   /** The server is gone, or is another one now. */
@@ -243,20 +240,31 @@ export class Berths {
     const place: Place = {
       primary,
       holder: undefined,
-      owner: undefined,
-      ownerReason: 'state',
-      rootsKey: undefined,
-      sharers: new Set(),
+      roots: new RootSets(),
+      rootsGiven: () => {},
       twins: new Map(),
-      turns: new Turns(),
     };
     this.#places.set(primary.name, place);
     return place;
   }
 
-  /** True while it is not known whether this session has the roots that the process was told. */
-  #needsRoots({ owner, rootsKey, sharers }: Place, session: Session): boolean {
-    return rootsKey !== undefined && owner !== undefined && owner !== session && !sharers.has(session);
+  #turnsAt(connection: Connection): Turns {
+    const known = this.#turns.get(connection);
+    if (known !== undefined) return known;
+    const turns = new Turns();
+    this.#turns.set(connection, turns);
+    return turns;
+  }
+
+  #twinOr(place: Place, party: Party, reason: DedicatedReason): Connection {
+    if (place.twins.size >= MAX_TWINS) this.#makeRoom(place);
+    const twin = this.#twin(place, party, reason);
+    if (twin !== undefined) return twin;
+    const { name } = place.primary;
+    throw new PlugboardError('LIMIT_EXCEEDED', `${MAX_TWINS + 1} processes of ${name} are in use`, {
+      server: name,
+      hint: 'End a session, or wait until one is idle.',
+    });
   }
 
   #twin(place: Place, party: Party, reason: DedicatedReason): Connection | undefined {
@@ -277,10 +285,10 @@ export class Berths {
 
   /** True when it is this session's turn, false when that took too long. A remote server has no process to save. */
   #turn(
-    place: Place,
+    connection: Connection,
     session: Session,
     signal: AbortSignal | undefined,
-    patienceMs: number = isStdio(place.primary.spec.entry) ? TURN_MS : 0,
+    patienceMs: number = isStdio(connection.spec.entry) ? TURN_MS : 0,
   ): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const done = (finish: () => void): void => {
@@ -288,7 +296,7 @@ export class Berths {
         signal?.removeEventListener('abort', aborted);
         finish();
       };
-      const giveUp = place.turns.wait(session, () => done(() => resolve(true)));
+      const giveUp = this.#turnsAt(connection).wait(session, () => done(() => resolve(true)));
       const aborted = (): void =>
         done(() => {
           giveUp();
@@ -314,7 +322,6 @@ function isRunning({ isLive, state }: Connection): boolean {
   return isLive || state.status === 'connecting';
 }
 
-/** One text for one set of roots, whatever their order and names. */
-function rootsKeyOf(roots: readonly Root[]): string {
-  return JSON.stringify(roots.map(({ uri }) => uri).toSorted());
+function hasQuestions({ elicit, sample, roots }: Session): boolean {
+  return (elicit ?? sample ?? roots) !== undefined;
 }

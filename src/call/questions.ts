@@ -15,7 +15,6 @@ import {
   type ElicitAnswer,
   type ElicitRequest,
   type Questioned,
-  rootsOf,
 } from '../connection/questions.ts';
 import type { Board } from '../connection/questions-board.ts';
 import { readForm } from '../connection/questions-form.ts';
@@ -36,6 +35,7 @@ import { clean } from '../policy/clean.ts';
 import type { HiddenReport } from '../policy/hidden-report.ts';
 import type { Call } from './call.ts';
 import { OpenPages } from './open-pages.ts';
+import { rootsUnknown } from './root-sets.ts';
 import type { Session } from './session.ts';
 import type { Workplace } from './workplace.ts';
 
@@ -139,10 +139,11 @@ export class Questions {
 
   async #roots(connection: Connection | undefined, session: Session | undefined): Promise<unknown> {
     if (this.#options.declared.roots === undefined) throw methodNotFound('roots/list');
-    const { roots } = session ?? this.#options.host;
-    const list = await rootsOf(roots ?? []);
-    if (connection !== undefined) this.#options.work().told(connection, session, list);
-    return { roots: list };
+    if (connection === undefined) throw rootsUnknown();
+    const roots = await this.#options.work().berths.roots.answer(connection, session);
+    if (roots === undefined) throw methodNotFound('roots/list');
+    if (roots === 'unknown') throw rootsUnknown();
+    return { roots };
   }
 
   async #elicitForm(put: Put): Promise<ElicitAnswer> {

@@ -49,8 +49,10 @@ export interface SessionOptions extends Questioned {
 /** Who never shares the state of a server with others: a session, or all sessions of the same name. */
 export type Party = Session | string;
 
-export interface Session extends Questioned {
+export interface Session extends Omit<Questioned, 'roots'> {
   readonly id: string;
+  /** Replaced by `host.setRoots()`. */
+  roots: Questioned['roots'];
   /** The name of its party; undefined: the session itself. */
   readonly partyName: string | undefined;
   readonly approve: Approve | undefined;

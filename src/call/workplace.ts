@@ -3,10 +3,9 @@
 import { Connection } from '../connection/connection.ts';
 import type { ConnectionContext } from '../connection/context.ts';
 import type { ListEvent } from '../connection/live.ts';
-import type { Root } from '../connection/questions.ts';
 import { signalOf } from '../lib/cancellation.ts';
 import { Emitter } from '../lib/emitter.ts';
-import { Berths } from './berths.ts';
+import { Berths, type BerthsOptions } from './berths.ts';
 import { HandedTasks } from './handed-task.ts';
 import { type Asking, InFlight } from './in-flight.ts';
 import type { Session } from './session.ts';
@@ -24,9 +23,9 @@ export class Workplace {
   readonly events: Emitter<WorkplaceEvents> = new Emitter();
   readonly berths: Berths;
 
-  /** `twins`: what more processes of a server are made from; `manyAgents`: sessions are different agents. */
-  constructor(twins: ConnectionContext, manyAgents: boolean) {
-    this.berths = new Berths({ clock: twins.clock, twin: this.#twinsIn(twins), takesTurns: manyAgents });
+  /** `twins`: what more processes of a server are made from. */
+  constructor(twins: ConnectionContext, options: Pick<BerthsOptions, 'manyAgents' | 'expectsRoots'>) {
+    this.berths = new Berths({ clock: twins.clock, twin: this.#twinsIn(twins), ...options });
   }
 
   /** The connection that a session uses of a server, if there is one. */
@@ -39,9 +38,9 @@ export class Workplace {
     return this.berths.twinsOf(name);
   }
 
-  /** Records the roots we sent, so that sessions with other roots avoid this process. */
-  told(connection: Connection, session: Session | undefined, roots: readonly Root[]): void {
-    if (session !== undefined && roots.length > 0) this.berths.bind(connection, session, roots);
+  /** The roots of a session are others now. */
+  rootsChanged(session: Session): Promise<void> {
+    return this.berths.roots.changed(session, this.berths.takesTurns);
   }
 
   /** Has something other than a call done for a session, in the process that works for it. */

@@ -20,7 +20,7 @@ export interface IntakeOptions {
   /** Who we are to a remote server, as something that differs between people and never shows a secret. */
   readonly principal: (spec: ServerSpec, entry: ServerEntry) => Promise<string> | string;
   /** What we declare to servers, which can decide what they list. */
-  readonly capabilities: string;
+  readonly capabilities: () => string;
   /** The list of a server that need not be asked for it. */
   readonly brought: (spec: ServerSpec) => Promise<CachedList | undefined>;
   readonly warn: (server: string, message: string) => void;
@@ -89,7 +89,7 @@ export class Intake {
   async keyOf(spec: ServerSpec): Promise<string | undefined> {
     try {
       const entry = await this.#options.expand(spec);
-      const { capabilities } = this.#options;
+      const capabilities = this.#options.capabilities();
       const principal = await this.#options.principal(spec, entry);
       return cacheKey([spec.scope, spec.baseDir, entry, `${capabilities} ${principal}`]);
     } catch {

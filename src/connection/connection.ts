@@ -182,6 +182,13 @@ export class Connection {
     this.#live?.setLogLevel(level);
   }
 
+  /** Reports to a legacy server that the roots have changed: it asks for them again if it wants them. */
+  rootsChanged(): void {
+    const live = this.#live;
+    if (live?.negotiated.era !== 'legacy') return;
+    live.peer.notify('notifications/roots/list_changed').catch(() => {});
+  }
+
   /** Tells a server that asked for it about a changed sandbox. */
   async pushSandboxState(): Promise<void> {
     await this.#live?.pushSandboxState(this.#context.sandboxState());
@@ -288,7 +295,7 @@ export class Connection {
       owner: newcomer,
       clock: context.clock,
       client: context.client,
-      capabilities: context.capabilities,
+      capabilities: context.capabilities(),
       logLevel: context.logLevel(),
       verdict: context.verdicts.get(entry),
       signal,

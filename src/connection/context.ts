@@ -21,7 +21,8 @@ export interface ConnectionContext {
   readonly client: Implementation;
   /** The least severe log messages wanted of a connection now; of none in particular: what the host itself wants. */
   readonly logLevel: (connection?: Connection) => LogLevel;
-  readonly capabilities: Readonly<Record<string, unknown>>;
+  /** What is declared when a server connects. */
+  readonly capabilities: () => Readonly<Record<string, unknown>>;
   readonly verdicts: Verdicts;
   /** The entry with everything filled in, a person's answers too; throws by name when something is missing. */
   readonly expand: (spec: ServerSpec) => ServerEntry | Promise<ServerEntry>;

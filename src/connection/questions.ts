@@ -59,7 +59,17 @@ export interface Questioned {
   readonly sample?: ((request: SampleRequest, id: QuestionId) => unknown) | undefined;
   /** What `sample` understands besides text, images and audio: `tools` with `toolChoice`, and `includeContext`. */
   readonly sampling?: { readonly tools?: boolean; readonly context?: boolean } | undefined;
-  readonly roots?: readonly Root[] | (() => readonly Root[] | Promise<readonly Root[]>) | undefined;
+  readonly roots?:
+    | readonly Root[]
+    | ((request: RootsRequest) => readonly Root[] | Promise<readonly Root[]>)
+    | undefined;
+}
+
+/** Which server asks for the roots. */
+export interface RootsRequest {
+  readonly server: string;
+  /** True if the server works on something for the session that is asked; false for a question outside of all work. */
+  readonly isAtWork: boolean;
 }
 
 /** Who is asked: a session. */
@@ -89,7 +99,10 @@ export function capabilitiesOf(asked: Questioned): Params {
 }
 
 /** The roots of a session, bounded. */
-export async function rootsOf(roots: NonNullable<Questioned['roots']>): Promise<readonly Root[]> {
-  const list = typeof roots === 'function' ? await roots() : roots;
+export async function rootsOf(
+  roots: NonNullable<Questioned['roots']>,
+  request: RootsRequest,
+): Promise<readonly Root[]> {
+  const list = typeof roots === 'function' ? await roots(request) : roots;
   return list.slice(0, MAX_ROOTS);
 }

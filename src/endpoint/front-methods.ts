@@ -17,6 +17,7 @@ export const FRONT_METHODS: MethodTable<Front> = {
     ['resources/unsubscribe', { era: 'legacy', answer: (front, { uri }) => front.unsubscribe(uri) }],
   ]),
   notifications: new Map<string, NotificationRow<Front>>([
+    ['notifications/initialized', { notified: (front) => front.ready() }],
     ['notifications/cancelled', { notified: (front, params) => front.cancelled(params) }],
   ]),
 };

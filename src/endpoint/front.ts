@@ -40,6 +40,8 @@ import { type Ask, type Exchange, Work } from './work.ts';
 const MAX_RUNNING = 1_024;
 /** Those that run and those that wait. */
 const MAX_OPEN = 16_384;
+/** How long a question that belongs to no request waits for a client that has not said that it is initialized. */
+const INITIALIZED_MS = 5_000;
 
 export interface FrontOptions {
   /** Who this is, as far as it was proven; what belongs to one is never shown to another. */
@@ -87,6 +89,8 @@ export class Front {
   #legacy: Asker | undefined;
   #clientInfo: unknown;
   #onIdle: (() => void)[] = [];
+  #isReady = false;
+  readonly #onReady: (() => void)[] = [];
 
   constructor(backend: Backend, options: FrontOptions) {
     this.#backend = backend;
@@ -132,6 +136,7 @@ export class Front {
     this.#legacy = { ...(this.#legacy ?? NAMELESS), logLevel };
     this.#attendant.wantsLog?.(logLevel);
     this.#subscriptions.resume(subscriptions, this.#legacy);
+    this.ready();
   }
 
   /** One frame of the client. Resolves to what has to be answered, or to nothing. */
@@ -194,6 +199,30 @@ export class Front {
     if (this.#legacy === undefined || this.#legacy.version < FIRST_MODE_VERSION) return;
     const method = 'notifications/elicitation/complete';
     this.#options.broadcast({ jsonrpc: '2.0', method, params: { elicitationId } });
+  }
+
+  /**
+   * For a question that belongs to no request. Waits until a legacy client has said that it is initialized; undefined for
+   * clients of the modern era, and for one that says nothing for too long.
+   */
+  async outside(): Promise<Pick<Work, 'asker' | 'ask'> | undefined> {
+    if (this.#legacy === undefined) return undefined;
+    if (!this.#isReady) {
+      await new Promise<void>((resolve) => {
+        const stopTimer = this.#backend.clock.after(INITIALIZED_MS, resolve);
+        this.#onReady.push(() => {
+          stopTimer();
+          resolve();
+        });
+      });
+    }
+    const asker = this.#legacy;
+    return this.#isReady
+      ? {
+          asker,
+          ask: this.#outbound.on(this.works().findLast(({ exchange }) => exchange !== undefined)?.exchange),
+        }
+      : undefined;
   }
 
   /** What is worked on now, the newest last. */
@@ -267,6 +296,12 @@ export class Front {
     return this.#subscriptions.listen(params, work);
   }
 
+  /** The client has said that it is initialized, or acts as if it had: from now on it may be asked. */
+  ready(): void {
+    this.#isReady = true;
+    for (const wake of this.#onReady.splice(0)) wake();
+  }
+
   cancelled({ requestId, reason }: Params): void {
     if (!isRequestId(requestId)) return;
     const why = typeof reason === 'string' ? `: ${reason}` : '';
@@ -316,6 +351,7 @@ export class Front {
       const request = { row, client, method, params };
       if (asker.era === 'modern' && row.rounds === true)
         return await this.#inRounds(id, request, asker, exchange);
+      if (!this.#isReady) this.ready();
       work = new Work(id, asker, exchange, this.#outbound.on(exchange), toolOf(method, params));
       this.#running.set(id, work);
       const result = await this.#long(request, work);

@@ -184,6 +184,15 @@ export class GatewayClient implements Attendant {
     return works.find((work) => server !== undefined && work.server === server) ?? works[0];
   }
 
+  /** For questions that belong to no request. */
+  outside(): ReturnType<Front['outside']> {
+    return this.front.outside();
+  }
+
+  rootsChanged(): void {
+    void this.#session?.rootsChanged();
+  }
+
   get clock(): Clock {
     return this.#gateway.clock;
   }

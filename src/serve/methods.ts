@@ -23,4 +23,7 @@ export const GATEWAY_METHODS: MethodTable<GatewayClient> = {
     ['prompts/get', { rounds: true, work: (client, params, work) => client.prompt(params, work) }],
     ['completion/complete', { work: (client, params, work) => client.complete(params, work) }],
   ]),
+  notifications: new Map([
+    ['notifications/roots/list_changed', { notified: (client: GatewayClient) => client.rootsChanged() }],
+  ]),
 };

@@ -3,7 +3,14 @@
 import { randomUUID } from 'node:crypto';
 import { howToAllow } from '../call/ask-person.ts';
 import type { ApprovalAnswer, ApprovalRequest, Approve, SessionOptions } from '../call/session.ts';
-import type { ElicitAnswer, ElicitRequest, Root, SampleRequest } from '../connection/questions.ts';
+import { methodNotFound } from '../connection/peer.ts';
+import type {
+  ElicitAnswer,
+  ElicitRequest,
+  Root,
+  RootsRequest,
+  SampleRequest,
+} from '../connection/questions.ts';
 import type { QuestionId } from '../connection/questions-board.ts';
 import { noToolUse, usesTools } from '../connection/questions-sample.ts';
 import { canElicit, FIRST_MODE_VERSION } from '../endpoint/elicitation.ts';
@@ -30,6 +37,8 @@ export interface QuestionedClient {
   readonly desk: QuestionDesk | undefined;
   /** The request that a question belongs to; undefined when there is none, or it could be another client's. */
   workFor(server: string | undefined, signal: AbortSignal | undefined): Work | undefined;
+  /** For a question that belongs to no request; undefined if the client cannot be asked so. */
+  outside?(): Promise<Pick<Work, 'asker' | 'ask'> | undefined>;
   readonly clock: Clock;
   /** The client is one of our hosts, with one server: it says itself who asks, and approves its own calls. */
   readonly isHost?: boolean | undefined;
@@ -45,7 +54,7 @@ export function questionsOf(client: QuestionedClient): SessionOptions {
     sample: (request, id) => sample(client, request, id),
     // Whether the client has them is decided by the request that is asked about.
     sampling: { tools: true, context: true },
-    roots: () => roots(client),
+    roots: (request) => roots(client, request),
   };
 }
 
@@ -113,9 +122,12 @@ async function sample(client: QuestionedClient, request: SampleRequest, id: Ques
   return work.ask('sampling/createMessage', named, signal, key);
 }
 
-async function roots(client: QuestionedClient): Promise<readonly Root[]> {
-  const work = client.workFor(undefined, undefined);
-  if (work === undefined || !isRecord(work.asker.capabilities['roots'])) return [];
+/** Rejects with METHOD_NOT_FOUND if the client has no roots, and otherwise if it cannot be asked now. */
+async function roots(client: QuestionedClient, { server, isAtWork }: RootsRequest): Promise<readonly Root[]> {
+  const work = isAtWork ? client.workFor(server, undefined) : await client.outside?.();
+  if (work === undefined)
+    throw new PlugboardError('PROTOCOL_ERROR', 'the client cannot be asked now', { server });
+  if (!isRecord(work.asker.capabilities['roots'])) throw methodNotFound('roots/list');
   const answer = await work.ask('roots/list', {}, undefined);
   const list = isRecord(answer) && Array.isArray(answer['roots']) ? answer['roots'] : [];
   return list.flatMap((root: unknown) => {

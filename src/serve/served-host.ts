@@ -18,6 +18,7 @@ export type ServedSession = Pick<
   | 'complete'
   | 'setLogLevel'
   | 'taskSupport'
+  | 'rootsChanged'
   | 'end'
 >;
 

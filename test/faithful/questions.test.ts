@@ -166,7 +166,7 @@ it('SRV-10.8: the modern era has no ids of addresses', async () => {
 });
 
 // Protocol: 25-elicitation-31, 26-elicitation-24
-it.each(ERAS.slice(1))(
+it.each(ERAS)(
   'F64: two sessions call a %s server at once without a signal, and each is asked itself',
   async (era) => {
     const server = SERVERS[era];

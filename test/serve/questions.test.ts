@@ -76,7 +76,7 @@ it.each([
 );
 
 // Protocol: 25-elicitation-31, 26-elicitation-24
-it('A7: while a legacy server reads for two clients, neither answers for the other', async () => {
+it('A7: while a legacy server reads for two clients, each is asked about its own', async () => {
   const gate = createGate();
   const { url, begun } = await asking('legacy', gate);
   const [ann, bob] = await Promise.all([person(url, 'legacy', 'ann'), person(url, 'legacy', 'bob')]);
@@ -86,8 +86,8 @@ it('A7: while a legacy server reads for two clients, neither answers for the oth
   await bob.listPrompts();
   gate.open();
   expect((await reads).map(({ contents }) => contents)).toMatchObject([
-    [{ text: 'for nobody' }],
-    [{ text: 'for nobody' }],
+    [{ text: 'for ann' }],
+    [{ text: 'for bob' }],
   ]);
 });
 

@@ -54,6 +54,9 @@ const PASS_THROUGH_METHODS: MethodTable<PassThrough> = {
     ['prompts/get', ASKED],
     ['tasks/result', { era: 'legacy', work: ASKED.work }],
   ]),
+  notifications: new Map([
+    ['notifications/roots/list_changed', { notified: (server: PassThrough) => server.rootsChanged() }],
+  ]),
   fallback: { work: (server, params, work, method) => server.pass(method, params, work, false) },
 };
 
@@ -79,6 +82,7 @@ export class PassThrough implements Backend, Attendant {
       ...questionsOf({
         desk: undefined,
         workFor: (_server, signal) => this.#workFor(signal),
+        outside: async () => this.#front?.outside(),
         clock,
         isHost: true,
       }),
@@ -126,6 +130,10 @@ export class PassThrough implements Backend, Attendant {
 
   async close(): Promise<void> {
     this.leave();
+  }
+
+  rootsChanged(): void {
+    void this.#session.rootsChanged();
   }
 
   // What the client asks.

@@ -1,0 +1,38 @@
+/** The processes of one server: the first one, and those for one party each. */
+
+import type { Connection } from '../connection/connection.ts';
+import type { RootSets } from './root-sets.ts';
+import type { Party, Session } from './session.ts';
+
+export interface Place {
+  readonly primary: Connection;
+  /** The party whose state the primary keeps, if the server is not shared. */
+  holder: Party | undefined;
+  readonly roots: RootSets;
+  /** Called when the primary has got roots. */
+  rootsGiven: () => void;
+  readonly twins: Map<Party, Connection>;
+}
+
+const ROOTS_PARTY = 'roots ';
+
+/** The party of all sessions with the same roots. */
+export function rootsParty(key: string | undefined): string {
+  return `${ROOTS_PARTY}${key}`;
+}
+
+/** The key of such a party; empty for another one. */
+export function rootsKeyOf(party: string): string {
+  return party.startsWith(ROOTS_PARTY) ? party.slice(ROOTS_PARTY.length) : '';
+}
+
+/** The party that a process works for; undefined if for all. */
+export function partyAt({ primary, holder, roots, twins }: Place, connection: Connection): Party | undefined {
+  if (primary !== connection) return [...twins].find(([, twin]) => twin === connection)?.[0];
+  return holder ?? (roots.given === undefined ? undefined : rootsParty(roots.given));
+}
+
+/** Requests without a session come one by one. */
+export function isStateless({ partyName }: Session): boolean {
+  return partyName?.startsWith('principal ') === true;
+}

@@ -1,0 +1,162 @@
+/**
+ * Which roots a process is given: those of the sessions that it works for. A process that has got some works only for
+ * sessions with the same roots, so that one client's folders are not another client's.
+ */
+
+import type { Connection } from '../connection/connection.ts';
+import type { Clock } from '../lib/clock.ts';
+import { isStateless, type Place, partyAt, rootsKeyOf, rootsParty } from './place.ts';
+import { askForRoots, rootsKey, type SessionRoots } from './root-sets.ts';
+import { type Party, partyOf, type Session } from './session.ts';
+
+/** How long a call waits for its server to ask for roots again, once they are known. */
+const ROOTS_MS = 1_000;
+/** How long a question about roots waits for the first session, where sessions will come. */
+const SESSION_MS = 3_000;
+
+export interface RootsRouterOptions {
+  readonly clock: Clock;
+  /** Whether sessions will come that can be asked for roots. */
+  readonly expectsRoots: boolean;
+  readonly places: ReadonlyMap<string, Place>;
+  readonly placeOf: (primary: Connection) => Place;
+}
+
+export class RootsRouter {
+  readonly #options: RootsRouterOptions;
+  /** The sessions that have not ended, in the order they came. */
+  readonly #open = new Set<Session>();
+  readonly #onOpen = new Set<() => void>();
+
+  constructor(options: RootsRouterOptions) {
+    this.#options = options;
+  }
+
+  opened(session: Session): void {
+    this.#open.add(session);
+    if (isStateless(session) || session.roots === undefined) return;
+    for (const wake of [...this.#onOpen]) wake();
+    for (const { roots, primary } of this.#options.places.values())
+      if (roots.isUnanswered) primary.rootsChanged();
+  }
+
+  /** True unless it has ended before. */
+  ended(session: Session): boolean {
+    return this.#open.delete(session);
+  }
+
+  /** The party whose process has this session's roots; undefined: the first process. */
+  async partyFor(place: Place, session: Session): Promise<Party | undefined> {
+    const { primary, roots } = place;
+    const own = await askForRoots(session, { server: primary.name, isAtWork: true });
+    // A client that does not answer has other roots, as far as is known.
+    if (own === 'unknown') return roots.given === undefined ? undefined : session;
+    const key = roots.learn(session, own);
+    if (roots.isUnanswered && own !== undefined) await this.#askAgain(place, key);
+    return roots.given === undefined || roots.given === key ? undefined : rootsParty(key);
+  }
+
+  /**
+   * The roots for a process that asks for them. `session`: whose work it is about; undefined for a question outside of all
+   * work, which is answered for the sessions that the process works for.
+   */
+  async answer(connection: Connection, session: Session | undefined): Promise<SessionRoots> {
+    const { name } = connection;
+    const known = this.#options.places.get(name) ?? this.#options.placeOf(connection);
+    const asked = session === undefined ? await this.#usersOf(connection) : [session];
+    let answer: SessionRoots;
+    for (const each of asked) {
+      const request = { server: name, isAtWork: session !== undefined };
+      const before = session === undefined ? known.roots.rootsOf(each) : 'unknown';
+      const own = before === 'unknown' ? await askForRoots(each, request) : before;
+      if (own !== 'unknown') known.roots.learn(each, own);
+      answer = own ?? answer;
+      if (typeof own === 'object') break;
+    }
+    if (session === undefined && asked.length === 0 && this.#options.expectsRoots) answer = 'unknown';
+    this.#gave(known, connection, answer);
+    return answer;
+  }
+
+  /** The roots of a session are others now: processes that it does not share are asked to look again. */
+  async changed(session: Session, isSeparate: boolean): Promise<void> {
+    const places = [...this.#options.places.values()];
+    await Promise.all(places.map((place) => this.#changedAt(place, session, isSeparate)));
+  }
+
+  async #changedAt(place: Place, session: Session, isSeparate: boolean): Promise<void> {
+    const { primary, roots, twins } = place;
+    twins.get(session)?.rootsChanged();
+    const before = roots.forget(session);
+    // The first process has roots of others, and this session has not used it.
+    if (before === undefined && roots.given !== undefined) return;
+    const isAtPrimary = before === undefined || before === roots.given;
+    const own = isAtPrimary ? primary : twins.get(rootsParty(before));
+    // Others use it with the roots as they were: the next call of the session finds another process.
+    if (own === undefined || (before !== undefined && roots.sessionsWith(before).length > 0)) return;
+    if (isSeparate && before !== undefined) {
+      const now = await askForRoots(session, { server: primary.name, isAtWork: false });
+      if (now === 'unknown') return;
+      const key = roots.learn(session, now);
+      if (isAtPrimary) roots.given = key;
+      else if (key === roots.given || twins.has(rootsParty(key))) return;
+      else {
+        twins.delete(rootsParty(before));
+        twins.set(rootsParty(key), own);
+      }
+    }
+    own.rootsChanged();
+  }
+
+  /** The first process asked before any client could answer: it gets the roots of the first session that works with it. */
+  async #askAgain(place: Place, key: string): Promise<void> {
+    place.roots.isUnanswered = false;
+    place.roots.given = key;
+    await new Promise<void>((resolve) => {
+      const stopTimer = this.#options.clock.after(ROOTS_MS, () => place.rootsGiven());
+      place.rootsGiven = () => {
+        stopTimer();
+        resolve();
+      };
+      place.primary.rootsChanged();
+    });
+  }
+
+  #gave(place: Place, connection: Connection, answer: SessionRoots): void {
+    const { primary, roots } = place;
+    if (primary !== connection) return;
+    roots.isUnanswered = answer === 'unknown';
+    if (answer !== 'unknown') roots.given = rootsKey(answer);
+    place.rootsGiven();
+  }
+
+  /** The sessions that a process works for, or would work for. */
+  async #usersOf(connection: Connection): Promise<readonly Session[]> {
+    const place = this.#options.places.get(connection.name);
+    const party = place === undefined ? undefined : partyAt(place, connection);
+    if (typeof party === 'object') return [party];
+    const same = party === undefined ? [] : (place?.roots.sessionsWith(rootsKeyOf(party)) ?? []);
+    if (same.length > 0) return same;
+    const open = await this.#sessions();
+    const members = open.filter((session) => partyOf(session) === party);
+    return members.length > 0 ? members : open;
+  }
+
+  /** Those that can be asked outside of a request; waits a moment for the first one where some will come. */
+  async #sessions(): Promise<readonly Session[]> {
+    const askable = (): Session[] =>
+      [...this.#open].filter((session) => !isStateless(session) && session.roots !== undefined);
+    if (this.#options.expectsRoots && askable().length === 0) {
+      await new Promise<void>((resolve) => {
+        const done = (): void => {
+          stopTimer();
+          this.#onOpen.delete(done);
+          resolve();
+        };
+        const stopTimer = this.#options.clock.after(SESSION_MS, done);
+        this.#onOpen.add(done);
+      });
+    }
+    return askable();
+  }
+}
