@@ -370,6 +370,11 @@ export class Host {
     await Promise.all(this.#core.pool.all().map((connection) => connection.pushSandboxState()));
   }
 
+  /** Reports something about a server as a `log` event of level `warning`. */
+  report(server: string, message: string): void {
+    this.#core.log(server, 'warning', message);
+  }
+
   on<Name extends keyof HostEvents>(event: Name, listener: (event: HostEvents[Name]) => void): Unsubscribe {
     return this.#core.events.on(event, listener);
   }

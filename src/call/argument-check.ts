@@ -6,6 +6,8 @@
  */
 
 import type { ErrorObject, ValidateFunction } from 'ajv';
+import { dialectOf } from '../catalog/schemas/dialect.ts';
+import { followPointer } from '../catalog/schemas/pointer.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { nearest } from '../lib/nearest.ts';
 import { patternCost } from '../lib/pattern-cost.ts';
@@ -27,8 +29,8 @@ const MAX_EXPLAINED = 200;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Problems with some arguments, one sentence each; empty when there are none. */
-export type ArgumentCheck = (args: JsonObject) => string[];
+/** Problems with some arguments or output, one sentence each; empty when there are none. */
+export type ArgumentCheck = (value: unknown) => string[];
 
 const unchecked: ArgumentCheck = () => [];
 
@@ -38,7 +40,12 @@ export interface ArgumentChecker {
 }
 
 export async function createArgumentChecker(): Promise<ArgumentChecker> {
-  const [{ Ajv2020 }, { Ajv }] = await Promise.all([import('ajv/dist/2020.js'), import('ajv')]);
+  const [{ Ajv2020 }, { Ajv2019 }, { Ajv }] = await Promise.all([
+    import('ajv/dist/2020.js'),
+    import('ajv/dist/2019.js'),
+    import('ajv'),
+  ]);
+  const engines = { '2020-12': Ajv2020, '2019-09': Ajv2019, 'draft-07': Ajv } as const;
   const compiled = new WeakMap<JsonObject, ArgumentCheck>();
   const options = {
     strict: false,
@@ -55,15 +62,15 @@ export async function createArgumentChecker(): Promise<ArgumentChecker> {
   } as const;
 
   const compile = (schema: JsonObject): ArgumentCheck => {
-    const { $schema: dialect, $id: _id, ...said } = schema;
-    if (!isModest(said)) return unchecked;
+    const { $schema, $id: _id, ...said } = schema;
+    const dialect = dialectOf($schema);
+    if (dialect === undefined || !isModest(said)) return unchecked;
     const rest = structuredClone(said);
     if (!markTargets(rest)) return unchecked;
     // An engine of its own, so that nothing is kept for tools that are long gone.
     const steps = { left: 0 };
     const own = { ...options, code: { regExp: guardedRegExp(steps) } };
-    const engine =
-      typeof dialect === 'string' && /draft-0[4-7]/.test(dialect) ? new Ajv(own) : new Ajv2020(own);
+    const engine = new engines[dialect](own);
     let followed = 0;
     engine.addKeyword({
       keyword: COUNTED,
@@ -84,11 +91,13 @@ export async function createArgumentChecker(): Promise<ArgumentChecker> {
     });
     try {
       const validate = engine.compile(rest);
-      return (args) => {
+      return (value) => {
         followed = 0;
         steps.left = MAX_PATTERN_STEPS;
         try {
-          return validate(withoutAbsent(args, rest)) ? [] : explain(validate, rest);
+          return validate(isObject(value) ? withoutAbsent(value, rest) : value)
+            ? []
+            : explain(validate, rest);
         } catch {
           return []; // References without end, or an object deeper than the stack.
         }
@@ -140,22 +149,8 @@ function markTargets(root: Record<string, unknown>): boolean {
 }
 
 function targetOf(root: Record<string, unknown>, reference: string): Record<string, unknown> | undefined {
-  if (reference !== '#' && !reference.startsWith('#/')) return undefined;
-  let node: unknown = root;
-  for (const step of reference.split('/').slice(1)) {
-    const key = decode(step).replaceAll('~1', '/').replaceAll('~0', '~');
-    if (Array.isArray(node)) node = node[Number(key)];
-    else node = isObject(node) && Object.hasOwn(node, key) ? node[key] : undefined;
-  }
-  return isObject(node) ? node : undefined;
-}
-
-function decode(step: string): string {
-  try {
-    return decodeURIComponent(step);
-  } catch {
-    return step;
-  }
+  const target = followPointer(root, reference)?.target;
+  return isObject(target) ? target : undefined;
 }
 
 interface GuardedRegExp {

@@ -85,7 +85,8 @@ export interface CutOptions {
 /** As much as fits, in its order. Links go first, because they are short and lead to the rest. */
 export function cutTo(result: CallResult, cost: Cost, { max, file, whole }: CutOptions): CallResult {
   let room = Math.max(0, max - NOTE_TOKENS);
-  const { structuredContent, ...rest } = result;
+  // What is not known has no bound either; it is in the file.
+  const { structuredContent, extra: _extra, ...rest } = result;
   const keepsStructured = structuredContent !== undefined && !cost.repeats && cost.structured <= room / 2;
   if (keepsStructured) room -= cost.structured;
   const links = new Set<ContentBlock>();
@@ -132,7 +133,8 @@ export function cutTo(result: CallResult, cost: Cost, { max, file, whole }: CutO
 function partOf(block: ContentBlock, room: number): ContentBlock | undefined {
   if (block.type === 'text') {
     const text = beginning(block.text, room);
-    return text === '' ? undefined : { ...block, text };
+    const { original: _original, ...rest } = block;
+    return text === '' ? undefined : { ...rest, text };
   }
   if (block.type !== 'resource' || !('text' in block.resource)) return undefined;
   const { resource } = block;

@@ -42,7 +42,7 @@ export const invoke: Stage = (context) => async (call) => {
         ? answer
         : await followCall(context, call, task, negotiated.era);
     call.endProgress?.();
-    const { result, warnings } = acceptCallResult(raw);
+    const { result, warnings } = acceptCallResult(raw, negotiated?.era);
     for (const warning of warnings) context.log(tool.server, 'warning', `${tool.tool}: ${warning}`);
     return result;
   } catch (error) {

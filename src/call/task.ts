@@ -75,7 +75,7 @@ export async function collect(context: CallContext, kept: KeptTask, connection: 
         totalMs: limits.maxTotalMs,
       },
     );
-    const { result } = acceptCallResult(raw);
+    const { result } = acceptCallResult(raw, era);
     const file = await context.outputs.save(
       `${tool.replace(/[^\w-]/g, '_').slice(0, 64)}.json`,
       JSON.stringify(result),

@@ -60,11 +60,10 @@ async function withOutput(
     result.task !== undefined
   )
     return result;
-  const problems = isRecord(structuredContent)
-    ? using.checkFor(tool.outputSchema)(structuredContent)
-    : structuredContent === undefined
+  const problems =
+    structuredContent === undefined
       ? ['there is none']
-      : [];
+      : using.checkFor(tool.outputSchema)(structuredContent);
   if (problems.length > 0) {
     const why = problems.join('; ');
     context.log(

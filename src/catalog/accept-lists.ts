@@ -8,14 +8,14 @@ import {
   acceptMeta,
   acceptText,
   acceptTool,
-  type JsonObject,
-  kindOf,
   MAX_DESCRIPTION_CHARS,
   MAX_NAME_CHARS,
   MAX_TITLE_CHARS,
 } from './accept.ts';
+import { type JsonObject, kindOf, MAX_META_BYTES, sizeFault } from './accept-bounds.ts';
+import { acceptExtra, acceptKept, type KeptFields } from './accept-extra.ts';
 
-interface Described {
+interface Described extends KeptFields {
   readonly name: string;
   readonly title?: string;
   readonly description?: string;
@@ -42,6 +42,8 @@ export interface PromptArgument {
   readonly title?: string;
   readonly description?: string;
   readonly required?: boolean;
+  /** Members that Plugboard does not know. */
+  readonly extra?: JsonObject;
 }
 
 export interface Prompt extends Described {
@@ -54,6 +56,16 @@ export interface AcceptedList<T> {
   readonly rejected: readonly { readonly name: string; readonly reason: string }[];
   readonly repaired: readonly { readonly name: string; readonly notes: readonly string[] }[];
 }
+
+const DESCRIBED = ['name', 'title', 'description', 'icons', '_meta'];
+const OF_RESOURCE = [...DESCRIBED, 'mimeType', 'annotations'];
+/** The members that are read, by the one that names an item. */
+const KNOWN: Readonly<Record<'uri' | 'uriTemplate' | 'name', ReadonlySet<string>>> = {
+  uri: new Set([...OF_RESOURCE, 'uri', 'size']),
+  uriTemplate: new Set([...OF_RESOURCE, 'uriTemplate']),
+  name: new Set([...DESCRIBED, 'arguments']),
+};
+const KNOWN_OF_ARGUMENT: ReadonlySet<string> = new Set(['name', 'title', 'description', 'required']);
 
 type Acceptance<T> = { value: T; id: string; notes: readonly string[] } | { reject: string; name?: string };
 
@@ -68,9 +80,10 @@ export function acceptTools(raw: unknown, options: AcceptToolOptions = {}): Acce
 
 export function acceptResources(raw: unknown): AcceptedList<Resource> {
   return acceptEach(raw, (member) =>
-    acceptDescribed(member, 'uri', (uri, fields, from) => {
+    acceptDescribed(member, 'uri', (uri, fields, from, note) => {
       const { size } = from;
       const known = typeof size === 'number' && Number.isFinite(size) && size >= 0;
+      if (!known && size !== undefined) note(`size is ${JSON.stringify(size)?.slice(0, 80)}: left out`);
       return { uri, ...fields, ...(known ? { size } : {}) };
     }),
   );
@@ -87,9 +100,8 @@ export function acceptPrompts(raw: unknown): AcceptedList<Prompt> {
     acceptDescribed(member, 'name', (_name, fields, from, note) => {
       const list = from['arguments'];
       if (list !== undefined && !Array.isArray(list)) note(`arguments is ${kindOf(list)}: left out`);
-      const { mimeType: _mimeType, annotations: _annotations, ...prompt } = fields;
-      if (!Array.isArray(list)) return prompt;
-      return { ...prompt, arguments: list.flatMap((argument) => acceptArgument(argument, note)) };
+      if (!Array.isArray(list)) return fields;
+      return { ...fields, arguments: list.flatMap((argument) => acceptArgument(argument, note)) };
     }),
   );
 }
@@ -147,18 +159,34 @@ function acceptDescribed<T>(
   if (name === undefined) note(`name is missing: its ${idField} is taken`);
   const title = acceptText(raw, 'title', MAX_TITLE_CHARS, note);
   const description = acceptText(raw, 'description', MAX_DESCRIPTION_CHARS, note);
-  const mimeType = acceptText(raw, 'mimeType', MAX_TITLE_CHARS, note);
-  const { annotations } = raw;
   const meta = acceptMeta(raw, note);
   const fields: ResourceFields = {
     name: name ?? id,
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
-    ...(mimeType === undefined ? {} : { mimeType }),
-    ...(isRecord(annotations) ? { annotations } : {}),
+    ...(idField === 'name' ? undefined : acceptResourceFields(raw, note)),
     ...(meta === undefined ? {} : { _meta: meta }),
+    ...acceptKept(raw, KNOWN[idField], note),
   };
   return { value: build(id, fields, raw, note), id, notes };
+}
+
+function acceptResourceFields(
+  raw: Readonly<Record<string, unknown>>,
+  note: (text: string) => void,
+): Pick<ResourceFields, 'mimeType' | 'annotations'> {
+  const mimeType = acceptText(raw, 'mimeType', MAX_TITLE_CHARS, note);
+  const { annotations } = raw;
+  const fault = isRecord(annotations)
+    ? sizeFault(annotations, MAX_META_BYTES)
+    : annotations === undefined
+      ? undefined
+      : `is ${kindOf(annotations)}`;
+  if (fault !== undefined) note(`annotations ${fault}: left out`);
+  return {
+    ...(mimeType === undefined ? {} : { mimeType }),
+    ...(isRecord(annotations) && fault === undefined ? { annotations } : {}),
+  };
 }
 
 function acceptArgument(raw: unknown, note: (text: string) => void): PromptArgument[] {
@@ -178,12 +206,14 @@ function acceptArgument(raw: unknown, note: (text: string) => void): PromptArgum
   const title = acceptText(raw, 'title', MAX_TITLE_CHARS, note);
   const description = acceptText(raw, 'description', MAX_DESCRIPTION_CHARS, note);
   const required = raw['required'];
+  const extra = acceptExtra(raw, KNOWN_OF_ARGUMENT, note);
   return [
     {
       name,
       ...(title === undefined ? {} : { title }),
       ...(description === undefined ? {} : { description }),
       ...(typeof required === 'boolean' ? { required } : {}),
+      ...(extra === undefined ? {} : { extra }),
     },
   ];
 }

@@ -1,7 +1,9 @@
 /** Tolerant reading of what `tools/call` answered: any JSON becomes a valid result, with a word on what was wrong. */
 
+import type { Era } from '../connection/eras.ts';
 import { isRecord } from '../lib/json-rpc.ts';
-import { kindOf } from './accept.ts';
+import { type JsonObject, kindOf } from './accept-bounds.ts';
+import { unknownMembers } from './accept-extra.ts';
 
 interface BlockFields {
   readonly annotations?: Readonly<Record<string, unknown>>;
@@ -17,7 +19,12 @@ export type ResourceContents = {
 
 export type ContentBlock = BlockFields &
   (
-    | { readonly type: 'text'; readonly text: string }
+    | {
+        readonly type: 'text';
+        readonly text: string;
+        /** A block of a type that Plugboard does not know, as its server sent it; `text` is the same as JSON. */
+        readonly original?: JsonObject;
+      }
     | { readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string }
     | { readonly type: 'resource'; readonly resource: ResourceContents }
     | {
@@ -28,20 +35,55 @@ export type ContentBlock = BlockFields &
         readonly description?: string;
         readonly mimeType?: string;
         readonly size?: number;
+        readonly icons?: readonly JsonObject[];
       }
   );
 
 export interface CallResult {
   readonly content: readonly ContentBlock[];
+  /** Any JSON value: `null` too, if a modern server says so. */
   readonly structuredContent?: unknown;
   readonly isError: boolean;
   readonly _meta?: Readonly<Record<string, unknown>>;
+  /** Members of the result that Plugboard does not know. */
+  readonly extra?: JsonObject;
 }
 
 type Warn = (text: string) => void;
 
 /** More warnings than this say nothing new, and a server decides how many blocks there are. */
 const MAX_WARNINGS = 20;
+
+const OF_RESULT: ReadonlySet<string> = new Set([
+  'content',
+  'structuredContent',
+  'isError',
+  'is_error',
+  'toolResult',
+  '_meta',
+  // Says how the rest is to be read, to whoever reads it from us.
+  'resultType',
+]);
+const OF_EVERY_BLOCK = ['type', 'annotations', '_meta', 'original'];
+const OF_MEDIA: ReadonlySet<string> = new Set([...OF_EVERY_BLOCK, 'data', 'mimeType']);
+/** The members that are read, by the type of a block. */
+const OF_BLOCK: Readonly<Record<ContentBlock['type'], ReadonlySet<string>>> = {
+  text: new Set([...OF_EVERY_BLOCK, 'text']),
+  image: OF_MEDIA,
+  audio: OF_MEDIA,
+  resource: new Set([...OF_EVERY_BLOCK, 'resource']),
+  resource_link: new Set([
+    ...OF_EVERY_BLOCK,
+    'uri',
+    'name',
+    'title',
+    'description',
+    'mimeType',
+    'size',
+    'icons',
+  ]),
+};
+const OF_CONTENTS: ReadonlySet<string> = new Set(['uri', 'mimeType', 'text', 'blob', '_meta']);
 
 const DEFAULT_MIME_TYPE = { image: 'image/png', audio: 'audio/wav' } as const;
 
@@ -51,7 +93,10 @@ const DEFAULT_MIME_TYPE = { image: 'image/png', audio: 'audio/wav' } as const;
  * // { result: { content: [], isError: true },
  * //   warnings: ['is_error is taken as isError', 'content is null: taken as empty'] }
  */
-export function acceptCallResult(raw: unknown): { result: CallResult; warnings: string[] } {
+export function acceptCallResult(
+  raw: unknown,
+  era: Era = 'legacy',
+): { result: CallResult; warnings: string[] } {
   const warnings: string[] = [];
   const warn: Warn = (text) => void (warnings.length < MAX_WARNINGS && warnings.push(text));
   if (!isRecord(raw)) {
@@ -59,19 +104,24 @@ export function acceptCallResult(raw: unknown): { result: CallResult; warnings: 
     return { result: { content: looseContent(raw), isError: false }, warnings };
   }
   const isError = acceptIsError(raw, warn);
-  const structured = raw['structuredContent'];
-  if (structured === null) warn('structuredContent is null: left out');
-  else if (structured !== undefined && !isRecord(structured))
-    warn(`structuredContent is ${kindOf(structured)}`);
+  const structured = acceptStructured(raw['structuredContent'], era, warn);
   const meta = raw['_meta'];
   if (meta !== undefined && !isRecord(meta)) warn(`_meta is ${kindOf(meta)}: left out`);
   const result: CallResult = {
     content: acceptContent(raw, warn),
-    ...(structured === undefined || structured === null ? {} : { structuredContent: structured }),
+    ...(structured === undefined ? {} : { structuredContent: structured }),
     isError,
     ...(isRecord(meta) ? { _meta: meta } : {}),
   };
-  return { result, warnings };
+  const extra = unknownMembers(raw, OF_RESULT);
+  return { result: extra === undefined ? result : { ...result, extra }, warnings };
+}
+
+/** Any JSON in the modern era; an object before it, where many servers write null for "none". */
+function acceptStructured(structured: unknown, era: Era, warn: Warn): unknown {
+  if (era === 'modern' || structured === undefined || isRecord(structured)) return structured;
+  warn(`structuredContent is ${kindOf(structured)}${structured === null ? ': left out' : ''}`);
+  return structured === null ? undefined : structured;
 }
 
 /** One block of any source (a result, a prompt's message): always a valid one. */
@@ -82,17 +132,31 @@ export function acceptContentBlock(raw: unknown, warn: Warn): ContentBlock {
   }
   const block = knownBlock(raw, warn);
   if (block === undefined) {
-    warn(
-      `a content block of type ${JSON.stringify(raw['type'])?.slice(0, 80)} is not understood: kept as JSON text`,
-    );
-    return asText(raw);
+    return unknownBlock(raw, warn);
   }
   const { annotations, _meta: meta } = raw;
-  if (annotations === undefined && meta === undefined) return block;
+  const extra = unknownMembers(raw, OF_BLOCK[raw['type'] as ContentBlock['type']]); // known, or there were no block
+  if (annotations === undefined && meta === undefined && extra === undefined) return block;
   return {
+    ...extra,
     ...block,
     ...(isRecord(annotations) ? { annotations } : {}),
     ...(isRecord(meta) ? { _meta: meta } : {}),
+  };
+}
+
+/** As JSON text, which every reader can use; clients of the gateway that may know the type get the original. */
+function unknownBlock(raw: Record<string, unknown>, warn: Warn): ContentBlock {
+  const { type, annotations, _meta: meta } = raw;
+  warn(`a content block of type ${JSON.stringify(type)?.slice(0, 80)} is not understood: kept as JSON text`);
+  const text = textOf(raw);
+  const isUnknown = typeof type === 'string' && !Object.hasOwn(OF_BLOCK, type) && text !== TOO_DEEP;
+  return {
+    type: 'text',
+    text,
+    ...(isRecord(annotations) ? { annotations } : {}),
+    ...(isRecord(meta) ? { _meta: meta } : {}),
+    ...(isUnknown ? { original: raw } : {}),
   };
 }
 
@@ -101,6 +165,7 @@ export function acceptResourceContents(raw: unknown, warn: Warn): ResourceConten
   if (!isRecord(raw) || typeof raw['uri'] !== 'string') return undefined;
   const { uri, mimeType, text, blob, _meta: meta } = raw;
   const fields = {
+    ...unknownMembers(raw, OF_CONTENTS),
     uri,
     ...(typeof mimeType === 'string' ? { mimeType } : {}),
     ...(isRecord(meta) ? { _meta: meta } : {}),
@@ -173,7 +238,7 @@ function mediaBlock(raw: Record<string, unknown>, type: 'image' | 'audio', warn:
 }
 
 function linkBlock(raw: Record<string, unknown>, type: 'resource_link'): ContentBlock | undefined {
-  const { uri, name, title, description, mimeType, size } = raw;
+  const { uri, name, title, description, mimeType, size, icons } = raw;
   if (typeof uri !== 'string' || uri === '') return undefined;
   return {
     type,
@@ -183,9 +248,11 @@ function linkBlock(raw: Record<string, unknown>, type: 'resource_link'): Content
     ...(typeof description === 'string' ? { description } : {}),
     ...(typeof mimeType === 'string' ? { mimeType } : {}),
     ...(typeof size === 'number' && Number.isFinite(size) ? { size } : {}),
+    ...(Array.isArray(icons) ? { icons: icons.filter(isRecord) } : {}),
   };
 }
 
+const TOO_DEEP = '[left out: nested too deep]';
 const DATA_URL = /^data:[^,]{0,256};base64,/;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
@@ -217,6 +284,6 @@ function textOf(value: unknown): string {
     return JSON.stringify(value);
   } catch {
     // Deeper than the serialiser's stack: there is nothing to show, and nothing to fail for.
-    return '[left out: nested too deep]';
+    return TOO_DEEP;
   }
 }

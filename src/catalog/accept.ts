@@ -3,15 +3,17 @@
 import { isRecord } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
 import { cleanSchema } from '../policy/clean-schema.ts';
+import { type JsonObject, kindOf, MAX_META_BYTES, sizeFault } from './accept-bounds.ts';
+import { acceptKept, type KeptFields, unknownMembers } from './accept-extra.ts';
 import { readParamHeaders } from './param-headers.ts';
+import { dialectOf } from './schemas/dialect.ts';
+import { remoteRef } from './schemas/refs.ts';
 import type { ToolAnnotations } from './tool.ts';
-
-export type JsonObject = Readonly<Record<string, unknown>>;
 
 export type TaskSupport = 'required' | 'optional' | 'forbidden';
 
 /** A tool that everything behind this file can trust: every field is of its type and bounded. */
-export interface AcceptedTool {
+export interface AcceptedTool extends KeptFields {
   readonly name: string;
   readonly title?: string;
   readonly description: string;
@@ -36,12 +38,22 @@ export const MAX_NAME_CHARS = 16_384;
 export const MAX_TITLE_CHARS = 512;
 export const MAX_DESCRIPTION_CHARS = 8_192;
 export const MAX_SCHEMA_BYTES: number = 512 * 1024;
-/** Objects and arrays inside each other; far beyond real schemas, far below what recursion stands. */
-const MAX_SCHEMA_NESTING = 1_000;
-export const MAX_META_BYTES: number = 64 * 1024;
 
 const EMPTY_INPUT: JsonObject = { type: 'object', properties: {} };
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
+const KNOWN_HINTS: ReadonlySet<string> = new Set(['title', ...HINTS]);
+const KNOWN: ReadonlySet<string> = new Set([
+  'name',
+  'title',
+  'description',
+  'inputSchema',
+  'input_schema',
+  'outputSchema',
+  'annotations',
+  'execution',
+  'icons',
+  '_meta',
+]);
 
 /**
  * @example
@@ -79,6 +91,7 @@ export function acceptTool(raw: unknown, options: AcceptToolOptions = {}): ToolA
     ...(annotations === undefined ? {} : { annotations }),
     ...(taskSupport === undefined ? {} : { taskSupport }),
     ...(meta === undefined ? {} : { _meta: meta }),
+    ...acceptKept(raw, KNOWN, note),
   };
   return { tool, repaired };
 }
@@ -104,6 +117,7 @@ function acceptInputSchema(
   if (!isRecord(schema)) return { reject: `its inputSchema is ${kindOf(schema)}, not an object` };
   const excess = faultOf(schema);
   if (excess !== undefined) return { reject: `its inputSchema ${excess}` };
+  noteDialect(schema, 'inputSchema', note);
   return mendRoot(schema, note);
 }
 
@@ -154,7 +168,13 @@ function acceptOutputSchema(
     note(`outputSchema ${excess}: left out`);
     return undefined;
   }
+  noteDialect(schema, 'outputSchema', note);
   return schema;
+}
+
+function noteDialect({ $schema }: JsonObject, name: string, note: (text: string) => void): void {
+  if (dialectOf($schema) !== undefined) return;
+  note(`${name} is of the dialect ${JSON.stringify($schema).slice(0, 200)}, which is not known: not checked`);
 }
 
 function acceptAnnotations(raw: unknown, note: (text: string) => void): ToolAnnotations | undefined {
@@ -163,7 +183,10 @@ function acceptAnnotations(raw: unknown, note: (text: string) => void): ToolAnno
     note(`annotations is ${kindOf(raw)}: left out`);
     return undefined;
   }
-  const accepted: Record<string, unknown> = {};
+  const others = unknownMembers(raw, KNOWN_HINTS);
+  const fault = others === undefined ? undefined : sizeFault(others, MAX_META_BYTES);
+  if (fault !== undefined) note(`unknown annotations left out: together ${fault}`);
+  const accepted: Record<string, unknown> = fault === undefined ? { ...others } : {};
   const title = acceptText(raw, 'title', MAX_TITLE_CHARS, note);
   if (title !== undefined) accepted['title'] = title;
   for (const hint of HINTS) {
@@ -205,30 +228,10 @@ export function acceptMeta(
 ): JsonObject | undefined {
   const meta = raw['_meta'];
   if (meta === undefined) return undefined;
-  const fault = isRecord(meta)
-    ? (tooDeep(meta) ?? tooLarge(JSON.stringify(meta), MAX_META_BYTES))
-    : `is ${kindOf(meta)}`;
+  const fault = isRecord(meta) ? sizeFault(meta, MAX_META_BYTES) : `is ${kindOf(meta)}`;
   if (fault === undefined) return meta as JsonObject;
   note(`_meta ${fault}: left out`);
   return undefined;
-}
-
-/** Depth first, without recursion: it may be deep enough to break that. */
-function tooDeep(value: object): string | undefined {
-  const waiting: [value: object, nesting: number][] = [[value, 1]];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const [parent, nesting] = next;
-    if (nesting > MAX_SCHEMA_NESTING) return `is nested more than ${MAX_SCHEMA_NESTING} levels deep`;
-    for (const child of Object.values(parent)) {
-      if (typeof child === 'object' && child !== null) waiting.push([child, nesting + 1]);
-    }
-  }
-  return undefined;
-}
-
-function tooLarge(json: string, maxBytes: number): string | undefined {
-  const bytes = Buffer.byteLength(json);
-  return bytes > maxBytes ? `has ${bytes} bytes, more than ${maxBytes}` : undefined;
 }
 
 /**
@@ -236,24 +239,18 @@ function tooLarge(json: string, maxBytes: number): string | undefined {
  * given cannot be, because the server goes by them. A tool that hides text there is not offered (A15).
  */
 function faultOf(schema: JsonObject): string | undefined {
-  const deep = tooDeep(schema);
-  if (deep !== undefined) return deep;
+  const excess = sizeFault(schema, MAX_SCHEMA_BYTES);
+  if (excess !== undefined) return excess;
   const json = JSON.stringify(schema);
-  const large = tooLarge(json, MAX_SCHEMA_BYTES);
-  if (large !== undefined) return large;
+  const remote = json.includes('Ref":') || json.includes('$ref":') ? remoteRef(schema) : undefined;
+  if (remote !== undefined)
+    return `refers to ${JSON.stringify(remote).slice(0, 200)}, and schemas of other addresses are not fetched`;
   if (!holdsHidden(json) || !holdsHidden(JSON.stringify(cleanSchema(schema)))) return undefined;
   return 'has names or values that are written with characters nobody sees';
 }
 
 function holdsHidden(json: string): boolean {
   return json.includes('\\u001b') || clean(json) !== json;
-}
-
-export function kindOf(value: unknown): string {
-  if (value === undefined) return 'missing';
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
 function isStringList(value: unknown): value is string[] {

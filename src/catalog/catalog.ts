@@ -10,6 +10,7 @@ import { cleanRecord } from '../policy/clean-value.ts';
 import type { HiddenReport } from '../policy/hidden-report.ts';
 import type { AcceptedTool, TaskSupport } from './accept.ts';
 import { acceptTools } from './accept-lists.ts';
+import { cleanKept } from './clean-block.ts';
 import { toolFilter } from './filter.ts';
 import {
   assignNames,
@@ -277,6 +278,7 @@ function present(accepted: AcceptedTool): CleanedTool {
     ...(outputSchema === undefined ? {} : { outputSchema: cleanSchema(outputSchema) }),
     ...(annotations === undefined ? {} : { annotations: cleanAnnotations(annotations) }),
     ...(_meta === undefined ? {} : { _meta: cleanRecord(_meta) }),
+    ...cleanKept(accepted),
   };
 }
 
@@ -288,14 +290,17 @@ function wasCleaned(accepted: AcceptedTool, shown: CleanedTool): boolean {
     shown.inputSchema !== accepted.inputSchema ||
     shown.outputSchema !== accepted.outputSchema ||
     shown._meta !== accepted._meta ||
+    shown.icons !== accepted.icons ||
+    shown.extra !== accepted.extra ||
     clean(title) !== title ||
-    clean(annotations?.title ?? '') !== (annotations?.title ?? '')
+    (annotations !== undefined && cleanRecord(annotations) !== annotations)
   );
 }
 
 function cleanAnnotations(annotations: ToolAnnotations): ToolAnnotations {
   const { title } = annotations;
-  return title === undefined ? annotations : { ...annotations, title: clean(title, { multiline: false }) };
+  const cleaned = cleanRecord(annotations);
+  return title === undefined ? cleaned : { ...cleaned, title: clean(title, { multiline: false }) };
 }
 
 /** A name as it may stand in a line of text. */

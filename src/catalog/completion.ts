@@ -5,6 +5,9 @@ import type { HandedOn } from '../connection/handed-on.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
+import { cleanRecord } from '../policy/clean-value.ts';
+import type { JsonObject } from './accept-bounds.ts';
+import { unknownMembers } from './accept-extra.ts';
 import { refusalOf } from './content-errors.ts';
 import { metaOf } from './result-meta.ts';
 
@@ -35,7 +38,11 @@ export interface Completion {
   readonly hasMore?: boolean;
   /** `_meta` of the server's result. */
   readonly _meta?: Readonly<Record<string, unknown>>;
+  /** Members that Plugboard does not know. */
+  readonly extra?: JsonObject;
 }
+
+const KNOWN: ReadonlySet<string> = new Set(['values', 'total', 'hasMore']);
 
 /** A server that does not complete has no suggestions, which is no error. */
 export async function complete(
@@ -81,12 +88,15 @@ function mayComplete({ negotiated }: Connection): boolean {
   );
 }
 
-function accept({ values, total, hasMore }: Readonly<Record<string, unknown>>): Completion {
+function accept(raw: JsonObject): Completion {
+  const { values, total, hasMore } = raw;
+  const extra = unknownMembers(raw, KNOWN);
   const all = Array.isArray(values) ? values.filter((value) => typeof value === 'string') : [];
   const cut = all.length > MAX_VALUES;
   return {
     values: all.slice(0, MAX_VALUES).map((value) => clean(value)),
     ...(typeof total === 'number' && total >= 0 ? { total } : {}),
     ...(typeof hasMore === 'boolean' || cut ? { hasMore: cut || hasMore === true } : {}),
+    ...(extra === undefined ? {} : { extra: cleanRecord(extra) }),
   };
 }

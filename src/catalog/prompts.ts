@@ -9,9 +9,11 @@ import { nearest } from '../lib/nearest.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { clean } from '../policy/clean.ts';
 import { cleanRecord, mapSame } from '../policy/clean-value.ts';
+import type { JsonObject } from './accept-bounds.ts';
+import { unknownMembers } from './accept-extra.ts';
 import type { Prompt, PromptArgument } from './accept-lists.ts';
 import { acceptContentBlock, type ContentBlock } from './accept-result.ts';
-import { cleanBlock } from './clean-block.ts';
+import { cleanBlock, cleanKept } from './clean-block.ts';
 import { offersNone, refusalOf } from './content-errors.ts';
 import { metaOf } from './result-meta.ts';
 
@@ -35,7 +37,12 @@ export interface PromptResult {
   readonly messages: readonly PromptMessage[];
   /** `_meta` of the server's result. */
   readonly _meta?: Readonly<Record<string, unknown>>;
+  /** Members of the result that Plugboard does not know. */
+  readonly extra?: JsonObject;
 }
+
+const KNOWN_OF_PROMPT: ReadonlySet<string> = new Set(['messages', 'description', '_meta', 'resultType']);
+const KNOWN_OF_MESSAGE: ReadonlySet<string> = new Set(['role', 'content']);
 
 export type PromptArguments = Readonly<Record<string, string>>;
 
@@ -50,15 +57,17 @@ export function presentPrompt(command: string, server: string, prompt: Prompt): 
     ...(description === undefined ? {} : { description: clean(description) }),
     ...(prompt.arguments === undefined ? {} : { arguments: prompt.arguments.map(presentArgument) }),
     ...(_meta === undefined ? {} : { _meta: cleanRecord(_meta) }),
+    ...cleanKept(prompt),
   };
 }
 
 function presentArgument(argument: PromptArgument): PromptArgument {
-  const { title, description } = argument;
+  const { title, description, extra } = argument;
   return {
     ...argument,
     ...(title === undefined ? {} : { title: clean(title, { multiline: false }) }),
     ...(description === undefined ? {} : { description: clean(description) }),
+    ...(extra === undefined ? {} : { extra: cleanRecord(extra) }),
   };
 }
 
@@ -92,7 +101,8 @@ export async function getPrompt(
   if (!forModel) return { ...result, ...meta };
   const messages = mapSame(result.messages, cleanMessage);
   if (messages !== result.messages) hidden(`the messages of the prompt ${shown(name)}`);
-  return { ...result, messages, ...meta };
+  const { extra } = result;
+  return { ...result, messages, ...(extra === undefined ? {} : { extra: cleanRecord(extra) }), ...meta };
 }
 
 /** Names what is missing before a server says it in its own way, or does not. */
@@ -160,9 +170,11 @@ function acceptPrompt(
     );
   }
   const complain = (text: string): void => warn(`prompt ${shown(name)}: ${text}`);
+  const extra = unknownMembers(record, KNOWN_OF_PROMPT);
   return {
     ...(typeof description === 'string' ? { description: clean(description) } : {}),
     messages: messages.flatMap((message: unknown) => acceptMessage(message, complain)),
+    ...(extra === undefined ? {} : { extra }),
   };
 }
 
@@ -176,6 +188,7 @@ function acceptMessage(raw: unknown, warn: (text: string) => void): PromptMessag
   return blocks.map((each) => {
     const block = acceptContentBlock(typeof each === 'string' ? { type: 'text', text: each } : each, warn);
     return {
+      ...unknownMembers(message, KNOWN_OF_MESSAGE),
       role: role === 'assistant' ? 'assistant' : 'user',
       content: block,
     };
@@ -183,8 +196,9 @@ function acceptMessage(raw: unknown, warn: (text: string) => void): PromptMessag
 }
 
 function cleanMessage(message: PromptMessage): PromptMessage {
-  const content = cleanBlock(message.content);
-  return content === message.content ? message : { ...message, content };
+  const { role, content, ...others } = message;
+  const [block, rest] = [cleanBlock(content), cleanRecord(others)];
+  return block === content && rest === others ? message : { ...rest, role, content: block };
 }
 
 function getFailure(

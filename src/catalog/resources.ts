@@ -8,9 +8,11 @@ import { isRecord } from '../lib/json-rpc.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { clean, visibleUri } from '../policy/clean.ts';
 import { cleanRecord } from '../policy/clean-value.ts';
+import type { JsonObject } from './accept-bounds.ts';
+import { unknownMembers } from './accept-extra.ts';
 import type { Resource, ResourceTemplate } from './accept-lists.ts';
 import { acceptResourceContents, type ResourceContents } from './accept-result.ts';
-import { cleanContents } from './clean-block.ts';
+import { cleanContents, cleanKept } from './clean-block.ts';
 import { offersNone, refusalOf } from './content-errors.ts';
 import { metaOf } from './result-meta.ts';
 
@@ -37,7 +39,18 @@ export interface ReadResult {
   readonly contents: readonly ResourceContents[];
   /** `_meta` of the server's result. */
   readonly _meta?: Readonly<Record<string, unknown>>;
+  /** Members of the result that Plugboard does not know. */
+  readonly extra?: JsonObject;
 }
+
+const KNOWN_OF_READ: ReadonlySet<string> = new Set([
+  'contents',
+  '_meta',
+  'resultType',
+  // They hold for the server's answer to us; ours has its own.
+  'ttlMs',
+  'cacheScope',
+]);
 
 /** Cleaned but for its address, which has to stay what the server calls it. */
 export function presentResource(server: string, resource: Resource): ListedResource {
@@ -48,9 +61,13 @@ export function presentTemplate(server: string, template: ResourceTemplate): Lis
   return { ...template, ...cleanWords(template), server };
 }
 
-type Words = Pick<Resource, 'name' | 'title' | 'description' | 'mimeType' | 'annotations' | '_meta'>;
+type Words = Pick<
+  Resource,
+  'name' | 'title' | 'description' | 'mimeType' | 'annotations' | '_meta' | 'icons' | 'extra'
+>;
 
-function cleanWords({ name, title, description, mimeType, annotations, _meta }: Words): Words {
+function cleanWords(words: Words): Words {
+  const { name, title, description, mimeType, annotations, _meta } = words;
   return {
     name: clean(name, { multiline: false }),
     ...(title === undefined ? {} : { title: clean(title, { multiline: false }) }),
@@ -58,6 +75,7 @@ function cleanWords({ name, title, description, mimeType, annotations, _meta }: 
     ...(mimeType === undefined ? {} : { mimeType: clean(mimeType, { multiline: false }) }),
     ...(annotations === undefined ? {} : { annotations: cleanRecord(annotations) }),
     ...(_meta === undefined ? {} : { _meta: cleanRecord(_meta) }),
+    ...cleanKept(words),
   };
 }
 
@@ -79,7 +97,8 @@ export async function readResource(
   const raw = await connection.request('resources/read', { uri }, request).catch((error: unknown) => {
     throw readFailure(connection.name, uri, asPlugboardError(error));
   });
-  const parts = isRecord(raw) ? raw['contents'] : undefined;
+  const answer = isRecord(raw) ? raw : {};
+  const parts = answer['contents'];
   if (!Array.isArray(parts)) {
     throw new PlugboardError('PROTOCOL_ERROR', `${connection.name} answered without the contents of ${uri}`, {
       server: connection.name,
@@ -104,7 +123,12 @@ export async function readResource(
     if (cleaned !== accepted) hidden(`the contents of ${visibleUri(uri)}`);
     return [cleaned];
   });
-  return { contents, ...metaOf(raw, forModel) };
+  const extra = unknownMembers(answer, KNOWN_OF_READ);
+  return {
+    contents,
+    ...(extra === undefined ? {} : { extra: forModel ? cleanRecord(extra) : extra }),
+    ...metaOf(raw, forModel),
+  };
 }
 
 function readFailure(server: string, uri: string, error: PlugboardError): PlugboardError {

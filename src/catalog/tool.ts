@@ -6,6 +6,8 @@ export interface ToolAnnotations {
   readonly destructiveHint?: boolean;
   readonly idempotentHint?: boolean;
   readonly openWorldHint?: boolean;
+  /** Hints that Plugboard does not know. */
+  readonly [hint: string]: unknown;
 }
 
 export interface Tool {
@@ -22,4 +24,7 @@ export interface Tool {
   /** Known and searchable, but not handed to the model until it was found. */
   readonly deferred?: boolean;
   readonly _meta?: Readonly<Record<string, unknown>>;
+  readonly icons?: readonly Readonly<Record<string, unknown>>[];
+  /** Members of its definition that Plugboard does not know. */
+  readonly extra?: Readonly<Record<string, unknown>>;
 }

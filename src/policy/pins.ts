@@ -114,7 +114,7 @@ export function hashTool({
       description,
       inputSchema: ordered(inputSchema),
       outputSchema: ordered(outputSchema),
-      annotations,
+      annotations: annotations && membersOf(annotations, (key) => FIRST_ANNOTATIONS.has(key)),
     }),
   );
 }
@@ -122,8 +122,22 @@ export function hashTool({
 /** Everything of a tool that `hashTool` leaves out. */
 export function hashRest(tool: PinnedTool): string {
   const { name: _name, title: _title, description: _description, ...others } = tool;
-  const { inputSchema: _input, outputSchema: _output, annotations: _annotations, ...rest } = others;
-  return hash(canonicalJson(rest));
+  const { inputSchema: _input, outputSchema: _output, annotations = {}, ...rest } = others;
+  const hints = membersOf(annotations, (key) => !FIRST_ANNOTATIONS.has(key));
+  return hash(canonicalJson(Object.keys(hints).length === 0 ? rest : { ...rest, hints }));
+}
+
+/** The annotations that the first version read, and pinned. */
+const FIRST_ANNOTATIONS: ReadonlySet<string> = new Set([
+  'title',
+  'readOnlyHint',
+  'destructiveHint',
+  'idempotentHint',
+  'openWorldHint',
+]);
+
+function membersOf(value: object, isOne: (key: string) => boolean): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => isOne(key)));
 }
 
 /** A held tool: both hashes. */

@@ -11,20 +11,24 @@ import type { Patience } from '../host-first-lists.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { boundUri, type Place } from './addresses.ts';
 import type { Gateway } from './gateway.ts';
+import { sentPrompt, sentResource, sentTemplate } from './outgoing/definitions.ts';
+import { readerOf } from './outgoing/reader.ts';
+import { sentCompletion, sentPromptResult, sentReadResult } from './outgoing/results.ts';
 import type { ServedHost } from './served-host.ts';
-import { forVersion } from './tools.ts';
 
 /** Servers in these states give no addresses. */
 const ABSENT: ReadonlySet<string> = new Set(['disabled', 'blocked', 'untrusted']);
 
-export async function listResources({ host, addresses }: Gateway, patience: Patience): Promise<Params> {
+export async function listResources(gateway: Gateway, patience: Patience): Promise<Params> {
+  const { host, addresses, repaired } = gateway;
   const { resources } = addresses.shown(await host.firstLists.resources(patience));
-  return { resources: resources.map(({ server: _server, ...resource }) => resource) };
+  return { resources: resources.map((resource) => sentResource(resource, repaired)) };
 }
 
-export async function listTemplates({ host, addresses }: Gateway, patience: Patience): Promise<Params> {
+export async function listTemplates(gateway: Gateway, patience: Patience): Promise<Params> {
+  const { host, addresses, repaired } = gateway;
   const { templates } = addresses.shown(await host.firstLists.resources(patience));
-  return { resourceTemplates: templates.map(({ server: _server, ...template }) => template) };
+  return { resourceTemplates: templates.map((template) => sentTemplate(template, repaired)) };
 }
 
 /** What a resource holds; outputs of ours are for the one who was given the link. */
@@ -47,16 +51,15 @@ export async function readResource(
     const error = asPlugboardError(thrown);
     throw error.code === 'INVALID_ARGUMENTS' ? resourceNotFound(uri, asker.era) : error;
   });
-  return {
-    ...rest,
-    contents: contents.map((part) => ({
-      ...part,
-      uri:
-        part.uri === place.uri
-          ? uri
-          : gateway.addresses.addressOf({ server: place.server, uri: part.uri }, listing),
-    })),
-  };
+  const { server } = place;
+  const bound = contents.map((part) => ({
+    ...part,
+    uri: part.uri === place.uri ? uri : gateway.addresses.addressOf({ server, uri: part.uri }, listing),
+  }));
+  return sentReadResult(
+    { ...rest, contents: bound },
+    { reader: readerOf(asker), note: (text) => gateway.repaired(server, `resource ${uri}`, text) },
+  );
 }
 
 /** Where to listen for changes of a resource, and what clients call another resource that changed with it. */
@@ -108,19 +111,19 @@ async function locate(
   return { place: found, listing };
 }
 
-export async function listPrompts(host: ServedHost, patience: Patience): Promise<Params> {
+export async function listPrompts({ host, repaired }: Gateway, patience: Patience): Promise<Params> {
   const { prompts } = await host.firstLists.prompts(patience);
   const nameOf = promptNames(prompts, host.gatewayNaming);
   return {
     prompts: prompts.map((prompt) => {
-      const { command: _command, server: _server, ...rest } = prompt;
-      return { ...rest, name: nameOf(prompt) };
+      const { command: _command, ...listed } = prompt;
+      return sentPrompt(listed, nameOf(prompt), repaired);
     }),
   };
 }
 
 export async function getPrompt(
-  { host, addresses }: Gateway,
+  { host, addresses, repaired }: Gateway,
   params: Params,
   asker: Asker,
   get: (prompt: ListedPrompt, args: PromptArguments) => Promise<PromptResult>,
@@ -134,19 +137,18 @@ export async function getPrompt(
       typeof value === 'string' ? value : JSON.stringify(value),
     ]),
   );
-  const { messages, ...rest } = await get(prompt, strings);
-  return {
-    ...rest,
-    messages: messages.map(({ role, content }) => ({
-      role,
-      content: forVersion(addresses.bind(prompt.server, [content]), asker.version)[0],
-    })),
-  };
+  const { server } = prompt;
+  return sentPromptResult(await get(prompt, strings), {
+    reader: readerOf(asker),
+    bind: (content) => addresses.bind(server, content),
+    note: (text) => repaired(server, `prompt ${prompt.name}`, text),
+  });
 }
 
 export async function complete(
   gateway: Gateway,
   params: Params,
+  asker: Asker,
   ask: (
     ref: CompletionRef,
     argument: { readonly name: string; readonly value: string },
@@ -165,8 +167,10 @@ export async function complete(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
   const target = await completed(gateway, ref);
-  const { _meta, ...completion } = await ask(target, { name, value }, Object.fromEntries(strings));
-  return { completion, ...(_meta === undefined ? {} : { _meta }) };
+  return sentCompletion(await ask(target, { name, value }, Object.fromEntries(strings)), {
+    reader: readerOf(asker),
+    note: (text) => gateway.repaired(target.server, 'a completion', text),
+  });
 }
 
 async function completed({ host, addresses }: Gateway, ref: Params): Promise<CompletionRef> {

@@ -27,18 +27,13 @@ import {
 import type { Gateway } from './gateway.ts';
 import { handedOnBy } from './handed-on.ts';
 import { GATEWAY_METHODS } from './methods.ts';
+import { readerOf } from './outgoing/reader.ts';
+import { sentResult } from './outgoing/results.ts';
 import type { OwnTool } from './own-tools.ts';
 import { type QuestionDesk, questionsOf } from './questions.ts';
 import { Relisting } from './relisting.ts';
 import type { ServedSession } from './served-host.ts';
-import {
-  passedOn,
-  type RequestedCall,
-  refused,
-  refusedWrapped,
-  requestedCall,
-  wrappedCall,
-} from './tools.ts';
+import { type RequestedCall, refused, refusedWrapped, requestedCall, wrappedCall } from './tools.ts';
 
 /** What a client declares that can be asked something. */
 const ASKING = ['elicitation', 'sampling', 'roots'];
@@ -116,7 +111,7 @@ export class GatewayClient implements Attendant {
 
   listPrompts(params: Params, { client }: Asker): Promise<Params> {
     firstPage(params);
-    return listPrompts(this.#gateway.host, this.#gateway.patience.of(client));
+    return listPrompts(this.#gateway, this.#gateway.patience.of(client));
   }
 
   async call(params: Params, work: Work): Promise<Params> {
@@ -146,7 +141,7 @@ export class GatewayClient implements Attendant {
   }
 
   complete(params: Params, work: Work): Promise<Params> {
-    return complete(this.#gateway, params, (ref, argument, context) =>
+    return complete(this.#gateway, params, work.asker, (ref, argument, context) =>
       this.#open().complete(ref, argument, {
         signal: work.signal,
         context,
@@ -241,9 +236,11 @@ export class GatewayClient implements Attendant {
     );
   }
 
-  #listTools({ era }: Asker): Params {
+  #listTools(asker: Asker): Params {
     this.#relisting.listed();
-    return { tools: this.#gateway.listTools(this.#open().tools(), era === 'modern') };
+    // Requests without a session come over HTTP.
+    const reader = readerOf(asker, this.front.isStateless);
+    return { tools: this.#gateway.listTools(this.#open().tools(), reader) };
   }
 
   async #callNamed(
@@ -268,9 +265,12 @@ export class GatewayClient implements Attendant {
       });
       if (name === TOOL_SEARCH && session.tools().length > before) await this.#foundTools(work);
       const { outputs, addresses } = this.#gateway;
-      return passedOn(result, work.asker.version, {
-        bind: (content) => (work.server === undefined ? content : addresses.bind(work.server, content)),
+      const { server } = work;
+      return sentResult(result, {
+        reader: readerOf(work.asker),
+        bind: (content) => (server === undefined ? content : addresses.bind(server, content)),
         offer: (file) => outputs.offer(file, front.principal),
+        note: (text) => this.#gateway.repaired(server ?? name, `result of ${name}`, text),
       });
     } catch (thrown) {
       const error = asPlugboardError(thrown);

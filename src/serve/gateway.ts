@@ -19,11 +19,13 @@ import { Addresses } from './addresses.ts';
 import { failureOf } from './failure.ts';
 import { ClientPatience } from './first-list.ts';
 import { GatewayClient } from './gateway-client.ts';
+import { createRepairReport, type RepairReport } from './outgoing/report.ts';
+import { createToolLister, type ToolLister } from './outgoing/tool-list.ts';
 import { Outputs } from './outputs.ts';
 import type { OwnTool } from './own-tools.ts';
 import type { QuestionDesk } from './questions.ts';
 import type { ServedHost, ServedSession } from './served-host.ts';
-import { createParamHeaders, createToolLister } from './tools.ts';
+import { createParamHeaders } from './tools.ts';
 
 export interface GatewayOptions {
   /** `client` (default): the connected agent has asked its own user; `enforce`: all of `approval` holds here too. */
@@ -46,7 +48,9 @@ export class Gateway implements Backend {
   readonly held: Held;
   readonly outputs: Outputs = new Outputs();
   readonly addresses: Addresses = new Addresses();
-  readonly listTools: ReturnType<typeof createToolLister>;
+  readonly listTools: ToolLister;
+  /** Reports what was repaired for clients. */
+  readonly repaired: RepairReport;
   readonly own: ReadonlyMap<string, OwnTool>;
   readonly patience: ClientPatience;
   readonly #paramHeaders: ReturnType<typeof createParamHeaders> = createParamHeaders();
@@ -62,7 +66,11 @@ export class Gateway implements Backend {
     this.approvals = options.approvals ?? 'client';
     const { tools = [] } = options;
     this.own = new Map(tools.map((tool) => [tool.definition.name, tool]));
-    this.listTools = createToolLister(tools.map(({ definition }) => definition));
+    this.repaired = createRepairReport((server, message) => host.report(server, message));
+    this.listTools = createToolLister(
+      tools.map(({ definition }) => definition),
+      this.repaired,
+    );
     this.clock = options.clock ?? systemClock;
     this.desk = options.desk;
     this.held = new Held(this.clock);

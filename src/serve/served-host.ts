@@ -25,7 +25,7 @@ export type ServedSession = Pick<
 export interface ServedHost
   extends Pick<
     Host,
-    'home' | 'instructions' | 'gatewayNaming' | 'firstLists' | 'read' | 'prompt' | 'servers' | 'on'
+    'home' | 'instructions' | 'gatewayNaming' | 'firstLists' | 'read' | 'prompt' | 'servers' | 'on' | 'report'
   > {
   session(options?: SessionOptions): ServedSession;
 }

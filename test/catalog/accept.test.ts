@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  acceptTool,
-  MAX_DESCRIPTION_CHARS,
-  MAX_META_BYTES,
-  MAX_SCHEMA_BYTES,
-} from '../../src/catalog/accept.ts';
+import { acceptTool, MAX_DESCRIPTION_CHARS, MAX_SCHEMA_BYTES } from '../../src/catalog/accept.ts';
+import { MAX_META_BYTES } from '../../src/catalog/accept-bounds.ts';
 import {
   acceptPrompts,
   acceptResources,
@@ -259,12 +255,19 @@ describe('lists', () => {
         { uri: 'a://c', name: 'a://c' },
       ],
       rejected: [{ name: 'd', reason: 'it has no uri' }],
-      repaired: [{ name: 'a://c', notes: ['name is missing: its uri is taken', 'title is null: left out'] }],
+      repaired: [
+        {
+          name: 'a://c',
+          notes: ['name is missing: its uri is taken', 'title is null: left out', 'size is "x": left out'],
+        },
+      ],
     });
     expect(acceptTemplates([{ uriTemplate: 'a://{x}', name: 'x', annotations: null, _meta: [] }])).toEqual({
       accepted: [{ uriTemplate: 'a://{x}', name: 'x' }],
       rejected: [],
-      repaired: [{ name: 'a://{x}', notes: ['_meta is an array: left out'] }],
+      repaired: [
+        { name: 'a://{x}', notes: ['_meta is an array: left out', 'annotations is null: left out'] },
+      ],
     });
   });
 
@@ -275,7 +278,10 @@ describe('lists', () => {
         { name: 'q', arguments: null, mimeType: 'x' },
       ]),
     ).toEqual({
-      accepted: [{ name: 'p', arguments: [{ name: 'a', required: true }, { name: 'b' }] }, { name: 'q' }],
+      accepted: [
+        { name: 'p', arguments: [{ name: 'a', required: true }, { name: 'b' }] },
+        { name: 'q', extra: { mimeType: 'x' } },
+      ],
       rejected: [],
       repaired: [
         {

@@ -114,7 +114,10 @@ describe('prompt', () => {
     expect((await host.prompt('docs', 'odd')).messages).toEqual([
       text('bare'),
       text('one'),
-      text('{"type":"hologram"}'),
+      {
+        role: 'user',
+        content: { type: 'text', text: '{"type":"hologram"}', original: { type: 'hologram' } },
+      },
       text('null'),
     ]);
     expect(complaints.length).toBeGreaterThan(0);

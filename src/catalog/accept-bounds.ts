@@ -1,0 +1,37 @@
+/** Bounds of what is kept of a server's definitions, and names for what was found instead. */
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Objects and arrays inside each other; far beyond real schemas, far below what recursion stands. */
+const MAX_NESTING = 1_000;
+export const MAX_META_BYTES: number = 64 * 1024;
+
+/** Why a value is not kept: too deep or too large; undefined if it is neither. */
+export function sizeFault(value: object, maxBytes: number): string | undefined {
+  return tooDeep(value) ?? tooLarge(JSON.stringify(value), maxBytes);
+}
+
+/** Depth first, without recursion: it may be deep enough to break that. */
+function tooDeep(value: object): string | undefined {
+  const waiting: [value: object, nesting: number][] = [[value, 1]];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [parent, nesting] = next;
+    if (nesting > MAX_NESTING) return `is nested more than ${MAX_NESTING} levels deep`;
+    for (const child of Object.values(parent)) {
+      if (typeof child === 'object' && child !== null) waiting.push([child, nesting + 1]);
+    }
+  }
+  return undefined;
+}
+
+function tooLarge(json: string, maxBytes: number): string | undefined {
+  const bytes = Buffer.byteLength(json);
+  return bytes > maxBytes ? `has ${bytes} bytes, more than ${maxBytes}` : undefined;
+}
+
+export function kindOf(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}

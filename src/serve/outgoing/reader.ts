@@ -1,0 +1,36 @@
+/** What decides how a message is written for a client: its revision, and what it says that it knows. */
+
+import type { Asker } from '../../endpoint/eras.ts';
+import { isRecord } from '../../lib/json-rpc.ts';
+
+/** The first revisions whose clients know these blocks; older ones fail on the whole result. */
+const FIRST_AUDIO_VERSION = '2025-03-26';
+const FIRST_LINK_VERSION = '2025-06-18';
+
+/** Extensions that are published with the protocol; none of them has a type of block. */
+const PUBLISHED_EXTENSION = /^io\.modelcontextprotocol\//;
+
+export interface Reader {
+  readonly isModern: boolean;
+  readonly knowsAudio: boolean;
+  readonly knowsLinks: boolean;
+  /** It may know types of blocks that no revision has. */
+  readonly knowsMore: boolean;
+  /** It sends arguments in headers too, and must not be given a tool that declares them wrongly. */
+  readonly mirrors: boolean;
+}
+
+/** @param overHttp whether its requests have headers, which matters for lists of tools. */
+export function readerOf({ era, version, capabilities }: Asker, overHttp = false): Reader {
+  const { extensions, experimental } = capabilities;
+  const isModern = era === 'modern';
+  return {
+    isModern,
+    knowsAudio: version >= FIRST_AUDIO_VERSION,
+    knowsLinks: version >= FIRST_LINK_VERSION,
+    knowsMore:
+      (isRecord(extensions) && Object.keys(extensions).some((key) => !PUBLISHED_EXTENSION.test(key))) ||
+      (isRecord(experimental) && Object.keys(experimental).length > 0),
+    mirrors: isModern && overHttp,
+  };
+}

@@ -1,0 +1,65 @@
+/** JSON Schemas of tools as a revision can read them. */
+
+import type { JsonObject } from '../../catalog/accept-bounds.ts';
+import { isRecord } from '../../lib/json-rpc.ts';
+import { compileFault } from './compilable.ts';
+import { isTexts, type Note, shown, withChanges } from './fields.ts';
+import type { Reader } from './reader.ts';
+
+/** An input schema, whose root is of type object wherever it was accepted. */
+export function sentInput(schema: JsonObject, { isModern }: Reader, note: Note): JsonObject {
+  return isModern ? modern(schema, 'inputSchema', note) : legacy(schema, 'inputSchema', note);
+}
+
+/** An output schema; undefined where the client could not use it, or not even the list that it is in. */
+export function sentOutput(schema: JsonObject, { isModern }: Reader, note: Note): JsonObject | undefined {
+  if (isModern) return modern(schema, 'outputSchema', note);
+  if (schema['type'] !== 'object') {
+    note('outputSchema is left out: before 2026-07-28 its root has to be of type object');
+    return undefined;
+  }
+  const sent = legacy(schema, 'outputSchema', note);
+  const fault = compileFault(sent);
+  if (fault === undefined) return sent;
+  note(`outputSchema is left out: ${fault}`);
+  return undefined;
+}
+
+function modern(schema: JsonObject, name: string, note: Note): JsonObject {
+  const { $schema: dialect } = schema;
+  if (dialect === undefined || typeof dialect === 'string') return schema;
+  note(`${name}.$schema is ${shown(dialect)}`);
+  return withChanges(schema, { $schema: undefined });
+}
+
+/** Properties are objects in the legacy era: what else JSON Schema allows there is written as one. */
+function legacy(schema: JsonObject, name: string, note: Note): JsonObject {
+  const { properties, required } = schema;
+  const changes: Record<string, unknown> = {};
+  if (properties !== undefined && !isRecord(properties)) {
+    changes['properties'] = undefined;
+    note(`${name}.properties is ${shown(properties)}`);
+  } else if (properties !== undefined && !Object.values(properties).every(isObject)) {
+    const odd = Object.keys(properties).filter((key) => !isObject(properties[key]));
+    note(`${name}.properties.${odd.slice(0, 3).join(', ')} is not an object`);
+    changes['properties'] = Object.fromEntries(
+      Object.entries(properties).map(([key, value]) => [key, isObject(value) ? value : asObject(value)]),
+    );
+  }
+  if (required !== undefined && !isTexts(required)) {
+    note(`${name}.required is ${shown(required)}`);
+    changes['required'] = Array.isArray(required)
+      ? required.filter((key) => typeof key === 'string')
+      : undefined;
+  }
+  return withChanges(schema, changes);
+}
+
+/** The object that means the same as a boolean schema; a value that is not a schema means nothing. */
+function asObject(value: unknown): JsonObject {
+  return value === false ? { not: {} } : {};
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

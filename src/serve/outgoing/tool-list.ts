@@ -1,0 +1,87 @@
+/** Lists of tools towards clients, each made once for a list of the host and a kind of reader. */
+
+import { CALL_TOOL, TOOL_SEARCH } from '../../catalog/deferral.ts';
+import type { Tool } from '../../catalog/tool.ts';
+import type { Params } from '../../endpoint/eras.ts';
+import { isRecord } from '../../lib/json-rpc.ts';
+import { compileFault } from './compilable.ts';
+import { sentTool } from './definitions.ts';
+import { withChanges } from './fields.ts';
+import type { Reader } from './reader.ts';
+import type { RepairReport } from './report.ts';
+
+const callTool: Params = {
+  name: CALL_TOOL,
+  description: `Calls a tool that ${TOOL_SEARCH} found. Example: { "name": "server__tool", "arguments": { "key": "value" } }`,
+  inputSchema: {
+    type: 'object',
+    properties: {
+      name: { type: 'string', description: `The tool's name, exactly as ${TOOL_SEARCH} returned it.` },
+      arguments: { type: 'object', description: 'The arguments of that tool, as its inputSchema requires.' },
+    },
+    required: ['name'],
+  },
+};
+
+/** A list for clients, without and with the tools that this client has found. */
+interface Lists {
+  readonly fixed: readonly Params[];
+  readonly withFound: readonly Params[];
+}
+
+export type ToolLister = (tools: readonly Tool[], reader: Reader) => readonly Params[];
+
+/**
+ * Makes lists for clients: servers' tools, `call_tool` where there is a search, the gateway's own tools, and last
+ * the tools that the client has found. A modern list has none of those: it must not change because of a call.
+ */
+export function createToolLister(own: readonly object[], report: RepairReport): ToolLister {
+  const made = new WeakMap<readonly Tool[], Map<string, Lists>>();
+  return (tools, reader) => {
+    const lists = made.get(tools) ?? new Map<string, Lists>();
+    made.set(tools, lists);
+    const kind = `${reader.isModern} ${reader.mirrors}`;
+    let list = lists.get(kind);
+    if (list === undefined) {
+      const sent = (isFound: boolean): Params[] =>
+        tools
+          .filter(({ deferred }) => (deferred === true) === isFound)
+          .flatMap((tool) => sentTool(tool, reader, report));
+      const [given, found] = [sent(false), sent(true)];
+      const searches = given.some(({ name }) => name === TOOL_SEARCH);
+      const fixed = [...given, ...(searches ? [callTool] : []), ...own.map((tool) => ({ ...tool }))];
+      list = {
+        fixed: withOwnIds(fixed),
+        withFound: withOwnIds(found.length === 0 ? fixed : [...fixed, ...found]),
+      };
+      lists.set(kind, list);
+    }
+    return reader.isModern ? list.fixed : list.withFound;
+  };
+}
+
+/**
+ * Output schemas without a `$id` that another one in the list has: the official clients keep schemas by it, and would
+ * check the results of one server by the schema of another.
+ */
+function withOwnIds(tools: readonly Params[]): readonly Params[] {
+  const count = new Map<string, number>();
+  for (const tool of tools) {
+    const id = idOf(tool);
+    if (id !== undefined) count.set(id, (count.get(id) ?? 0) + 1);
+  }
+  if (![...count.values()].some((times) => times > 1)) return tools;
+  return tools.map((tool) => {
+    const { outputSchema } = tool;
+    if ((count.get(idOf(tool) ?? '') ?? 0) < 2 || !isRecord(outputSchema)) return tool;
+    const nameless = withChanges(outputSchema, { $id: undefined });
+    // References to itself by its name are rare, and cannot be kept.
+    const isWhole = compileFault(nameless) === undefined || compileFault(outputSchema) !== undefined;
+    return withChanges(tool, { outputSchema: isWhole ? nameless : undefined });
+  });
+}
+
+function idOf({ outputSchema }: Params): string | undefined {
+  const id = isRecord(outputSchema) ? outputSchema['$id'] : undefined;
+  return typeof id === 'string' && !id.startsWith('#') ? id.replace(/#$/, '') : undefined;
+}
