@@ -334,7 +334,7 @@ describe('faults during a call', () => {
     }
   });
 
-  // Protocol: 25-tools-16, 26-base-17, 26-tools-34
+  // Protocol: 25-tools-16, 26-tools-34
   it('a tool that failed, and a protocol error, are two different things', async () => {
     const server = scriptedServer({
       tools: {

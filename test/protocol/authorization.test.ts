@@ -82,6 +82,15 @@ it('a registration that is refused is an error that says so, and no browser open
   expect(opened).toEqual([]);
 });
 
+// Protocol: 26-authorization-26
+it('an error that comes with another issuer is neither shown nor used', async () => {
+  const { as, world } = await setUp();
+  Object.assign(as.rules, { denies: 'access_denied', issuerInAnswer: 'wrong' });
+  const error = await rejection(world.auth({ url: as.url }).login());
+  expect(error.message).toContain('another authorization server');
+  expect(JSON.stringify(error)).not.toContain('access_denied');
+});
+
 // Protocol: 25-authorization-59, 25-authorization-100, 25-elicitation-26, 26-auth-security-33, 26-authorization-45,
 // 26-elicitation-19
 it('the token of a client of the gateway reaches no server behind it', async () => {

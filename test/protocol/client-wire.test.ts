@@ -58,6 +58,7 @@ afterEach(async () => {
 
 interface Client {
   readonly host: Host;
+  readonly home: string;
   /** Every line that the server has read, as it came. */
   lines(): string[];
   messages(): Message[];
@@ -82,7 +83,7 @@ async function client(answers: Answers, options: Partial<HostOptions> = {}): Pro
     () => host.close(),
   );
   const lines = (): string[] => readFileSync(record, 'utf8').split('\n').slice(0, -1);
-  return { host, lines, messages: () => lines().map((line) => JSON.parse(line)) };
+  return { host, home, lines, messages: () => lines().map((line) => JSON.parse(line)) };
 }
 
 const methods = (messages: readonly Message[]): unknown[] => messages.map(({ method }) => method);
@@ -155,6 +156,55 @@ describe('over stdio, to a legacy server', () => {
     const { host, messages } = await client({ ...LEGACY, initialize: [result(strange)] });
     await expect(host.connect('raw')).rejects.toMatchObject({ code: 'PROTOCOL_ERROR' });
     expect(methods(messages())).toEqual(['server/discover', 'initialize']);
+  });
+
+  // Protocol: 25-progress-6, 25-progress-7, 25-tasks-7, 25-tasks-73a
+  it('a task reports progress by the token of its call until it ends, and is logged as that call', async () => {
+    const progress = (value: number): Message => ({
+      method: 'notifications/progress',
+      params: { progressToken: '$token', progress: value },
+    });
+    const at = '2026-01-01T00:00:00Z';
+    const task = (status: string): Message => ({
+      taskId: 't1',
+      status,
+      createdAt: at,
+      lastUpdatedAt: at,
+      ttl: null,
+      pollInterval: 10,
+    });
+    const capabilities = { tools: {}, tasks: { requests: { tools: { call: {} } } } };
+    const slow = { name: 'slow', inputSchema: { type: 'object' }, execution: { taskSupport: 'required' } };
+    const { host, home } = await client({
+      ...LEGACY,
+      initialize: [result({ protocolVersion: '2025-11-25', capabilities, serverInfo: SERVER_INFO })],
+      'tools/list': [result({ tools: [slow] })],
+      'tools/call': [[...result({ task: task('working') }), progress(1)]],
+      'tasks/get': [result(task('working'), progress(2)), result(task('completed'))],
+      'tasks/result': [result(text('done'))],
+    });
+    await host.connect('raw');
+    const seen: number[] = [];
+    const { content } = await host.call(
+      'mcp__raw__slow',
+      {},
+      { onProgress: (step) => seen.push(step.progress) },
+    );
+    await host.close();
+    expect([content, seen.filter((value) => value > 0)]).toEqual([text('done')['content'], [1, 2]]);
+    const [logged] = readFileSync(join(home, 'audit.jsonl'), 'utf8').split('\n');
+    expect(JSON.parse(logged ?? '')).toMatchObject({ server: 'raw', tool: 'slow', outcome: 'ok' });
+  });
+
+  // Protocol: 26-base-17
+  it('reads nothing into error codes that the specification left to implementations', async () => {
+    const codes = [-32000, -32001, -32003, -32019];
+    const { host } = await client({ ...LEGACY, 'tools/call': codes.map((code) => error(code, 'odd')) });
+    await host.connect('raw');
+    const failed: unknown[] = [];
+    for (const _ of codes)
+      await host.call('mcp__raw__echo').catch(({ code, detail }) => failed.push([code, detail.rpcCode]));
+    expect(failed).toEqual(codes.map((code) => ['PROTOCOL_ERROR', code]));
   });
 
   // Protocol: 26-sampling-15
@@ -331,7 +381,7 @@ describe('over HTTP, to a modern server', () => {
     },
   });
 
-  // Protocol: 26-http-73
+  // Protocol: 26-http-73, 26-versioning-2
   it('reads a 400 before it takes the server for a legacy one', async () => {
     const { url, seen } = await raw(({ method }, before) => {
       if (method === 'tools/list') return [200, listed({ type: 'object' })];

@@ -2,7 +2,7 @@
 //
 // Every line that it gets is appended to the file as it came. `answers` has, for each method, what is written when it
 // arrives: a list of messages for each time, the last list for all later times. In a message, "$id" is the id of the
-// request and "$token" its progress token. A method without answers is not answered.
+// request and "$token" the last progress token. A method without answers is not answered.
 
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline';
 const [, , record, json] = process.argv;
 const answers = JSON.parse(json);
 const seen = new Map();
+let token = null;
 
 createInterface({ input: process.stdin }).on('line', (line) => {
   appendFileSync(record, `${line}\n`);
@@ -17,7 +18,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const rounds = answers[method] ?? [];
   const time = seen.get(method) ?? 0;
   seen.set(method, time + 1);
-  const token = params?._meta?.progressToken ?? null;
+  token = params?._meta?.progressToken ?? token;
   for (const message of rounds[Math.min(time, rounds.length - 1)] ?? []) {
     const text = JSON.stringify({ jsonrpc: '2.0', ...message });
     const written = text

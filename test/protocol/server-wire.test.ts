@@ -97,27 +97,31 @@ describe('over stdio, in the legacy era', () => {
 });
 
 describe('over stdio, in the modern era', () => {
-  // Protocol: 26-base-60, 26-cancellation-3, 26-subscriptions-1, 26-subscriptions-2, 26-subscriptions-3,
-  // 26-subscriptions-6, 26-subscriptions-7
+  // Protocol: 26-base-60, 26-cancellation-3, 26-prompts-5, 26-resources-5, 26-subscriptions-1, 26-subscriptions-2,
+  // 26-subscriptions-3, 26-subscriptions-6, 26-subscriptions-7
   it('acknowledges a subscription first, sends what it asked for and nothing else, and ends it with a result', async () => {
     const listChanged = { listChanged: true };
     const { host: served, server } = await host({
-      capabilities: { tools: listChanged, prompts: listChanged },
+      capabilities: { tools: listChanged, prompts: listChanged, resources: listChanged },
       tools: echo,
     });
     server.on('prompts/list', () => ({ prompts: [{ name: 'greet' }] }));
+    server.on('resources/list', () => ({ resources: [] }));
     const raw = new RawLines(served);
     const _meta = envelope();
+    const wanted = { promptsListChanged: true, resourcesListChanged: true };
     raw.say({
       id: 'sub',
       method: 'subscriptions/listen',
-      params: { _meta, notifications: { promptsListChanged: true } },
+      params: { _meta, notifications: wanted },
     });
     await raw.heard(({ method }) => method === 'notifications/subscriptions/acknowledged');
     server.tool('more', () => 'x');
     server.notify('notifications/tools/list_changed');
     server.notify('notifications/prompts/list_changed');
     await raw.heard(({ method }) => method === 'notifications/prompts/list_changed');
+    server.notify('notifications/resources/list_changed');
+    await raw.heard(({ method }) => method === 'notifications/resources/list_changed');
     await raw.ask(2, 'tools/list', { _meta });
     const ofSubscription = (await raw.end()).filter(({ id }) => id !== 2);
     const own = { 'io.modelcontextprotocol/subscriptionId': 'sub' };
@@ -125,9 +129,10 @@ describe('over stdio, in the modern era', () => {
       {
         jsonrpc: '2.0',
         method: 'notifications/subscriptions/acknowledged',
-        params: { notifications: { promptsListChanged: true }, _meta: own },
+        params: { notifications: wanted, _meta: own },
       },
       { jsonrpc: '2.0', method: 'notifications/prompts/list_changed', params: { _meta: own } },
+      { jsonrpc: '2.0', method: 'notifications/resources/list_changed', params: { _meta: own } },
       {
         jsonrpc: '2.0',
         id: 'sub',
@@ -203,11 +208,15 @@ describe('over HTTP', () => {
     }
   });
 
-  // Protocol: 25-transports-31, 25-transports-32
+  // Protocol: 25-prompts-2, 25-resources-2, 25-transports-31, 25-transports-32, 25-transports-34, 25-transports-35
   it('a stream of its own has neither answers nor messages of requests that run', async () => {
     const finish = createGate();
     const { url, server } = await http({
-      capabilities: { tools: { listChanged: true }, prompts: { listChanged: true } },
+      capabilities: {
+        tools: { listChanged: true },
+        prompts: { listChanged: true },
+        resources: { listChanged: true },
+      },
       tools: {
         work: async (_, exchange) => {
           exchange.progress(1, 2);
@@ -222,13 +231,14 @@ describe('over HTTP', () => {
     const stream = get(url, { headers: { ...session, accept: 'text/event-stream' } }, (response) => {
       response.setEncoding('utf8').on('data', (text: string) => {
         own.push(...text.split('\n').filter((line) => line.startsWith('data: {')));
-        if (own.some((line) => line.includes('prompts/list_changed'))) heard.open();
+        if (own.some((line) => line.includes('resources/list_changed'))) heard.open();
       });
     });
     const params = tool('work', {}, { _meta: { progressToken: 1 } });
     const call = post(url, { jsonrpc: '2.0', id: 1, method: 'tools/call', params }, session);
     await server.seen('tools/call');
     server.notify('notifications/prompts/list_changed');
+    server.notify('notifications/resources/list_changed');
     await heard.opened;
     finish.open();
     const { messages } = await call;
@@ -236,6 +246,7 @@ describe('over HTTP', () => {
     expect(messages.map(({ method, id }) => method ?? id)).toEqual(['notifications/progress', 1]);
     expect(own.map((line) => JSON.parse(line.slice('data: '.length)).method)).toEqual([
       'notifications/prompts/list_changed',
+      'notifications/resources/list_changed',
     ]);
   });
 

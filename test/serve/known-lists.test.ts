@@ -82,7 +82,7 @@ it('CAT-3: a server that comes back with what it had is no news', async () => {
   expect({ news, same }).toEqual({ news: [], same: true });
 });
 
-// Protocol: 25-tools-4, 26-prompts-5, 26-resources-5, 26-tools-9
+// Protocol: 25-tools-4, 26-tools-9
 it('SRV-1: clients of both eras hear of a server that is added and removed while they are connected', async () => {
   const { host, served } = await serve(stale({ one: () => '1' }));
   await host.ready();
