@@ -91,6 +91,12 @@ export class Output {
       this.write(`${this.#stdout.isTerminal ? forTerminal(text) : text}\n`);
   }
 
+  /** What a tool said: exactly that into a pipe or file; a terminal gets a line end if it has none. */
+  text(text: string): void {
+    if (this.#stdout.isTerminal) this.line(text.replace(/\r?\n$/, ''));
+    else if (!this.json && !this.#signal.aborted) this.write(text);
+  }
+
   /** Bytes to stdout as they are. */
   write(text: string): void {
     if (!this.#readerGone) this.#stdout.write(text);

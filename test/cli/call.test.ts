@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FIXTURES, Place } from './command.ts';
@@ -24,19 +25,71 @@ describe('call', () => {
     ]);
     expect(stdout).toBe(
       '{"count":3,"ratio":2.5,"on":false,"text":"5","list":[1,"a"],"either":null,"level":2,"unknown":"7",' +
-        '"typed":{"a":[true]},"__proto__":"x"}\n',
+        '"typed":{"a":[true]},"__proto__":"x"}',
     );
   });
 
   it('takes one JSON object, from the command line or from stdin', async () => {
     const json = '{"text":"a b","n":1}';
-    expect((await place.run(['call', 'cli', 'args', json])).stdout).toBe(`${json}\n`);
-    expect((await place.run(['call', 'cli', 'args', '-'], { input: json })).stdout).toBe(`${json}\n`);
+    expect((await place.run(['call', 'cli', 'args', json])).stdout).toBe(json);
+    expect((await place.run(['call', 'cli', 'args', '-'], { input: json })).stdout).toBe(json);
   });
 
-  it.each(['cli__args', 'mcp__cli__args'])('takes server and tool in one word, as in %s', async (name) => {
-    expect((await place.run(['call', name, 'count=3'])).stdout).toBe('{"count":3}\n');
-    expect((await place.run(['call', 'cli', name, 'count=3'])).stdout).toBe('{"count":3}\n');
+  it.each(['cli__args', 'mcp__cli__args', 'cli.args', 'cli/args'])(
+    'takes server and tool in one word, as in %s',
+    async (name) => {
+      expect((await place.run(['call', name, 'count=3'])).stdout).toBe('{"count":3}');
+      if (!name.includes('__')) return;
+      expect((await place.run(['call', 'cli', name, 'count=3'])).stdout).toBe('{"count":3}');
+    },
+  );
+
+  it('UI-7: takes flags, files and keys that are given several times', async () => {
+    place.write(join(place.project, 'draft.md'), 'line\n');
+    const said = async (...words: string[]): Promise<unknown> =>
+      JSON.parse((await place.run(['call', 'cli', 'args', ...words])).stdout);
+    expect(await said('--count', '3', '--text=a b', '--ratio', '-2', '--on')).toEqual({
+      count: 3,
+      text: 'a b',
+      ratio: -2,
+      on: true,
+    });
+    expect(await said('text=@draft.md')).toEqual({ text: 'line\n' });
+    expect(await said('list=a', 'list=b')).toEqual({ list: ['a', 'b'] });
+    expect(await said('list=a')).toEqual({ list: ['a'] });
+    expect(await said('list=["a","b"]')).toEqual({ list: ['a', 'b'] });
+  });
+
+  it.each([
+    [['txt=a'], 'The tool has no argument "txt".', 'Did you mean text=…? txt:=json sends it all the same.'],
+    [
+      ['--timout', '5'],
+      'The tool has no argument "timout".',
+      'Did you mean --timeout? timout:=json sends it all the same.',
+    ],
+    [['--colour', 'red'], 'The tool has no argument "colour".', /^It takes: count, /],
+    [['text=@gone.md'], 'text=@gone.md takes a file that cannot be read (ENOENT).', /text:='"@gone\.md"'/],
+    [['count=1', 'count=2'], 'count is given 2 times, and takes one value.', 'Give count once.'],
+    [['count=x'], 'count takes an integer, not "x".', "Write it as JSON: count:='2'"],
+  ])('UI-7: %j is refused before the call', async (words, message, hint) => {
+    const { status, value } = await place.json(['call', 'cli', 'args', ...words]);
+    expect(status).toBe(2);
+    expect(value).toMatchObject({
+      error: {
+        code: 'INVALID_ARGUMENTS',
+        message,
+        hint: typeof hint === 'string' ? hint : expect.stringMatching(hint),
+      },
+    });
+  });
+
+  it('UI-7: writes bytes and text to files, relative to where the command was typed', async () => {
+    const image = await place.run(['call', 'cli', 'media', '--save-images', 'shots']);
+    expect(image.status).toBe(0);
+    expect(readdirSync(join(place.project, 'shots')).sort()).toEqual(['1.png', '2.wav']);
+    const text = await place.run(['call', 'cli', 'args', 'count=3', '-o', 'answer.json']);
+    expect(text).toEqual({ status: 0, stdout: '', stderr: '11 bytes written to <project>/answer.json\n' });
+    expect(readFileSync(join(place.project, 'answer.json'), 'utf8')).toBe('{"count":3}');
   });
 
   it('without a tool says how to name one', async () => {
@@ -45,8 +98,8 @@ describe('call', () => {
       value: {
         error: {
           code: 'USAGE',
-          message: 'The tool is missing',
-          hint: 'Use: plugboard call <server> <tool>, or plugboard call <server__tool>.',
+          message: 'The tool is missing.',
+          hint: 'Use: plugboard call <server> <tool>, or plugboard call <server.tool>.',
         },
       },
     });
@@ -68,13 +121,13 @@ describe('call', () => {
 
   it('notes media in one line each, and shows structured content when there is no text', async () => {
     expect((await place.run(['call', 'cli', 'media'])).stdout).toBe(
-      '[image: image/png, 3 bytes]\n[audio: audio/wav, 6 KiB]\n[link: a.md file:///a.md]\n',
+      '[image: image/png, 3 bytes]\n[audio: audio/wav, 6 KiB]\n[link: a.md file:///a.md]',
     );
-    expect((await place.run(['call', 'cli', 'structured'])).stdout).toBe('{\n  "sum": 3\n}\n');
+    expect((await place.run(['call', 'cli', 'structured'])).stdout).toBe('{\n  "sum": 3\n}');
   });
 
   it('A15: what a server says cannot get at the terminal', async () => {
-    expect((await place.run(['call', 'cli', 'evil'])).stdout).toBe('onetwo\n');
+    expect((await place.run(['call', 'cli', 'evil'])).stdout).toBe('onetwo');
   });
 
   it('an unknown tool says the nearest names', async () => {
@@ -121,7 +174,7 @@ describe('call', () => {
     });
     expect(await place.run(['call', 'echo', 'add', 'a=1', 'b=2', '--yes'])).toEqual({
       status: 0,
-      stdout: '3\n',
+      stdout: '3',
       stderr: '',
     });
   });
@@ -141,7 +194,7 @@ describe('call', () => {
       'other',
       'fail',
     ];
-    expect(await place.run(args)).toEqual({ status: 1, stdout: 'It failed, as asked.\n', stderr: '' });
+    expect(await place.run(args)).toEqual({ status: 1, stdout: 'It failed, as asked.', stderr: '' });
     expect(await place.json(args)).toEqual({
       status: 1,
       value: { content: [{ type: 'text', text: 'It failed, as asked.' }], isError: true },

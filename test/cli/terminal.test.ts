@@ -141,7 +141,7 @@ describe('on a terminal', () => {
     expect(status).toBe(0);
     expect(await place.run(['call', 'theirs', 'echo', 'message=again'])).toEqual({
       status: 0,
-      stdout: 'again\n',
+      stdout: 'again',
       stderr: '',
     });
   });

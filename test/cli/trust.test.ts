@@ -66,7 +66,7 @@ describe('trust', () => {
     ]);
     expect(await place.run(['call', 'one', 'echo', 'message=hi'])).toEqual({
       status: 0,
-      stdout: 'hi\n',
+      stdout: 'hi',
       stderr: '',
     });
     expect(await states(['trust', 'one', '--revoke'])).toEqual([['one', 'unknown']]);

@@ -82,7 +82,7 @@ it('CON-11: without a daemon that somebody asked for, a command starts none and 
   world.configure({ s: world.server() });
   const { stdout } = await run(['call', 's', 'echo', 'text=hi']);
   expect({ stdout, daemons: world.daemonProcesses(), servers: world.servers() }).toEqual({
-    stdout: 'hi\n',
+    stdout: 'hi',
     daemons: [],
     servers: [],
   });

@@ -1,19 +1,20 @@
 /** `plugboard call`: one call of one tool, from the words of a shell to its result. */
 
 import type { Command } from 'commander';
-import { plainName, possibleOwners } from '../../catalog/names.ts';
+import { plainName } from '../../catalog/names.ts';
 import type { Tool } from '../../catalog/tool.ts';
 import { PlugboardError } from '../../errors.ts';
 import { nearest } from '../../lib/nearest.ts';
-import { loadEffective } from '../../policy/effective.ts';
 import { pinChanged } from '../../policy/pins-refusal.ts';
 import { approveCall } from '../approve-call.ts';
 import { readInput, toArguments } from '../call-arguments.ts';
+import { calledTool } from '../call-target.ts';
 import { milliseconds } from '../flags.ts';
 import { aborted } from '../interrupt.ts';
 import { didYouMean } from '../known-server.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { resultText } from '../result-text.ts';
+import { saveImages, saveResult } from '../save-result.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
 import { type CommandHost, withHost } from '../with-host.ts';
 import { joinWords } from '../words.ts';
@@ -27,33 +28,44 @@ const EXIT_TOOL_ERROR = 1;
 export const call: Verb = {
   configure(command: Command): void {
     command
-      .argument('<server>', 'the server; or server and tool in one word: server__tool')
+      .argument('<server>', 'the server; or server and tool in one word: server.tool, server__tool')
       .argument('[tool]', "the tool, by its server's own name")
-      .argument('[arguments...]', "key=value, key:=json, one '{json}' object, or - for JSON on stdin")
+      .argument(
+        '[arguments...]',
+        "key=value, --key value, key:=json, key=@file, one '{json}' object, or - for JSON on stdin",
+      )
+      // Those of the tool are read with its schema.
+      .allowUnknownOption()
       .option('--timeout <ms>', 'how long the call may be silent')
       .option('-y, --yes', 'answer yes if a question about this call is asked')
       .option('--limit', 'clean and cut the result as for a model')
+      .option('-o, --output <file>', 'write the result to this file: its bytes if it has any, else its text')
+      .option('--save-images <dir>', 'write images, audio and other bytes of the result into this folder')
       .addHelpText('after', EXAMPLES);
   },
 
   async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
-    const { servers, name, words } = await wantedTool(context, args);
-    const { output, signal } = context;
+    const { servers, name, words } = await calledTool(context, args);
+    const { output, signal, cwd } = context;
     const timeout = textFlag(flags, 'timeout');
     const timeoutMs = timeout === undefined ? undefined : milliseconds('--timeout', timeout);
-    const input = await Promise.race([readInput(words, STDIN), aborted(signal)]);
+    const input = await Promise.race([readInput(words, { stdin: STDIN, cwd }), aborted(signal)]);
     const approve = approveCall(context, flags['yes'] === true);
     const forModel = flags['limit'] === true;
     return withHost(context, { servers, approve, forModel }, async ({ host }) => {
       for (const server of servers) if (host.isHeld(server, name)) throw pinChanged(server, name);
       const tool = findTool(host, servers, name);
-      const given = toArguments(input, tool.inputSchema);
+      const given = toArguments(input, tool.inputSchema, (message) => output.note(message));
       const line = new ProgressLine(output, name);
       const result = await host
         .call(tool.name, given, { signal, timeoutMs, onProgress: (progress) => line.show(progress) })
         .catch(sayYes)
         .finally(() => line.clear());
-      output.answer(result, () => resultText(result));
+      const [file, folder] = [textFlag(flags, 'output'), textFlag(flags, 'saveImages')];
+      if (folder !== undefined) await saveImages(context, result, folder);
+      if (file !== undefined) await saveResult(context, result, file);
+      if (output.json) output.answer(result, () => '');
+      else if (file === undefined) output.text(resultText(result));
       return result.isError ? EXIT_TOOL_ERROR : 0;
     });
   },
@@ -65,7 +77,10 @@ A value of key=value becomes what the tool wants there: a number, true or false,
 Examples:
   plugboard call demo echo message=hi
   plugboard call demo get-sum a:=2 b:=3 --json
-  plugboard call demo__echo message=hi
+  plugboard call demo.echo --message hi
+  plugboard call files read_multiple_files paths=a.txt paths=b.txt
+  plugboard call files write_file path=notes.md content=@draft.md
+  plugboard call shots take -o shot.png
   echo '{"path":"."}' | plugboard call files list_directory -`;
 
 /** Here the way to answer is a flag. */
@@ -78,32 +93,6 @@ function sayYes(thrown: unknown): never {
     cause: thrown,
     hint: 'No one can be asked here: add --yes to answer yes.',
   });
-}
-
-interface WantedTool {
-  /** Those that the tool may belong to. */
-  readonly servers: readonly string[];
-  readonly name: string;
-  /** The arguments of the call. */
-  readonly words: readonly string[];
-}
-
-/** Reads `<server> <tool> …`, or `<server__tool> …` if no server has that name. */
-async function wantedTool(context: Context, args: readonly string[]): Promise<WantedTool> {
-  const [first = '', second, ...rest] = args;
-  if (first.includes('__')) {
-    const { cwd, home, env, extra } = context;
-    const config = await loadEffective({ cwd, home, env, extra });
-    const names = config.servers.map(({ name }) => name);
-    const owners = names.includes(first) ? [] : possibleOwners(first, names);
-    if (owners.length > 0) return { servers: owners, name: first, words: args.slice(1) };
-  }
-  if (second === undefined) {
-    throw new PlugboardError('USAGE', 'The tool is missing', {
-      hint: 'Use: plugboard call <server> <tool>, or plugboard call <server__tool>.',
-    });
-  }
-  return { servers: [first], name: second, words: rest };
 }
 
 /** @param servers those that are asked: all of them may have to be, as `a__b__c` may be of `a` or of `a__b` */

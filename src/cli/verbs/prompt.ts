@@ -21,7 +21,9 @@ export const prompt: Verb = {
   async run(context: Context, args: readonly string[]): Promise<number> {
     const [server = '', name = '', ...words] = args;
     const { output, signal } = context;
-    const given = asTexts(toArguments(await readInput(words, process.stdin), {}));
+    const given = asTexts(
+      toArguments(await readInput(words, { stdin: process.stdin, cwd: context.cwd }), {}, () => {}),
+    );
     return withHost(
       context,
       { servers: [server], approve: approveCall(context, false) },

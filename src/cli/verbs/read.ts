@@ -1,13 +1,12 @@
 /** `plugboard read`: what a resource holds. Text goes to stdout, cleaned; bytes go to a file or a pipe, exactly. */
 
-import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ResourceContents } from '../../catalog/accept-result.ts';
 import { PlugboardError } from '../../errors.ts';
-import { errorCode } from '../../lib/error-code.ts';
 import { clean } from '../../policy/clean.ts';
 import { approveCall } from '../approve-call.ts';
+import { writeTo } from '../save-result.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
 import { withHost } from '../with-host.ts';
 import { joinWords } from '../words.ts';
@@ -30,7 +29,7 @@ export const read: Verb = {
       { servers: [server], approve: approveCall(context, false) },
       async ({ host }) => {
         const { contents } = await host.read(server, uri, { signal, forModel: false });
-        if (file !== undefined) await save(contents, resolve(cwd, file), context);
+        if (file !== undefined) await writeTo(context, resolve(cwd, file), bytesOf(contents));
         if (output.json) output.answer({ contents }, () => '');
         else if (file === undefined) await print(contents, context, { server, uri });
         return 0;
@@ -45,23 +44,6 @@ Text is printed without control characters; -o writes it as it is. Binary conten
 Examples:
   plugboard read docs file:///README.md
   plugboard read shots screen://latest -o latest.png`;
-
-async function save(contents: readonly ResourceContents[], file: string, context: Context): Promise<void> {
-  const bytes = bytesOf(contents);
-  try {
-    await writeFile(file, bytes);
-  } catch (cause) {
-    throw new PlugboardError(
-      'USAGE',
-      `${file} cannot be written (${errorCode(cause) ?? 'unknown reason'}).`,
-      {
-        cause,
-        hint: 'Give -o a file in a folder that exists and that you may write to.',
-      },
-    );
-  }
-  context.output.note(`${bytes.length.toLocaleString('en')} bytes written to ${file}`);
-}
 
 async function print(
   contents: readonly ResourceContents[],

@@ -56,8 +56,8 @@ export const texts: Edge = {
       if (words === undefined) return;
       const again = splitWords(joinWords(words));
       if (JSON.stringify(again) !== JSON.stringify(words)) throw new Error(`${words} became ${again}`);
-      const given = await orRefused(() => readInput(words.slice(4), nothing()));
-      if (given !== undefined) await orRefused(() => toArguments(given, SCHEMA));
+      const given = await orRefused(() => readInput(words.slice(4), { stdin: nothing(), cwd: '/nowhere' }));
+      if (given !== undefined) await orRefused(() => toArguments(given, SCHEMA, () => {}));
     },
   }),
 };

@@ -1,0 +1,42 @@
+/** Which tool `call` means: `<server> <tool>`, or both in one word. */
+
+import { possibleOwners } from '../catalog/names.ts';
+import { PlugboardError } from '../errors.ts';
+import { loadEffective } from '../policy/effective.ts';
+import type { Context } from './verb.ts';
+
+export interface CalledTool {
+  /** Those that the tool may belong to. */
+  readonly servers: readonly string[];
+  readonly name: string;
+  /** The arguments of the call. */
+  readonly words: readonly string[];
+}
+
+/** Reads `<server> <tool> …`, `<server.tool> …`, `<server/tool> …` or `<server__tool> …`; a server of that very name is first. */
+export async function calledTool(context: Context, args: readonly string[]): Promise<CalledTool> {
+  const [first = '', second, ...rest] = args;
+  if (/__|[./]/.test(first)) {
+    const { cwd, home, env, extra } = context;
+    const config = context.config ?? (await loadEffective({ cwd, home, env, extra }));
+    const names = config.servers.map(({ name }) => name);
+    const one = names.includes(first) ? undefined : inOneWord(first, names);
+    if (one !== undefined) return { ...one, words: args.slice(1) };
+  }
+  if (second === undefined) {
+    throw new PlugboardError('USAGE', 'The tool is missing.', {
+      hint: 'Use: plugboard call <server> <tool>, or plugboard call <server.tool>.',
+    });
+  }
+  return { servers: [first], name: second, words: rest };
+}
+
+function inOneWord(word: string, names: readonly string[]): Omit<CalledTool, 'words'> | undefined {
+  const owners = word.includes('__') ? possibleOwners(word, names) : [];
+  if (owners.length > 0) return { servers: owners, name: word };
+  // The longest name first: one server may be called a and another a.b.
+  const [server] = names
+    .filter((name) => word.startsWith(`${name}.`) || word.startsWith(`${name}/`))
+    .sort((a, b) => b.length - a.length);
+  return server === undefined ? undefined : { servers: [server], name: word.slice(server.length + 1) };
+}

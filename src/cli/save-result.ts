@@ -1,0 +1,84 @@
+/** Results of calls as files: the bytes of images, audio and resources, or the text. */
+
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { PlugboardError } from '../errors.ts';
+import { errorCode } from '../lib/error-code.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { resultText, type ToolResult } from './result-text.ts';
+import type { Context } from './verb.ts';
+
+type Block = Readonly<Record<string, unknown>>;
+
+interface Bytes {
+  readonly bytes: Buffer;
+  readonly mimeType: string;
+}
+
+/** The bytes of the result if it has some, else its text as it is. */
+export async function saveResult(context: Context, result: ToolResult, file: string): Promise<void> {
+  const parts = bytesOf(result);
+  if (parts.length > 1) {
+    throw new PlugboardError('USAGE', `The result has ${parts.length} binary parts, and -o takes one file.`, {
+      hint: 'Use --save-images DIR.',
+    });
+  }
+  const bytes = parts[0]?.bytes ?? Buffer.from(textOf(result));
+  await writeTo(context, resolve(context.cwd, file), bytes);
+}
+
+/** Each binary part as a file of its own: `1.png`, `2.wav`. */
+export async function saveImages(context: Context, result: ToolResult, folder: string): Promise<void> {
+  const dir = resolve(context.cwd, folder);
+  const parts = bytesOf(result);
+  if (parts.length === 0) context.output.note('note: the result has no images or other bytes');
+  else await mkdir(dir, { recursive: true }).catch((cause: unknown) => refuse(dir, cause));
+  for (const [at, { bytes, mimeType }] of parts.entries()) {
+    await writeTo(context, join(dir, `${at + 1}.${endingOf(mimeType)}`), bytes);
+  }
+}
+
+export async function writeTo({ output }: Context, file: string, bytes: Uint8Array): Promise<void> {
+  await writeFile(file, bytes).catch((cause: unknown) => refuse(file, cause));
+  output.note(`${bytes.length.toLocaleString('en')} bytes written to ${file}`);
+}
+
+function refuse(file: string, cause: unknown): never {
+  throw new PlugboardError('USAGE', `${file} cannot be written (${errorCode(cause) ?? 'unknown reason'}).`, {
+    cause,
+    hint: 'Name a place that exists and that you may write to.',
+  });
+}
+
+function bytesOf({ content }: ToolResult): Bytes[] {
+  return content.filter(isRecord).flatMap((block: Block) => {
+    const inside = isRecord(block['resource']) ? block['resource'] : block;
+    const data = inside['blob'] ?? (block['type'] === 'text' ? undefined : inside['data']);
+    if (typeof data !== 'string') return [];
+    const { mimeType } = inside;
+    return [{ bytes: Buffer.from(data, 'base64'), mimeType: typeof mimeType === 'string' ? mimeType : '' }];
+  });
+}
+
+/** Text blocks as the server sent them; a result without any as it is printed. */
+function textOf(result: ToolResult): string {
+  const texts = result.content.filter(isRecord).flatMap(({ type, text }) => {
+    return type === 'text' && typeof text === 'string' ? [text] : [];
+  });
+  return texts.length > 0 ? texts.join('\n') : resultText(result);
+}
+
+const ENDINGS: Readonly<Record<string, string>> = {
+  'image/jpeg': 'jpg',
+  'image/svg+xml': 'svg',
+  'audio/mpeg': 'mp3',
+  'audio/wav': 'wav',
+  'text/plain': 'txt',
+};
+
+/** A name that a server chose decides about letters only, never about a path. */
+function endingOf(mimeType: string): string {
+  const type = mimeType.split(';')[0]?.trim().toLowerCase() ?? '';
+  const part = type.split('/')[1]?.replace(/^x-/, '') ?? '';
+  return ENDINGS[type] ?? (/^[a-z0-9]{1,8}$/.test(part) ? part : 'bin');
+}
