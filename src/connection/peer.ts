@@ -16,15 +16,13 @@ import {
   RPC_INTERNAL_ERROR,
   RPC_METHOD_NOT_FOUND,
 } from '../lib/json-rpc.ts';
-import { clean } from '../policy/clean.ts';
 import type { Notice, Receiver, SendOptions, Transport } from '../transport/contract.ts';
 import { type Deadline, Deadlines } from './deadlines.ts';
 import { type HandedOn, metaFor } from './handed-on.ts';
+import { rpcError, serverWords } from './rpc-error.ts';
 
 /** Server requests that may wait for a person at the same time; more are refused. */
 const MAX_SERVER_REQUESTS = 64;
-/** Of the message of an error or a progress. */
-const MAX_WORDS_CHARS = 8_192;
 
 export interface Progress {
   readonly progress: number;
@@ -403,21 +401,4 @@ function cancelled(method: string, signal: AbortSignal | undefined): PlugboardEr
   const reason: unknown = signal?.reason;
   if (reason instanceof PlugboardError) return reason;
   return new PlugboardError('CANCELLED', `${method} was cancelled`, { cause: reason });
-}
-
-/** What a server says beside its results: people, logs and models read it. */
-export function serverWords(text: string): string {
-  return clean(text, { max: MAX_WORDS_CHARS });
-}
-
-function rpcError(method: string, error: unknown): PlugboardError {
-  const record = isRecord(error) ? error : {};
-  const code = typeof record['code'] === 'number' ? record['code'] : undefined;
-  const message = typeof record['message'] === 'string' ? serverWords(record['message']) : 'no message';
-  return new PlugboardError('PROTOCOL_ERROR', `${method} was answered with an error: ${message}`, {
-    detail: {
-      ...(code === undefined ? {} : { rpcCode: code, rpcMessage: message }),
-      rpcData: record['data'],
-    },
-  });
 }

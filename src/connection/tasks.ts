@@ -10,8 +10,9 @@ import type { Clock } from '../lib/clock.ts';
 import { holdProcess } from '../lib/hold-process.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { Era, Negotiated } from './eras.ts';
-import { type Params, type Progress, type RequestOptions, serverWords } from './peer.ts';
+import type { Params, Progress, RequestOptions } from './peer.ts';
 import type { AnswerQuestion } from './rounds.ts';
+import { serverWords, withCause } from './rpc-error.ts';
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 /** Legacy, in `_meta`: the task that a message belongs to. */
@@ -280,9 +281,11 @@ function isOutage({ code }: PlugboardError): boolean {
 
 function failed({ error, message }: TaskState): PlugboardError {
   const record = isRecord(error) ? error : {};
-  const text = typeof record['message'] === 'string' ? serverWords(record['message']) : message;
+  const said = typeof record['message'] === 'string' ? serverWords(record['message']) : message;
+  const text = withCause(said ?? '', record['data']);
+  const { code, data } = record;
   return new PlugboardError('PROTOCOL_ERROR', `the task failed${because(text)}`, {
-    detail: typeof record['code'] === 'number' ? { rpcCode: record['code'], rpcData: record['data'] } : {},
+    detail: typeof code === 'number' ? { rpcCode: code, rpcMessage: said ?? text, rpcData: data } : {},
   });
 }
 

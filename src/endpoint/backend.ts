@@ -26,7 +26,7 @@ export interface Backend {
   /** Throws an RpcFailure when a modern call's headers say anything else than its arguments. */
   checkCall?(headers: IncomingHttpHeaders, call: Params): void;
   /** What a client is told of an error that came out of the work for it. */
-  failureOf(thrown: unknown): RpcFailure;
+  failureOf(thrown: unknown, era: Era): RpcFailure;
   /** Lets running work end within a limit, then ends it. May be called twice. */
   close(): Promise<void>;
 }

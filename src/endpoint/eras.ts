@@ -42,7 +42,8 @@ const NEWEST_LEGACY_VERSION = LEGACY_VERSIONS[0] ?? '';
 /** The modern asker of a request; undefined when it makes no claim to be of the modern era. */
 export function modernAsker(method: string, params: Params): Asker | undefined {
   const meta = params['_meta'];
-  if (!isRecord(meta)) return undefined;
+  // `initialize` is the opening of the legacy era, whatever it claims.
+  if (!isRecord(meta) || method === 'initialize') return undefined;
   const version = meta[META.protocolVersion];
   if (version === undefined) return undefined;
   if (version !== MODERN_VERSION) throw unsupportedVersion(version, [MODERN_VERSION]);

@@ -336,9 +336,11 @@ export class Front {
     exchange: Exchange,
   ): Promise<JsonRpcMessage | undefined> {
     let work: Work | undefined;
+    let era: Era = 'legacy';
     try {
       const asker = modernAsker(method, params) ?? this.#legacy ?? NAMELESS;
-      const { row, client } = this.#calledFor(method, asker.era);
+      era = asker.era;
+      const { row, client } = this.#calledFor(method, era);
       if ('answer' in row) {
         const result = await row.answer(client, params, asker, method);
         return { jsonrpc: '2.0', id, result: dress(row, result, asker.era, this.#backend.identity) };
@@ -359,7 +361,7 @@ export class Front {
         ? this.#cancelled(id, work)
         : { jsonrpc: '2.0', id, result: dress(row, result, asker.era, this.#backend.identity) };
     } catch (thrown) {
-      return work?.isCancelled ? this.#cancelled(id, work) : this.#failed(id, thrown);
+      return work?.isCancelled ? this.#cancelled(id, work) : this.#failed(id, thrown, era);
     } finally {
       if (work !== undefined) this.#done(id, work);
       else if (this.#options.stateless) this.#release();
@@ -437,7 +439,7 @@ export class Front {
       return { jsonrpc: '2.0', id, result: dress(row, asked, 'modern', identity) };
     } catch (thrown) {
       if (work.failure !== undefined) return this.#failed(id, work.failure);
-      return work.isCancelled ? undefined : this.#failed(id, thrown);
+      return work.isCancelled ? undefined : this.#failed(id, thrown, 'modern');
     } finally {
       if (requestState !== undefined) this.#done(id, work);
     }
@@ -452,8 +454,8 @@ export class Front {
     }
   }
 
-  #failed(id: RequestId | null, thrown: unknown): JsonRpcMessage {
-    const failure = thrown instanceof RpcFailure ? thrown : this.#backend.failureOf(thrown);
+  #failed(id: RequestId | null, thrown: unknown, era: Era = 'legacy'): JsonRpcMessage {
+    const failure = thrown instanceof RpcFailure ? thrown : this.#backend.failureOf(thrown, era);
     return { jsonrpc: '2.0', id, error: failure.toJSON() };
   }
 }

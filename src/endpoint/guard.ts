@@ -13,8 +13,10 @@ export function isLoopback(host: string): boolean {
 export interface TokenVerifier {
   /** Who the token stands for; undefined when it is not good here. */
   principalOf(token: string): Promise<string | undefined>;
-  /** Where clients learn which issuer to ask. */
+  /** Where clients learn which issuer to ask, on this server. */
   readonly metadataPath: string;
+  /** The same as clients reach it, where that is known; else it is below the Host that they name. */
+  readonly metadataUrl?: string | undefined;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
@@ -79,12 +81,13 @@ export class Guard {
   }
 
   /** Who it is. Only a token of an issuer has to be waited for. */
-  identify({ authorization = '' }: IncomingHttpHeaders): Verdict | Promise<Verdict> {
+  identify(headers: IncomingHttpHeaders): Verdict | Promise<Verdict> {
+    const { authorization = '' } = headers;
     const { verifier, named, needed = 'A bearer token is needed.' } = this.#options;
     if (this.#expected !== undefined && equal(authorization, this.#expected)) return { principal: 'token' };
     const name = named?.nameOf(bearerOf(authorization) ?? '');
     if (name !== undefined) return { principal: name };
-    if (verifier !== undefined) return this.#verified(verifier, authorization);
+    if (verifier !== undefined) return this.#verified(verifier, headers);
     if (this.#expected === undefined && named === undefined) return { principal: 'local' };
     return {
       status: 401,
@@ -93,17 +96,28 @@ export class Guard {
     };
   }
 
-  async #verified(verifier: TokenVerifier, authorization: string): Promise<Verdict> {
-    const token = bearerOf(authorization);
+  async #verified(verifier: TokenVerifier, headers: IncomingHttpHeaders): Promise<Verdict> {
+    const token = bearerOf(headers.authorization ?? '');
     const principal = token === undefined ? undefined : await verifier.principalOf(token);
     if (principal !== undefined) return { principal };
-    const error = token === undefined ? '' : ', error="invalid_token"';
+    const metadata = verifier.metadataUrl ?? urlBelowHost(headers, verifier.metadataPath);
+    const challenge = [
+      ...(metadata === undefined ? [] : [`resource_metadata="${metadata}"`]),
+      ...(token === undefined ? [] : ['error="invalid_token"']),
+    ];
     return {
       status: 401,
       message: 'A valid token of the configured issuer for this audience is needed.',
-      headers: { 'www-authenticate': `Bearer resource_metadata="${verifier.metadataPath}"${error}` },
+      headers: { 'www-authenticate': `Bearer ${challenge.join(', ')}`.trimEnd() },
     };
   }
+}
+
+/** Undefined for a Host that is none. */
+function urlBelowHost(headers: IncomingHttpHeaders, path: string): string | undefined {
+  const { host = '', 'x-forwarded-proto': forwarded } = headers;
+  if (!/^[\w.:[\]-]+$/.test(host)) return undefined;
+  return `${forwarded === 'https' ? 'https' : 'http'}://${host}${path}`;
 }
 
 function bearerOf(authorization: string): string | undefined {

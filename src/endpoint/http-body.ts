@@ -1,7 +1,7 @@
 /** The body of a request, whole, within a limit, and as JSON. */
 
 import type { IncomingMessage } from 'node:http';
-import { readJson } from '../transport/json-text.ts';
+import { readMessage } from './exact-ids.ts';
 
 /** Arguments may hold pictures; nothing sensible is larger than this. */
 export const MAX_BODY_BYTES: number = 16 * 1024 * 1024;
@@ -27,6 +27,6 @@ export function readBody(request: IncomingMessage, done: (body: Body) => void): 
   request.on('end', () => {
     const [first] = chunks;
     const whole = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
-    done(readJson(whole.toString('utf8')) ?? { status: 400 });
+    done(readMessage(whole.toString('utf8')) ?? { status: 400 });
   });
 }

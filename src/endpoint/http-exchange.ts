@@ -13,31 +13,32 @@ const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 } as const;
 
+export interface HttpExchangeOptions {
+  readonly takesStream: boolean;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly eventIds?: EventIds | undefined;
+  /** Called for a dropped connection that does not end the work by itself: legacy clients cancel by a notification. */
+  readonly onDropped?: ((exchange: HttpExchange) => void) | undefined;
+}
+
 export class HttpExchange implements Exchange {
   readonly #response: ServerResponse;
-  readonly #takesStream: boolean;
-  readonly #headers: Readonly<Record<string, string>>;
-  readonly #eventIds: EventIds | undefined;
+  readonly #options: HttpExchangeOptions;
   #streaming = false;
   #ended = false;
   /** When something was last written, in sweeps of the server. */
   quietSweeps = 0;
   onGone: ((reason: PlugboardError) => void) | undefined;
 
-  constructor(
-    response: ServerResponse,
-    takesStream: boolean,
-    headers: Readonly<Record<string, string>> = {},
-    eventIds?: EventIds,
-  ) {
-    this.#eventIds = eventIds;
+  constructor(response: ServerResponse, options: HttpExchangeOptions) {
     this.#response = response;
-    this.#takesStream = takesStream;
-    this.#headers = headers;
+    this.#options = options;
     response.on('close', () => {
       const early = !this.#ended;
       this.#ended = true;
-      if (early) this.onGone?.(new PlugboardError('CANCELLED', 'the client has gone away'));
+      if (!early) return;
+      if (options.onDropped === undefined) this.#gone();
+      else options.onDropped(this);
     });
   }
 
@@ -45,8 +46,13 @@ export class HttpExchange implements Exchange {
     return this.#ended;
   }
 
+  /** True if nothing is worked on for it: work that outlives its connection can still be ended by `destroy()`. */
+  get isOver(): boolean {
+    return this.#ended && (this.#options.onDropped === undefined || this.onGone === undefined);
+  }
+
   send(message: JsonRpcMessage): boolean {
-    return this.write(eventOf(message, this.#eventIds?.next()));
+    return this.write(eventOf(message, this.#options.eventIds?.next()));
   }
 
   /** An event as it was written before. */
@@ -61,10 +67,10 @@ export class HttpExchange implements Exchange {
 
   /** Headers now: a stream may stay silent for long, and its client waits for them. */
   openStream(): boolean {
-    if (this.#ended || !this.#takesStream) return false;
+    if (this.#ended || !this.#options.takesStream) return false;
     if (!this.#streaming) {
       this.#streaming = true;
-      this.#response.writeHead(200, { ...STREAM_HEADERS, ...this.#headers });
+      this.#response.writeHead(200, { ...STREAM_HEADERS, ...this.#options.headers });
       this.#response.flushHeaders();
     }
     return true;
@@ -80,12 +86,14 @@ export class HttpExchange implements Exchange {
       return;
     }
     this.#ended = true;
-    if (answer === undefined) this.#response.writeHead(202, this.#headers).end();
-    else endWith(this.#response, status, textOf(answer), this.#headers);
+    const { headers } = this.#options;
+    if (answer === undefined) this.#response.writeHead(202, headers).end();
+    else endWith(this.#response, status, textOf(answer), headers);
   }
 
-  /** Breaks the connection; what it asked for ends. */
+  /** Breaks the connection; what it asked for ends, also if its client has dropped it before. */
   destroy(): void {
+    this.#gone();
     // After the end its connection may carry another request.
     if (!this.#ended) this.#response.destroy();
   }
@@ -94,6 +102,10 @@ export class HttpExchange implements Exchange {
     if (this.#ended) return;
     this.#ended = true;
     this.#response.end();
+  }
+
+  #gone(): void {
+    this.onGone?.(new PlugboardError('CANCELLED', 'the client has gone away'));
   }
 
   #event(text: string): boolean {

@@ -15,7 +15,7 @@ import type { Backend } from './backend.ts';
 import { type Params, unsupportedVersion } from './eras.ts';
 import { Front } from './front.ts';
 import { type Body, readBody } from './http-body.ts';
-import { type EventIds, endWith, HttpExchange } from './http-exchange.ts';
+import { endWith, HttpExchange, type HttpExchangeOptions } from './http-exchange.ts';
 import { checkHeaders, statusOf } from './http-modern.ts';
 import { type HttpSession, HttpSessions } from './http-sessions.ts';
 import { callEventIds, callOfEvent } from './lost-calls.ts';
@@ -27,6 +27,8 @@ const SESSION_HEADER = 'mcp-session-id';
 /** Versions of the legacy era let a client send several messages at once. */
 const MAX_BATCH = 100;
 const RPC_SESSION_NOT_FOUND = -32001;
+/** How long the work for a legacy client goes on that dropped its connection and was not heard of again. */
+const ABANDONED_MS = 60_000;
 const SWEEP_MS = 5_000;
 /** After this many sweeps without a word, a waiting client is shown that we are alive. */
 const QUIET_SWEEPS = 3;
@@ -120,12 +122,15 @@ export class McpEndpoint {
       return;
     }
     const exchange = this.#exchange(request, response, principal);
-    this.#answer(exchange, this.#statelessFront(principal).receive(frame, exchange), statusOf);
+    this.#answer(exchange, this.#statelessFront(principal).receive(frame, exchange), (answer) =>
+      statusOf(answer, method),
+    );
   }
 
   #legacy(request: IncomingMessage, response: ServerResponse, principal: string, frame: Params): void {
     const version = request.headers['mcp-protocol-version'];
-    if (typeof version === 'string' && !LEGACY_VERSIONS.includes(version)) {
+    const isOpening = frame['method'] === 'initialize' && version === MODERN_VERSION;
+    if (typeof version === 'string' && !LEGACY_VERSIONS.includes(version) && !isOpening) {
       answerFailure(
         response,
         isId(frame['id']) ? frame['id'] : null,
@@ -173,6 +178,7 @@ export class McpEndpoint {
     }
     const exchange = this.#exchange(request, response, principal, {
       eventIds: session && callEventIds(id),
+      onDropped: (dropped) => this.#dropped(dropped, session),
     });
     session?.announceLists(exchange);
     this.#answer(exchange, front.receive(frame, exchange), always200);
@@ -185,7 +191,7 @@ export class McpEndpoint {
     }
     this.#withSession(request, principal, (session) => {
       if (session === 'unknown') sessionGone(response, null);
-      else this.#receivedBatch(request, response, frames, session?.front ?? this.#statelessFront(principal));
+      else this.#receivedBatch(request, response, frames, session, principal);
     });
   }
 
@@ -193,9 +199,13 @@ export class McpEndpoint {
     request: IncomingMessage,
     response: ServerResponse,
     frames: readonly Params[],
-    front: Front,
+    session: HttpSession | undefined,
+    principal: string,
   ): void {
-    const exchange = this.#exchange(request, response, front.principal);
+    const front = session?.front ?? this.#statelessFront(principal);
+    const exchange = this.#exchange(request, response, front.principal, {
+      onDropped: (dropped) => this.#dropped(dropped, session),
+    });
     const parts = frames.map(
       (): Exchange => ({ send: (message) => exchange.send(message), onGone: undefined }),
     );
@@ -207,6 +217,16 @@ export class McpEndpoint {
       this.#open.delete(exchange);
       const given = all.filter((answer) => answer !== undefined);
       exchange.finish(200, given.length === 0 ? undefined : given);
+    });
+  }
+
+  /** A legacy client that dropped its connection and does not come back within a limit has disappeared (F55). */
+  #dropped(exchange: HttpExchange, session: HttpSession | undefined): void {
+    const droppedAt = this.#backend.clock.now();
+    this.#backend.clock.after(ABANDONED_MS, () => {
+      if (exchange.isOver) return;
+      if (session?.isPresentSince(droppedAt) === true) this.#dropped(exchange, session);
+      else exchange.destroy();
     });
   }
 
@@ -256,7 +276,11 @@ export class McpEndpoint {
     );
     exchange.openStream();
     this.#open.delete(exchange);
-    exchange.finish(200, { jsonrpc: '2.0', id: call, error: this.#backend.failureOf(lost).toJSON() });
+    exchange.finish(200, {
+      jsonrpc: '2.0',
+      id: call,
+      error: this.#backend.failureOf(lost, 'legacy').toJSON(),
+    });
   }
 
   #delete(request: IncomingMessage, response: ServerResponse, principal: string): void {
@@ -274,9 +298,9 @@ export class McpEndpoint {
     request: IncomingMessage,
     response: ServerResponse,
     principal: string,
-    { headers, eventIds }: { headers?: Record<string, string>; eventIds?: EventIds | undefined } = {},
+    options: Omit<HttpExchangeOptions, 'takesStream'> = {},
   ): HttpExchange {
-    const exchange = new HttpExchange(response, takesStream(request), headers, eventIds);
+    const exchange = new HttpExchange(response, { ...options, takesStream: takesStream(request) });
     this.#open.set(exchange, principal);
     return exchange;
   }
@@ -305,7 +329,7 @@ export class McpEndpoint {
 
   #sweep(): void {
     for (const exchange of this.#open.keys()) {
-      if (exchange.isEnded) this.#open.delete(exchange);
+      if (exchange.isOver) this.#open.delete(exchange);
       else if (++exchange.quietSweeps >= QUIET_SWEEPS) exchange.keepAlive();
     }
     this.#sessions.sweep();
@@ -313,7 +337,9 @@ export class McpEndpoint {
 }
 
 /** The version in the body counts; a header alone still shows what the client believes to speak. */
-function isModern(request: IncomingMessage, { params }: Params): boolean {
+function isModern(request: IncomingMessage, { method, params }: Params): boolean {
+  // It is the opening of the legacy era, whatever a header says.
+  if (method === 'initialize') return false;
   if (isRecord(params) && isRecord(params['_meta']) && params['_meta'][META.protocolVersion] !== undefined)
     return true;
   return request.headers['mcp-protocol-version'] === MODERN_VERSION;

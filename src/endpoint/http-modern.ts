@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { META, RPC_HEADER_MISMATCH, RPC_UNSUPPORTED_VERSION } from '../connection/eras.ts';
 import { isRecord, type JsonRpcMessage, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
-import { encodeHeaderValue } from '../transport/http-headers.ts';
+import { decodeHeaderValue } from '../transport/http-headers.ts';
 import { modernAsker, type Params } from './eras.ts';
 import { invalidParams, RPC_MISSING_CAPABILITY, RpcFailure } from './rpc-failure.ts';
 
@@ -29,17 +29,20 @@ export function checkHeaders(headers: IncomingHttpHeaders, method: string, param
 
 function expect(headers: IncomingHttpHeaders, name: string, value: unknown): void {
   const given = headers[name];
-  if (typeof value !== 'string' || given === value || given === encodeHeaderValue(value)) return;
+  if (typeof value !== 'string' || given === value) return;
+  // A sender may encode any value, one that needs it or not.
+  if (typeof given === 'string' && decodeHeaderValue(given) === value) return;
   const what = given === undefined ? 'is missing' : 'does not say what the body says';
   throw new RpcFailure(RPC_HEADER_MISMATCH, `The header ${name} ${what}.`);
 }
 
 /** An unknown method is 404, what the envelope got wrong is 400; errors of the work itself are answers. */
-export function statusOf(answer: JsonRpcMessage | undefined): number {
+export function statusOf(answer: JsonRpcMessage | undefined, method: string): number {
   if (answer === undefined || !('error' in answer)) return 200;
   switch (answer.error.code) {
     case RPC_METHOD_NOT_FOUND:
-      return 404;
+      // Those that have a name exist here: the error is a server's own.
+      return method in NAMED ? 200 : 404;
     case RPC_HEADER_MISMATCH:
     case RPC_MISSING_CAPABILITY:
     case RPC_UNSUPPORTED_VERSION:

@@ -37,6 +37,8 @@ export class HttpSession {
   readonly #streams: HttpExchange[] = [];
   readonly #missed: MissedEvents;
   usedAt: number = Number.NEGATIVE_INFINITY;
+  /** When its last request came. */
+  heardAt: number = Number.NEGATIVE_INFINITY;
   #recordedAt: number;
   /** Writes of the record, one after the other. */
   #recording: Promise<void> = Promise.resolve();
@@ -59,6 +61,11 @@ export class HttpSession {
       broadcast: (message) => this.#broadcast(message),
       clientChanged: () => this.#record(),
     });
+  }
+
+  /** True if the client listens, or has sent anything since then. */
+  isPresentSince(time: number): boolean {
+    return this.heardAt > time || this.#streams.some((stream) => !stream.isEnded);
   }
 
   get isBusy(): boolean {
@@ -173,6 +180,7 @@ export class HttpSessions {
       return this.#resuming.get(id) ?? this.#resume(id, principal, this.#records);
     }
     if (session.front.principal !== principal) return undefined;
+    session.heardAt = this.#clock.now();
     this.#touch(session);
     return session;
   }

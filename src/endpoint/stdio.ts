@@ -11,8 +11,9 @@ import {
   RPC_PARSE_ERROR,
 } from '../lib/json-rpc.ts';
 import { RESCUE_CHARS, recoverRequestId } from '../transport/framing-rescue.ts';
-import { MAX_JSON_DEPTH, nestsTooDeep, readJson } from '../transport/json-text.ts';
+import { MAX_JSON_DEPTH, nestsTooDeep } from '../transport/json-text.ts';
 import type { Backend, Served } from './backend.ts';
+import { readMessage } from './exact-ids.ts';
 import { Front } from './front.ts';
 import { MAX_BODY_BYTES } from './http-body.ts';
 import { LineWriter, readLines } from './lines.ts';
@@ -98,7 +99,7 @@ export function openLines(
     });
   };
   const heard = (line: string): void => {
-    const read = readJson(line);
+    const read = readMessage(line);
     if (read === undefined) return void send(unreadable(line));
     const { value } = read;
     for (const frame of Array.isArray(value) ? value : [value]) {

@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { checkParams } from '../catalog/param-check.ts';
-import type { Implementation } from '../connection/eras.ts';
+import type { Era, Implementation } from '../connection/eras.ts';
 import type { Attendant, Backend, ListKind } from '../endpoint/backend.ts';
 import type { Params } from '../endpoint/eras.ts';
 import { partFrom } from '../endpoint/farewell.ts';
@@ -11,7 +11,7 @@ import { Held } from '../endpoint/rounds.ts';
 import { RpcFailure } from '../endpoint/rpc-failure.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
-import { messageOf, RPC_HANDLER_FAILED } from './call.ts';
+import { handlerFailedCode, messageOf } from './call.ts';
 import type { CheckerSource } from './check.ts';
 import { KitClient } from './client.ts';
 import type { LogLevel } from './context.ts';
@@ -73,9 +73,9 @@ export class KitBackend implements Backend {
   }
 
   /** What handlers of resources and prompts throw; a tool's own failures are results (`KitClient`). */
-  failureOf(thrown: unknown): RpcFailure {
+  failureOf(thrown: unknown, era: Era): RpcFailure {
     const error = messageOf(thrown);
-    return new RpcFailure(RPC_HANDLER_FAILED, error, { error });
+    return new RpcFailure(handlerFailedCode(era), error, { error });
   }
 
   watch(uri: string, changed: (uri: string) => void): Unsubscribe {

@@ -1,24 +1,29 @@
 /** One call of a tool: found, checked, run, and its outcome put into the protocol's form (KIT-2). */
 
+import type { Era } from '../connection/eras.ts';
 import type { Params } from '../endpoint/eras.ts';
 import { invalidParams, RpcFailure } from '../endpoint/rpc-failure.ts';
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord, RPC_INTERNAL_ERROR } from '../lib/json-rpc.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { KitParts } from './backend.ts';
 import { isToolResult, toErrorResult, toStructuredResult, toToolResult } from './content.ts';
 import type { Context } from './context.ts';
 import type { OfferedTool } from './offer.ts';
 
-/** The code of a handler that failed. */
-export const RPC_HANDLER_FAILED = -32000;
+/** The code of a handler that failed in the legacy era; the modern one reserves the codes around it. */
+const RPC_HANDLER_FAILED = -32000;
+
+export function handlerFailedCode(era: Era): number {
+  return era === 'modern' ? RPC_INTERNAL_ERROR : RPC_HANDLER_FAILED;
+}
 
 export async function callTool(parts: KitParts, params: Params, context: Context): Promise<Params> {
   const { name, arguments: given = {} } = params;
   if (typeof name !== 'string') throw invalidParams('tools/call needs the name of a tool.');
   if (!isRecord(given)) throw invalidParams('The arguments of a tool have to be an object.');
   const offered = parts.offer.tools.get(name);
-  if (offered === undefined) return toErrorResult(unknownTool(name, parts.offer.tools.keys()));
+  if (offered === undefined) throw invalidParams(unknownTool(name, parts.offer.tools.keys()));
   const { input, tool } = offered;
   let args: unknown = given;
   if (input !== undefined) {
@@ -37,7 +42,7 @@ export async function callTool(parts: KitParts, params: Params, context: Context
     if (thrown instanceof RpcFailure) throw thrown;
     const error = messageOf(thrown);
     if ((tool.errors ?? parts.errors) === 'protocol') {
-      throw new RpcFailure(RPC_HANDLER_FAILED, 'tools/call failed', { error });
+      throw new RpcFailure(handlerFailedCode(context.client.era), 'tools/call failed', { error });
     }
     return toErrorResult(error);
   }

@@ -1,6 +1,5 @@
 /** One client of a server made with the kit: which handler its requests go to, and how they end (KIT-2). */
 
-import type { Era } from '../connection/eras.ts';
 import type { Attendant } from '../endpoint/backend.ts';
 import type { Asker, Params } from '../endpoint/eras.ts';
 import type { Front } from '../endpoint/front.ts';
@@ -33,7 +32,7 @@ export class KitClient implements Attendant {
     this.#backend.leave(this.#front);
   }
 
-  about(era: Era): Params {
+  about(): Params {
     const { offer, instructions, capabilities } = this.#backend.parts;
     const { tools, resources, templates, prompts } = offer;
     const content = resources.size > 0 || templates.size > 0;
@@ -43,7 +42,7 @@ export class KitClient implements Attendant {
         ...(content ? { resources: { subscribe: true, listChanged: true } } : {}),
         ...(prompts.size > 0 ? { prompts: { listChanged: true } } : {}),
         ...(offer.completes ? { completions: {} } : {}),
-        ...(era === 'legacy' ? { logging: {} } : {}),
+        logging: {},
         ...capabilities,
       },
       ...(instructions === undefined ? {} : { instructions }),

@@ -14,7 +14,7 @@ export interface Described {
   readonly _meta?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What a failing handler becomes: a result that the model reads, or an error of the protocol (−32000). */
+/** What a failing handler becomes: a result that the model reads, or an error of the protocol (−32000, in the modern era −32603). */
 export type ErrorStyle = 'result' | 'protocol';
 
 export interface ToolDefinition<

@@ -22,7 +22,7 @@ export interface ServerDefinition {
   readonly tools?: readonly Tool[] | undefined;
   readonly resources?: readonly (Resource | ResourceTemplate)[] | undefined;
   readonly prompts?: readonly Prompt[] | undefined;
-  /** What a failing tool becomes. `result` (default): a result with `isError`; `protocol`: the error −32000. */
+  /** What a failing tool becomes. `result` (default): a result with `isError`; `protocol`: the error −32000, in the modern era −32603. */
   readonly errors?: ErrorStyle | undefined;
   /** More capabilities than follow from what is offered. */
   readonly capabilities?: Readonly<Record<string, unknown>> | undefined;

@@ -35,10 +35,22 @@ export const RPC_METHOD_NOT_FOUND = -32601;
 export const RPC_INVALID_PARAMS = -32602;
 export const RPC_INTERNAL_ERROR = -32603;
 
+/** Before the digits of an id that is a number too large for JavaScript; see `endpoint/exact-ids.ts`. */
+export const EXACT_NUMBER_MARK = '\0number:';
+const EXACT_NUMBER = /"\\u0000number:(-?\d+)"/g;
+
+function hasExactNumber(message: JsonRpcMessage): boolean {
+  const id = 'id' in message ? message.id : undefined;
+  if (typeof id === 'string') return id.startsWith(EXACT_NUMBER_MARK);
+  const token = 'params' in message ? message.params?.['progressToken'] : undefined;
+  return typeof token === 'string' && token.startsWith(EXACT_NUMBER_MARK);
+}
+
 /** A message as text. An answer that JSON cannot hold (a cycle, a bigint) becomes an error: somebody waits for it. */
 export function messageText(message: JsonRpcMessage): string {
   try {
-    return JSON.stringify(message);
+    const text = JSON.stringify(message);
+    return hasExactNumber(message) ? text.replaceAll(EXACT_NUMBER, '$1') : text;
   } catch (thrown) {
     if (!('result' in message)) throw thrown;
     return JSON.stringify(unwritable(message.id, thrown));

@@ -4,12 +4,14 @@ import type { Completion, CompletionRef } from '../catalog/completion.ts';
 import { assignNames, type NameForm, type NameTable } from '../catalog/names.ts';
 import type { ListedPrompt, PromptArguments, PromptResult } from '../catalog/prompts.ts';
 import type { ReadResult, ResourceListing } from '../catalog/resources.ts';
+import type { Era } from '../connection/eras.ts';
 import type { Asker, Params } from '../endpoint/eras.ts';
-import { invalidParams, resourceNotFound } from '../endpoint/rpc-failure.ts';
-import { asPlugboardError } from '../errors.ts';
+import { invalidParams, RpcFailure, resourceNotFound } from '../endpoint/rpc-failure.ts';
+import { asPlugboardError, type PlugboardError } from '../errors.ts';
 import type { Patience } from '../host-first-lists.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { boundUri, type Place } from './addresses.ts';
+import { passedFailure } from './failure.ts';
 import type { Gateway } from './gateway.ts';
 import { sentPrompt, sentResource, sentTemplate } from './outgoing/definitions.ts';
 import { readerOf } from './outgoing/reader.ts';
@@ -49,7 +51,7 @@ export async function readResource(
   const { place, listing } = await locate(gateway, uri, asker);
   const { contents, ...rest } = await read(place).catch((thrown: unknown) => {
     const error = asPlugboardError(thrown);
-    throw error.code === 'INVALID_ARGUMENTS' ? resourceNotFound(uri, asker.era) : error;
+    throw error.code === 'INVALID_ARGUMENTS' ? notFound(error, uri, asker.era) : error;
   });
   const { server } = place;
   const bound = contents.map((part) => ({
@@ -60,6 +62,14 @@ export async function readResource(
     { ...rest, contents: bound },
     { reader: readerOf(asker), note: (text) => gateway.repaired(server, `resource ${uri}`, text) },
   );
+}
+
+/** Each era has its own code for it; message and data are the server's, under the address that the client knows. */
+function notFound(error: PlugboardError, uri: string, era: Era): RpcFailure {
+  const own = resourceNotFound(uri, era);
+  const passed = passedFailure(error);
+  if (passed === undefined) return own;
+  return new RpcFailure(own.code, passed.message, { ...(isRecord(passed.data) ? passed.data : {}), uri });
 }
 
 /** Where to listen for changes of a resource, and what clients call another resource that changed with it. */

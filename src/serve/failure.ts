@@ -1,8 +1,15 @@
-/** What a client is told of our errors. */
+/** What a client is told of errors: those of servers as they came, ours in our own words. */
 
+import { RPC_HEADER_MISMATCH, RPC_UNSUPPORTED_VERSION } from '../connection/eras.ts';
+import { withCause } from '../connection/rpc-error.ts';
 import { RpcFailure } from '../endpoint/rpc-failure.ts';
 import type { PlugboardError } from '../errors.ts';
-import { RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
+import { isRecord, RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
+import { cleanValue } from '../policy/clean-value.ts';
+import { elicitMessage } from './attribution.ts';
+
+/** About our connection to the server: no client can do anything about it. */
+const OF_THE_CONNECTION: ReadonlySet<number> = new Set([RPC_HEADER_MISMATCH, RPC_UNSUPPORTED_VERSION]);
 
 /** An error as one text: messages may or may not end in a full stop. */
 export function errorText({ message, hint }: PlugboardError): string {
@@ -12,6 +19,8 @@ export function errorText({ message, hint }: PlugboardError): string {
 
 /** Faults of ours say nothing about the inside; everything else carries its sentence, its hint and our code. */
 export function failureOf(error: PlugboardError): RpcFailure {
+  const passed = passedFailure(error);
+  if (passed !== undefined) return passed;
   const text = errorText(error);
   const data = { code: error.code, ...(error.server === undefined ? {} : { server: error.server }) };
   switch (error.code) {
@@ -25,4 +34,29 @@ export function failureOf(error: PlugboardError): RpcFailure {
     default:
       return new RpcFailure(RPC_INTERNAL_ERROR, text, data);
   }
+}
+
+/**
+ * The error that a server itself answered a request with, its code and data kept; undefined for every other error.
+ * Agents show the message alone, so a cause in `data.error` is part of it.
+ */
+export function passedFailure(error: PlugboardError): RpcFailure | undefined {
+  const { rpcCode, rpcMessage, rpcData } = error.detail;
+  if (error.code !== 'PROTOCOL_ERROR' && error.code !== 'INVALID_ARGUMENTS') return undefined;
+  if (rpcCode === undefined || rpcMessage === undefined || OF_THE_CONNECTION.has(rpcCode)) return undefined;
+  const data = cleanValue(rpcData);
+  return new RpcFailure(rpcCode, withCause(rpcMessage, data), attributed(error.server, data));
+}
+
+/** Questions in the data of an error name their server, as every other question does (A39). */
+function attributed(server: string | undefined, data: unknown): unknown {
+  if (!isRecord(data) || !Array.isArray(data['elicitations'])) return data;
+  const elicitations = data['elicitations'].map((each: unknown) => {
+    if (!isRecord(each) || typeof each['message'] !== 'string') return each;
+    const { message, url } = each;
+    const host = typeof url === 'string' && URL.canParse(url) ? { host: new URL(url).host } : {};
+    const asked = { server: server ?? 'a server', mode: 'url', message, session: '', ...host } as const;
+    return { ...each, message: elicitMessage(asked) };
+  });
+  return { ...data, elicitations };
 }

@@ -20,6 +20,7 @@ export async function createTokenVerifier({ issuer, audience }: IssuerOptions): 
   const keys = createRemoteJWKSet(await findKeys(issuer));
   return {
     metadataPath: METADATA_PATH,
+    metadataUrl: metadataUrl(audience),
     metadata: { resource: audience, authorization_servers: [issuer], bearer_methods_supported: ['header'] },
     async principalOf(token) {
       try {
@@ -39,6 +40,13 @@ export async function createTokenVerifier({ issuer, audience }: IssuerOptions): 
       }
     },
   };
+}
+
+/** Beside the MCP endpoint that the audience names, behind a proxy's prefix too; undefined for other audiences. */
+function metadataUrl(audience: string): string | undefined {
+  if (!/^https?:\/\//i.test(audience) || !URL.canParse(audience)) return undefined;
+  const { origin, pathname } = new URL(audience);
+  return `${origin}${pathname.replace(/(?:\/mcp)?\/?$/, '')}${METADATA_PATH}`;
 }
 
 async function findKeys(issuer: string): Promise<URL> {

@@ -7,7 +7,7 @@ import type { Params } from '../endpoint/eras.ts';
 import { invalidParams } from '../endpoint/rpc-failure.ts';
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
-import { errorText, failureOf } from './failure.ts';
+import { errorText, failureOf, passedFailure } from './failure.ts';
 
 /** A longer schema is left to a search. */
 const MAX_SHOWN_SCHEMA_CHARS = 4_000;
@@ -76,9 +76,13 @@ function parsedObject(text: string): unknown {
   }
 }
 
-/** An unknown tool is the client's mistake; every other error is for the model, which can act on it. */
+/**
+ * An unknown tool is the client's mistake, and an error that the server answered with is passed on as one; every
+ * other error is for the model, which can act on it.
+ */
 export function refused(error: PlugboardError): Params {
-  if (error.code === 'UNKNOWN_TOOL') throw failureOf(error);
+  const failure = error.code === 'UNKNOWN_TOOL' ? failureOf(error) : passedFailure(error);
+  if (failure !== undefined) throw failure;
   return errorResult(error, errorText(error));
 }
 

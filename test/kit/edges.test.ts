@@ -77,7 +77,7 @@ it('KIT-2: a handler that throws is a result with isError and its message', asyn
   ]);
 });
 
-it('KIT-2: when the author chooses protocol errors, it is −32000 with data.error', async () => {
+it('KIT-2: when the author chooses protocol errors, it is −32000 with data.error, −32603 in the modern era', async () => {
   const failed = error(1, -32000, 'tools/call failed', { error: 'the disk is full' });
   expect(await answers(server({ errors: 'protocol' }), call(1, 'throws'))).toEqual([failed]);
   const strict = tool({
@@ -86,6 +86,14 @@ it('KIT-2: when the author chooses protocol errors, it is −32000 with data.err
     run: () => Promise.reject(new Error('the disk is full')),
   });
   expect(await answers(server({ tools: [strict] }), call(1, 'throws'))).toEqual([failed]);
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const modern = request(1, 'tools/call', { name: 'throws', _meta });
+  expect(await answers(server({ errors: 'protocol' }), modern)).toEqual([
+    error(1, -32603, 'tools/call failed', { error: 'the disk is full' }),
+  ]);
 });
 
 it('KIT-2: an error of the protocol that a handler throws is answered as it stands', async () => {
@@ -94,8 +102,8 @@ it('KIT-2: an error of the protocol that a handler throws is answered as it stan
   ]);
 });
 
-it('KIT-2: an unknown tool is a result with isError that names it, also with protocol errors', async () => {
-  const unknown = result(1, text('There is no tool "ecko". Did you mean "echo"?', true));
+it('KIT-2: an unknown tool is −32602 and names the nearest one, whatever the author chooses for errors', async () => {
+  const unknown = error(1, -32602, 'There is no tool "ecko". Did you mean "echo"?');
   expect(await answers(server(), call(1, 'ecko'))).toEqual([unknown]);
   expect(await answers(server({ errors: 'protocol' }), call(1, 'ecko'))).toEqual([unknown]);
 });

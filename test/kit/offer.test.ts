@@ -265,7 +265,11 @@ describe('at run time', () => {
     remove();
     await talk.atLeast(7);
     talk.say(call(4, 'two'));
-    expect((await talk.atLeast(8)).at(-1)).toEqual(result(4, text('There is no tool "two".', true)));
+    expect((await talk.atLeast(8)).at(-1)).toEqual({
+      jsonrpc: '2.0',
+      id: 4,
+      error: { code: -32602, message: 'There is no tool "two".' },
+    });
     await talk.end();
   });
 });

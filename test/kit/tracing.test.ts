@@ -13,6 +13,7 @@ import {
   defineServer,
   type HandledEvent,
   prompt,
+  RpcFailure,
   resource,
   type ServerDefinition,
   tool,
@@ -70,14 +71,20 @@ it('KIT-1: onHandled hears of every handler: what, how it ended, how long it too
   const client = await connectInMemory(server);
   await client.call('slow');
   await client.call('fails');
-  await client.call('unknown');
+  await client.call('unknown').catch(() => {});
   await client.read('memo://torn').catch(() => {});
   await client.prompt('hello');
   await client.close();
   expect(events.map(({ context: _context, ...event }) => event)).toEqual([
     { method: 'tools/call', name: 'slow', outcome: 'ok', durationMs: 250 },
     { method: 'tools/call', name: 'fails', outcome: 'failed', durationMs: 0 },
-    { method: 'tools/call', name: 'unknown', outcome: 'failed', durationMs: 0 },
+    {
+      method: 'tools/call',
+      name: 'unknown',
+      outcome: 'failed',
+      durationMs: 0,
+      error: new RpcFailure(-32602, 'There is no tool "unknown".'),
+    },
     {
       method: 'resources/read',
       name: 'memo://torn',

@@ -101,7 +101,7 @@ it('SRV-1: a resource that no server lists is read from the server that its addr
   ]);
   const whole = encodeURIComponent('test://listed');
   expect((await read(`plugboard://server/broken/${whole}`)).messages).toMatchObject([
-    { error: { data: { code: 'PROTOCOL_ERROR', server: 'broken' } } },
+    { error: { code: -32603, message: 'out of order' } },
   ]);
   expect((await read('plugboard://server/%/x')).messages).toMatchObject([{ error: { code: -32602 } }]);
 });

@@ -77,7 +77,7 @@ it('A9: a token for another audience, of another issuer, of a stranger or out of
   const answers = await Promise.all([...tokens, unsigned].map((token) => post(url, PING, bearer(token))));
   expect(answers.map(({ status }) => status)).toEqual([200, 401, 401, 401, 401, 401]);
   expect((await post(url, PING)).headers['www-authenticate']).toBe(
-    'Bearer resource_metadata="/.well-known/oauth-protected-resource"',
+    'Bearer resource_metadata="https://gateway.example/.well-known/oauth-protected-resource"',
   );
 });
 

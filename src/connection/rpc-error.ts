@@ -1,0 +1,38 @@
+/** Errors that servers answer with, and other text of theirs that people, logs and models read. */
+
+import { PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { clean } from '../policy/clean.ts';
+
+/** Of the message of an error or a progress. */
+const MAX_WORDS_CHARS = 8_192;
+
+/** What a server says beside its results: people, logs and models read it. */
+export function serverWords(text: string): string {
+  return clean(text, { max: MAX_WORDS_CHARS });
+}
+
+/**
+ * The message of an error with its cause, for people and models: many servers answer every failure with one sentence
+ * and put the reason into `data.error`.
+ */
+export function withCause(message: string, data: unknown): string {
+  const error = isRecord(data) ? data['error'] : undefined;
+  const cause = isRecord(error) ? error['message'] : error;
+  if (typeof cause !== 'string' || cause.trim() === '' || message.includes(cause)) return message;
+  return `${message}: ${serverWords(cause)}`;
+}
+
+/** The error that a server answered a request with. */
+export function rpcError(method: string, error: unknown): PlugboardError {
+  const record = isRecord(error) ? error : {};
+  const code = typeof record['code'] === 'number' ? record['code'] : undefined;
+  const message = typeof record['message'] === 'string' ? serverWords(record['message']) : 'no message';
+  const text = withCause(message, record['data']);
+  return new PlugboardError('PROTOCOL_ERROR', `${method} was answered with an error: ${text}`, {
+    detail: {
+      ...(code === undefined ? {} : { rpcCode: code, rpcMessage: message }),
+      rpcData: record['data'],
+    },
+  });
+}
