@@ -32,6 +32,7 @@ import type { LoadedConfig } from './config/load.ts';
 import { entryOwner } from './config/owner.ts';
 import type { Connection } from './connection/connection.ts';
 import type { ConnectionContext } from './connection/context.ts';
+import type { HandedOn } from './connection/handed-on.ts';
 import type { LogMessage } from './connection/log-gate.ts';
 import { isAtLeast, type LogLevel } from './connection/log-levels.ts';
 import { Pool } from './connection/pool.ts';
@@ -297,6 +298,15 @@ export class HostCore {
     await Promise.all(legacy.map((connection) => connection.reconnect().catch(() => {})));
   }
 
+  /** As content is requested for a session: its server gets what the session's client can be asked. */
+  contentOptions<T extends { readonly handedOn?: HandedOn | undefined }>(
+    connection: Connection,
+    session: Session,
+    options: T,
+  ): T {
+    return { ...options, handedOn: this.#questions.handedOn(connection, session, options.handedOn) };
+  }
+
   /** Resolves if the rules let a session have a resource, prompt or completion. */
   approveContent(session: Session, action: ContentAction): Promise<void> {
     const spec = this.pool.get(action.server)?.spec;
@@ -551,6 +561,7 @@ export class HostCore {
       inFlight: this.work.inFlight,
       berths: this.work.berths,
       answer: (call, method, params, key) => this.#questions.answer(call, method, params, key),
+      handedOn: (connection, session, given) => this.#questions.handedOn(connection, session, given),
       taskSupport: ({ server, tool }) => taskSupportOf(this.catalog.listing(server), tool),
       handed: this.work.handed,
       tasks: this.#tasks,

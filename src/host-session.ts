@@ -69,8 +69,8 @@ export class HostSession {
   /** What a resource holds: text, or bytes as base64. */
   async read(server: string, uri: string, options: ContentOptions = {}): Promise<ReadResult> {
     await this.#approve('resource', server, uri, options.signal);
-    return this.#attend(server, options.signal, (connection) =>
-      this.#core.content.read(connection, uri, options),
+    return this.#attend(server, options, (connection, given) =>
+      this.#core.content.read(connection, uri, given),
     );
   }
 
@@ -84,11 +84,13 @@ export class HostSession {
   async complete(
     ref: CompletionRef,
     argument: { readonly name: string; readonly value: string },
-    options?: CompletionOptions,
+    options: CompletionOptions = {},
   ): Promise<Completion> {
     if (ref.type === 'ref/prompt') await this.#approveSilently('prompt', ref.server, ref.name);
     else await this.#approveSilently('resource', ref.server, ref.uri);
-    return this.#core.content.complete(this.#own(ref.server), ref, argument, options);
+    const own = this.#own(ref.server);
+    const given = this.#core.contentOptions(own, this.#session, options);
+    return this.#core.content.complete(own, ref, argument, given);
   }
 
   /** What a prompt says. */
@@ -99,8 +101,8 @@ export class HostSession {
     options: ContentOptions = {},
   ): Promise<PromptResult> {
     await this.#approve('prompt', server, name, options.signal);
-    return this.#attend(server, options.signal, (connection) =>
-      this.#core.content.prompt(connection, name, args, options),
+    return this.#attend(server, options, (connection, given) =>
+      this.#core.content.prompt(connection, name, args, given),
     );
   }
 
@@ -186,10 +188,15 @@ export class HostSession {
 
   async #attend<T>(
     server: string,
-    signal: AbortSignal | undefined,
-    act: (connection: Connection) => Promise<T>,
+    options: ContentOptions,
+    act: (connection: Connection, options: ContentOptions) => Promise<T>,
   ): Promise<T> {
-    return this.#core.work.attend(this.#primary(server), { session: this.#session, signal }, act);
+    const session = this.#session;
+    // Names the work: a question that comes with the answer finds this session by it.
+    const signal = options.signal ?? new AbortController().signal;
+    return this.#core.work.attend(this.#primary(server), { session, signal }, (connection) =>
+      act(connection, { ...this.#core.contentOptions(connection, session, options), signal }),
+    );
   }
 
   #own(server: string): Connection {

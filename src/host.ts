@@ -162,9 +162,8 @@ export class Host {
 
   /** What a resource holds: text, or bytes as base64. */
   async read(server: string, uri: string, options?: ContentOptions): Promise<ReadResult> {
-    const connection = this.#servers.get(server);
-    await this.#approve({ server, kind: 'resource', name: uri, signal: options?.signal });
-    return this.#core.content.read(this.#used(connection), uri, options);
+    this.#servers.get(server);
+    return this.#own.read(server, uri, options);
   }
 
   /**
@@ -189,9 +188,8 @@ export class Host {
     args: PromptArguments = {},
     options?: ContentOptions,
   ): Promise<PromptResult> {
-    const connection = this.#servers.get(server);
-    await this.#approve({ server, kind: 'prompt', name, signal: options?.signal });
-    return this.#core.content.prompt(this.#used(connection), name, args, options);
+    this.#servers.get(server);
+    return this.#own.prompt(server, name, args, options);
   }
 
   /**

@@ -104,6 +104,12 @@ export interface CallContext {
   readonly inFlight: InFlight;
   /** Who shares which process. */
   readonly berths: Berths;
+  /** What a request for a session hands on to its server. */
+  readonly handedOn: (
+    connection: Connection,
+    session: Session,
+    given: HandedOn | undefined,
+  ) => HandedOn | undefined;
   /** Answers a question that came with a task of this call. */
   readonly answer: (call: Call, method: string, params: Params, key?: string) => Promise<unknown>;
   /** Whether calls of a tool may, must or must not be tasks; undefined: its server has no tasks. */

@@ -101,7 +101,7 @@ function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
     owner: call,
     idleMs: call.timeoutMs ?? limitFor('toolTimeoutMs', entry, settings),
     totalMs: limitFor('maxTotalMs', entry, settings),
-    handedOn: call.handedOn,
+    handedOn: context.handedOn(connection, call.session, call.handedOn),
     headers: mirrored ? paramHeaders(tool, call.arguments) : undefined,
     progressUntil,
     onProgress: (progress) => {

@@ -7,11 +7,13 @@
  */
 
 import type { Connection } from '../connection/connection.ts';
-import { cleanMeta } from '../connection/handed-on.ts';
+import { modernCapabilities } from '../connection/eras.ts';
+import { cleanMeta, type HandedOn } from '../connection/handed-on.ts';
 import { methodNotFound, type Params } from '../connection/peer.ts';
 import {
   type Asked,
   canElicit,
+  capabilitiesOf,
   type ElicitAnswer,
   type ElicitRequest,
   type Questioned,
@@ -111,6 +113,16 @@ export class Questions {
     return this.#ask(method, { server, connection, params, asked: session, call, signal, key });
   }
 
+  /** What a request for a session hands on to its server: a modern one gets what this session's client can be asked. */
+  handedOn(connection: Connection, session: Session, given: HandedOn | undefined): HandedOn | undefined {
+    // Nearly every call to a legacy server hands nothing on.
+    if (connection.negotiated?.era === 'legacy')
+      return (given?.meta ?? given?.params) === undefined ? undefined : given;
+    const { elicitation, ...others } = given?.capabilities ?? modernCapabilities(capabilitiesOf(session));
+    const isAsked = elicitation !== undefined && this.#options.declared.elicitation !== 'never';
+    return { ...given, capabilities: { ...(isAsked ? { elicitation } : {}), ...others } };
+  }
+
   /** The session that was asked to open a page which its server reports as done; undefined if there is none. */
   pageDone(connection: Connection, elicitationId: string): string | undefined {
     return this.#pages.done(connection, elicitationId);
@@ -119,7 +131,8 @@ export class Questions {
   async #ask(method: string, put: Put): Promise<unknown> {
     switch (method) {
       case 'elicitation/create':
-        if (!canElicit(this.#options.declared)) break;
+        if (this.#options.declared.elicitation === 'never') break;
+        if (!canElicit(this.#options.declared) && !canElicit(put.asked)) break;
         switch (put.params['mode'] ?? 'form') {
           case 'url':
             return this.#elicitUrl(put);
@@ -138,7 +151,7 @@ export class Questions {
   }
 
   async #roots(connection: Connection | undefined, session: Session | undefined): Promise<unknown> {
-    if (this.#options.declared.roots === undefined) throw methodNotFound('roots/list');
+    if ((this.#options.declared.roots ?? session?.roots) === undefined) throw methodNotFound('roots/list');
     if (connection === undefined) throw rootsUnknown();
     const roots = await this.#options.work().berths.roots.answer(connection, session);
     if (roots === undefined) throw methodNotFound('roots/list');

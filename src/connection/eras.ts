@@ -59,8 +59,15 @@ export function envelope(
   return {
     [META.protocolVersion]: version,
     [META.clientInfo]: client,
-    [META.clientCapabilities]: capabilities,
+    [META.clientCapabilities]: modernCapabilities(capabilities),
   };
+}
+
+/** The modern era has no message for changed roots. */
+export function modernCapabilities(
+  capabilities: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  return capabilities['roots'] === undefined ? capabilities : { ...capabilities, roots: {} };
 }
 
 export function asImplementation(value: unknown): Implementation | undefined {

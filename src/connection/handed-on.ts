@@ -15,7 +15,7 @@ export interface HandedOn {
   readonly meta?: Params | undefined;
   /** Members of the request's params that no revision of the protocol defines. */
   readonly params?: Params | undefined;
-  /** Capabilities of the client, for modern servers; default: those of this host. */
+  /** What the client of this request can be asked, for modern servers, and its extensions; default: what the host declares. */
   readonly capabilities?: Params | undefined;
   /** The least severe log messages wanted, for modern servers; default: the level of this host. */
   readonly logLevel?: LogLevel | undefined;
@@ -53,6 +53,20 @@ export function without(value: unknown, isLeftOut: (key: string) => boolean): Pa
   return Object.fromEntries(kept.map((key) => [key, value[key]]));
 }
 
+/** Kinds of questions: the host declares them for all of its sessions, a request only for its own. */
+const ASKED: ReadonlySet<string> = new Set(['elicitation', 'sampling', 'roots']);
+
+/** The capabilities of one request: what the host does itself, and what the request's client can be asked. */
+function declaredBy(host: unknown, client: Params): Params {
+  const own = without(host, (key) => ASKED.has(key));
+  const extensions = { ...asParams(client['extensions']), ...asParams(own?.['extensions']) };
+  return { ...own, ...client, ...(Object.keys(extensions).length === 0 ? {} : { extensions }) };
+}
+
+function asParams(value: unknown): Params | undefined {
+  return isRecord(value) ? value : undefined;
+}
+
 /** `_meta` of a request to a server: ours wins over what was handed on. */
 export function metaFor(
   envelope: Params | undefined,
@@ -61,7 +75,8 @@ export function metaFor(
 ): Record<string, unknown> {
   const joined = { ...meta, ...envelope, ...(isRecord(own) ? own : undefined) };
   if (envelope === undefined) return joined;
-  if (capabilities !== undefined) joined[META.clientCapabilities] = capabilities;
+  if (capabilities !== undefined)
+    joined[META.clientCapabilities] = declaredBy(joined[META.clientCapabilities], capabilities);
   // The host has a log of its own: the more verbose of the two.
   const wanted = joined[META.logLevel];
   if (logLevel !== undefined)

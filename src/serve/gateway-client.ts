@@ -127,7 +127,10 @@ export class GatewayClient implements Attendant {
   read(params: Params, work: Work): Promise<Params> {
     return readResource(this.#gateway, params, work.asker, this.front.principal, ({ server, uri }) =>
       this.#during(server, work, (session) =>
-        session.read(server, uri, { signal: work.signal, handedOn: handedOnBy(params, work.asker) }),
+        session.read(server, uri, {
+          signal: work.signal,
+          handedOn: handedOnBy(params, work.asker, this.desk),
+        }),
       ),
     );
   }
@@ -135,7 +138,10 @@ export class GatewayClient implements Attendant {
   prompt(params: Params, work: Work): Promise<Params> {
     return getPrompt(this.#gateway, params, work.asker, ({ server, name }, args) =>
       this.#during(server, work, (session) =>
-        session.prompt(server, name, args, { signal: work.signal, handedOn: handedOnBy(params, work.asker) }),
+        session.prompt(server, name, args, {
+          signal: work.signal,
+          handedOn: handedOnBy(params, work.asker, this.desk),
+        }),
       ),
     );
   }
@@ -145,7 +151,7 @@ export class GatewayClient implements Attendant {
       this.#open().complete(ref, argument, {
         signal: work.signal,
         context,
-        handedOn: handedOnBy(params, work.asker),
+        handedOn: handedOnBy(params, work.asker, this.desk),
       }),
     );
   }
@@ -261,7 +267,7 @@ export class GatewayClient implements Attendant {
       const result = await session.call(name, args, {
         cancellation: work,
         onProgress: passedProgress(params, work),
-        handedOn: handedOnBy(params, work.asker),
+        handedOn: handedOnBy(params, work.asker, this.desk),
       });
       if (name === TOOL_SEARCH && session.tools().length > before) await this.#foundTools(work);
       const { outputs, addresses } = this.#gateway;
