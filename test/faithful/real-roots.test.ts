@@ -94,6 +94,7 @@ it(
   WAIT_MS,
 );
 
+// Protocol: 25-roots-5c, 26-roots-5c
 it(
   "A7: over HTTP, two clients with other roots never read each other's files",
   async () => {

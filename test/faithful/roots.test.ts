@@ -46,6 +46,7 @@ describe.each([false, true])('many agents: %s', (manyAgents) => {
     expect(await told(client, 1)).toEqual([['file:///a']]);
   });
 
+  // Protocol: 25-roots-2, 25-roots-7d, 26-roots-7d
   it('SRV-10.12: a change of roots is passed on, and the server gets the new ones', async () => {
     const { client, move } = await rooted(await world({ manyAgents }), 'legacy', 'file:///a');
     await told(client, 1);
@@ -53,12 +54,14 @@ describe.each([false, true])('many agents: %s', (manyAgents) => {
     expect(await told(client, 2)).toEqual([['file:///a'], ['file:///b', 'file:///c']]);
   });
 
+  // Protocol: 25-roots-4
   it('SRV-10.12: a client without roots is an error, not an empty list', async () => {
     const made = await world({ manyAgents });
     const client = await made.client('legacy', {});
     expect(await told(client, 1)).toEqual([-32601]);
   });
 
+  // Protocol: 25-roots-5c, 26-roots-5c
   it('A7: a client with other roots has a process of its own, one with the same shares it', async () => {
     const made = await world({ manyAgents });
     const ann = await rooted(made, 'legacy', 'file:///ann');
@@ -107,6 +110,7 @@ it.each(['legacy', 'modern'] as const)(
 );
 
 describe('host.setRoots', () => {
+  // Protocol: 25-roots-2, 25-roots-7d, 26-roots-7d
   it('SRV-10.12: servers get the new roots', async () => {
     const made = await world({ sessions: undefined, roots: [{ uri: 'file:///one' }] });
     const { host } = made;

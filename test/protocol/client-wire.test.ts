@@ -196,6 +196,31 @@ describe('over stdio, to a legacy server', () => {
     expect(JSON.parse(logged ?? '')).toMatchObject({ server: 'raw', tool: 'slow', outcome: 'ok' });
   });
 
+  // Protocol: 25-base-20, 26-base-37, 26-base-43
+  it('reports a schema of an unknown dialect, and leaves out a tool whose schema is at another address', async () => {
+    const warnings: string[] = [];
+    const odd = {
+      $schema: 'https://example.com/dialect',
+      type: 'object',
+      properties: { a: { type: 'string' } },
+    };
+    const far = { type: 'object', properties: { a: { $ref: 'https://example.com/a.json' } } };
+    const tools = [
+      { name: 'good', inputSchema: { type: 'object' } },
+      { name: 'odd', inputSchema: odd },
+      { name: 'far', inputSchema: far },
+    ];
+    const { host } = await client({ ...LEGACY, 'tools/list': [result({ tools })] });
+    host.on('log', ({ message }) => warnings.push(message));
+    await host.connect('raw');
+    // It is left to the server to check what a schema means that is not understood here.
+    await host.call('mcp__raw__odd', { a: 7 });
+    expect(host.tools().map(({ tool }) => tool)).toEqual(['good', 'odd']);
+    const reported = (name: string): string => warnings.find((warning) => warning.includes(name)) ?? '';
+    expect(reported('odd')).toContain('https://example.com/dialect');
+    expect(reported('far')).toContain('https://example.com/a.json');
+  });
+
   // Protocol: 26-base-17
   it('reads nothing into error codes that the specification left to implementations', async () => {
     const codes = [-32000, -32001, -32003, -32019];

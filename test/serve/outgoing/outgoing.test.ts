@@ -219,6 +219,7 @@ function isPlain(value: unknown): boolean {
 }
 
 describe('F62: lists', () => {
+  // Protocol: 25-base-22, 25-tools-5, 26-base-39, 26-tools-10
   it('are valid for each revision, whatever one server lists, and have every good tool as it is', () => {
     fc.assert(
       fc.property(
@@ -449,6 +450,7 @@ describe('F62: results', () => {
 });
 
 describe('output schemas', () => {
+  // Protocol: 25-base-22, 26-base-39
   it('that the check lets pass are compiled by SDK v1', () => {
     fc.assert(
       fc.property(oddSchema, (schema) => {
