@@ -145,6 +145,7 @@ it('SRV-20.6: refusals of the gateway itself are results that a model can read',
   }
 });
 
+// Protocol: 26-base-16, 26-logging-3
 it('SRV-20.15: the kit answers −32602 for an unknown tool, −32603 for protocol errors in the modern era, and declares logging', async () => {
   const server = defineServer({
     name: 'kit',

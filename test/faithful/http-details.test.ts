@@ -20,6 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
+// Protocol: 26-http-49, 26-http-69
 it('SRV-20.15: Mcp-Name in base64 is decoded before it is compared, and a wrong one is refused', async () => {
   const encoded = (name: string): string => `=?base64?${Buffer.from(name).toString('base64')}?=`;
   const call = (name: string): ReturnType<typeof modern> =>
@@ -85,6 +86,7 @@ it('SRV-20.15: ids beyond 2^53 are echoed as they came over HTTP, in both eras a
   }
 });
 
+// Protocol: 25-base-6, 25-base-8, 26-base-6, 26-base-12
 it('SRV-20.15: ids beyond 2^53 are echoed over stdio, in errors and progress too, and cancel their request', async () => {
   const begun = createGate();
   const small: SmallHost = await smallHost({
@@ -138,6 +140,7 @@ it('SRV-20.15: ids beyond 2^53 are echoed over stdio, in errors and progress too
   }
 });
 
+// Protocol: 25-transports-27
 it('SRV-20.15: a legacy client whose POST drops has not cancelled; one that stays away has', async () => {
   const begun = createGate();
   const done = createGate();
@@ -194,6 +197,7 @@ it('SRV-20.15: a legacy client whose POST drops has not cancelled; one that stay
   }
 });
 
+// Protocol: 26-cancellation-4
 it('SRV-20.15: a modern client whose POST drops has cancelled', async () => {
   const begun = createGate();
   const cancelled = createGate();
