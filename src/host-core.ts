@@ -57,6 +57,7 @@ import type { Authority } from './policy/admit.ts';
 import { clean } from './policy/clean.ts';
 import { loadEffective, withConsent } from './policy/effective.ts';
 import { createHiddenReport, type HiddenReport } from './policy/hidden-report.ts';
+import { createOnceReport } from './policy/once-report.ts';
 import { openPins, type Pins } from './policy/pins-store.ts';
 import { checkStillAdmitted } from './policy/still-admitted.ts';
 import { waitingFor } from './policy/waiting.ts';
@@ -93,6 +94,8 @@ export class HostCore {
   readonly session: Session;
   /** Reports hidden text that was removed, once for each server and place. */
   readonly hidden: HiddenReport;
+  /** Warns about a server, once. */
+  readonly warnOnce: (server: string, message: string) => void;
   readonly catalog: Catalog;
   /** The form of names towards clients of a gateway: the chosen one, else `server__tool`. */
   readonly gatewayNaming: NameForm;
@@ -171,6 +174,7 @@ export class HostCore {
     this.session = createSession(`${this.#idPrefix}host`, options, this.#partyName);
     this.#board = createBoard(this.events, this.#idPrefix);
     this.hidden = createHiddenReport((server, message) => this.log(server, 'warning', message));
+    this.warnOnce = createOnceReport((server, message) => this.log(server, 'warning', message));
     this.#declared = { ...options, ...options.sessions };
     this.#questions = new Questions({
       declared: this.#declared,

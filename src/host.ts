@@ -368,9 +368,9 @@ export class Host {
     await Promise.all(this.#core.pool.all().map((connection) => connection.pushSandboxState()));
   }
 
-  /** Reports something about a server as a `log` event of level `warning`. */
+  /** Reports something about a server as a `log` event of level `warning`, once. */
   report(server: string, message: string): void {
-    this.#core.log(server, 'warning', message);
+    this.#core.warnOnce(server, message);
   }
 
   on<Name extends keyof HostEvents>(event: Name, listener: (event: HostEvents[Name]) => void): Unsubscribe {
