@@ -6,7 +6,7 @@ import { settingsOf } from './settings.ts';
 
 export const berth: Stage = ({ berths }, next) => {
   return (call) => {
-    // One agent alone does not wait.
+    // Where no session can be asked, none waits.
     if (!berths.takesTurns) return next(call);
     const at = berths.tryEnter(settingsOf(call).connection, call.session);
     if (at === undefined) return waited(berths, call, next);

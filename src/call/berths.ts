@@ -42,7 +42,7 @@ export interface BerthsOptions {
   readonly clock: Clock;
   /** One more process of the same server, known to nobody else. */
   readonly twin: (primary: Connection) => Connection;
-  /** Sessions are different agents. Sessions of one agent take turns too, as soon as two of them can be asked. */
+  /** Sessions are different agents. Sessions of one agent take turns too, if they can be asked something. */
   readonly manyAgents: boolean;
   /** Whether sessions will come that can be asked for roots. */
   readonly expectsRoots: boolean;
@@ -73,7 +73,8 @@ export class Berths {
   }
 
   get takesTurns(): boolean {
-    return this.#options.manyAgents || this.#askable > 1;
+    // Also for the first one: another may come while its call is under way.
+    return this.#options.manyAgents || this.#askable > 0;
   }
 
   /** A session has come. */
