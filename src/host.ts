@@ -20,7 +20,7 @@ import { isStdio, type Problem, type ServerEntry } from './config/entry.ts';
 import type { LoadedConfig } from './config/load.ts';
 import type { Connection } from './connection/connection.ts';
 import type { Phase } from './connection/open.ts';
-import { PlugboardError } from './errors.ts';
+import { asPlugboardError, PlugboardError } from './errors.ts';
 import type { SaveOptions, ServerOrigin } from './host-configure.ts';
 import type { ContentOptions, Expansion } from './host-content.ts';
 import { HostCore } from './host-core.ts';
@@ -91,6 +91,7 @@ export class Host {
   /** What the model should be given now, in stable order; with `all`, also what it would have to search for. */
   tools(options: { readonly all?: boolean } = {}): readonly Tool[] {
     if (options.all !== true) return this.#own.tools();
+    this.#core.freshen();
     const { deferred } = this.#core.deferral();
     return this.#core.catalog.snapshot.tools.map((tool) => deferred.get(toolId(tool)) ?? tool);
   }
@@ -139,6 +140,7 @@ export class Host {
 
   /** The tools that fit a description of what is wanted, best first. */
   async search(query: string, options: { readonly limit?: number } = {}): Promise<readonly SearchResult[]> {
+    this.#core.freshen();
     return (await this.#core.search(givenText('query', query), options.limit)).map(searchResult);
   }
 
@@ -326,7 +328,15 @@ export class Host {
   /** Logs in to a remote server through the browser; running hosts of this machine notice. */
   async login(name: string, options: LoginOptions = {}): Promise<void> {
     const auth = await this.#auth(name);
-    await auth.login(options);
+    await auth.login(options).catch(async (error: unknown) => {
+      // The server's state says from now on what is missing, and not that a login is.
+      if (asPlugboardError(error).code === 'NEEDS_CLIENT_REGISTRATION')
+        await this.#servers
+          .get(name)
+          .reconnect()
+          .catch(() => {});
+      throw error;
+    });
   }
 
   /** Finishes a login that waits, in this process or another, with what came back through the browser. */

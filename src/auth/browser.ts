@@ -5,7 +5,7 @@ import { PlugboardError } from '../errors.ts';
 import { isLoopbackHost } from '../policy/egress.ts';
 
 /** How long an opener may take to fail before it counts as started. */
-const OPENER_GRACE_MS = 1_000;
+export const OPENER_GRACE_MS = 1_000;
 
 /** The url in its one safe spelling; throws EGRESS_REFUSED for anything but https, or http on this machine (A1). */
 export function openableUrl(value: string | URL): string {

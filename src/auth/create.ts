@@ -5,7 +5,7 @@ import { asPlugboardError, forServer, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { AddressClass } from '../policy/egress.ts';
 import { type EgressFetch, egressFetch, type Resolver } from '../policy/egress-fetch.ts';
-import { openableUrl, openBrowser } from './browser.ts';
+import { OPENER_GRACE_MS, openableUrl, openBrowser } from './browser.ts';
 import { readChallenge } from './challenge.ts';
 import { type Configured, ConfiguredHeaders, type HelperPlace } from './configured-headers.ts';
 import { type CredentialPlace, credentialPlace } from './credential-place.ts';
@@ -293,13 +293,23 @@ class RemoteAuth implements ServerAuth {
   }
 
   async #open(url: string): Promise<boolean> {
-    const { openUrl, env } = this.#options;
+    const { openUrl, env, clock } = this.#options;
     if (openUrl === undefined) return openBrowser(url, env);
-    try {
+    const opening = async (): Promise<boolean> => {
       await openUrl(openableUrl(url));
       return true;
+    };
+    let stopTimer = (): void => {};
+    // An opener may wait until the page has loaded; the address is told before that.
+    const slow = new Promise<boolean>((resolve) => {
+      stopTimer = clock.after(OPENER_GRACE_MS, () => resolve(true));
+    });
+    try {
+      return await Promise.race([opening(), slow]);
     } catch {
       return false;
+    } finally {
+      stopTimer();
     }
   }
 

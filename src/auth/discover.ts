@@ -10,7 +10,7 @@ import type { EgressFetch } from '../policy/egress-fetch.ts';
 import type { Wanted } from './challenge.ts';
 import { authFailed } from './messages.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
-import type { IssuerEndpoints } from './stored-login.ts';
+import { type IssuerEndpoints, resourceIndicator } from './stored-login.ts';
 
 export interface AuthorizationServer {
   readonly issuer: string;
@@ -19,8 +19,8 @@ export interface AuthorizationServer {
   /** True when `issuer` was published by the server itself, so that the `iss` of an answer can be compared. */
   readonly issuerIsPublished: boolean;
   readonly endpoints: IssuerEndpoints;
-  /** The resource indicator, exactly as published. */
-  readonly resource: string | undefined;
+  /** The resource indicator: exactly as published, else made from the server's url. */
+  readonly resource: string;
   /** All scopes that the resource knows, for when the challenge named none. */
   readonly resourceScopes: string | undefined;
   readonly wantsDpop: boolean;
@@ -37,7 +37,7 @@ export interface DiscoverOptions {
 }
 
 export async function discover(options: DiscoverOptions): Promise<AuthorizationServer> {
-  if (options.oauth.tokenUrl !== undefined) return byHand(options.oauth, options.oauth.tokenUrl);
+  if (options.oauth.tokenUrl !== undefined) return byHand(options, options.oauth.tokenUrl);
   const sdk = await loadSdk();
   const resource = await resourceMetadata(sdk, options);
   const listed = resource?.authorization_servers ?? [];
@@ -54,14 +54,14 @@ export async function discover(options: DiscoverOptions): Promise<AuthorizationS
     metadata,
     issuerIsPublished: metadata !== undefined,
     endpoints: endpointsOf(metadata, address),
-    resource: resource?.resource,
+    resource: resource?.resource ?? resourceIndicator(options.url),
     resourceScopes: resource?.scopes_supported?.join(' '),
     wantsDpop: options.wanted.scheme === 'dpop' || resource?.dpop_bound_access_tokens_required === true,
   };
 }
 
 /** Endpoints that the person gave: nothing is asked of the server, so nothing that it says can change them. */
-function byHand(oauth: OAuthDetails, tokenUrl: string): AuthorizationServer {
+function byHand({ oauth, url }: DiscoverOptions, tokenUrl: string): AuthorizationServer {
   const issuer = new URL(tokenUrl).origin;
   return {
     issuer,
@@ -74,7 +74,7 @@ function byHand(oauth: OAuthDetails, tokenUrl: string): AuthorizationServer {
     },
     issuerIsPublished: false,
     endpoints: { token: tokenUrl },
-    resource: undefined,
+    resource: resourceIndicator(url),
     resourceScopes: undefined,
     wantsDpop: false,
   };

@@ -2,7 +2,14 @@
 
 import { PlugboardError } from '../errors.ts';
 import { type CallbackAnswer, type CallbackListener, listenForCallback } from './callback.ts';
-import { beginLogin, ClientForgotten, finishLogin, type LoginAnswer, type LoginContext } from './login.ts';
+import {
+  type BegunLogin,
+  beginLogin,
+  ClientForgotten,
+  finishLogin,
+  type LoginAnswer,
+  type LoginContext,
+} from './login.ts';
 import { authFailed } from './messages.ts';
 import { dropPending, LOGIN_LIMIT_MS } from './pending.ts';
 
@@ -51,9 +58,7 @@ async function attempt(context: LoginContext, interaction: Interaction): Promise
     }
     const begun = await beginLogin(context, listener.redirectUri, signal);
     state = begun.state;
-    const opened = interaction.noBrowser !== true && (await interaction.open(begun.authorizationUrl));
-    interaction.onUrl?.(begun.authorizationUrl, opened);
-    const answer = await firstAnswer(context, listener, begun.state, interaction, signal);
+    const answer = await firstAnswer(context, listener, begun, interaction, signal);
     if (answer !== undefined) await finishWith(context, answer, signal);
   } catch (error) {
     if (limit.signal.aborted) throw authFailed(context.server, 'nobody finished it within five minutes.');
@@ -74,14 +79,23 @@ async function wantedPort({ oauth, logins, url }: LoginContext): Promise<number>
   return registered === undefined ? 0 : Number(new URL(registered).port);
 }
 
-/** Undefined when another process has finished this login, or made one of its own. */
+/**
+ * Opens the browser and waits for the answer; undefined when another process has finished this login, or made one of
+ * its own. A browser that is signed in already answers at once, so the answer is waited for before one is opened, and
+ * not only after it is open: an opener may wait until the page has loaded.
+ */
 async function firstAnswer(
   context: LoginContext,
   listener: CallbackListener,
-  state: string,
+  { state, authorizationUrl }: BegunLogin,
   interaction: Interaction,
   signal: AbortSignal,
 ): Promise<CallbackAnswer | undefined> {
+  let isTold = false;
+  const tell = (opened: boolean): void => {
+    if (!isTold) interaction.onUrl?.(authorizationUrl, opened);
+    isTold = true;
+  };
   // Whichever way the answer comes, the other one stops being asked.
   const done = new AbortController();
   const either = AbortSignal.any([signal, done.signal]);
@@ -97,15 +111,20 @@ async function firstAnswer(
       );
     });
   });
-  const ways: Promise<CallbackAnswer | undefined>[] = [
-    listener.answer(state),
-    rejectOnAbort(signal),
-    elsewhere,
-  ];
-  if (interaction.readPastedRedirect)
-    ways.push(pasted(interaction.readPastedRedirect, state, either, interaction));
+  const answered = listener.answer(state).then((answer) => {
+    tell(interaction.noBrowser !== true);
+    return answer;
+  });
+  const opening =
+    interaction.noBrowser === true ? Promise.resolve(false) : interaction.open(authorizationUrl);
+  const afterwards = opening.then((opened) => {
+    if (either.aborted) return undefined;
+    tell(opened);
+    const { readPastedRedirect: read } = interaction;
+    return read === undefined ? never() : pasted(read, state, either, interaction);
+  });
   try {
-    return await Promise.race(ways);
+    return await Promise.race([answered, rejectOnAbort(signal), elsewhere, afterwards]);
   } finally {
     done.abort();
     unwatch();
@@ -152,6 +171,10 @@ export function pastedParams(text: string): URLSearchParams | undefined {
 function toAnswer(params: URLSearchParams): LoginAnswer {
   const get = (name: string): string | undefined => params.get(name) ?? undefined;
   return { state: params.get('state') ?? '', code: get('code'), iss: get('iss'), error: get('error') };
+}
+
+function never(): Promise<undefined> {
+  return new Promise(() => {});
 }
 
 function rejectOnAbort(signal: AbortSignal): Promise<never> {

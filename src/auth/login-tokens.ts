@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { EgressFetch } from '../policy/egress-fetch.ts';
 import { scopeCovers, scopeUnion, type Wanted } from './challenge.ts';
 import type { HeldLogin, Logins } from './logins.ts';
-import { needsLogin, needsScope, scopeNotGranted } from './messages.ts';
+import { needsClientRegistration, needsLogin, needsScope, scopeNotGranted } from './messages.ts';
 import { type StoredLogin, type StoredTokens, without } from './stored-login.ts';
 import { refreshTokens } from './token-request.ts';
 import { isDue, isOver, type TokenSource, waitFor } from './token-source.ts';
@@ -70,7 +70,7 @@ export class LoginTokens implements TokenSource {
     const tokens = this.#login?.tokens;
     if (tokens !== undefined && tokens.access !== access) return;
     await this.#options.logins.rememberChallenge(this.#options.url, wanted).catch(() => undefined);
-    if (tokens === undefined) throw this.#needsLogin();
+    if (tokens === undefined) throw await this.#needsFirstLogin();
     if (tokens.refresh === undefined) throw this.#needsLogin('Its login is no longer accepted.');
     // The distance, not the order: a clock that was set back must not make an old token look new.
     const now = this.#options.clock.now();
@@ -235,6 +235,13 @@ export class LoginTokens implements TokenSource {
       await held.write(rest, 'renewal').catch(() => undefined);
     }
     throw this.#needsLogin(`Its login has ended (${code}).`);
+  }
+
+  /** A login that failed because no client is registered fails again until one is. */
+  async #needsFirstLogin(): Promise<PlugboardError> {
+    const { server, url, clientId, logins } = this.#options;
+    const unregistered = clientId === undefined && (await logins.isUnregistered(url));
+    return unregistered ? needsClientRegistration(server) : this.#needsLogin();
   }
 
   #needsLogin(why?: string): PlugboardError {

@@ -16,7 +16,7 @@ import type { Logins } from './logins.ts';
 import { authFailed, needsGitHubToken, oauthCode, wantsPersonalToken } from './messages.ts';
 import { LOGIN_LIMIT_MS, type PendingLogin, savePending, takePending } from './pending.ts';
 import { loadSdk } from './sdk.ts';
-import { canonicalUrl, type StoredLogin } from './stored-login.ts';
+import { canonicalUrl, resourceIndicator, type StoredLogin } from './stored-login.ts';
 import { asked, clientInformation, metadataFor } from './token-request.ts';
 
 export interface LoginContext {
@@ -78,10 +78,13 @@ export async function beginLogin(
     scope,
     stored: before,
     fetch,
-  }).catch((error: unknown) => {
+  }).catch(async (error: unknown) => {
     const unregistered = error instanceof PlugboardError && error.code === 'NEEDS_CLIENT_REGISTRATION';
-    throw unregistered && wantsPersonalToken(url) ? needsGitHubToken(server) : error;
+    if (unregistered && wantsPersonalToken(url)) throw needsGitHubToken(server);
+    if (unregistered) await logins.rememberUnregistered(url).catch(() => undefined);
+    throw error;
   });
+  await logins.forgetUnregistered(url);
   const sdk = await loadSdk();
   const state = randomBytes(32).toString('base64url');
   const started = await sdk.startAuthorization(found.issuer, {
@@ -90,7 +93,7 @@ export async function beginLogin(
     state,
     ...(found.metadata === undefined ? {} : { metadata: found.metadata }),
     ...(scope === undefined ? {} : { scope }),
-    ...(found.resource === undefined ? {} : { resource: found.resource }),
+    resource: found.resource,
   });
   const authorizationUrl = openableUrl(started.authorizationUrl);
   const stepUp = before?.tokens !== undefined && wanted.error === 'insufficient_scope';
@@ -108,7 +111,7 @@ export async function beginLogin(
     client,
     stepUps: stepUp ? (before.stepUps ?? 0) + 1 : 0,
     expiresAt: clock.now() + LOGIN_LIMIT_MS,
-    ...(found.resource === undefined ? {} : { resource: found.resource }),
+    resource: found.resource,
     ...(scope === undefined ? {} : { scope }),
     ...(speaksDpop(found) ? { dpopKey: await newDpopKey() } : {}),
   });
@@ -140,7 +143,7 @@ export async function finishLogin(
       redirectUri: pending.redirectUri,
       fetchFn: context.fetch(signal),
       ...(answer.iss === undefined || !pending.issuerIsPublished ? {} : { iss: answer.iss }),
-      ...(pending.resource === undefined ? {} : { resource: pending.resource }),
+      resource: pending.resource ?? resourceIndicator(url),
       ...(dpop === undefined ? {} : { dpop }),
     }),
   );
@@ -153,7 +156,7 @@ export async function finishLogin(
     client: pending.client,
     tokens: result.tokens,
     stepUps: pending.stepUps,
-    ...(pending.resource === undefined ? {} : { resource: pending.resource }),
+    resource: pending.resource ?? resourceIndicator(url),
     ...(pending.scope === undefined ? {} : { asked: pending.scope }),
     ...(pending.dpopKey !== undefined && result.tokens.type === 'DPoP' ? { dpopKey: pending.dpopKey } : {}),
   };

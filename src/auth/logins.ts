@@ -173,6 +173,22 @@ export class Logins {
     await unlink(this.#path(url, 'challenge')).catch(() => undefined);
   }
 
+  /** Keeps that the last login failed for want of a registered client, so that no one is sent to the same login again. */
+  async rememberUnregistered(url: string): Promise<void> {
+    await this.#put(this.#path(url, 'unregistered'), String(this.#clock.now()));
+  }
+
+  async isUnregistered(url: string): Promise<boolean> {
+    return access(this.#path(url, 'unregistered')).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async forgetUnregistered(url: string): Promise<void> {
+    await unlink(this.#path(url, 'unregistered')).catch(() => undefined);
+  }
+
   /** Calls back after each change of this kind, by this process or any other; a login is a renewal as well. */
   watch(url: string, change: Change, changed: () => void): () => void {
     const file = this.#stampFile(url, change);
@@ -213,6 +229,8 @@ export class Logins {
     const text = String(this.#clock.now());
     await this.#put(join(this.folder, this.#stampFile(url, 'renewal')), text);
     if (change === 'login') await this.#put(join(this.folder, this.#stampFile(url, 'login')), text);
+    // What this process changed itself is not left to the system to report: whoever waits for it relies on that.
+    for (const kind of ['renewal', 'login'] as const) this.#compare(this.#stampFile(url, kind));
   }
 
   async #put(file: string, text: string): Promise<void> {
@@ -223,7 +241,7 @@ export class Logins {
     await rename(temporary, file);
   }
 
-  #path(url: string, kind: 'lock' | 'challenge'): string {
+  #path(url: string, kind: 'lock' | 'challenge' | 'unregistered'): string {
     return join(this.folder, `${this.keyOf(url)}.${kind}`);
   }
 

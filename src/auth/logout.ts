@@ -20,6 +20,7 @@ export async function logout(context: LoginContext, signal: AbortSignal | undefi
     signal,
   );
   await logins.forgetChallenge(url);
+  await logins.forgetUnregistered(url);
   if (stored === undefined) return false;
   await revoke(context, stored, signal).catch(() => undefined);
   return true;

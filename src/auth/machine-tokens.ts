@@ -90,7 +90,7 @@ export class MachineTokens implements TokenSource {
       sdk.fetchToken(provider, found.issuer, {
         fetchFn: fetch,
         ...(found.metadata === undefined ? {} : { metadata: found.metadata }),
-        ...(found.resource === undefined ? {} : { resource: found.resource }),
+        resource: found.resource,
         ...(scope === undefined ? {} : { scope }),
       }),
     );
@@ -189,14 +189,14 @@ export class MachineTokens implements TokenSource {
     found: AuthorizationServer,
     scope: string | undefined,
   ): Promise<string> {
-    const { server, url, env } = this.#options;
+    const { server, env } = this.#options;
     const { idp } = grant;
     const idToken = await readSource(server, idp.idToken, env);
     const clientSecret =
       idp.clientSecret === undefined ? undefined : await readSource(server, idp.clientSecret, env);
     const common = {
       audience: found.issuer,
-      resource: found.resource ?? canonicalUrl(url),
+      resource: found.resource,
       idToken,
       clientId: idp.clientId,
       fetchFn: this.#options.fetch(undefined),

@@ -55,6 +55,12 @@ export function canonicalUrl(url: string | URL): string {
   return parsed.href;
 }
 
+/** The resource indicator of a server that publishes none: its url without what may be secret in it. */
+export function resourceIndicator(url: string | URL): string {
+  const { origin, pathname } = new URL(url);
+  return pathname === '/' ? origin : `${origin}${pathname}`;
+}
+
 /** Names files and keyring entries of one server: a url may hold secrets and any character. */
 export function urlKey(url: string | URL): string {
   return createHash('sha256').update(canonicalUrl(url)).digest('hex').slice(0, 32);

@@ -10,7 +10,13 @@ import type { EgressFetch } from '../policy/egress-fetch.ts';
 import { dpopSession } from './dpop.ts';
 import { authFailed, oauthCode } from './messages.ts';
 import { loadSdk } from './sdk.ts';
-import type { IssuerEndpoints, StoredClient, StoredLogin, StoredTokens } from './stored-login.ts';
+import {
+  type IssuerEndpoints,
+  resourceIndicator,
+  type StoredClient,
+  type StoredLogin,
+  type StoredTokens,
+} from './stored-login.ts';
 
 /** The authorization server answered and said no; asking the same again cannot help. */
 export interface Refused {
@@ -47,7 +53,7 @@ export async function refreshTokens(
       clientInformation: clientInformation(client),
       refreshToken: login.tokens.refresh ?? '',
       fetchFn: options.fetch,
-      ...(login.resource === undefined ? {} : { resource: login.resource }),
+      resource: login.resource ?? resourceIndicator(login.url),
       ...(dpop === undefined ? {} : { dpop }),
     }),
   );

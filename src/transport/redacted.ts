@@ -8,15 +8,18 @@ import type { Receiver, SendOptions, Transport } from './contract.ts';
 
 export class RedactedTransport implements Transport {
   readonly kind: Transport['kind'];
-  readonly streamPerRequest: boolean;
   readonly #inner: Transport;
   readonly #redact: Redact;
 
   constructor(inner: Transport, redact: Redact) {
     this.kind = inner.kind;
-    this.streamPerRequest = inner.streamPerRequest;
     this.#inner = inner;
     this.#redact = redact;
+  }
+
+  /** Asked each time: it follows from the protocol version, which is agreed on after the transport is made. */
+  get streamPerRequest(): boolean {
+    return this.#inner.streamPerRequest;
   }
 
   get pid(): number | undefined {
