@@ -62,7 +62,7 @@ async function bringOne(host: CommandHost, server: string, refresh: boolean): Pr
 async function bringAll(host: CommandHost, refresh: boolean): Promise<void> {
   if (!refresh) await host.firstLists.tools(() => host.firstLists.waitMs);
   else await Promise.all(host.servers().map(({ name }) => host.refresh(name).catch(() => {})));
-  await host.requiredReady(refresh ? 'all' : 'unknown');
+  await host.requiredReady('all');
 }
 
 /** The servers that a command is about: a host that others share may have more. */

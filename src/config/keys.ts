@@ -129,7 +129,10 @@ const SHARED_KEYS = keys({
     description:
       'True if the entry was written over the management API: it is not used until you approve it on the page or with plugboard trust.',
   },
-  required: { kind: flag, description: 'Fail when this server cannot be reached.' },
+  required: {
+    kind: flag,
+    description: 'Fail when this server cannot be reached, also if its tools are in the cache.',
+  },
   ...LIMIT_KEYS,
   enabledTools: { kind: globs, description: 'Only these tools are offered.' },
   disabledTools: { kind: globs, description: 'These tools are never offered; wins over enabledTools.' },

@@ -21,6 +21,8 @@ export interface Backend {
   /** Modern requests that wait for their clients' answers. */
   readonly held: Held;
   readonly isClosing: boolean;
+  /** Resolves when a client with a process of its own may be served; rejects with the reason why not. */
+  ready?(): Promise<void>;
   /** Called once for each front. */
   attend(client: Front): Attendant;
   /** Throws an RpcFailure when a modern call's headers say anything else than its arguments. */

@@ -50,6 +50,8 @@ export interface FrontOptions {
   readonly stateless: boolean;
   /** Sends what belongs to no request; false when nobody listens. */
   readonly broadcast: (message: JsonRpcMessage) => boolean;
+  /** Awaited before the first request is answered; when it rejects, so is the request. */
+  readonly ready?: (() => Promise<void>) | undefined;
   /** Called after a legacy client initialized, set its log level, subscribed or unsubscribed. */
   readonly clientChanged?: (() => void) | undefined;
 }
@@ -91,12 +93,14 @@ export class Front {
   #onIdle: (() => void)[] = [];
   #isReady = false;
   readonly #onReady: (() => void)[] = [];
+  #isAdmitted: boolean;
 
   constructor(backend: Backend, options: FrontOptions) {
     this.#backend = backend;
     this.#options = options;
     this.#outbound = new Outbound(options.broadcast);
     this.#attendant = backend.attend(this);
+    this.#isAdmitted = options.ready === undefined;
     this.#subscriptions = new Subscriptions(this.#attendant, (message) => options.broadcast(message));
   }
 
@@ -338,6 +342,7 @@ export class Front {
     let work: Work | undefined;
     let era: Era = 'legacy';
     try {
+      if (!this.#isAdmitted) await this.#admit(method);
       const asker = modernAsker(method, params) ?? this.#legacy ?? NAMELESS;
       era = asker.era;
       const { row, client } = this.#calledFor(method, era);
@@ -366,6 +371,12 @@ export class Front {
       if (work !== undefined) this.#done(id, work);
       else if (this.#options.stateless) this.#release();
     }
+  }
+
+  async #admit(method: string): Promise<void> {
+    if (method === 'ping') return;
+    await this.#options.ready?.();
+    this.#isAdmitted = true;
   }
 
   /** A client that took its request back wants no answer. */

@@ -83,7 +83,8 @@ export function openLines(
 ): LineClient {
   const writer = new LineWriter(output, write);
   const { send } = writer;
-  const front = new Front(backend, { principal, stateless: false, broadcast: send });
+  const ready = backend.ready === undefined ? undefined : () => backend.ready?.() ?? Promise.resolve();
+  const front = new Front(backend, { principal, stateless: false, broadcast: send, ready });
   let unanswered = 0;
   const onAnswered = new Set<() => void>();
   const received = (frame: Record<string, unknown>): void => {

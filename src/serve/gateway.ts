@@ -90,6 +90,11 @@ export class Gateway implements Backend {
     return this.#closing;
   }
 
+  /** Servers that are `required` are there, also those whose tools are known from the cache (CON-9). */
+  ready(): Promise<void> {
+    return this.host.requiredReady('all');
+  }
+
   attend(front: Front): Attendant {
     return new GatewayClient(this, front);
   }

@@ -25,7 +25,16 @@ export type ServedSession = Pick<
 export interface ServedHost
   extends Pick<
     Host,
-    'home' | 'instructions' | 'gatewayNaming' | 'firstLists' | 'read' | 'prompt' | 'servers' | 'on' | 'report'
+    | 'home'
+    | 'instructions'
+    | 'gatewayNaming'
+    | 'firstLists'
+    | 'read'
+    | 'prompt'
+    | 'servers'
+    | 'requiredReady'
+    | 'on'
+    | 'report'
   > {
   session(options?: SessionOptions): ServedSession;
 }

@@ -183,6 +183,7 @@ async function onStdio({ signal }: Context, host: Host, options: GatewayOptions)
 async function onHttp(context: Context, host: Host, options: HttpOptions): Promise<number> {
   const { signal, home, output } = context;
   const { serveHttp } = await import('../../manage/http.ts');
+  await host.requiredReady('all');
   const tokens = await tokensFor(context, options);
   const { takesNamed, typed: _typed, forwarded, ...listen } = options;
   const tokensOf = takesNamed ? home.dir : undefined;

@@ -29,7 +29,7 @@ export class HttpSession {
   readonly #listen: HttpListen;
   readonly #clients = new Set<Socket>();
 
-  /** Rejects if it cannot listen there. */
+  /** Rejects if it cannot listen there, or a required server is missing. */
   static async open(host: Host, listen: HttpListen, options: HttpSessionOptions): Promise<HttpSession> {
     const {
       port,
@@ -44,6 +44,8 @@ export class HttpSession {
     const tokensOf = namedTokens === true ? home.dir : undefined;
     const serve = (at: number): Promise<ServedManaged> =>
       serveHttp(host, { ...rest, tokensOf, port: at, manage, clock, traffic });
+    // The page is where a person looks for what is missing: only a gateway needs its required servers.
+    if (listen.stays !== true) await host.requiredReady('all');
     const served =
       port === undefined
         ? await onFreePort(serve, { taken: () => {}, first: lastPort(home) })
