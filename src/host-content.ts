@@ -80,7 +80,12 @@ export interface HostContentOptions {
   readonly keyOf: (connection: Connection) => Promise<string | undefined>;
   readonly pins: Pick<Pins, 'checkParts' | 'stateOf' | 'generation'>;
   /** A list was read from its server. */
-  readonly read: (kind: ContentKind, connection: Connection, items: readonly unknown[]) => void;
+  readonly read: (
+    kind: ContentKind,
+    connection: Connection,
+    items: readonly unknown[],
+    isNews: boolean,
+  ) => void;
   /** Whether a rule denies everything of a server. */
   readonly isDenied: (server: string) => boolean;
 }
@@ -132,7 +137,7 @@ export class HostContent {
         keyOf,
         pins: options.pins,
         partOf,
-        read: (connection, items) => options.read(kind, connection, items),
+        read: (connection, items, isNews) => options.read(kind, connection, items, isNews),
       });
     this.#resources = made('resources', acceptResources, (each) => ({
       id: each.uri,
@@ -253,6 +258,11 @@ export class HostContent {
     if (kind !== 'resources') return;
     this.#resources.drop(connection);
     this.#templates.drop(connection);
+  }
+
+  /** Announcements may have been lost. */
+  missed(connection: Connection): void {
+    for (const list of [this.#resources, this.#templates, this.#prompts]) list.recheck(connection);
   }
 
   resourceUpdated(connection: Connection, uri: string): void {

@@ -1,7 +1,7 @@
 /** The wiring of a host: every layer built once and joined to its neighbours. What a host can do is in `host.ts`. */
 
 import { join, resolve } from 'node:path';
-import { absenceOf, awaitedOwnerOf } from './call/absent.ts';
+import { absenceOf, awaitedOwnerOf, possibleOwnersOf } from './call/absent.ts';
 import { approveContent, type ContentAction, contentDenial } from './call/approve-content.ts';
 import { approveOwn, type OwnAction } from './call/approve-own.ts';
 import { type AuditLog, createAuditLog } from './call/audit-log.ts';
@@ -133,6 +133,7 @@ export class HostCore {
   #sessions = 0;
   #callsMade = 0;
   #collecting: Promise<void> = Promise.resolve();
+  #renewing: Promise<void> = Promise.resolve();
   #reaper: Promise<Reaper> | undefined;
 
   static async build(options: HostOptions): Promise<HostCore> {
@@ -228,7 +229,7 @@ export class HostCore {
       cache: openContentCache(home, clock),
       pins: this.#pins,
       keyOf: ({ spec }) => this.intake.keyOf(spec),
-      read: (kind, connection, items) => this.firstLists.read(kind, connection, items),
+      read: (kind, connection, items, isNews) => this.firstLists.read(kind, connection, items, isNews),
       isDenied: (server) => this.contentDenial(server) !== undefined,
     });
     this.firstLists = this.#createFirstLists(naming);
@@ -256,6 +257,14 @@ export class HostCore {
       this.work.twinsOf(connection),
       (twin) => this.work.berths.reasonOf(twin) ?? 'state',
     );
+  }
+
+  /** Resolves when no server is being connected again because of a login or logout. */
+  async renewed(): Promise<void> {
+    for (let seen: Promise<void> | undefined; seen !== this.#renewing; ) {
+      seen = this.#renewing;
+      await seen;
+    }
   }
 
   nextCallId(): string {
@@ -345,6 +354,26 @@ export class HostCore {
     );
   }
 
+  /** Tools are about to be listed: lists that are stale are read again in the background. */
+  freshen(): void {
+    for (const { live } of this.pool.all()) live?.freshen();
+  }
+
+  /**
+   * Reads the list of the server that an unknown tool's name begins with, if the tool may exist all the same;
+   * undefined if there is no such server.
+   */
+  relisted(name: string): Promise<void> | undefined {
+    const { naming } = this.catalog;
+    const relisting = possibleOwnersOf(name, naming, this.pool.all()).flatMap((owner) => {
+      if (owner.live?.mayHaveMore === true) return [owner.reread()];
+      // A server at rest is known by its last list; where the name does not say whose it is, all would be started.
+      const canStart = owner.state.status === 'idle' && this.isKnown(owner.name) && naming !== 'plain';
+      return canStart ? [owner.connect().catch(() => {})] : [];
+    });
+    return relisting.length === 0 ? undefined : Promise.all(relisting).then(() => {});
+  }
+
   /** A server is gone, or gone away: so are its tools. */
   forget(name: string): void {
     this.catalog.delete(name);
@@ -406,7 +435,8 @@ export class HostCore {
       changed: (server) => {
         const first = this.pool.get(server);
         const all = first === undefined ? [] : [first, ...this.work.twinsOf(first)];
-        for (const each of all) each.reconnect().catch(() => {});
+        const renewed = Promise.all(all.map((each) => each.reconnect().catch(() => {})));
+        this.#renewing = Promise.all([this.#renewing, renewed]).then(() => {});
       },
     });
   }
@@ -492,6 +522,7 @@ export class HostCore {
         this.events.emit(kind, { server: connection.name });
         this.work.events.emit('list', { connection, kind });
       },
+      missed: (connection) => this.content.missed(connection),
       resourceUpdated: (connection, uri) => this.content.resourceUpdated(connection, uri),
       taskChanged: (connection, state) => this.work.handed.changed(connection, state),
       log: (connection, message) => this.#serverLogged(connection, message),
@@ -549,6 +580,7 @@ export class HostCore {
       search: this.search,
       gatewayNaming: this.gatewayNaming,
       connection: (server, session) => this.work.of(this.pool.get(server), session),
+      relisted: (name) => this.relisted(name),
       absent: (name) =>
         absenceOf(
           name,

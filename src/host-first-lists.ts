@@ -123,12 +123,13 @@ export class FirstLists {
   }
 
   /** A list was read from its server. */
-  read(kind: ContentKind, connection: Connection, items: readonly unknown[]): void {
+  read(kind: ContentKind, connection: Connection, items: readonly unknown[], isNews: boolean): void {
     const { name } = connection;
     this.#options.contact.listRead(connection, kind);
     const given = this.#given.get(kind);
-    if (given === undefined || isDeepStrictEqual(given.get(name) ?? [], items)) return;
-    given.set(name, items);
+    const isChanged = given === undefined ? isNews : !isDeepStrictEqual(given.get(name) ?? [], items);
+    if (!isChanged) return;
+    given?.set(name, items);
     this.#options.changed(kind === 'prompts' ? 'prompts' : 'resources', name);
   }
 

@@ -55,7 +55,12 @@ export class HostServers {
   /** Waits until every server has settled; rejects when a `required` one did not come up. */
   async ready(): Promise<void> {
     await this.#settled;
+    await this.#core.renewed();
     this.#checkRequired();
+  }
+
+  get hasRequired(): boolean {
+    return this.#core.pool.all().some(({ spec, state }) => isRequired(spec, state.status));
   }
 
   /** As `ready()`, for `required` servers only; `unknown`: of these, for those whose tools are unknown. */
@@ -211,6 +216,8 @@ export class HostServers {
     this.#core.contact.recall(startKeys);
     const isLazy = ({ spec }: Connection): boolean => (spec.entry.lifecycle ?? 'lazy') === 'lazy';
     const isKnown = ({ name }: Connection): boolean => this.#core.isKnown(name);
+    // A list from the cache does not say that a server can be reached.
+    const isNeeded = ({ spec, state }: Connection): boolean => isRequired(spec, state.status);
     const hasFailed = ({ name }: Connection): boolean => this.#core.contact.lastFailure(name) !== undefined;
     switch (this.#which) {
       case 'none':
@@ -220,9 +227,9 @@ export class HostServers {
       case 'unknown':
         return { now: allowed.filter((each) => !isKnown(each) && !hasFailed(each)), inTurns: [] };
       case 'lifecycle': {
-        const lazy = allowed.filter(isLazy);
+        const lazy = allowed.filter((each) => isLazy(each) && !isNeeded(each));
         return {
-          now: allowed.filter((each) => !isLazy(each) || (!isKnown(each) && !hasFailed(each))),
+          now: allowed.filter((each) => !lazy.includes(each) || (!isKnown(each) && !hasFailed(each))),
           inTurns: [
             ...lazy.filter((each) => isKnown(each) && !fresh.has(each.name)),
             ...lazy.filter((each) => !isKnown(each) && hasFailed(each)),

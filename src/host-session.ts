@@ -39,6 +39,7 @@ export class HostSession {
   /** What this caller's model should be given now, in stable order; what it has found comes last. */
   tools(): readonly Tool[] {
     const { catalog, gatewayView } = this.#core;
+    this.#core.freshen();
     const deferral = this.#core.deferral();
     const { loaded, gateway } = this.#session;
     return gateway ? gatewayView(catalog.snapshot, deferral, loaded) : visibleTools(deferral, loaded);

@@ -399,6 +399,11 @@ export class Host {
     return this.#servers.requiredReady(which);
   }
 
+  /** Whether a server is `required`: one that has to be there. */
+  hasRequired(): boolean {
+    return this.#servers.hasRequired;
+  }
+
   /** Ends every server and waits until all of them are gone. May be called twice. */
   close(): Promise<void> {
     this.#closing ??= this.#close();

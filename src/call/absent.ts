@@ -2,7 +2,7 @@
 
 import { canKeepName, type NameForm, type Naming, plainName } from '../catalog/names.ts';
 import type { Connection } from '../connection/connection.ts';
-import { refusalOf } from '../connection/reasons.ts';
+import { absenceOf as disconnection, refusalOf } from '../connection/reasons.ts';
 import type { ConnectionState } from '../connection/state.ts';
 import { forServer, type PlugboardError } from '../errors.ts';
 
@@ -15,7 +15,7 @@ export function absenceOf(
   const owner = ownerOf(name, naming, connections);
   if (owner === undefined) return undefined;
   const { state, name: server } = owner;
-  const error = refusalOf(server, state, false) ?? reasonOf(state);
+  const error = refusalOf(server, state, false) ?? disconnection(server, state) ?? reasonOf(state);
   return error === undefined ? undefined : forServer(error, server);
 }
 
@@ -46,6 +46,17 @@ export function awaitedOwnerOf<C extends Pick<Connection, 'name'>>(
 ): C | undefined {
   const owner = ownerOf(name, naming, starting);
   return owner ?? (naming === 'plain' && canKeepName(name) ? starting[0] : undefined);
+}
+
+/** As `ownerOf`; in the plain form a name without a server may belong to each of them. */
+export function possibleOwnersOf<C extends Pick<Connection, 'name'>>(
+  name: string,
+  naming: Naming,
+  connections: readonly C[],
+): readonly C[] {
+  const owner = ownerOf(name, naming, connections);
+  if (owner !== undefined) return [owner];
+  return naming === 'plain' && canKeepName(name) ? connections : [];
 }
 
 function reasonOf(state: ConnectionState): PlugboardError | undefined {

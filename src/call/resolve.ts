@@ -1,37 +1,52 @@
 /** Finds the tool and the connection of a name, in any spelling; an unknown name is answered with similar ones. */
 
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
+import type { Tool } from '../catalog/tool.ts';
 import type { Connection } from '../connection/connection.ts';
+import { abortable } from '../connection/wait.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { signalOf } from '../lib/cancellation.ts';
 import { nearest } from '../lib/nearest.ts';
 import { pinChanged } from '../policy/pins-refusal.ts';
-import type { Call, CallContext, Stage } from './call.ts';
+import type { Call, CallContext, Handler, Stage } from './call.ts';
 
 const MAX_SIMILAR = 3;
 
 export const resolve: Stage = (context, next) => (call) => {
   if (context.leave.aborted)
     return Promise.reject(new PlugboardError('CANCELLED', 'the call was cancelled: the host was closed'));
-  const snapshot = context.snapshot();
-  const tool = snapshot.find(call.name);
-  if (tool === undefined) {
-    const held = snapshot.findHeld(call.name);
-    if (held !== undefined) return Promise.reject(pinChanged(held.server, held.tool));
-    const absent = context.absent(String(call.name));
-    if (absent !== undefined) return Promise.reject(absent);
-    const close = similarNames(context, call);
-    const hint =
-      close.length > 0
-        ? `Did you mean ${close.join(' or ')}?`
-        : context.deferral().searchTool === undefined
-          ? 'List the tools again: they change as servers start and stop.'
-          : `Find it with ${TOOL_SEARCH}.`;
-    return Promise.reject(
-      new PlugboardError('UNKNOWN_TOOL', `there is no tool called ${JSON.stringify(String(call.name))}`, {
-        hint,
-      }),
-    );
-  }
+  const tool = context.snapshot().find(call.name);
+  return tool === undefined ? lookAgain(context, call, next) : resolved(context, call, tool, next);
+};
+
+/** A server that announces no changes is asked once more before a tool is refused as unknown. */
+async function lookAgain(context: CallContext, call: Call, next: Handler): ReturnType<Handler> {
+  const isHeld = context.snapshot().findHeld(call.name) !== undefined;
+  const relisted = isHeld ? undefined : context.relisted(String(call.name));
+  if (relisted !== undefined) await abortable(relisted, signalOf(call));
+  const tool = context.snapshot().find(call.name);
+  if (tool === undefined) throw refusal(context, call);
+  return resolved(context, call, tool, next);
+}
+
+/** Why there is no tool to call, as well as it is known. */
+function refusal(context: CallContext, call: Call): PlugboardError {
+  const held = context.snapshot().findHeld(call.name);
+  if (held !== undefined) return pinChanged(held.server, held.tool);
+  const absent = context.absent(String(call.name));
+  if (absent !== undefined) return absent;
+  const close = similarNames(context, call);
+  const hint =
+    close.length > 0
+      ? `Did you mean ${close.join(' or ')}?`
+      : context.deferral().searchTool === undefined
+        ? 'List the tools again: they change as servers start and stop.'
+        : `Find it with ${TOOL_SEARCH}.`;
+  const name = JSON.stringify(String(call.name));
+  return new PlugboardError('UNKNOWN_TOOL', `there is no tool called ${name}`, { hint });
+}
+
+function resolved(context: CallContext, call: Call, tool: Tool, next: Handler): ReturnType<Handler> {
   let connection: Connection | undefined;
   try {
     connection = context.connection(tool.server, call.session);
@@ -48,7 +63,7 @@ export const resolve: Stage = (context, next) => (call) => {
   call.tool = tool;
   call.connection = connection;
   return next(call);
-};
+}
 
 /** Names that the caller can use, most likely first: other prefixes, the tool's own name alone, and typos. */
 function similarNames(context: CallContext, { name: given, session }: Call): readonly string[] {

@@ -1,11 +1,13 @@
 /** One kind of list beside the tools (resources, templates, prompts): asked for once, kept until it may have changed. */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { Connection } from '../connection/connection.ts';
 import type { Negotiated } from '../connection/eras.ts';
+import { freshForMs } from '../connection/freshness.ts';
 import type { ListKind } from '../connection/listing.ts';
-import { PlugboardError } from '../errors.ts';
+import { Refresher } from '../connection/refresh.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isRecord } from '../lib/json-rpc.ts';
 import { cleanValue } from '../policy/clean-value.ts';
 import type { HiddenReport } from '../policy/hidden-report.ts';
 import type { PinnedPart } from '../policy/pins.ts';
@@ -15,7 +17,7 @@ import type { ContentCache } from './content-cache.ts';
 
 /** One silent server must not hold up the lists of all the others. */
 const LIST_TIMEOUT_MS = 30_000;
-/** How long a list is good that nobody promised to tell us about. */
+/** How long a legacy list is good whose changes are not announced. */
 const UNANNOUNCED_MS = 60_000;
 /** Words about single members of a list; more say nothing new. */
 const MAX_COMPLAINTS = 10;
@@ -42,8 +44,8 @@ export interface ContentListOptions<T> {
   /** Which members are not held back by the pins; their definitions are what is compared. */
   readonly pins: Pick<Pins, 'checkParts' | 'generation'>;
   readonly partOf: (item: T) => PinnedPart;
-  /** A list was read from its server. */
-  readonly read: (connection: Connection, items: readonly unknown[]) => void;
+  /** A list was read from its server; `isNews`: it differs from the one that callers were given before. */
+  readonly read: (connection: Connection, items: readonly unknown[], isNews: boolean) => void;
 }
 
 /** A list as it was last read: `good` as it is, `old`, or announced as `changed` by its server. */
@@ -55,6 +57,7 @@ export interface KnownList<T> {
 interface LastRead<T> {
   readonly items: readonly T[];
   readonly by: Negotiated | undefined;
+  readonly at: number;
   readonly goodUntil: number;
 }
 
@@ -76,6 +79,7 @@ export class ContentList<T> {
     readonly T[],
     { readonly generation: number; readonly items: readonly T[] }
   >();
+  readonly #refreshers = new WeakMap<Connection, Refresher>();
   #writing: Promise<void> = Promise.resolve();
 
   constructor(options: ContentListOptions<T>) {
@@ -116,10 +120,52 @@ export class ContentList<T> {
   }
 
   #whole(connection: Connection): Promise<readonly T[]> {
+    const last = this.#last.get(connection);
+    if (last !== undefined && this.#isOfNow(last, connection)) {
+      this.freshen(connection);
+      return Promise.resolve(last.items);
+    }
+    return this.#read(connection);
+  }
+
+  /** The list is about to be used: one that is stale is read again in the background. */
+  freshen(connection: Connection): void {
+    const last = this.#last.get(connection);
+    if (last === undefined || !connection.isLive || this.#isGood(last, connection)) return;
+    this.#refresherOf(connection).expired();
+  }
+
+  /** Announcements may have been lost: a list that was given to somebody is read again in the background. */
+  recheck(connection: Connection): void {
+    if (this.#last.has(connection)) this.#refresherOf(connection).request();
+  }
+
+  #refresherOf(connection: Connection): Refresher {
+    let refresher = this.#refreshers.get(connection);
+    if (refresher === undefined) {
+      const { clock } = this.#options;
+      const readAt = this.#last.get(connection)?.at;
+      refresher = new Refresher({ clock, readAt, run: () => this.#refresh(connection) });
+      this.#refreshers.set(connection, refresher);
+    }
+    return refresher;
+  }
+
+  /** True when the list changed. A listing that fails keeps the last good one. */
+  async #refresh(connection: Connection): Promise<boolean> {
+    const before = this.#last.get(connection)?.items;
+    if (!connection.isLive) return false;
+    try {
+      return !isDeepStrictEqual(await this.#read(connection), before);
+    } catch (error) {
+      if (connection.isLive) this.#options.warn(connection.name, asPlugboardError(error).message);
+      return false;
+    }
+  }
+
+  #read(connection: Connection): Promise<readonly T[]> {
     const asking = this.#asking.get(connection);
     if (asking !== undefined) return asking;
-    const last = this.#last.get(connection);
-    if (last !== undefined && this.#isGood(last, connection)) return Promise.resolve(last.items);
     const asked = this.#ask(connection, () => this.#asking.get(connection) === asked);
     this.#asking.set(connection, asked);
     const done = (): void => {
@@ -163,9 +209,14 @@ export class ContentList<T> {
     return this.#writing;
   }
 
-  #isGood({ by, goodUntil }: LastRead<T>, connection: Connection): boolean {
+  #isGood(last: LastRead<T>, connection: Connection): boolean {
+    return this.#isOfNow(last, connection) && this.#options.clock.now() < last.goodUntil;
+  }
+
+  /** Whether a list is of the connection as it is now, and no change of it was announced; it may be stale. */
+  #isOfNow({ by }: LastRead<T>, connection: Connection): boolean {
     const { negotiated, state } = connection;
-    if (this.#changed.has(connection) || this.#options.clock.now() >= goodUntil) return false;
+    if (this.#changed.has(connection)) return false;
     // A server at rest keeps its list; one that was started again may have another.
     return negotiated === undefined ? state.status === 'idle' : negotiated === by;
   }
@@ -176,31 +227,35 @@ export class ContentList<T> {
     await connection.ready();
     const { negotiated } = connection;
     if (negotiated === undefined || !isDeclared(negotiated, capability)) {
-      const none = { items: [], by: negotiated, goodUntil: Number.POSITIVE_INFINITY };
+      const none = { items: [], by: negotiated, at: clock.now(), goodUntil: Number.POSITIVE_INFINITY };
       this.#keep(connection, none, isNewest());
       return [];
     }
-    const declared = negotiated.capabilities[capability];
     const late = new AbortController();
     const stop = clock.after(LIST_TIMEOUT_MS, () => late.abort(this.#tooLate(connection)));
-    const { items, ttlMs, cut } = await connection.list(kind, late.signal).finally(stop);
-    const announced = isRecord(declared) && declared['listChanged'] === true;
-    const goodForMs = ttlMs ?? (announced ? Number.POSITIVE_INFINITY : UNANNOUNCED_MS);
+    const { items, ttlMs, cut, remark } = await connection.list(kind, late.signal).finally(stop);
+    const announced = connection.live?.announces(capability) === true;
+    const goodForMs = freshForMs({ era: negotiated.era, ttlMs, announced }, UNANNOUNCED_MS);
     const list = accept(items);
-    this.#complain(connection.name, list, cut);
+    this.#complain(connection.name, list, { cut, remark });
     if (cleanValue(list.accepted) !== list.accepted)
       this.#options.hidden(connection.name, `the list of ${NAMES[kind]}`);
     // A list that was cut short is good enough to work with, not to be remembered.
     if (cut === undefined) this.#write(connection, items, ttlMs);
-    const read = { items: list.accepted, by: connection.negotiated, goodUntil: clock.now() + goodForMs };
+    const at = clock.now();
+    const read = { items: list.accepted, by: connection.negotiated, at, goodUntil: at + goodForMs };
     this.#keep(connection, read, isNewest());
     return list.accepted;
   }
 
   #keep(connection: Connection, read: LastRead<T>, isNewest: boolean): void {
+    const before = this.#last.get(connection);
+    // An announced change has been told already.
+    const isNews =
+      before !== undefined && !this.#changed.has(connection) && !isDeepStrictEqual(before.items, read.items);
     if (isNewest) this.#changed.delete(connection);
     this.#last.set(connection, read);
-    this.#options.read(connection, this.#admit(connection, read.items));
+    this.#options.read(connection, this.#admit(connection, read.items), isNews);
   }
 
   #write(connection: Connection, items: readonly unknown[], ttlMs: number | undefined): void {
@@ -218,8 +273,13 @@ export class ContentList<T> {
     return found === undefined ? undefined : { items: accept(found.items).accepted, fresh: found.fresh };
   }
 
-  #complain(server: string, { rejected, repaired }: AcceptedList<T>, cut: string | undefined): void {
+  #complain(
+    server: string,
+    { rejected, repaired }: AcceptedList<T>,
+    { cut, remark }: { readonly cut: string | undefined; readonly remark: string | undefined },
+  ): void {
     const { kind, warn } = this.#options;
+    if (remark !== undefined) warn(server, `the list of ${NAMES[kind]}: ${remark}`);
     if (cut !== undefined) warn(server, `the list of ${NAMES[kind]} was cut short: ${cut}`);
     const complaints = [
       ...rejected.map(({ name, reason }) => `${name} is left out: ${reason}`),

@@ -6,7 +6,7 @@
  */
 
 import type { Connection } from '../connection/connection.ts';
-import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { asPlugboardError, forServer, PlugboardError } from '../errors.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 
@@ -74,7 +74,9 @@ export class ResourceSubscriptions {
     }
     connection.watchResources(uris);
     for (const uri of uris) {
-      this.#tell(connection, uri).catch((error: unknown) => {
+      this.#ask(connection, uri).catch((error: unknown) => {
+        // It may have gone away again, or the subscription may be over.
+        if (!connection.isLive || !this.#isWanted(connection, uri)) return;
         warn(connection.name, `${uri} could not be subscribed to again: ${asPlugboardError(error).message}`);
       });
     }
@@ -105,7 +107,7 @@ export class ResourceSubscriptions {
     const watched: Watched = { listeners: new Set(), asked: Promise.resolve() };
     uris.set(uri, watched);
     connection.watchResources([...uris.keys()]);
-    watched.asked = this.#tell(connection, uri);
+    watched.asked = this.#ask(connection, uri);
     return watched;
   }
 
@@ -123,13 +125,26 @@ export class ResourceSubscriptions {
     this.#tell(connection, uri).catch(() => {});
   }
 
+  /** Resolves when the server has agreed to announce changes of a resource. */
+  #ask(connection: Connection, uri: string): Promise<void> {
+    if (connection.negotiated?.era === 'legacy') return this.#tell(connection, uri);
+    const agreed = connection.live?.agreed(uri) ?? Promise.resolve();
+    return agreed.catch((error: unknown) => {
+      throw forServer(asPlugboardError(error), connection.name);
+    });
+  }
+
+  #isWanted(connection: Connection, uri: string): boolean {
+    return this.#places.get(this.#placeOf(connection))?.has(uri) === true;
+  }
+
   /** Tells a legacy server what is wanted about one resource when the turn comes, which may not be what was wanted first. */
   #tell(connection: Connection, uri: string): Promise<void> {
     if (connection.negotiated?.era !== 'legacy') return Promise.resolve();
     const place = this.#placeOf(connection);
     const key = JSON.stringify([place, uri]);
     const tell = async (): Promise<void> => {
-      const wanted = this.#places.get(place)?.has(uri) === true;
+      const wanted = this.#isWanted(connection, uri);
       if (!wanted && !connection.isLive) return;
       const method = wanted ? 'resources/subscribe' : 'resources/unsubscribe';
       await connection.request(method, { uri }, { idleMs: SUBSCRIBE_TIMEOUT_MS });

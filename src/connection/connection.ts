@@ -77,6 +77,11 @@ export class Connection {
     return this.#live !== undefined;
   }
 
+  /** What exists only while the server is connected. */
+  get live(): Live | undefined {
+    return this.#live;
+  }
+
   get negotiated(): Negotiated | undefined {
     return this.#live?.negotiated;
   }
@@ -316,6 +321,7 @@ export class Connection {
       rest: () => this.rest(),
       relist: (whose) => this.#relist(whose),
       listChanged: (kind) => context.listChanged(this, kind),
+      missed: () => context.missed(this),
       resourceUpdated: (uri) => context.resourceUpdated(this, uri),
       pageDone: (elicitationId) => context.pageDone(this, elicitationId),
       taskChanged: (state) => context.taskChanged(this, state),

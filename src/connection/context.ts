@@ -38,6 +38,8 @@ export interface ConnectionContext {
   readonly sandboxState: () => unknown;
   readonly changed: (connection: Connection) => void;
   readonly listChanged: (connection: Connection, kind: ListEvent) => void;
+  /** Announcements of this server may have been lost. */
+  readonly missed: (connection: Connection) => void;
   readonly resourceUpdated: (connection: Connection, uri: string) => void;
   readonly taskChanged: (connection: Connection, state: Params) => void;
   readonly log: (connection: Connection, message: LogMessage) => void;

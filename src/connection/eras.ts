@@ -47,8 +47,10 @@ export interface Negotiated {
   readonly instructions?: string;
 }
 
-/** A remembered outcome. Freshness is the cache's business; here it only saves the probe. */
-export type Verdict = { readonly era: 'legacy' } | { readonly era: 'modern'; readonly discover: Negotiated };
+/** The era that a server spoke when it was last started. What it says of itself is read at each start. */
+export interface Verdict {
+  readonly era: Era;
+}
 
 /** What travels in `_meta` of every modern message. */
 export function envelope(

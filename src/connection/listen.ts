@@ -1,18 +1,15 @@
-/** Keeps one `subscriptions/listen` stream open to a modern server, and opens it again after a drop. */
+/** Keeps one `subscriptions/listen` stream open to a modern server, opens it again after a drop, and reads what was agreed. */
 
-import { asPlugboardError } from '../errors.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord, RPC_INVALID_PARAMS, RPC_INVALID_REQUEST, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
-import type { Peer } from './peer.ts';
+import { META } from './eras.ts';
+import type { Params, Peer } from './peer.ts';
 import { backoffMs } from './state.ts';
 
-export interface Subscription {
-  /** Opens the stream again with these resources; an unchanged set changes nothing. */
-  watch(uris: readonly string[]): void;
-  /** The same with these tasks. */
-  watchTasks(ids: readonly string[]): void;
-  stop(): void;
-}
+/** How long a server may take to acknowledge a subscription. */
+export const ACKNOWLEDGE_MS = 10_000;
 
 export interface ListenOptions {
   readonly clock: Clock;
@@ -29,81 +26,200 @@ const REFUSALS: readonly (number | undefined)[] = [
   RPC_INVALID_REQUEST,
 ];
 
-/** What the server says it can tell about, as the filter of the request. */
-function filterFor(
-  capabilities: Readonly<Record<string, unknown>>,
-  uris: readonly string[],
-  taskIds: readonly string[],
-): Record<string, unknown> | undefined {
-  const says = (kind: string): boolean => {
-    const capability = capabilities[kind];
-    return isRecord(capability) && capability['listChanged'] === true;
-  };
-  const filter = {
-    ...(says('tools') ? { toolsListChanged: true } : {}),
-    ...(says('prompts') ? { promptsListChanged: true } : {}),
-    ...(says('resources') ? { resourcesListChanged: true } : {}),
-    ...(uris.length > 0 ? { resourceSubscriptions: [...uris] } : {}),
-    ...(taskIds.length > 0 ? { taskIds: [...taskIds] } : {}),
-  };
+const FILTERS = {
+  tools: 'toolsListChanged',
+  prompts: 'promptsListChanged',
+  resources: 'resourcesListChanged',
+} as const;
+
+export type ChangingList = keyof typeof FILTERS;
+
+/** Whether a server declares that it announces changes of a list. */
+export function declaresChanges(capabilities: Params, kind: ChangingList): boolean {
+  const capability = capabilities[kind];
+  return isRecord(capability) && capability['listChanged'] === true;
+}
+
+/** What the server can announce, as the filter of the request. */
+function filterFor(capabilities: Params, { uris, taskIds }: Wanted): Params | undefined {
+  const filter: Record<string, unknown> = {};
+  for (const kind of ['tools', 'prompts', 'resources'] as const) {
+    if (declaresChanges(capabilities, kind)) filter[FILTERS[kind]] = true;
+  }
+  if (uris.length > 0) filter['resourceSubscriptions'] = [...uris];
+  if (taskIds.length > 0) filter['taskIds'] = [...taskIds];
   return Object.keys(filter).length === 0 ? undefined : filter;
 }
 
-export function listen(peer: Peer, options: ListenOptions): Subscription {
-  let uris: readonly string[] = [];
-  let taskIds: readonly string[] = [];
-  let current: AbortController | undefined;
-  let stopped = false;
-  let failures = 0;
-  let cancelTimer: (() => void) | undefined;
-
-  const open = async (): Promise<void> => {
-    const filter = filterFor(options.capabilities, uris, taskIds);
-    if (filter === undefined || stopped) return;
-    const mine = new AbortController();
-    current = mine;
-    const openedAt = options.clock.now();
-    let supported = true;
-    try {
-      // The answer comes when the stream ends; until then its notifications arrive like all others.
-      await peer.request('subscriptions/listen', { notifications: filter }, { signal: mine.signal });
-    } catch (error) {
-      supported = !REFUSALS.includes(asPlugboardError(error).detail.rpcCode);
-    }
-    if (stopped || current !== mine || !supported) return;
-    failures = options.clock.now() - openedAt > backoffMs(20, 1) ? 1 : failures + 1;
-    cancelTimer = options.clock.after(backoffMs(failures, options.random()), () => {
-      options.resumed();
-      void open();
-    });
-  };
-  const reopen = (): void => {
-    const old = current;
-    cancelTimer?.();
-    // The new stream is asked for before the old one ends, so that nothing falls between them.
-    void open();
-    old?.abort();
-  };
-  void open();
-  return {
-    watch(next) {
-      if (isSame(next, uris)) return;
-      uris = [...next];
-      reopen();
-    },
-    watchTasks(next) {
-      if (isSame(next, taskIds)) return;
-      taskIds = [...next];
-      reopen();
-    },
-    stop() {
-      stopped = true;
-      cancelTimer?.();
-      current?.abort();
-    },
-  };
+/** What changes are wanted of, apart from lists; replaced, never changed. */
+interface Wanted {
+  readonly uris: readonly string[];
+  readonly taskIds: readonly string[];
 }
 
-function isSame(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((each, at) => each === other[at]);
+/** One request for a stream, and how the server answered it. */
+interface Stream {
+  readonly wanted: Wanted;
+  readonly abort: AbortController;
+  id: number | undefined;
+  /** What the server agreed to announce; undefined until it has said so. */
+  agreed?: Params;
+  refusal?: PlugboardError;
+}
+
+export class Subscription {
+  readonly #peer: Peer;
+  readonly #options: ListenOptions;
+  /** Called when it becomes known what the server agreed to. */
+  readonly #waiting = new Set<() => void>();
+  #wanted: Wanted = { uris: [], taskIds: [] };
+  /** Resources that the newest acknowledgement includes. */
+  #announced: ReadonlySet<string> = new Set();
+  #current: Stream | undefined;
+  #stopped = false;
+  #failures = 0;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(peer: Peer, options: ListenOptions) {
+    this.#peer = peer;
+    this.#options = options;
+    void this.#open();
+  }
+
+  /** Opens the stream again with these resources; an unchanged set changes nothing. */
+  watch(uris: readonly string[]): void {
+    if (!isDeepStrictEqual(uris, this.#wanted.uris)) this.#reopen({ ...this.#wanted, uris: [...uris] });
+  }
+
+  /** The same with these tasks. */
+  watchTasks(taskIds: readonly string[]): void {
+    if (!isDeepStrictEqual(taskIds, this.#wanted.taskIds))
+      this.#reopen({ ...this.#wanted, taskIds: [...taskIds] });
+  }
+
+  #reopen(wanted: Wanted): void {
+    this.#wanted = wanted;
+    this.#cancelTimer?.();
+    // Several changes in a row are one new stream.
+    queueMicrotask(() => {
+      if (this.#stopped || this.#current?.wanted === this.#wanted) return;
+      const old = this.#current;
+      this.#current = undefined;
+      // The new stream is asked for before the old one ends, so that nothing falls between them.
+      void this.#open();
+      old?.abort.abort();
+    });
+  }
+
+  /** Resolves when the server has agreed to announce changes of a resource; rejects if it leaves it out. */
+  async agreed(uri: string): Promise<void> {
+    let isLate = false;
+    const stopTimer = this.#options.clock.after(ACKNOWLEDGE_MS, () => {
+      isLate = true;
+      this.#wake();
+    });
+    try {
+      for (;;) {
+        if (this.#stopped) throw new PlugboardError('CONNECTION_LOST', 'the connection was closed');
+        const stream = this.#current;
+        if (stream?.wanted.uris.includes(uri) === true) {
+          if (stream.refusal !== undefined) throw stream.refusal;
+          if (stream.agreed !== undefined) {
+            if (agreedUris(stream.agreed).includes(uri)) return;
+            throw leftOut(uri);
+          }
+        }
+        if (isLate) throw unacknowledged();
+        await new Promise<void>((resolve) => this.#waiting.add(resolve));
+      }
+    } finally {
+      stopTimer();
+    }
+  }
+
+  /** Whether changes of a list are announced, as far as the server has said. */
+  announces(kind: ChangingList): boolean {
+    if (!declaresChanges(this.#options.capabilities, kind)) return false;
+    const { agreed, refusal } = this.#current ?? {};
+    return refusal === undefined && (agreed === undefined || agreed[FILTERS[kind]] === true);
+  }
+
+  /** Reads `notifications/subscriptions/acknowledged`; returns the resources that are no longer announced. */
+  acknowledged({ _meta, notifications }: Params): readonly string[] {
+    const stream = this.#current;
+    const id = isRecord(_meta) ? _meta[META.subscriptionId] : undefined;
+    // Some servers send ids back as strings.
+    if (stream?.id === undefined || String(id) !== String(stream.id)) return [];
+    stream.agreed = isRecord(notifications) ? notifications : {};
+    this.#wake();
+    const kept = agreedUris(stream.agreed);
+    const { uris } = stream.wanted;
+    const lost = uris.filter((uri) => this.#announced.has(uri) && !kept.includes(uri));
+    this.#announced = new Set(uris.filter((uri) => kept.includes(uri)));
+    return lost;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#cancelTimer?.();
+    this.#current?.abort.abort();
+    this.#wake();
+  }
+
+  async #open(): Promise<void> {
+    const { clock, random, capabilities, resumed } = this.#options;
+    const filter = filterFor(capabilities, this.#wanted);
+    const stream: Stream = { wanted: this.#wanted, abort: new AbortController(), id: undefined };
+    this.#current = stream;
+    if (filter === undefined || this.#stopped) return;
+    const openedAt = clock.now();
+    try {
+      // The answer comes when the stream ends; until then its notifications arrive like all others.
+      await this.#peer.request(
+        'subscriptions/listen',
+        { notifications: filter },
+        {
+          signal: stream.abort.signal,
+          onSent: (id) => {
+            stream.id = id;
+          },
+        },
+      );
+    } catch (thrown) {
+      const error = asPlugboardError(thrown);
+      if (REFUSALS.includes(error.detail.rpcCode)) stream.refusal = error;
+    }
+    if (this.#stopped || this.#current !== stream) return;
+    if (stream.refusal !== undefined) return this.#wake();
+    this.#failures = clock.now() - openedAt > backoffMs(20, 1) ? 1 : this.#failures + 1;
+    this.#cancelTimer = clock.after(backoffMs(this.#failures, random()), () => {
+      resumed();
+      void this.#open();
+    });
+  }
+
+  #wake(): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const wake of waiting) wake();
+  }
+}
+
+function agreedUris({ resourceSubscriptions: uris }: Params): readonly unknown[] {
+  return Array.isArray(uris) ? uris : [];
+}
+
+function leftOut(uri: string): PlugboardError {
+  return new PlugboardError(
+    'INVALID_ARGUMENTS',
+    `the server does not announce changes of ${JSON.stringify(uri)}`,
+    {
+      hint: 'Read the resource again when you need it: the server accepts no subscription to it.',
+    },
+  );
+}
+
+function unacknowledged(): PlugboardError {
+  const message = `subscriptions/listen was not acknowledged within ${ACKNOWLEDGE_MS / 1000} s`;
+  return new PlugboardError('TIMEOUT', message);
 }

@@ -1,7 +1,8 @@
 /** Reads a paginated list whole, within bounds, whatever the server does with its cursors (CAT-2, F30). */
 
+import { isDeepStrictEqual } from 'node:util';
 import { PlugboardError } from '../errors.ts';
-import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
+import { isRecord, RPC_INVALID_PARAMS, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import type { Peer } from './peer.ts';
 
 export const MAX_LIST_PAGES = 200;
@@ -10,10 +11,15 @@ const MAX_CURSOR_CHARS = 65_536;
 /** A server that does not answer within this has forgotten the question. */
 export const LIST_PAGE_MS = 60_000;
 
+const EMPTY_CURSOR =
+  'the empty cursor that the server sent leads nowhere; it is taken as the end of the list';
+
 export interface ListResult {
   readonly items: readonly unknown[];
   /** Why the list was not read to its end, when it was not. */
   readonly cut?: string;
+  /** How an unusual answer was understood, for the log; the list is whole all the same. */
+  readonly remark?: string;
   /** How long the server says that the list is good for. */
   readonly ttlMs?: number;
   readonly cacheScope?: 'public' | 'private';
@@ -38,6 +44,7 @@ export async function listAll(peer: Peer, kind: ListKind, options: ListOptions):
   const method = METHODS[kind];
   const items: unknown[] = [];
   const seen = new Set<string>();
+  let first: readonly unknown[] = [];
   let cursor: string | undefined;
   let hints: Hints = {};
   for (let page = 0; ; page += 1) {
@@ -50,7 +57,10 @@ export async function listAll(peer: Peer, kind: ListKind, options: ListOptions):
       });
     } catch (error) {
       // A capability that was declared and is not there: an empty list, not a broken server.
-      if (page === 0 && isMethodNotFound(error)) return { items };
+      if (page === 0 && hasCode(error, RPC_METHOD_NOT_FOUND)) return { items };
+      // It is a cursor like any other, but many servers mean the end by it.
+      if (cursor === '' && hasCode(error, RPC_INVALID_PARAMS))
+        return { items, remark: EMPTY_CURSOR, ...hints };
       throw error;
     }
     const record = isRecord(result) ? result : {};
@@ -58,14 +68,17 @@ export async function listAll(peer: Peer, kind: ListKind, options: ListOptions):
     if (!Array.isArray(batch)) {
       throw new PlugboardError('PROTOCOL_ERROR', `the answer to ${method} has no list of ${kind}`);
     }
-    if (page === 0) hints = hintsOf(record);
+    if (page === 0) first = batch;
+    else if (cursor === '' && isDeepStrictEqual(batch, first))
+      return { items, remark: EMPTY_CURSOR, ...hints };
+    hints = withPage(hints, hintsOf(record), page);
     for (const item of batch) {
       if (items.length === MAX_LIST_ITEMS)
         return { items, cut: `more than ${MAX_LIST_ITEMS} items`, ...hints };
       items.push(item);
     }
     const next = record['nextCursor'];
-    if (typeof next !== 'string' || next === '') return { items, ...hints };
+    if (typeof next !== 'string') return { items, ...hints };
     if (next.length > MAX_CURSOR_CHARS) return { items, cut: 'an oversized cursor', ...hints };
     if (seen.has(next)) return { items, cut: 'a cursor that came twice', ...hints };
     seen.add(next);
@@ -84,6 +97,13 @@ function hintsOf(record: Readonly<Record<string, unknown>>): Hints {
   };
 }
 
-function isMethodNotFound(error: unknown): boolean {
-  return error instanceof PlugboardError && error.detail.rpcCode === RPC_METHOD_NOT_FOUND;
+/** A list is as fresh as the page of it that grows stale first. */
+function withPage(hints: Hints, next: Hints, page: number): Hints {
+  if (page === 0) return next;
+  if (hints.ttlMs === undefined || next.ttlMs === undefined) return hints;
+  return { ...hints, ttlMs: Math.min(hints.ttlMs, next.ttlMs) };
+}
+
+function hasCode(error: unknown, code: number): boolean {
+  return error instanceof PlugboardError && error.detail.rpcCode === code;
 }

@@ -3,7 +3,8 @@
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Negotiated } from './eras.ts';
-import { listen, type Subscription } from './listen.ts';
+import { freshForMs } from './freshness.ts';
+import { type ChangingList, declaresChanges, Subscription } from './listen.ts';
 import type { ListResult } from './listing.ts';
 import type { LogLevel } from './log-levels.ts';
 import type { Opened } from './open.ts';
@@ -17,7 +18,7 @@ const SET_LEVEL_MS = 10_000;
 /** Over HTTP, how long requests wait for a changed level: there, two requests have no order. */
 const LEVEL_FIRST_MS = 1_000;
 
-export type ListEvent = 'tools' | 'resources' | 'prompts';
+export type ListEvent = ChangingList;
 
 export interface LiveHooks {
   readonly clock: Clock;
@@ -30,6 +31,8 @@ export interface LiveHooks {
   /** Reads the tool list again, with the patience of whoever owns the connection. */
   readonly relist: (live: Live) => Promise<ListResult>;
   readonly listChanged: (kind: ListEvent) => void;
+  /** Announcements may have been lost: every list may be another one now. */
+  readonly missed: () => void;
   readonly resourceUpdated: (uri: string) => void;
   /** A page that the server had asked to open is done. */
   readonly pageDone: (elicitationId: string) => void;
@@ -52,25 +55,33 @@ export class Live {
   #logLevel: LogLevel | undefined;
   #levelSet: Promise<void> | undefined;
   #tools: ListResult;
+  #readAt: number;
+  /** A listing under way, for all who need a new list. */
+  #reading: Promise<boolean> | undefined;
   #closed = false;
 
   constructor(opened: Opened, hooks: LiveHooks) {
     this.peer = opened.peer;
     this.negotiated = opened.negotiated;
     this.#tools = opened.tools;
+    this.#readAt = hooks.clock.now();
     this.#hooks = hooks;
     this.#refresher = new Refresher({ clock: hooks.clock, run: () => this.#readAgain() });
     const { restAfterMs } = hooks;
     this.#rest = restAfterMs === undefined ? undefined : new Rest(hooks.clock, restAfterMs, hooks.rest);
-    const { cut } = opened.tools;
+    const { cut, remark } = opened.tools;
     if (cut !== undefined) hooks.warn(`the tool list was cut short: ${cut}`);
+    if (remark !== undefined) hooks.warn(`the tool list: ${remark}`);
     this.#subscription =
       this.negotiated.era === 'modern'
-        ? listen(this.peer, {
+        ? new Subscription(this.peer, {
             clock: hooks.clock,
             random: hooks.random,
             capabilities: this.negotiated.capabilities,
-            resumed: () => this.refresh(),
+            resumed: () => {
+              this.refresh();
+              hooks.missed();
+            },
           })
         : undefined;
     this.setLogLevel(hooks.logLevel);
@@ -119,8 +130,38 @@ export class Live {
     this.#refresher.request();
   }
 
+  /** Reads the tool list again; a listing that began before does not stand in for it. */
   async reread(): Promise<void> {
+    await this.#reading;
     await this.#readAgain();
+  }
+
+  /** The tool list is about to be used: one that is stale is read again in the background. */
+  freshen(): void {
+    if (this.isStale) this.#refresher.expired();
+  }
+
+  /** Whether the tool list has to be read again before it says that something is not there. */
+  get isStale(): boolean {
+    const { era } = this.negotiated;
+    const hints = { era, ttlMs: this.#tools.ttlMs, announced: this.announces('tools') };
+    const freshMs = freshForMs(hints, Number.POSITIVE_INFINITY);
+    return this.#hooks.clock.now() - this.#readAt >= freshMs;
+  }
+
+  /** Whether a tool that is not in the list may exist all the same. */
+  get mayHaveMore(): boolean {
+    return this.isStale || !this.announces('tools');
+  }
+
+  /** Whether the server announces changes of a list: declared, and in the modern era also acknowledged. */
+  announces(kind: ListEvent): boolean {
+    return this.#subscription?.announces(kind) ?? declaresChanges(this.negotiated.capabilities, kind);
+  }
+
+  /** Resolves when a modern server has agreed to announce changes of a resource. */
+  async agreed(uri: string): Promise<void> {
+    await this.#subscription?.agreed(uri);
   }
 
   /** The resources whose updates a modern server should tell about. */
@@ -154,6 +195,10 @@ export class Live {
       case 'notifications/prompts/list_changed':
         this.#hooks.listChanged('prompts');
         break;
+      case 'notifications/subscriptions/acknowledged':
+        for (const uri of this.#subscription?.acknowledged(params) ?? [])
+          this.#hooks.warn(`it no longer announces changes of ${uri}`);
+        break;
       case 'notifications/resources/updated':
         if (typeof params['uri'] === 'string') this.#hooks.resourceUpdated(params['uri']);
         break;
@@ -184,13 +229,22 @@ export class Live {
   }
 
   /** True when the list changed. A listing that fails or is cut keeps the last good one. */
-  async #readAgain(): Promise<boolean> {
+  #readAgain(): Promise<boolean> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #read(): Promise<boolean> {
     try {
       const next = await this.#hooks.relist(this);
       if (this.#closed) return false;
       if (next.cut !== undefined) throw new PlugboardError('LIMIT_EXCEEDED', next.cut);
-      if (JSON.stringify(next.items) === JSON.stringify(this.#tools.items)) return false;
+      this.#readAt = this.#hooks.clock.now();
+      const isSame = JSON.stringify(next.items) === JSON.stringify(this.#tools.items);
       this.#tools = next;
+      if (isSame) return false;
       this.#hooks.listChanged('tools');
       return true;
     } catch (error) {

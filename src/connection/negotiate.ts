@@ -21,7 +21,7 @@ import {
   RPC_UNSUPPORTED_VERSION,
   type Verdict,
 } from './eras.ts';
-import { isRemote, type Peer } from './peer.ts';
+import { isRemote, type Params, type Peer } from './peer.ts';
 
 /** How long a silent server on a pipe is given before `initialize` follows the probe. */
 export const PROBE_PATIENCE_MS = 3_000;
@@ -50,27 +50,39 @@ export async function negotiate(peer: Peer, options: NegotiateOptions): Promise<
   if (verdict?.era === 'legacy' || peer.transport.kind === 'sse') {
     return { negotiated: await initialize(peer, options), certain: true };
   }
-  if (verdict?.era === 'modern') return { negotiated: adopt(peer, verdict.discover, options), certain: true };
-  return probe(peer, options);
+  return verdict?.era === 'modern' ? rediscover(peer, options) : probe(peer, options);
 }
 
-function adopt(peer: Peer, discovered: Negotiated, options: NegotiateOptions): Negotiated {
+function adopt<T extends Negotiated | undefined>(peer: Peer, discovered: T, options: NegotiateOptions): T {
   // Log messages of modern servers come per request and only when the request asks for them.
-  const fixed = envelope(discovered.protocolVersion, options.client, options.capabilities);
+  const fixed = envelope(MODERN_VERSION, options.client, options.capabilities);
   peer.useEnvelope({ ...fixed, [META.logLevel]: options.logLevel });
-  peer.transport.negotiated(discovered.protocolVersion);
+  peer.transport.negotiated(MODERN_VERSION);
   return discovered;
+}
+
+/** The server was modern when it was last started: other requests may follow before it has answered. */
+async function rediscover(peer: Peer, options: NegotiateOptions): Promise<Verdicted> {
+  adopt(peer, undefined, options);
+  const negotiated = readDiscovery(await discover(peer, undefined, options.signal));
+  if (negotiated !== undefined) return { negotiated, certain: true };
+  throw new PlugboardError('PROTOCOL_ERROR', 'the server no longer answers in the modern era');
+}
+
+function discover(peer: Peer, _meta: Params | undefined, signal: AbortSignal): Promise<unknown> {
+  const params = _meta === undefined ? {} : { _meta };
+  const ask = (): Promise<unknown> => peer.request('server/discover', params, { signal });
+  // Refused for its version by a server that lists this very version: sent once more, as the protocol wants.
+  return ask().catch((error: unknown) => (offersModern(error) ? ask() : Promise.reject(error)));
 }
 
 async function probe(peer: Peer, options: NegotiateOptions): Promise<Verdicted> {
   const meta = envelope(MODERN_VERSION, options.client, options.capabilities);
   const abandon = new AbortController();
   const signal = AbortSignal.any([options.signal, abandon.signal]);
-  const ask = (): Promise<unknown> => peer.request('server/discover', { _meta: meta }, { signal });
-  const asked = ask()
-    // Refused for its version by a server that lists this very version: said once more, as the protocol wants.
-    .catch((error: unknown) => (offersModern(error) ? ask() : Promise.reject(error)))
-    .then(readDiscovery, (error: unknown) => readRefusal(asPlugboardError(error)));
+  const asked = discover(peer, meta, signal).then(readDiscovery, (error: unknown) =>
+    readRefusal(asPlugboardError(error)),
+  );
   // Over HTTP a request that gets no answer is an outage, not an old server: no second question there.
   const first = isRemote(peer.transport)
     ? await asked

@@ -126,15 +126,27 @@ class Attempt {
       await made.open(signal);
       return made;
     });
-    const { negotiated, certain } = await this.#timed('negotiate', () =>
-      negotiate(peer, { client, capabilities, logLevel, verdict: this.#plan.verdict, clock, signal, notice }),
+    const { verdict } = this.#plan;
+    const ahead = new AbortController();
+    const negotiating = this.#timed('negotiate', () =>
+      negotiate(peer, { client, capabilities, logLevel, verdict, clock, signal, notice }),
     );
-    const tools = await this.#timed('list', () => listTools(peer, negotiated, signal));
-    if (this.#plan.verdict?.era === 'modern' && tools.resultType === undefined && tools.items.length > 0) {
-      // Servers that never insisted on `initialize` answer the new way of asking too, in the old way.
-      throw new PlugboardError('PROTOCOL_ERROR', 'the server no longer answers in the modern era');
+    // A known modern server is asked for its tools before it has said who it is: one round trip, not two.
+    const listing =
+      verdict?.era === 'modern'
+        ? listAll(peer, 'tools', { signal: AbortSignal.any([signal, ahead.signal]) })
+        : undefined;
+    listing?.catch(() => {});
+    try {
+      const { negotiated, certain } = await negotiating;
+      const tools = await this.#timed('list', async () => {
+        if (!mayHaveTools(negotiated)) return { items: [] };
+        return listing ?? listAll(peer, 'tools', { signal });
+      });
+      return { peer, negotiated, tools, certain };
+    } finally {
+      ahead.abort();
     }
-    return { peer, negotiated, tools, certain };
   }
 
   stderr(): string {
@@ -160,9 +172,8 @@ class Attempt {
   }
 }
 
-function listTools(peer: Peer, negotiated: Negotiated, signal: AbortSignal): Promise<ListResult> {
-  // Old hand-made servers declare nothing and have tools all the same; asking costs one refused request.
-  const declared = Object.keys(negotiated.capabilities);
-  if (declared.length > 0 && !declared.includes('tools')) return Promise.resolve({ items: [] });
-  return listAll(peer, 'tools', { signal });
+/** Old hand-made servers declare nothing and have tools all the same; asking costs one refused request. */
+function mayHaveTools({ capabilities }: Negotiated): boolean {
+  const declared = Object.keys(capabilities);
+  return declared.length === 0 || declared.includes('tools');
 }

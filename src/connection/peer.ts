@@ -19,10 +19,14 @@ import {
 import type { Notice, Receiver, SendOptions, Transport } from '../transport/contract.ts';
 import { type Deadline, Deadlines } from './deadlines.ts';
 import { type HandedOn, metaFor } from './handed-on.ts';
+import { readProgress } from './read-progress.ts';
+import { unknownResultType } from './result-type.ts';
 import { rpcError, serverWords } from './rpc-error.ts';
 
 /** Server requests that may wait for a person at the same time; more are refused. */
 const MAX_SERVER_REQUESTS = 64;
+/** Of a method's name in a message. */
+const MAX_METHOD_CHARS = 80;
 
 export interface Progress {
   readonly progress: number;
@@ -45,6 +49,8 @@ export interface RequestOptions extends Cancellable {
   readonly owner?: object | undefined;
   /** What the client that this request is for sent with its own. */
   readonly handedOn?: HandedOn | undefined;
+  /** Called with the id of the request before it is sent. */
+  readonly onSent?: ((id: number) => void) | undefined;
 }
 
 export type Params = Readonly<Record<string, unknown>>;
@@ -86,6 +92,8 @@ export class Peer implements Receiver {
   #nextId = 1;
   #closedBy: PlugboardError | undefined;
   #closed = false;
+  /** The server has sent a request of its own in the modern era, and that was reported. */
+  #forbidden = false;
   #paused = 0;
   #pausedAt = 0;
   /** What modern servers want in every request's `_meta`; undefined in the legacy era. */
@@ -148,6 +156,7 @@ export class Peer implements Receiver {
         signal?.addEventListener('abort', pending.stop, { once: true });
         cancellation?.onCancel(pending.stop);
       }
+      options.onSent?.(id);
       this.#send(pending, params);
     });
   }
@@ -199,7 +208,7 @@ export class Peer implements Receiver {
     if (typeof frame['method'] === 'string') {
       const params = isRecord(frame['params']) ? frame['params'] : {};
       const id = frame['id'];
-      if (isRequestId(id)) void this.#serve(id, frame['method'], params);
+      if (isRequestId(id)) this.#requested(id, frame['method'], params);
       else this.#notified(frame['method'], params);
       return;
     }
@@ -209,9 +218,12 @@ export class Peer implements Receiver {
     const { error, result } = frame;
     if (error !== undefined && error !== null) this.#fail(pending, rpcError(pending.method, error));
     else if (isRecord(result)) {
+      const unreadable = this.#envelope && unknownResultType(pending.method, result);
       this.#forget(pending);
-      this.#keepProgress(pending);
-      pending.resolve(result);
+      if (unreadable === undefined) {
+        this.#keepProgress(pending);
+        pending.resolve(result);
+      } else pending.reject(unreadable);
     } else {
       const what = 'result' in frame ? 'a result that is not an object' : 'neither a result nor an error';
       const message = `the answer to ${pending.method} holds ${what}`;
@@ -332,12 +344,7 @@ export class Peer implements Receiver {
       const { idleMs = Number.POSITIVE_INFINITY } = pending?.options ?? {};
       if (pending !== undefined) pending.at = Math.min(this.#clock.now() + idleMs, pending.totalAt);
       try {
-        onProgress?.({
-          progress,
-          ...(typeof params['total'] === 'number' ? { total: params['total'] } : {}),
-          ...(typeof params['message'] === 'string' ? { message: serverWords(params['message']) } : {}),
-          ...(isRecord(params['_meta']) ? { _meta: params['_meta'] } : {}),
-        });
+        onProgress?.(readProgress(progress, params));
       } catch (error) {
         // The callback is not ours; what it throws must not end the reading of the pipe.
         this.notice({ level: 'warning', message: `a progress callback threw: ${String(error)}` });
@@ -347,8 +354,29 @@ export class Peer implements Receiver {
     if (method === 'notifications/cancelled') {
       const id = params['requestId'];
       if (isRequestId(id)) this.#serving.get(id)?.abort();
+      this.#endStream(asOurId(id), params['reason']);
     }
     this.#owner.notification(method, params);
+  }
+
+  /** A server takes back one thing only that we asked for: a stream of notifications. */
+  #endStream(id: number, reason: unknown): void {
+    const pending = this.#pending.get(id);
+    if (pending?.method !== 'subscriptions/listen') return;
+    const why = typeof reason === 'string' ? `: ${serverWords(reason)}` : '';
+    this.#fail(pending, new PlugboardError('CONNECTION_LOST', `the server ended the subscription${why}`));
+    pending.stream?.abort();
+  }
+
+  /** A modern server asks in its results; what it asks in requests of its own is not answered. */
+  #requested(id: RequestId, method: string, params: Params): void {
+    if (this.#envelope === undefined) void this.#serve(id, method, params);
+    else if (!this.#forbidden) {
+      this.#forbidden = true;
+      const what = JSON.stringify(serverWords(method).slice(0, MAX_METHOD_CHARS));
+      const message = `it sent the request ${what}, which this protocol version forbids; such requests are ignored`;
+      this.notice({ level: 'warning', message });
+    }
   }
 
   async #serve(id: RequestId, method: string, params: Params): Promise<void> {

@@ -8,7 +8,7 @@ import { canonicalJson } from '../lib/canonical-json.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { type Dated, Remembered } from '../lib/remembered.ts';
-import { MODERN_VERSION, type Negotiated, type Verdict } from './eras.ts';
+import type { Negotiated, Verdict } from './eras.ts';
 
 /** An upgraded server still answers the old way for ever, so what is known grows old. */
 export const VERDICT_MAX_AGE_MS: number = 24 * 60 * 60 * 1000;
@@ -49,9 +49,7 @@ export async function openVerdicts(home: Home, clock: Clock): Promise<Verdicts> 
       const key = keyOf(entry);
       // A verdict that still holds keeps its date: it has to be questioned once a day.
       if (current(key)?.era === negotiated.era) return;
-      const verdict: Verdict =
-        negotiated.era === 'modern' ? { era: 'modern', discover: negotiated } : { era: 'legacy' };
-      known.set(key, { at: clock.now(), verdict });
+      known.set(key, { at: clock.now(), verdict: { era: negotiated.era } });
     },
     forget: (entry) => known.delete(keyOf(entry)),
     flush: () => known.flush(),
@@ -66,12 +64,8 @@ function keyOf(entry: ServerEntry): string {
   return createHash('sha256').update(canonicalJson(identity)).digest('hex').slice(0, 32);
 }
 
+/** Files of earlier versions hold more; the era is what is read of them. */
 function parseVerdict(value: unknown): Verdict | undefined {
-  if (!isRecord(value)) return undefined;
-  if (value['era'] === 'legacy') return { era: 'legacy' };
-  const discover = value['discover'];
-  if (value['era'] !== 'modern' || !isRecord(discover) || !isRecord(discover['capabilities']))
-    return undefined;
-  if (discover['protocolVersion'] !== MODERN_VERSION) return undefined;
-  return { era: 'modern', discover: discover as unknown as Negotiated };
+  const era = isRecord(value) ? value['era'] : undefined;
+  return era === 'legacy' || era === 'modern' ? { era } : undefined;
 }

@@ -21,8 +21,8 @@ export interface Backend {
   /** Modern requests that wait for their clients' answers. */
   readonly held: Held;
   readonly isClosing: boolean;
-  /** Resolves when a client with a process of its own may be served; rejects with the reason why not. */
-  ready?(): Promise<void>;
+  /** Resolves when a client on stdio may be served; rejects with the reason why not. Undefined: it may be now. */
+  ready?(): Promise<void> | undefined;
   /** Called once for each front. */
   attend(client: Front): Attendant;
   /** Throws an RpcFailure when a modern call's headers say anything else than its arguments. */

@@ -50,8 +50,8 @@ export interface FrontOptions {
   readonly stateless: boolean;
   /** Sends what belongs to no request; false when nobody listens. */
   readonly broadcast: (message: JsonRpcMessage) => boolean;
-  /** Awaited before the first request is answered; when it rejects, so is the request. */
-  readonly ready?: (() => Promise<void>) | undefined;
+  /** Awaited before the first request is answered; when it rejects, so is the request. Undefined: nothing to wait for. */
+  readonly ready?: (() => Promise<void> | undefined) | undefined;
   /** Called after a legacy client initialized, set its log level, subscribed or unsubscribed. */
   readonly clientChanged?: (() => void) | undefined;
 }
@@ -342,7 +342,8 @@ export class Front {
     let work: Work | undefined;
     let era: Era = 'legacy';
     try {
-      if (!this.#isAdmitted) await this.#admit(method);
+      const admission = this.#isAdmitted ? undefined : this.#admission(method);
+      if (admission !== undefined) await admission;
       const asker = modernAsker(method, params) ?? this.#legacy ?? NAMELESS;
       era = asker.era;
       const { row, client } = this.#calledFor(method, era);
@@ -373,10 +374,14 @@ export class Front {
     }
   }
 
-  async #admit(method: string): Promise<void> {
-    if (method === 'ping') return;
-    await this.#options.ready?.();
-    this.#isAdmitted = true;
+  /** Undefined if nothing has to be waited for: then requests keep their place before what the client sends next. */
+  #admission(method: string): Promise<void> | undefined {
+    if (method === 'ping') return undefined;
+    const ready = this.#options.ready?.();
+    this.#isAdmitted = ready === undefined;
+    return ready?.then(() => {
+      this.#isAdmitted = true;
+    });
   }
 
   /** A client that took its request back wants no answer. */

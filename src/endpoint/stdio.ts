@@ -83,7 +83,7 @@ export function openLines(
 ): LineClient {
   const writer = new LineWriter(output, write);
   const { send } = writer;
-  const ready = backend.ready === undefined ? undefined : () => backend.ready?.() ?? Promise.resolve();
+  const ready = (): Promise<void> | undefined => backend.ready?.();
   const front = new Front(backend, { principal, stateless: false, broadcast: send, ready });
   let unanswered = 0;
   const onAnswered = new Set<() => void>();

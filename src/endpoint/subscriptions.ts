@@ -87,21 +87,27 @@ export class Subscriptions {
     if (!isRecord(wanted)) throw invalidParams('subscriptions/listen needs notifications.');
     const _meta = { [META.subscriptionId]: work.id };
     const kept: Unsubscribe[] = [];
-    const uris: string[] = [];
     const { resourceSubscriptions: list } = wanted;
-    const asked = Array.isArray(list) ? list.slice(0, MAX_SUBSCRIPTIONS) : [];
-    for (const uri of asked.filter((each) => typeof each === 'string')) {
-      try {
-        kept.push(
-          await this.#attendant.watch(uri, work.asker, (told) =>
-            work.notify('notifications/resources/updated', { uri: told, _meta }),
-          ),
-        );
-        uris.push(uri);
-      } catch {
-        // What is not in the acknowledgement is not told about: that is the protocol's way to say no.
-      }
-    }
+    const asked: unknown[] = Array.isArray(list) ? list.slice(0, MAX_SUBSCRIPTIONS) : [];
+    /** Nothing may be sent on a stream before its acknowledgement. */
+    let early: Set<string> | undefined = new Set();
+    const updated = (uri: string): void => {
+      if (early === undefined) work.notify('notifications/resources/updated', { uri, _meta });
+      else early.add(uri);
+    };
+    const watched = await Promise.all(
+      asked.map(async (uri) => {
+        if (typeof uri !== 'string') return [];
+        try {
+          kept.push(await this.#attendant.watch(uri, work.asker, updated));
+          return [uri];
+        } catch {
+          // What is not in the acknowledgement is not told about: that is the protocol's way to say no.
+          return [];
+        }
+      }),
+    );
+    const uris = watched.flat();
     const filter = {
       ...Object.fromEntries(
         Object.values(FILTERS).flatMap((key) => (wanted[key] === true ? [[key, true]] : [])),
@@ -109,6 +115,9 @@ export class Subscriptions {
       ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
     };
     work.notify('notifications/subscriptions/acknowledged', { notifications: filter, _meta });
+    const missed = early;
+    early = undefined;
+    for (const uri of missed) updated(uri);
     try {
       await new Promise<void>((resolve) => {
         const listener: Listener = { filter, work, end: resolve };

@@ -91,8 +91,8 @@ export class Gateway implements Backend {
   }
 
   /** Servers that are `required` are there, also those whose tools are known from the cache (CON-9). */
-  ready(): Promise<void> {
-    return this.host.requiredReady('all');
+  ready(): Promise<void> | undefined {
+    return this.host.hasRequired() ? this.host.requiredReady('all') : undefined;
   }
 
   attend(front: Front): Attendant {

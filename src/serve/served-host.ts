@@ -32,6 +32,7 @@ export interface ServedHost
     | 'read'
     | 'prompt'
     | 'servers'
+    | 'hasRequired'
     | 'requiredReady'
     | 'on'
     | 'report'

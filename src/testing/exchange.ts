@@ -26,7 +26,7 @@ export interface Exchange {
   notify(method: string, params?: Readonly<Record<string, unknown>>): void;
   /** Progress on this request; does nothing when the client asked for none. */
   progress(progress: number, total?: number, message?: string): void;
-  /** Asks the client something and waits for its result, as legacy servers do. */
+  /** Asks the client something and waits for its result, as legacy servers do; rejects in the modern era, which has no such requests. */
   request(method: string, params?: Readonly<Record<string, unknown>>): Promise<unknown>;
   line(text: string): void;
   crash(exitCode?: number): void;
@@ -64,7 +64,14 @@ export function createExchange({ message, era, signal, wire, request }: Exchange
         ...(text === undefined ? {} : { message: text }),
       });
     },
-    request,
+    request:
+      era === 'legacy'
+        ? request
+        : async (method) => {
+            throw new Error(
+              `A modern server sends no requests: answer with input_required to ask ${method}.`,
+            );
+          },
     line: (text) => wire.line(text),
     crash: (exitCode) => wire.crash(exitCode),
   };

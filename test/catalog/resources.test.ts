@@ -130,6 +130,8 @@ describe('lists of resources', () => {
     const { host } = await hostOver({ brief, silent }, { clock });
     const asked = async (): Promise<number[]> => {
       await host.resources();
+      // A stale list is answered at once, and read again in the background.
+      await clock.advance(0);
       return [count(brief, 'resources/list'), count(silent, 'resources/list')];
     };
     expect(await asked()).toEqual([1, 1]);

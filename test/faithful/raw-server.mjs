@@ -102,6 +102,9 @@ export async function serve({ capabilities, tools, handlers, called }) {
         return;
       }
       begin();
+      response.on('close', () => {
+        if (!response.writableEnded) received.push({ closed: message.method });
+      });
       void answer(message, (each) => response.write(event(each))).then(() => response.end());
     });
   });

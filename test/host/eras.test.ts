@@ -52,17 +52,23 @@ describe('the era of a server (CON-5)', () => {
   });
 
   // Protocol: 26-versioning-7
-  it('a known modern server costs no round trip before its list', async () => {
+  it('a known modern server is asked who it is and for its tools in one round trip', async () => {
     const server = scriptedServer({ eras: 'both', tools });
     expect(await start(server)).toEqual(['modern', 'server/discover', 'tools/list']);
-    expect(await start(server)).toEqual(['modern', 'tools/list']);
+    // Answered only when the other question has arrived.
+    const listed = server.seen('tools/list', 2);
+    server.once('server/discover', async () => {
+      await listed;
+      return { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
+    });
+    expect(await start(server)).toEqual(['modern', 'server/discover', 'tools/list']);
   });
 
   it('a legacy server that became modern is found out', async () => {
     await start(scriptedServer({ eras: 'legacy', tools }));
     const upgraded = scriptedServer({ eras: 'modern', tools });
     expect(await start(upgraded)).toEqual(['modern', 'initialize', 'server/discover', 'tools/list']);
-    expect(await start(upgraded)).toEqual(['modern', 'tools/list']);
+    expect(await start(upgraded)).toEqual(['modern', 'server/discover', 'tools/list']);
   });
 
   // Protocol: 26-versioning-7
@@ -71,10 +77,10 @@ describe('the era of a server (CON-5)', () => {
     const downgraded = scriptedServer({ eras: 'legacy', tools });
     expect(await start(downgraded)).toEqual([
       'legacy',
+      'server/discover',
       'tools/list',
       'server/discover',
       'initialize',
-      'notifications/initialized',
     ]);
   });
 

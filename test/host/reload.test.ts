@@ -124,7 +124,8 @@ describe('servers at run time (CON-10)', () => {
     expect(host.tools()).toEqual([]);
     expect(world.pids('s').filter(exists)).toEqual([]);
     expect(await outcome(host.call('mcp__s__echo', { message: '2' }))).toMatchObject({
-      code: 'UNKNOWN_TOOL',
+      code: 'CONNECTION_LOST',
+      message: 's is disconnected',
     });
     await host.connect('s');
     expect(await textOf(host.call('mcp__s__echo', { message: '3' }))).toBe('3');

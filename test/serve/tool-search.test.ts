@@ -30,10 +30,11 @@ const echo = {
 async function searching(
   tools: ScriptedServerOptions['tools'] = { echo, write: () => 'written' },
   config: object = {},
+  eras: 'legacy' | 'both' = 'both',
 ): Promise<SmallHost> {
   const home = await mkdtemp(join(tmpdir(), 'plugboard-search-'));
   await writeFile(join(home, 'config.json'), JSON.stringify(config));
-  const small = await smallHost({ tools }, { home, toolSearch: true });
+  const small = await smallHost({ tools, eras }, { home, toolSearch: true });
   closers.push(() => rm(home, { recursive: true, force: true }), small.close);
   return small;
 }
@@ -301,13 +302,17 @@ describe.each([LEGACY, MODERN])('CAT-7: call_tool for a client of %s', (version)
 
   it('passes progress and questions of the server on', async () => {
     const asked: unknown[] = [];
-    const small = await searching({
-      work: async (_, exchange) => {
-        exchange.progress(1, 2, 'half');
-        const params = { message: 'Who?', requestedSchema: { type: 'object', properties: {} } };
-        return JSON.stringify(await exchange.request('elicitation/create', params));
+    const small = await searching(
+      {
+        work: async (_, exchange) => {
+          exchange.progress(1, 2, 'half');
+          const params = { message: 'Who?', requestedSchema: { type: 'object', properties: {} } };
+          return JSON.stringify(await exchange.request('elicitation/create', params));
+        },
       },
-    });
+      {},
+      'legacy',
+    );
     const client = await connected(small, version, {
       answer: (_method, { message }) => {
         asked.push(message);

@@ -1,0 +1,14 @@
+/** A progress notification of a server, as far as it can be read. */
+
+import { isRecord } from '../lib/json-rpc.ts';
+import type { Params, Progress } from './peer.ts';
+import { serverWords } from './rpc-error.ts';
+
+export function readProgress(progress: number, { total, message, _meta }: Params): Progress {
+  return {
+    progress,
+    ...(typeof total === 'number' ? { total } : {}),
+    ...(typeof message === 'string' ? { message: serverWords(message) } : {}),
+    ...(isRecord(_meta) ? { _meta } : {}),
+  };
+}
