@@ -21,7 +21,9 @@ export type DifferenceId =
   | 'era'
   | 'tasks'
   | 'logs'
-  | 'pins';
+  | 'pins'
+  | 'roots'
+  | 'blocks';
 
 export const DIFFERENCES: Readonly<Record<DifferenceId, Difference>> = {
   names: {
@@ -45,7 +47,7 @@ export const DIFFERENCES: Readonly<Record<DifferenceId, Difference>> = {
     why: 'The client is connected to the gateway; instructions of all servers are joined.',
   },
   era: {
-    what: '`resultType`, `ttlMs`, `cacheScope`, `elicitationId` and the code of a missing resource are those of the era of the client, whatever the server is.',
+    what: '`resultType`, `ttlMs`, `cacheScope`, `elicitationId`, `roots.listChanged` and the code of a missing resource are those of the era of the client, whatever the server is.',
     why: 'Each client is spoken to in its own era; how long a list is fresh is decided by the gateway, which has all of them.',
   },
   logs: {
@@ -55,6 +57,14 @@ export const DIFFERENCES: Readonly<Record<DifferenceId, Difference>> = {
   pins: {
     what: 'A definition of a remote server that changes is held back until it is accepted (not with `"pins": "warn"`).',
     why: 'A server that is trusted once could change what its tools do.',
+  },
+  blocks: {
+    what: 'A content block of a type that no revision has is text: its JSON.',
+    why: 'The official clients refuse the whole result of a call for one block that they do not know.',
+  },
+  roots: {
+    what: 'A client may be asked for its roots more often, or before a server asks.',
+    why: 'A server has one set of roots for a process; the gateway has to know those of a client before it chooses the process for its call.',
   },
   tasks: {
     what: 'Servers see the tasks extension among the capabilities of every client.',
@@ -80,7 +90,7 @@ export interface Naming {
   answer(answer: Answer): Answer;
   said(value: unknown): unknown;
   log(message: Json): unknown;
-  question(question: Json): Json;
+  asked(questions: readonly Json[]): readonly Json[];
   /** The code of an error, as a legacy server and a modern one would both have it. */
   code(code: unknown): unknown;
 }
@@ -127,15 +137,42 @@ export function direct(spec: GeneratedSpec, kind: Kind): Naming {
     prompt: same,
     uri: same,
     own: sorted,
-    answer: bare,
-    said: (value) => value,
+    answer: (answer) => withKnownBlocks(bare(answer)),
+    said: (value) => (spec.era === 'both' ? withoutRootChanges(value) : value),
     log: (message) => message,
-    question: ({ method, params }) => {
-      const given = withLines(params as Json);
-      return { method, params: hasPageIds(spec, kind) ? given : withoutPageId(given) };
-    },
+    asked: (questions) =>
+      questions.filter(isForPeople).map(({ method, params }) => {
+        const given = withLines(params as Json);
+        return { method, params: hasPageIds(spec, kind) ? given : withoutPageId(given) };
+      }),
     code: (code) => (kind === 'SDK v2 modern' && code === NOT_FOUND_LEGACY ? NOT_FOUND_MODERN : code),
   };
+}
+
+/** Roots are compared where they arrive: the server repeats them in its answer. */
+function isForPeople({ method }: Json): boolean {
+  if (method === 'roots/list') count('roots');
+  return method !== 'roots/list';
+}
+
+const BLOCKS = new Set<unknown>(['text', 'image', 'audio', 'resource', 'resource_link']);
+
+/** What the gateway makes of a result with blocks that the SDKs refuse. */
+function withKnownBlocks(answer: Answer): Answer {
+  const content = answer.result?.['content'] as Json[] | undefined;
+  if (content === undefined || content.every(({ type }) => BLOCKS.has(type))) return answer;
+  count('blocks');
+  const shown = content.map((block) => {
+    if (BLOCKS.has(block['type'])) return block;
+    const { annotations, _meta } = block;
+    return {
+      type: 'text',
+      text: JSON.stringify(block),
+      ...(annotations === undefined ? {} : { annotations }),
+      ...(_meta === undefined ? {} : { _meta }),
+    };
+  });
+  return { accepted: true, result: { ...answer.result, content: shown } };
 }
 
 /** The gateway quotes the lines of a message one by one. */
@@ -195,12 +232,16 @@ export function throughGateway(way: string, spec: GeneratedSpec, kind: Kind): Na
       );
     },
     answer: (answer) => said(bare(answer)) as Answer,
-    said: (value) => said(withoutTasks(value)),
-    log: (message) => said(unlabelled(server, message)),
-    question: (question) => {
-      const { method, params } = unattributed(server, question);
-      return { method, params: hasPageIds(spec, kind) ? params : withoutPageId(params as Json) };
+    said: (value) => {
+      const shown = withoutTasks(value);
+      return said(spec.era === 'both' ? withoutRootChanges(shown) : shown);
     },
+    log: (message) => said(unlabelled(server, message)),
+    asked: (questions) =>
+      questions.filter(isForPeople).map((question) => {
+        const { method, params } = unattributed(server, question);
+        return { method, params: hasPageIds(spec, kind) ? params : withoutPageId(params as Json) };
+      }),
     code: (code) => code,
   };
 }
@@ -213,6 +254,14 @@ function unlabelled(server: string, { _meta, logger, ...rest }: Json): Json {
     ...(logger === server || logger === undefined ? {} : { logger }),
     ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
   };
+}
+
+/** Modern clients send servers no notifications, so only legacy ones announce that their roots change. */
+function withoutRootChanges(value: unknown): unknown {
+  const { meta, capabilities } = (value ?? {}) as { meta?: Json; capabilities?: Json };
+  return capabilities?.['roots'] === undefined
+    ? value
+    : { meta, capabilities: { ...capabilities, roots: {} } };
 }
 
 const TASKS = 'io.modelcontextprotocol/tasks';

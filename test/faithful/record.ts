@@ -88,7 +88,7 @@ class Tour {
       answer: this.#naming.answer(answer),
       progress: notified('notifications/progress').map(({ progressToken: _, ...rest }) => rest),
       logs: notified('notifications/message').map((given) => this.#naming.log(given)),
-      asked: asked.slice(before).map((question) => this.#naming.question(question)),
+      asked: this.#naming.asked(asked.slice(before)),
     };
   }
 

@@ -1,0 +1,1 @@
+export function installMoreServers(): Promise<number>;
