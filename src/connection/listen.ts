@@ -75,6 +75,8 @@ export class Subscription {
   #wanted: Wanted = { uris: [], taskIds: [] };
   /** Resources that the newest acknowledgement includes. */
   #announced: ReadonlySet<string> = new Set();
+  /** Ids of the streams that are open, as text: some servers send ids back as strings. */
+  readonly #ids = new Set<string>();
   #current: Stream | undefined;
   #stopped = false;
   #failures = 0;
@@ -159,6 +161,12 @@ export class Subscription {
     return lost;
   }
 
+  /** Whether a notification belongs to a stream that is open; one without an id is believed. */
+  owns({ _meta }: Params): boolean {
+    const id = isRecord(_meta) ? _meta[META.subscriptionId] : undefined;
+    return id === undefined || this.#ids.has(String(id));
+  }
+
   stop(): void {
     this.#stopped = true;
     this.#cancelTimer?.();
@@ -182,6 +190,7 @@ export class Subscription {
           signal: stream.abort.signal,
           onSent: (id) => {
             stream.id = id;
+            this.#ids.add(String(id));
           },
         },
       );
@@ -189,6 +198,7 @@ export class Subscription {
       const error = asPlugboardError(thrown);
       if (REFUSALS.includes(error.detail.rpcCode)) stream.refusal = error;
     }
+    this.#ids.delete(String(stream.id));
     if (this.#stopped || this.#current !== stream) return;
     if (stream.refusal !== undefined) return this.#wake();
     this.#failures = clock.now() - openedAt > backoffMs(20, 1) ? 1 : this.#failures + 1;

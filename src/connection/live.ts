@@ -185,6 +185,8 @@ export class Live {
   }
 
   notified(method: string, params: Params): void {
+    // What belongs to a stream that has ended, or to one of another client, says nothing about ours.
+    if (this.#subscription?.owns(params) === false) return;
     switch (method) {
       case 'notifications/tools/list_changed':
         this.refresh();

@@ -62,6 +62,7 @@ it('SRV-10.11: a legacy server is told what any client of its process may be abl
   });
 });
 
+// Protocol: 26-elicitation-4, 26-sampling-7
 it('SRV-10.11: two clients at once have their own capabilities at one modern server', async () => {
   const [forms, roots] = await Promise.all([
     world.client('legacy', { elicitation: { form: {} } }),
@@ -76,6 +77,7 @@ it('SRV-10.11: two clients at once have their own capabilities at one modern ser
 });
 
 describe('the library', () => {
+  // Protocol: 26-elicitation-4
   it('SRV-10.11: sessions have the capabilities of their own callbacks', async () => {
     const text = async (options: Parameters<typeof world.host.session>[0]): Promise<Json> => {
       const session = world.host.session(options);

@@ -38,6 +38,7 @@ async function received(server: string): Promise<Message[]> {
 }
 
 describe('the small print of servers (issue 20, point 15)', () => {
+  // Protocol: 25-pagination-4, 26-pagination-5, 26-pagination-6
   it.each(SERVERS)('CAT-2: an empty nextCursor of a $era server over $by is a cursor', async ({ server }) => {
     const { resources, templates } = await gateway.host.resources(server);
     const prompts = await gateway.host.prompts(server);
@@ -65,6 +66,7 @@ describe('the small print of servers (issue 20, point 15)', () => {
     },
   );
 
+  // Protocol: 26-base-9, 26-base-10
   it.each(CARRIERS)(
     'an unknown resultType of a modern server over %s is an error, never an empty success',
     async (by) => {
@@ -95,6 +97,7 @@ describe('the small print of servers (issue 20, point 15)', () => {
     expect(error).toBeUndefined();
   });
 
+  // Protocol: 26-http-11, 26-stdio-6
   it.each(CARRIERS)(
     'a modern server over %s gets no responses, and one warning for its requests',
     async (by) => {
@@ -116,6 +119,7 @@ describe('the small print of servers (issue 20, point 15)', () => {
     },
   );
 
+  // Protocol: 26-cancellation-1, 26-cancellation-5, 26-cancellation-7
   it('a cancelled request closes its stream at a modern HTTP server and posts nothing; a pipe gets the notification', async () => {
     const cancel = async (server: string): Promise<Message[]> => {
       const client = await gateway.client({ era: 'legacy', carrier: 'stdio' });

@@ -44,6 +44,7 @@ const namesOf = (result: Message, key: string, server: string): string[] =>
   (result[key] as { name: string }[]).map(({ name }) => name).filter((name) => name.startsWith(server));
 
 describe('lists of a modern server that announces no changes (issue 20, point 13)', () => {
+  // Protocol: 26-caching-4, 26-caching-5, 26-caching-9
   it.each(matrix)(
     'a $era client over $carrier gets a stale list of a server over $by at once, then list_changed and the new one',
     async ({ era, carrier, server }) => {

@@ -78,6 +78,7 @@ describe('logins (issue 20, points 15 and 16)', () => {
     });
   });
 
+  // Protocol: 25-authorization-42, 25-authorization-48, 26-authorization-28, 26-authorization-34
   it.each(['without protected-resource metadata', 'with endpoints by hand'])(
     'AUT-1: resource is sent in every request %s',
     async (how) => {

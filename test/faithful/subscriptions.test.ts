@@ -26,6 +26,7 @@ async function addresses(client: RawClient, server: string): Promise<Record<stri
 }
 
 describe('subscriptions at a modern server (issue 20, point 14)', () => {
+  // Protocol: 26-subscriptions-8
   it.each(CARRIERS)(
     'a stream over %s that the server ends with notifications/cancelled is asked for again, and updates arrive',
     async (server) => {
@@ -51,6 +52,7 @@ describe('subscriptions at a modern server (issue 20, point 14)', () => {
     },
   );
 
+  // Protocol: 26-subscriptions-4
   it.each(CARRIERS)(
     'host.subscribe rejects where the acknowledgement over %s leaves the uri out',
     async (server) => {

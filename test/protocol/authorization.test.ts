@@ -3,6 +3,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
+import { resourceIndicator } from '../../src/auth/stored-login.ts';
 import { serveHttp } from '../../src/manage/index.ts';
 import { call, makeWorld, rejection } from '../auth/world.ts';
 import { startAuthServer } from '../fixtures/auth-server.mjs';
@@ -56,6 +57,17 @@ it('a token is in the header of every request and in no address; the scheme of a
   ]);
   const addresses = as.log.map(({ path, query }) => JSON.stringify([path, query]));
   expect([...as.secrets].filter((secret) => addresses.some((each) => each.includes(secret)))).toEqual([]);
+});
+
+// Protocol: 25-authorization-44, 25-authorization-45, 25-authorization-46, 25-authorization-47, 26-authorization-30,
+// 26-authorization-31, 26-authorization-32, 26-authorization-33
+it.each([
+  ['HTTPS://MCP.Example.com', 'https://mcp.example.com'],
+  ['https://mcp.example.com/', 'https://mcp.example.com'],
+  ['https://mcp.example.com/team/mcp', 'https://mcp.example.com/team/mcp'],
+  ['https://mcp.example.com/mcp/', 'https://mcp.example.com/mcp/'],
+])('the resource of a token for %s is %s', (url, resource) => {
+  expect(resourceIndicator(url)).toBe(resource);
 });
 
 // Protocol: 25-authorization-46, 26-authorization-32

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createHost, type Host } from '../../src/host.ts';
 import type { HostOptions } from '../../src/host-options.ts';
+import { fakeClock } from '../../src/testing/index.ts';
 import type { Message } from './raw-lines.ts';
 
 const PROGRAM = fileURLToPath(new URL('raw-server.mjs', import.meta.url));
@@ -64,11 +65,15 @@ interface Client {
   messages(): Message[];
 }
 
-async function client(answers: Answers, options: Partial<HostOptions> = {}): Promise<Client> {
+async function client(
+  answers: Answers,
+  options: Partial<HostOptions> = {},
+  entry: { readonly lifecycle?: 'keep-alive' } = {},
+): Promise<Client> {
   const home = mkdtempSync(join(tmpdir(), 'plugboard-wire-'));
   const record = join(home, 'record');
   const args = [PROGRAM, record, JSON.stringify(answers)];
-  const server = { command: process.execPath, args };
+  const server = { command: process.execPath, args, ...entry };
   const host = await createHost({
     home,
     cwd: home,
@@ -303,6 +308,38 @@ describe('over stdio, to a modern server', () => {
     }
   });
 
+  // Protocol: 26-subscriptions-5
+  it('reads a list again when the stream that it asked for says so, and not for the stream of another', async () => {
+    const changed = (subscriptionId: unknown): Message => ({
+      method: 'notifications/tools/list_changed',
+      params: { _meta: { 'io.modelcontextprotocol/subscriptionId': subscriptionId } },
+    });
+    const acknowledged = {
+      method: 'notifications/subscriptions/acknowledged',
+      params: {
+        notifications: { toolsListChanged: true },
+        _meta: { 'io.modelcontextprotocol/subscriptionId': '$id' },
+      },
+    };
+    const discover = MODERN['server/discover']?.[0]?.[0]?.['result'] as Message;
+    const listens = { ...discover, capabilities: { tools: { listChanged: true } } };
+    const lists = async (id: unknown): Promise<() => number> => {
+      const { host, messages } = await client({
+        ...MODERN,
+        'server/discover': [result(listens)],
+        'subscriptions/listen': [[acknowledged, changed(id)]],
+      });
+      await host.connect('raw');
+      await vi.waitFor(() => expect(methods(messages())).toContain('subscriptions/listen'), SOON);
+      // Its answer comes after the notification: by then that has been read.
+      await host.call('mcp__raw__echo');
+      return () => methods(messages()).filter((method) => method === 'tools/list').length;
+    };
+    const [own, foreign] = [await lists('$id'), await lists(4711)];
+    await vi.waitFor(() => expect(own()).toBe(2), SOON);
+    expect(foreign()).toBe(1);
+  });
+
   // Protocol: 26-base-11, 26-discover-4
   it('takes a result without resultType for a complete one, whatever the server calls itself', async () => {
     const named = { 'io.modelcontextprotocol/serverInfo': { name: 'plugboard', version: '99' } };
@@ -314,6 +351,47 @@ describe('over stdio, to a modern server', () => {
     const first = await host.call('mcp__raw__echo');
     const second = await host.call('mcp__raw__echo');
     expect([first.content, second.content]).toEqual([text('done')['content'], text('done')['content']]);
+  });
+
+  // Protocol: 26-caching-5, 26-caching-7, 26-caching-9, 26-caching-10
+  it('reads a stale list again when it is needed, and never by the clock', async () => {
+    const clock = fakeClock();
+    const resources = (ttlMs: number): Message => ({
+      resultType: 'complete',
+      resources: [],
+      ttlMs,
+      cacheScope: 'private',
+    });
+    const { host, messages } = await client(
+      {
+        ...MODERN,
+        'tools/list': [result({ resultType: 'complete', tools: TOOLS, ttlMs: 1_000, cacheScope: 'private' })],
+        'resources/list': [result(resources(60_000)), result(resources(-1))],
+        'resources/templates/list': [error(-32601, 'Method not found')],
+        'resources/read': [result({ resultType: 'complete', contents: [{ uri: 'memo://one', text: '1' }] })],
+      },
+      { clock },
+      { lifecycle: 'keep-alive' },
+    );
+    const count = (method: string): number => methods(messages()).filter((each) => each === method).length;
+    await host.connect('raw');
+    await host.resources();
+    await host.resources();
+    expect(count('resources/list')).toBe(1);
+    await clock.advance(60 * 60_000);
+    // By the answer to this, anything that was sent before it has been recorded.
+    await host.read('raw', 'memo://one');
+    expect([count('tools/list'), count('resources/list')]).toEqual([1, 1]);
+    const listed = (times: number): Promise<void> =>
+      vi.waitFor(async () => {
+        await host.resources();
+        // A list that is read again in the background waits for others to join.
+        await clock.advance(1_000);
+        expect(count('resources/list')).toBeGreaterThanOrEqual(times);
+      }, SOON);
+    await listed(2);
+    // A negative age is none: stale at once.
+    await listed(3);
   });
 
   // Protocol: 25-elicitation-35
