@@ -126,7 +126,7 @@ async function earlierSession(servers: Servers, entry: object = {}): Promise<voi
 }
 
 describe.each(ERAS)('the first tools/list of a client of %s', (version) => {
-  it('CON-16: waits 1.5 s for a server at first contact, which then arrives by list_changed', async () => {
+  it('CON-16, F61: waits 1.5 s for a server at first contact, which then arrives by list_changed', async () => {
     const gate = createGate();
     const { client } = await session({ good: server('one'), slow: server('two', gate) }, { version });
     await client.listen();
@@ -140,7 +140,7 @@ describe.each(ERAS)('the first tools/list of a client of %s', (version) => {
     });
   });
 
-  it('CON-16: does not wait for a server that hung last time, and tells when it recovered', async () => {
+  it('CON-16, F61: does not wait for a server that hung last time, and tells when it recovered', async () => {
     await earlierSession({ good: server('one'), hangs: hung('two') });
     const gate = createGate();
     const { client } = await session({ good: server('one'), hangs: server('two', gate) }, { version });
@@ -268,7 +268,7 @@ describe('what is remembered of a client', () => {
 });
 
 describe('over HTTP', () => {
-  it('CON-16: lists of both eras wait for first contacts and not for what hung last time', async () => {
+  it('CON-16, F61: lists of both eras wait for first contacts and not for what hung last time', async () => {
     const list = async (url: string, headers?: Record<string, string>): Promise<unknown> => {
       const { messages } =
         headers === undefined
@@ -358,7 +358,7 @@ describe.each(ERAS)('resources and prompts of a client of %s', (version) => {
     });
   });
 
-  it('CON-16: a connected server that does not answer a list is waited for once', async () => {
+  it('CON-16, F61: a connected server that does not answer a list is waited for once', async () => {
     const mute = (): ScriptedServer => content('a').on('resources/list', () => new Promise(() => {}));
     const earlier = await session({ docs: mute(), good: content('b') }, { version });
     await earlier.host.ready();
