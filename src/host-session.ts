@@ -5,8 +5,6 @@ import type { OwnAction } from './call/approve-own.ts';
 import type { CallOptions } from './call/call.ts';
 import type { Session } from './call/session.ts';
 import type { ShapedResult } from './call/shape.ts';
-import type { TaskSupport } from './catalog/accept.ts';
-import { taskSupportOf } from './catalog/catalog.ts';
 import type { Completion, CompletionOptions, CompletionRef } from './catalog/completion.ts';
 import { visibleTools } from './catalog/deferral.ts';
 import type { PromptArguments, PromptResult } from './catalog/prompts.ts';
@@ -48,11 +46,6 @@ export class HostSession {
   /** The tool of a name in any spelling, deferred or not. */
   find(name: string): Tool | undefined {
     return this.#core.catalog.snapshot.find(name);
-  }
-
-  /** Whether calls of a tool may, must or must not be tasks; undefined: its server has no tasks. */
-  taskSupport({ server, tool }: Pick<Tool, 'server' | 'tool'>): TaskSupport | undefined {
-    return taskSupportOf(this.#core.catalog.listing(server), tool);
   }
 
   /** Every tool there is, deferred or not: for people, who are not short of context. */

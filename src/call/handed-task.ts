@@ -96,7 +96,7 @@ export class HandedTask {
 
   /** A result of the task as a call would have returned it. */
   async shape(raw: unknown): Promise<ShapedResult> {
-    const { result, warnings } = acceptCallResult(raw);
+    const { result, warnings } = acceptCallResult(raw, this.era);
     const { tool } = settingsOf(this.#call);
     for (const warning of warnings) this.#context.log(tool.server, 'warning', `${tool.tool}: ${warning}`);
     return shape(this.#context, async () => result)(this.#call);

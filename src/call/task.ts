@@ -4,7 +4,7 @@ import { acceptCallResult } from '../catalog/accept-result.ts';
 import { limitsFor } from '../config/limits.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { Era } from '../connection/eras.ts';
-import { followTask, type TaskState } from '../connection/tasks.ts';
+import { followTask, type TaskState, untoldTask } from '../connection/tasks.ts';
 import type { KeptTask } from '../connection/tasks-kept.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { signalOf } from '../lib/cancellation.ts';
@@ -26,7 +26,7 @@ export async function followCall(
       era,
       clock: context.clock,
       request: (method, params, options) => connection.request(method, params, options),
-      answer: (method, params) => context.answer(call, method, params),
+      answer: (method, params, _signal, key) => context.answer(call, method, params, key),
       signal: signalOf(call),
       leave: context.leave,
       idleMs: call.timeoutMs ?? limits.toolTimeoutMs,
@@ -52,29 +52,17 @@ export async function collect(context: CallContext, kept: KeptTask, connection: 
   const limits = limitsFor(connection.spec.entry, context.settings());
   const begun = new Date(kept.at).toISOString();
   try {
-    const raw = await followTask(
-      {
-        taskId,
-        status: 'working',
-        message: undefined,
-        pollMs: 0,
-        ttlMs: undefined,
-        result: undefined,
-        error: undefined,
-        questions: undefined,
-      },
-      {
-        era,
-        clock: context.clock,
-        request: (method, params, options) => connection.request(method, params, options),
-        // Whoever could have answered is gone.
-        answer: () =>
-          Promise.reject(new PlugboardError('CANCELLED', 'the task asks, and nobody is there to answer')),
-        leave: context.leave,
-        idleMs: limits.toolTimeoutMs,
-        totalMs: limits.maxTotalMs,
-      },
-    );
+    const raw = await followTask(untoldTask(taskId), {
+      era,
+      clock: context.clock,
+      request: (method, params, options) => connection.request(method, params, options),
+      // Whoever could have answered is gone.
+      answer: () =>
+        Promise.reject(new PlugboardError('CANCELLED', 'the task asks, and nobody is there to answer')),
+      leave: context.leave,
+      idleMs: limits.toolTimeoutMs,
+      totalMs: limits.maxTotalMs,
+    });
     const { result } = acceptCallResult(raw, era);
     const file = await context.outputs.save(
       `${tool.replace(/[^\w-]/g, '_').slice(0, 64)}.json`,

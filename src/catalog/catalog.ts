@@ -79,11 +79,20 @@ export function readListing(
   };
 }
 
-/** Whether calls of a tool may, must or must not be tasks. A modern server decides on each call. */
+/** Whether calls of a tool may, must or must not be tasks. */
 export function taskSupportOf(listing: ServerListing | undefined, tool: string): TaskSupport | undefined {
-  if (listing?.tasks === undefined) return undefined;
-  const { taskSupport } = listing.tools.find(({ name }) => name === tool) ?? {};
-  return taskSupport ?? (listing.tasks === 'modern' ? 'optional' : undefined);
+  const accepted = listing?.tools.find(({ name }) => name === tool);
+  return listing === undefined || accepted === undefined ? undefined : supportOf(listing, accepted);
+}
+
+/** A modern server decides on each call. */
+function supportOf({ tasks }: ServerListing, { taskSupport }: AcceptedTool): TaskSupport | undefined {
+  return tasks === undefined ? undefined : (taskSupport ?? (tasks === 'modern' ? 'optional' : undefined));
+}
+
+function executionOf(listing: ServerListing, tool: AcceptedTool): Pick<Tool, 'execution'> {
+  const support = supportOf(listing, tool);
+  return support === undefined || support === 'forbidden' ? {} : { execution: { taskSupport: 'optional' } };
 }
 
 interface Member {
@@ -162,7 +171,7 @@ export class Catalog {
       for (const accepted of [...listing.tools].sort((a, b) => compare(a.name, b.name))) {
         const name = own.nameOf(server, accepted.name);
         if (name === undefined || byName.has(name) || !passes(accepted.name)) continue;
-        const tool = { name, server, ...this.#cleaned(server, accepted) };
+        const tool = { name, server, ...this.#cleaned(server, accepted), ...executionOf(listing, accepted) };
         tools.push(tool);
         byName.set(name, tool);
       }

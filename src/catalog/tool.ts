@@ -21,6 +21,8 @@ export interface Tool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   readonly annotations?: ToolAnnotations;
+  /** Present if a call can become a task. It never has to: a task is followed for callers that do not. */
+  readonly execution?: { readonly taskSupport: 'optional' };
   /** Known and searchable, but not handed to the model until it was found. */
   readonly deferred?: boolean;
   readonly _meta?: Readonly<Record<string, unknown>>;

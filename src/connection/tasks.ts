@@ -84,6 +84,20 @@ export function createdTask(raw: unknown, era: Era): TaskState | undefined {
   return isRecord(raw['task']) ? readTask(raw['task']) : undefined;
 }
 
+/** A task of which only the id is known. */
+export function untoldTask(taskId: string): TaskState {
+  return {
+    taskId,
+    status: 'working',
+    message: undefined,
+    pollMs: 0,
+    ttlMs: undefined,
+    result: undefined,
+    error: undefined,
+    questions: undefined,
+  };
+}
+
 /** Follows a task until it has a result; cancels it on the server when nobody waits any more. */
 export async function followTask(first: TaskState, options: FollowOptions): Promise<unknown> {
   const release = holdProcess();
@@ -199,7 +213,8 @@ class Following {
           if (!isRecord(raw) || typeof raw['method'] !== 'string') {
             throw protocol(`the question ${JSON.stringify(key.slice(0, 80))} of the task has no method`);
           }
-          return [key, await answer(raw['method'], isRecord(raw['params']) ? raw['params'] : {}, signal)];
+          const params = isRecord(raw['params']) ? raw['params'] : {};
+          return [key, await answer(raw['method'], params, signal, key)];
         }),
       ),
     );

@@ -38,13 +38,15 @@ export interface Attendant {
   /** One table for all clients of a backend; its handlers are passed this client. */
   readonly methods: MethodTable<this>;
   /** What can be done here, as `initialize` and `server/discover` tell it. */
-  about(era: Era): Params;
+  about(client: Pick<Asker, 'era' | 'version'>): Params;
   /** From now on the client is told what changes. May be called twice. */
   enter(): void;
   /** The whole answer to `initialize` is known; it may still be changed. */
   initialized?(params: Params, answer: Params): Params | Promise<Params>;
   /** Listens for changes of a resource; rejects when there is none at this address. */
   watch(uri: unknown, asker: Asker, changed: (uri: string) => void): Promise<Unsubscribe>;
+  /** Reports states of a task; throws if this client has no tasks, or not this one. */
+  watchTask?(taskId: string, asker: Asker, changed: (state: Params) => void): Unsubscribe;
   /** A legacy client set its log level. */
   wantsLog?(level: LogLevel): void;
   /** The client has gone, or has no request left that it could be known by. May be called twice. */

@@ -229,6 +229,16 @@ export class Front {
       : undefined;
   }
 
+  /** Sends a legacy client what belongs to none of its requests. */
+  notify(method: string, params: Params): void {
+    if (this.#legacy !== undefined) this.#options.broadcast({ jsonrpc: '2.0', method, params });
+  }
+
+  /** Asks a legacy client by way of this exchange, or where it listens to everything. */
+  asking(exchange: Exchange): Ask {
+    return this.#outbound.on(exchange);
+  }
+
   /** What is worked on now, the newest last. */
   works(): readonly Work[] {
     return [...this.#running.values()];
@@ -266,7 +276,7 @@ export class Front {
   // What the rows of `front-methods.ts` do.
 
   discover(): Params {
-    return { supportedVersions: [MODERN_VERSION], ...this.#attendant.about('modern') };
+    return { supportedVersions: [MODERN_VERSION], ...this.#attendant.about(MODERN_CLIENT) };
   }
 
   initialize(params: Params): Params | Promise<Params> {
@@ -323,7 +333,7 @@ export class Front {
     const answer = {
       protocolVersion: asker.version,
       serverInfo: identity,
-      ...this.#attendant.about(asker.era),
+      ...this.#attendant.about(asker),
     };
     return this.#attendant.initialized?.(params, answer) ?? answer;
   }
@@ -479,5 +489,7 @@ export class Front {
 function wantsLog({ logLevel }: Asker, level: LogLevel): boolean {
   return logLevel !== undefined && isAtLeast(level, logLevel);
 }
+
+const MODERN_CLIENT = { era: 'modern', version: MODERN_VERSION } as const;
 
 const noAsk: Ask = () => Promise.reject(new PlugboardError('INTERNAL', 'this request cannot ask'));

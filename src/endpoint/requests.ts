@@ -9,7 +9,10 @@ export function toolOf(method: string, { name }: Params): string | undefined {
   return method === 'tools/call' && typeof name === 'string' ? name : undefined;
 }
 
-export function progressOf(params: Params, work: Work): ((progress: object) => void) | undefined {
+export function progressOf(
+  params: Params,
+  work: Pick<Work, 'notify'>,
+): ((progress: object) => void) | undefined {
   const meta = params['_meta'];
   const progressToken = isRecord(meta) ? meta['progressToken'] : undefined;
   if (typeof progressToken !== 'string' && typeof progressToken !== 'number') return undefined;

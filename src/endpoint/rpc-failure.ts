@@ -48,6 +48,13 @@ export function resourceNotFound(
   });
 }
 
+/** Modern: the request needs an extension that its client did not declare. */
+export function missingExtension(extension: string): RpcFailure {
+  const message = `The client did not declare the extension ${extension}, which this request needs.`;
+  const data = { requiredCapabilities: { extensions: { [extension]: {} } } };
+  return new RpcFailure(RPC_MISSING_CAPABILITY, message, data);
+}
+
 export function missingCapability(capability: string): RpcFailure {
   return new RpcFailure(
     RPC_MISSING_CAPABILITY,

@@ -6,7 +6,7 @@ import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { Attendant, ListKind } from './backend.ts';
 import type { Asker, Params } from './eras.ts';
-import { invalidParams } from './rpc-failure.ts';
+import { invalidParams, RPC_MISSING_CAPABILITY, RpcFailure } from './rpc-failure.ts';
 import type { Work } from './work.ts';
 
 const MAX_SUBSCRIPTIONS = 1_000;
@@ -23,7 +23,7 @@ interface Listener {
 }
 
 export class Subscriptions {
-  readonly #attendant: Pick<Attendant, 'watch'>;
+  readonly #attendant: Pick<Attendant, 'watch' | 'watchTask'>;
   readonly #broadcast: (message: JsonRpcMessage) => void;
   readonly #legacy = new Map<string, Promise<Unsubscribe>>();
   /** Subscriptions of a resumed session whose resource is not there yet: its server may still be starting. */
@@ -31,7 +31,10 @@ export class Subscriptions {
   readonly #listeners = new Set<Listener>();
   #isClosed = false;
 
-  constructor(attendant: Pick<Attendant, 'watch'>, broadcast: (message: JsonRpcMessage) => void) {
+  constructor(
+    attendant: Pick<Attendant, 'watch' | 'watchTask'>,
+    broadcast: (message: JsonRpcMessage) => void,
+  ) {
     this.#attendant = attendant;
     this.#broadcast = broadcast;
   }
@@ -108,11 +111,14 @@ export class Subscriptions {
       }),
     );
     const uris = watched.flat();
+    // At once, so that no state can come before the acknowledgement.
+    const tasks = this.#watchTasks(wanted['taskIds'], work, (stop) => kept.push(stop));
     const filter = {
       ...Object.fromEntries(
         Object.values(FILTERS).flatMap((key) => (wanted[key] === true ? [[key, true]] : [])),
       ),
       ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
+      ...(tasks.length > 0 ? { taskIds: tasks } : {}),
     };
     work.notify('notifications/subscriptions/acknowledged', { notifications: filter, _meta });
     const missed = early;
@@ -133,6 +139,25 @@ export class Subscriptions {
       for (const unsubscribe of kept) unsubscribe();
     }
     return { _meta };
+  }
+
+  /** The tasks among those that were asked for that can be watched. */
+  #watchTasks(ids: unknown, work: Work, keep: (stop: Unsubscribe) => void): readonly string[] {
+    if (!Array.isArray(ids)) return [];
+    const _meta = { [META.subscriptionId]: work.id };
+    return ids.slice(0, MAX_SUBSCRIPTIONS).filter((id) => {
+      if (typeof id !== 'string') return false;
+      try {
+        const stop = this.#attendant.watchTask?.(id, work.asker, (state) =>
+          work.notify('notifications/tasks', { ...state, _meta }),
+        );
+        if (stop !== undefined) keep(stop);
+        return stop !== undefined;
+      } catch (error) {
+        if (error instanceof RpcFailure && error.code === RPC_MISSING_CAPABILITY) throw error;
+        return false;
+      }
+    });
   }
 
   /** False if no stream asked for it. */

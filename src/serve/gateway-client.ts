@@ -1,7 +1,7 @@
 /** One client of the gateway: its session of the host, and what it is answered out of it. */
 
+import type { ShapedResult } from '../call/shape.ts';
 import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
-import type { Era } from '../connection/eras.ts';
 import { cleanMeta } from '../connection/handed-on.ts';
 import { type LogLevel, moreVerbose } from '../connection/log-levels.ts';
 import type { Progress } from '../connection/peer.ts';
@@ -15,6 +15,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { serverMeta, withoutReserved } from './attribution.ts';
+import { ClientTasks } from './client-tasks.ts';
 import {
   complete,
   getPrompt,
@@ -24,6 +25,7 @@ import {
   readResource,
   watchable,
 } from './content.ts';
+import { finishedTask } from './finished-task.ts';
 import type { Gateway } from './gateway.ts';
 import { handedOnBy } from './handed-on.ts';
 import { GATEWAY_METHODS } from './methods.ts';
@@ -33,6 +35,7 @@ import type { OwnTool } from './own-tools.ts';
 import { type QuestionDesk, questionsOf } from './questions.ts';
 import { Relisting } from './relisting.ts';
 import type { ServedSession } from './served-host.ts';
+import { tasksCapability } from './tasks.ts';
 import { type RequestedCall, refused, refusedWrapped, requestedCall, wrappedCall } from './tools.ts';
 
 /** What a client declares that can be asked something. */
@@ -43,6 +46,8 @@ export class GatewayClient implements Attendant {
   readonly front: Front;
   readonly #gateway: Gateway;
   readonly #relisting: Relisting;
+  /** Those that this client follows itself. */
+  readonly tasks: ClientTasks;
   #session: ServedSession | undefined;
   /** The most verbose that a modern request asked for. */
   #logLevel: LogLevel | undefined;
@@ -51,6 +56,14 @@ export class GatewayClient implements Attendant {
     this.#gateway = gateway;
     this.front = front;
     this.#relisting = new Relisting(gateway.clock);
+    this.tasks = new ClientTasks({
+      tasks: gateway.tasks,
+      front,
+      clock: gateway.clock,
+      session: () => this.#open(),
+      desk: () => this.desk,
+      passOn: (to, tool) => this.#passOn(to, tool),
+    });
   }
 
   enter(): void {
@@ -60,6 +73,7 @@ export class GatewayClient implements Attendant {
   leave(): void {
     if (this.#session === undefined) return;
     this.#gateway.leave(this.#session.id);
+    this.tasks.leave();
     this.#session.end();
   }
 
@@ -73,7 +87,7 @@ export class GatewayClient implements Attendant {
     return isReached;
   }
 
-  about(_era: Era): Params {
+  about(client: Pick<Asker, 'era' | 'version'>): Params {
     const instructions = this.#gateway.host.instructions();
     return {
       capabilities: {
@@ -82,6 +96,7 @@ export class GatewayClient implements Attendant {
         prompts: { listChanged: true },
         completions: {},
         logging: {},
+        ...tasksCapability(client),
       },
       ...(instructions === '' ? {} : { instructions }),
     };
@@ -154,6 +169,10 @@ export class GatewayClient implements Attendant {
         handedOn: handedOnBy(params, work.asker, this.desk),
       }),
     );
+  }
+
+  watchTask(taskId: string, asker: Asker, changed: (state: Params) => void): Unsubscribe {
+    return this.tasks.watch(taskId, asker, changed);
   }
 
   wantsLog(level: LogLevel): void {
@@ -235,6 +254,19 @@ export class GatewayClient implements Attendant {
     session.setLogLevel(this.#logLevel);
   }
 
+  /** Results of a server's tool as the client of a request can read them. */
+  #passOn({ asker, server }: Pick<Work, 'asker' | 'server'>, tool: string): (result: ShapedResult) => Params {
+    const { outputs, addresses } = this.#gateway;
+    const { principal } = this.front;
+    return (result) =>
+      sentResult(result, {
+        reader: readerOf(asker),
+        bind: (content) => (server === undefined ? content : addresses.bind(server, content)),
+        offer: (file) => outputs.offer(file, principal),
+        note: (text) => this.#gateway.repaired(server ?? tool, `result of ${tool}`, text),
+      });
+  }
+
   #canBeAsked(): boolean {
     const works = this.front.works();
     return (
@@ -259,6 +291,7 @@ export class GatewayClient implements Attendant {
     const { name, args } = call;
     const own = this.#gateway.own.get(name);
     const session = this.#open();
+    const task = this.tasks.wanted(session.find(name), params, work);
     try {
       if (own !== undefined) return await this.#callOwn(own, args, params, work);
       work.server = session.find(name)?.server;
@@ -266,18 +299,16 @@ export class GatewayClient implements Attendant {
       const before = name === TOOL_SEARCH ? session.tools().length : 0;
       const result = await session.call(name, args, {
         cancellation: work,
-        onProgress: passedProgress(params, work),
+        onProgress: passedProgress(params, work, front),
         handedOn: handedOnBy(params, work.asker, this.desk),
+        task: task?.wish,
       });
+      if (task !== undefined && (result.task !== undefined || work.asker.era === 'legacy')) {
+        const { server = '' } = work;
+        return this.tasks.handOn(task, work, result.task ?? finishedTask(server, result, this.clock.now()));
+      }
       if (name === TOOL_SEARCH && session.tools().length > before) await this.#foundTools(work);
-      const { outputs, addresses } = this.#gateway;
-      const { server } = work;
-      return sentResult(result, {
-        reader: readerOf(work.asker),
-        bind: (content) => (server === undefined ? content : addresses.bind(server, content)),
-        offer: (file) => outputs.offer(file, front.principal),
-        note: (text) => this.#gateway.repaired(server ?? name, `result of ${name}`, text),
-      });
+      return this.#passOn(work, name)(result);
     } catch (thrown) {
       const error = asPlugboardError(thrown);
       // It may belong to a server that is still starting; no other is waited for.
@@ -311,9 +342,18 @@ export class GatewayClient implements Attendant {
   }
 }
 
-/** Progress of a server, with the part of its `_meta` that clients may have. */
-function passedProgress(params: Params, work: Work): ((progress: Progress) => void) | undefined {
-  const report = progressOf(params, work);
+/** Progress of a server, with the part of its `_meta` that clients may have; that of a legacy task goes on after the answer. */
+function passedProgress(
+  params: Params,
+  work: Work,
+  front: Front,
+): ((progress: Progress) => void) | undefined {
+  const report = progressOf(params, {
+    notify: (method, told) => {
+      if (work.exchange === undefined) front.notify(method, told);
+      else work.notify(method, told);
+    },
+  });
   if (report === undefined) return undefined;
   return (progress) => {
     const { _meta, ...rest } = progress;

@@ -25,6 +25,7 @@ import { Outputs } from './outputs.ts';
 import type { OwnTool } from './own-tools.ts';
 import type { QuestionDesk } from './questions.ts';
 import type { ServedHost, ServedSession } from './served-host.ts';
+import { GatewayTasks } from './tasks.ts';
 import { createParamHeaders } from './tools.ts';
 
 export interface GatewayOptions {
@@ -48,6 +49,8 @@ export class Gateway implements Backend {
   readonly held: Held;
   readonly outputs: Outputs = new Outputs();
   readonly addresses: Addresses = new Addresses();
+  /** Tasks that clients follow themselves. */
+  readonly tasks: GatewayTasks;
   readonly listTools: ToolLister;
   /** Reports what was repaired for clients. */
   readonly repaired: RepairReport;
@@ -74,6 +77,7 @@ export class Gateway implements Backend {
     this.clock = options.clock ?? systemClock;
     this.desk = options.desk;
     this.held = new Held(this.clock);
+    this.tasks = new GatewayTasks(this.clock);
     this.patience = new ClientPatience({ home: host.home, clock: this.clock, lists: host.firstLists });
     this.#stopListening = [
       host.on('tools', () => this.#listChanged('tools')),
@@ -130,6 +134,7 @@ export class Gateway implements Backend {
     this.#closing = true;
     const fronts = [...this.#clients.values()].map(({ front }) => front);
     await partFrom(fronts, this.held, this.clock, 'the gateway is closing');
+    this.tasks.close();
     for (const stop of this.#stopListening) stop();
     await this.patience.flush();
   }

@@ -21,6 +21,11 @@ export const GATEWAY_METHODS: MethodTable<GatewayClient> = {
       { rounds: true, cached: true, work: (client, params, work) => client.read(params, work) },
     ],
     ['prompts/get', { rounds: true, work: (client, params, work) => client.prompt(params, work) }],
+    ['tasks/get', { work: (client, params, work) => client.tasks.get(params, work) }],
+    ['tasks/cancel', { work: (client, params, work) => client.tasks.cancel(params, work) }],
+    ['tasks/update', { era: 'modern', work: (client, params, work) => client.tasks.update(params, work) }],
+    ['tasks/result', { era: 'legacy', work: (client, params, work) => client.tasks.result(params, work) }],
+    ['tasks/list', { era: 'legacy', work: (client, params, work) => client.tasks.list(params, work) }],
     ['completion/complete', { work: (client, params, work) => client.complete(params, work) }],
   ]),
   notifications: new Map([

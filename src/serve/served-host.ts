@@ -17,7 +17,6 @@ export type ServedSession = Pick<
   | 'prompt'
   | 'complete'
   | 'setLogLevel'
-  | 'taskSupport'
   | 'rootsChanged'
   | 'end'
 >;

@@ -1,0 +1,129 @@
+/** What one client of the gateway can do with tasks: the rows `tasks/*`, and calls that become tasks. */
+
+import type { Tool } from '../catalog/tool.ts';
+import type { Asker, Params } from '../endpoint/eras.ts';
+import type { Front } from '../endpoint/front.ts';
+import { invalidParams } from '../endpoint/rpc-failure.ts';
+import type { Work } from '../endpoint/work.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Unsubscribe } from '../lib/emitter.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import type { FollowedTask } from './finished-task.ts';
+import { GatewayTask, type PassOn } from './gateway-task.ts';
+import type { QuestionDesk } from './questions.ts';
+import type { ServedSession } from './served-host.ts';
+import { checkTasks, type GatewayTasks, noTask, TASKS_PAGE, takesTasks, taskFailure } from './tasks.ts';
+
+export interface ClientTasksOptions {
+  /** Those of all clients. */
+  readonly tasks: GatewayTasks;
+  readonly front: Front;
+  readonly clock: Clock;
+  readonly session: () => ServedSession;
+  readonly desk: () => QuestionDesk | undefined;
+  readonly passOn: (to: Pick<Work, 'asker' | 'server'>, tool: string) => PassOn;
+}
+
+export class ClientTasks {
+  readonly #options: ClientTasksOptions;
+
+  constructor(options: ClientTasksOptions) {
+    this.#options = options;
+  }
+
+  // What the rows of `methods.ts` do.
+
+  get(params: Params, work: Work): Promise<Params> {
+    return this.#with('tasks/get', params, work, (task, passOn) => task.get(work, passOn));
+  }
+
+  cancel(params: Params, work: Work): Promise<Params> {
+    return this.#with('tasks/cancel', params, work, (task) => task.cancel());
+  }
+
+  update(params: Params, work: Work): Promise<Params> {
+    return this.#with('tasks/update', params, work, async (task) => {
+      await task.update(params);
+      return {};
+    });
+  }
+
+  result(params: Params, work: Work): Promise<Params> {
+    return this.#with('tasks/result', params, work, (task, passOn) => task.result(work, passOn));
+  }
+
+  async list({ cursor }: Params, work: Work): Promise<Params> {
+    checkTasks(work.asker, 'tasks/list');
+    const all = this.#options.tasks.of(this.#owner);
+    const from = cursor === undefined ? 0 : all.findIndex(({ id }) => id === cursor) + 1;
+    if (cursor !== undefined && from === 0) throw invalidParams('This cursor is not known here.');
+    const page = all.slice(from, from + TASKS_PAGE);
+    // A task that its server has forgotten is left out; no state of the legacy era has a result in it.
+    const states = await Promise.all(page.map((task) => task.get(work, () => ({})).catch(() => undefined)));
+    const last = page.at(-1);
+    const hasMore = last !== undefined && last !== all.at(-1);
+    return {
+      tasks: states.filter((state) => state !== undefined),
+      ...(hasMore ? { nextCursor: last.id } : {}),
+    };
+  }
+
+  /** Reports states of a task to a modern client. */
+  watch(taskId: string, asker: Asker, changed: (state: Params) => void): Unsubscribe {
+    checkTasks(asker, 'subscriptions/listen');
+    const task = this.#options.tasks.find({ taskId }, this.#owner);
+    return task.watch(changed, this.#options.passOn({ asker, server: task.server }, task.tool));
+  }
+
+  // What a call does.
+
+  /** A task for a call of a client that can take one; undefined: the call is answered with its result. */
+  wanted(tool: Tool | undefined, params: Params, { asker }: Work): GatewayTask | undefined {
+    if (tool === undefined || !takesTasks(asker, params)) return undefined;
+    const { front, clock, desk } = this.#options;
+    if (tool.execution === undefined) {
+      // A modern client takes either; a legacy client that asks for a task waits for one.
+      if (asker.era === 'legacy') throw noTask(tool.name);
+      return undefined;
+    }
+    const { task } = params;
+    const own = asker.era === 'legacy' && isRecord(task) ? task : {};
+    const { name } = tool;
+    return new GatewayTask({ front, asker, clock, owner: this.#owner, desk, params: own, tool: name });
+  }
+
+  /** The answer to a call that became a task, which its client follows from here on. */
+  handOn(task: GatewayTask, { asker }: Work, followed: FollowedTask): Params {
+    const answer = task.begin(followed);
+    const { tasks, front } = this.#options;
+    tasks.add(task);
+    const told = (state: Params): void => front.notify('notifications/tasks/status', state);
+    if (asker.era === 'legacy') task.watch(told, () => ({}));
+    return answer;
+  }
+
+  /** Without a session, the next request of the same principal asks for them. */
+  leave(): void {
+    if (!this.#options.front.isStateless) this.#options.tasks.leave(this.#owner);
+  }
+
+  /** Whose the tasks of this client are: those of its session, or of the principal if it has none. */
+  get #owner(): string {
+    const { isStateless, principal } = this.#options.front;
+    return isStateless ? `principal ${principal}` : `session ${this.#options.session().id}`;
+  }
+
+  #with(
+    method: string,
+    params: Params,
+    work: Work,
+    act: (task: GatewayTask, passOn: PassOn) => Promise<Params>,
+  ): Promise<Params> {
+    checkTasks(work.asker, method);
+    const task = this.#options.tasks.find(params, this.#owner);
+    work.server = task.server;
+    return act(task, this.#options.passOn(work, task.tool)).catch((error: unknown) => {
+      throw taskFailure(error);
+    });
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * A call that was over before it became a task, for a legacy client that waits for one: a modern server decides on each
+ * call whether it answers with a task, a legacy client before.
+ */
+
+import type { HandedTask } from '../call/handed-task.ts';
+import type { ShapedResult } from '../call/shape.ts';
+import type { Params } from '../endpoint/eras.ts';
+import { PlugboardError } from '../errors.ts';
+import { RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
+
+/** How long its result can be asked for. */
+const TTL_MS: number = 10 * 60 * 1000;
+
+/** What a client can do with a task. */
+export type FollowedTask = Pick<
+  HandedTask,
+  | 'era'
+  | 'taskId'
+  | 'server'
+  | 'created'
+  | 'get'
+  | 'cancel'
+  | 'update'
+  | 'result'
+  | 'shape'
+  | 'ask'
+  | 'watch'
+  | 'end'
+>;
+
+export function finishedTask(server: string, result: ShapedResult, now: number): FollowedTask {
+  const time = new Date(now).toISOString();
+  const state = { createdAt: time, lastUpdatedAt: time, ttl: TTL_MS };
+  const status = result.isError ? 'failed' : 'completed';
+  const over = (): Promise<Params> =>
+    Promise.reject(
+      new PlugboardError('PROTOCOL_ERROR', `the task is over: it is ${status}`, {
+        server,
+        detail: { rpcCode: RPC_INVALID_PARAMS },
+      }),
+    );
+  return {
+    era: 'legacy',
+    taskId: '',
+    server,
+    // Every task begins so.
+    created: { task: { ...state, status: 'working' } },
+    get: async () => ({ ...state, status }),
+    result: async () => result,
+    shape: async () => result,
+    cancel: over,
+    update: over,
+    ask: over,
+    watch: () => () => {},
+    end: () => {},
+  };
+}

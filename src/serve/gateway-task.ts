@@ -1,0 +1,311 @@
+/**
+ * One task of a server in the hands of a client of the gateway, whatever eras the two are of.
+ *
+ * Requests of the client go to the process that works on the task. Its questions are collected for a modern client,
+ * which finds them in the task's state and answers with `tasks/update`; a legacy client is asked by requests.
+ */
+
+import { randomUUID } from 'node:crypto';
+import type { TaskWish } from '../call/handed-task.ts';
+import type { ShapedResult } from '../call/shape.ts';
+import { followTask, RELATED_TASK, untoldTask } from '../connection/tasks.ts';
+import type { Asker, Params } from '../endpoint/eras.ts';
+import type { Front } from '../endpoint/front.ts';
+import { Rounds } from '../endpoint/rounds.ts';
+import { invalidParams, RpcFailure } from '../endpoint/rpc-failure.ts';
+import { type Exchange, Work } from '../endpoint/work.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Unsubscribe } from '../lib/emitter.ts';
+import { isRecord, RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
+import type { FollowedTask } from './finished-task.ts';
+import { type QuestionDesk, questionsOf } from './questions.ts';
+import {
+  createdFor,
+  createdState,
+  isTerminal,
+  type Translation,
+  taskFields,
+  ttlOf,
+  unrelated,
+  withRelated,
+} from './task-eras.ts';
+
+/** Makes a result what the client of one request can read. */
+export type PassOn = (result: ShapedResult) => Params;
+
+export interface GatewayTaskOptions {
+  readonly front: Front;
+  readonly asker: Asker;
+  readonly clock: Clock;
+  /** Whose task it is: no one else can find it. */
+  readonly owner: string;
+  readonly desk: () => QuestionDesk | undefined;
+  /** The `task` of a legacy client's call. */
+  readonly params: Params;
+  /** The tool that is called. */
+  readonly tool: string;
+}
+
+export class GatewayTask {
+  /** Unguessable: clients without a session of their own are known by it alone. */
+  readonly id: string = randomUUID();
+  readonly owner: string;
+  readonly wish: TaskWish;
+  readonly #options: GatewayTaskOptions;
+  /** What its questions belong to, from the call on until the client leaves. */
+  readonly #work: Work;
+  readonly #rounds: Rounds | undefined;
+  /** The request of a legacy client that waits for the result: its questions go there. */
+  #waiting: Exchange | undefined;
+  /** Modern servers: what becomes of each of their questions. */
+  readonly #answering = new Map<string, Promise<void>>();
+  #handed: FollowedTask | undefined;
+  #pulled: Promise<ShapedResult> | undefined;
+  #isCancelled = false;
+
+  constructor(options: GatewayTaskOptions) {
+    const { front, asker, owner, clock, desk, params } = options;
+    this.#options = options;
+    this.owner = owner;
+    const exchange: Exchange = {
+      send: (message) => this.#waiting?.send(message) ?? false,
+      onGone: undefined,
+    };
+    this.#work = new Work(this.id, asker, exchange, front.asking(exchange));
+    this.#rounds = asker.era === 'modern' ? new Rounds(this.#work) : undefined;
+    const { ask } = this.#work;
+    this.#work.ask = async (method, asked, signal, key) =>
+      this.#answered(await ask(method, this.#named(asked), signal, key));
+    const questions = questionsOf({
+      get desk() {
+        return desk();
+      },
+      workFor: () => this.#work,
+      clock,
+    });
+    this.wish = { params, questions, cancellation: this.#work };
+  }
+
+  /** The server answered with a task. */
+  begin(handed: FollowedTask): Params {
+    this.#handed = handed;
+    const { created, era } = handed;
+    this.#work.server = handed.server;
+    const translation = this.#translation();
+    return createdFor(created, taskFields(createdState(created, era), translation), translation);
+  }
+
+  /** How long the server keeps it; undefined: it does not say. */
+  get ttlMs(): number | undefined {
+    const { created, era } = this.#task;
+    return ttlOf(createdState(created, era), era);
+  }
+
+  get tool(): string {
+    return this.#options.tool;
+  }
+
+  get server(): string {
+    return this.#task.server;
+  }
+
+  /** Its state as `tasks/get` returns it. */
+  async get(work: Work | undefined, passOn: PassOn): Promise<Params> {
+    const state = await this.#task.get(work === undefined ? {} : { cancellation: work });
+    if (isTerminal(state['status'])) this.#task.end();
+    return this.#work.asker.era === 'legacy' ? this.#plain(state) : this.#detailed(state, passOn);
+  }
+
+  /** Legacy clients: waits for the end. */
+  async result(work: Work, passOn: PassOn): Promise<Params> {
+    if (this.#isCancelled) throw new RpcFailure(RPC_INTERNAL_ERROR, 'The task was cancelled.');
+    this.#waiting = work.exchange;
+    try {
+      const result =
+        this.#task.era === 'legacy'
+          ? await this.#task.result({ cancellation: work })
+          : await this.#follow(work);
+      this.#task.end();
+      return withRelated(passOn(result), this.id);
+    } finally {
+      if (this.#waiting === work.exchange) this.#waiting = undefined;
+    }
+  }
+
+  /** Modern clients: answers questions; what answers none of those that are open is ignored. */
+  async update({ inputResponses }: Params): Promise<void> {
+    if (!isRecord(inputResponses)) throw invalidParams('tasks/update needs inputResponses.');
+    const open = Object.keys(this.#rounds?.inputRequests() ?? {});
+    this.#rounds?.answer(inputResponses);
+    // Acknowledged when the server has them: its next state has to be without them.
+    await Promise.all(
+      open.map((key) => (Object.hasOwn(inputResponses, key) ? this.#answering.get(key) : undefined)),
+    );
+    await turn();
+  }
+
+  async cancel(): Promise<Params> {
+    const { era } = this.#task;
+    if (this.#work.asker.era === 'modern') {
+      await this.#task.cancel().catch((error: unknown) => this.#unlessOver(error));
+      return {};
+    }
+    if (era === 'legacy') return this.#plain(await this.#task.cancel());
+    const state = await this.#task.get({});
+    if (isTerminal(state['status']) || this.#isCancelled)
+      throw invalidParams(`The task is over: it is ${String(state['status'])}.`);
+    await this.#task.cancel();
+    // A modern server may take its time; for a legacy client a cancelled task is so at once, and stays so.
+    this.#isCancelled = true;
+    return this.#plain(state);
+  }
+
+  /** Calls `changed` with its new state when the server reports one. */
+  watch(changed: (state: Params) => void, passOn: PassOn): Unsubscribe {
+    return this.#task.watch((state) => {
+      if (this.#work.asker.era === 'legacy') changed(this.#plain(state));
+      else this.get(undefined, passOn).then(changed, () => {});
+    });
+  }
+
+  /** The client follows it no longer. */
+  leave(): void {
+    this.#work.cancel(new PlugboardError('CANCELLED', 'the client does not follow this task any longer'));
+  }
+
+  get #task(): FollowedTask {
+    if (this.#handed === undefined) throw new PlugboardError('INTERNAL', 'the call did not become a task');
+    return this.#handed;
+  }
+
+  #translation(): Translation {
+    const { asker } = this.#work;
+    return { from: this.#task.era, to: asker.era, id: this.id, now: this.#options.clock.now() };
+  }
+
+  #plain(state: Params): Params {
+    const fields = taskFields(state, this.#translation());
+    if (this.#isCancelled) return { ...fields, status: 'cancelled' };
+    const { result } = state;
+    // The eras disagree about tools that report an error.
+    const hasFailed = state['status'] === 'completed' && isRecord(result) && result['isError'] === true;
+    return hasFailed ? { ...fields, status: 'failed' } : fields;
+  }
+
+  async #detailed(state: Params, passOn: PassOn): Promise<Params> {
+    const { status, inputRequests } = state;
+    const { era } = this.#task;
+    if (status === 'input_required') {
+      if (era === 'legacy') this.#pull().catch(() => {});
+      else if (isRecord(inputRequests)) this.#ask(inputRequests);
+      await turn();
+    }
+    const fields = taskFields(state, this.#translation());
+    if (isTerminal(status)) return { ...fields, ...(await this.#end(state, passOn)) };
+    const open = this.#rounds?.inputRequests() ?? {};
+    if (Object.keys(open).length > 0) return { ...fields, status: 'input_required', inputRequests: open };
+    // Nothing is asked of this client, or not yet.
+    return status === 'input_required' ? { ...fields, status: 'working' } : fields;
+  }
+
+  /** What a modern client finds in the state of a task that is over. */
+  async #end(state: Params, passOn: PassOn): Promise<Params> {
+    const { status, result, error } = state;
+    if (status === 'cancelled') return {};
+    if (this.#task.era === 'modern') {
+      if (status === 'failed') return { error: isRecord(error) ? error : failure(undefined) };
+      return { result: unrelated(passOn(await this.#task.shape(result))) };
+    }
+    try {
+      return { status: 'completed', result: unrelated(passOn(await this.#pull())) };
+    } catch (thrown) {
+      return { status: 'failed', error: failure(thrown) };
+    }
+  }
+
+  /** Legacy servers: their questions and results come with `tasks/result`, which is asked for once. */
+  #pull(): Promise<ShapedResult> {
+    this.#pulled ??= this.#task.result({ cancellation: this.#work }).catch((error: unknown) => {
+      // An answer of the server is final; a connection that broke is not.
+      if (asPlugboardError(error).detail.rpcCode === undefined) this.#pulled = undefined;
+      throw error;
+    });
+    return this.#pulled;
+  }
+
+  /** Modern servers: puts each question to the client once, and hands the answer on. */
+  #ask(requests: Params): void {
+    for (const [key, request] of Object.entries(requests)) {
+      if (this.#answering.has(key) || !isRecord(request) || typeof request['method'] !== 'string') continue;
+      const params = isRecord(request['params']) ? request['params'] : {};
+      const { method } = request;
+      const answered = this.#task
+        .ask(method, params, key)
+        .catch((error: unknown) => {
+          // A question that cannot be put would be waited for until the task's time is over.
+          if (this.#work.isCancelled || method !== 'elicitation/create') throw error;
+          return { action: 'cancel' };
+        })
+        .then((answer) => this.#task.update({ [key]: answer }))
+        .then(() => {});
+      answered.catch(() => {});
+      this.#answering.set(key, answered);
+    }
+  }
+
+  async #follow(work: Work): Promise<ShapedResult> {
+    const task = this.#task;
+    const raw = await followTask(untoldTask(task.taskId), {
+      era: 'modern',
+      clock: this.#options.clock,
+      request: (method, params, options) => {
+        if (method === 'tasks/get') return task.get(options);
+        const { inputResponses } = params;
+        return task.update(isRecord(inputResponses) ? inputResponses : {});
+      },
+      answer: (method, params, _signal, key = '') => task.ask(method, params, key),
+      signal: work.signal,
+      idleMs: Number.POSITIVE_INFINITY,
+      totalMs: Number.POSITIVE_INFINITY,
+      cancels: false,
+    });
+    return task.shape(raw);
+  }
+
+  /** Modern: cancelling what is over is acknowledged too. */
+  async #unlessOver(error: unknown): Promise<void> {
+    if (asPlugboardError(error).detail.rpcCode !== RPC_INVALID_PARAMS) throw error;
+    const { status } = await this.#task.get({});
+    if (!isTerminal(status)) throw error;
+  }
+
+  /** A question under the name that the client knows the task by. */
+  #named(params: Params): Params {
+    return this.#work.asker.era === 'legacy' ? withRelated(params, this.id) : unrelated(params);
+  }
+
+  /** An answer under the name that the server knows it by. */
+  #answered(answer: unknown): unknown {
+    if (!isRecord(answer)) return answer;
+    const { _meta } = answer;
+    const isNamed = isRecord(_meta) && RELATED_TASK in _meta;
+    if (this.#task.era === 'modern') return isNamed ? unrelated(answer) : answer;
+    return withRelated(answer, this.#task.taskId);
+  }
+}
+
+/** The JSON-RPC error of a task that failed. */
+function failure(thrown: unknown): Params {
+  const { message, detail } = asPlugboardError(thrown);
+  return {
+    code: detail.rpcCode ?? RPC_INTERNAL_ERROR,
+    message: thrown === undefined ? 'The task failed.' : (detail.rpcMessage ?? message),
+    ...(detail.rpcData === undefined ? {} : { data: detail.rpcData }),
+  };
+}
+
+/** Questions of one moment are put together. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
