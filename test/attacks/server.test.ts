@@ -226,7 +226,7 @@ describe('A18: evil patterns and schemas', () => {
     expect(time(24) / Math.max(time(16), 0.001)).toBeGreaterThan(16);
   });
 
-  it('is not run here, and a reference into the network is not followed', async () => {
+  it('is not run here, and a tool with a reference into the network is not offered', async () => {
     say({
       tools: [
         { name: 'match', description: '', inputSchema: { type: 'object', properties: { text: evil } } },
@@ -240,7 +240,10 @@ describe('A18: evil patterns and schemas', () => {
     const host = await open();
     const long = bait.repeat(20);
     expect(await host.call('mcp__evil__match', { text: long })).toMatchObject({ isError: false });
-    expect(await host.call('mcp__evil__fetch', { a: 1 })).toMatchObject({ isError: false });
+    await expect(host.call('mcp__evil__fetch', { a: 1 })).rejects.toMatchObject({ code: 'UNKNOWN_TOOL' });
+    expect(host.servers().find(({ name }) => name === 'evil')?.quarantined).toMatchObject([
+      { tool: 'fetch' },
+    ]);
   });
 });
 

@@ -109,8 +109,10 @@ async function byMcp(
       const answer = await requestFor(errand);
       const failure = answer['error'] as { code: number; data?: { code?: string } } | undefined;
       const result = (answer['result'] ?? {}) as Result & { _meta?: Record<string, string> };
+      // An error of the server itself has its own code and data.
+      const code = failure === undefined ? undefined : (failure.data?.code ?? `the server’s ${failure.code}`);
       return {
-        outcome: failure?.data?.code ?? result._meta?.['plugboard/code'] ?? ended(result),
+        outcome: code ?? result._meta?.['plugboard/code'] ?? ended(result),
         shown: textsIn(answer),
       };
     }),
