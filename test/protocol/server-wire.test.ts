@@ -250,6 +250,19 @@ describe('over HTTP', () => {
     ]);
   });
 
+  // Protocol: 25-tasks-16, 25-tasks-24
+  it('a request for a task is answered as any other where there are none, and tasks/get with JSON', async () => {
+    const { url } = await http({ tools: echo });
+    const old = await legacySession(url, '2025-06-18');
+    const wanted = { ...tool('echo', { message: 'hi' }), task: { ttl: 60_000 } };
+    const ask = (method: string, params: Message, session: Record<string, string>): ReturnType<typeof post> =>
+      post(url, { jsonrpc: '2.0', id: 1, method, params }, session);
+    const { messages } = await ask('tools/call', wanted, old);
+    expect(messages[0]).toMatchObject({ result: { content: [{ type: 'text', text: 'hi' }] } });
+    const { headers } = await ask('tasks/get', { taskId: 'none' }, await legacySession(url));
+    expect(headers['content-type']).toBe('application/json');
+  });
+
   // Protocol: 25-transports-50
   it('takes a client without session and version for one of 2025-03-26', async () => {
     const audio = { type: 'audio', data: 'AAAA', mimeType: 'audio/wav' };
