@@ -524,7 +524,7 @@ export class HostCore {
       },
       missed: (connection) => this.content.missed(connection),
       resourceUpdated: (connection, uri) => this.content.resourceUpdated(connection, uri),
-      taskChanged: (connection, state) => this.work.handed.changed(connection, state),
+      taskChanged: (connection, state) => this.work.taskChanged(connection, state),
       log: (connection, message) => this.#serverLogged(connection, message),
     };
   }

@@ -12,6 +12,8 @@ import type { Unsubscribe } from './lib/emitter.ts';
 
 export interface PassageEvents {
   readonly listChanged: (kind: ListEvent) => void;
+  /** The server reports the state of a task. */
+  readonly taskChanged: (state: Params) => void;
   /** The process is another one now. */
   readonly started: (pid: number | undefined) => void;
   /** The process is gone, and by itself it is not coming back to this session. */
@@ -74,11 +76,28 @@ export class Passage {
     );
   }
 
-  follow({ listChanged, started, lost }: PassageEvents): Unsubscribe {
+  /** Has a modern server report the states of a task. */
+  watchTask(taskId: string, changed: (state: Params) => void): Unsubscribe {
+    const own = this.#own();
+    if (own === undefined) throw this.#gone();
+    const stop = this.#options.work.events.on('task', ({ connection, state }) => {
+      if (connection === own && state['taskId'] === taskId) changed(state);
+    });
+    const unwatch = own.watchTask(taskId);
+    return () => {
+      stop();
+      unwatch();
+    };
+  }
+
+  follow({ listChanged, taskChanged, started, lost }: PassageEvents): Unsubscribe {
     const { events } = this.#options.work;
     const leave = [
       events.on('list', ({ connection, kind }) => {
         if (connection === this.#own()) listChanged(kind);
+      }),
+      events.on('task', ({ connection, state }) => {
+        if (connection === this.#own()) taskChanged(state);
       }),
       events.on('state', ({ connection }) => {
         if (connection.name !== this.spec.name) return;

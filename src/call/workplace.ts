@@ -3,6 +3,7 @@
 import { Connection } from '../connection/connection.ts';
 import type { ConnectionContext } from '../connection/context.ts';
 import type { ListEvent } from '../connection/live.ts';
+import type { Params } from '../connection/peer.ts';
 import { signalOf } from '../lib/cancellation.ts';
 import { Emitter } from '../lib/emitter.ts';
 import { Berths, type BerthsOptions } from './berths.ts';
@@ -14,6 +15,8 @@ export interface WorkplaceEvents {
   /** A process came, or went. */
   readonly state: { readonly connection: Connection };
   readonly list: { readonly connection: Connection; readonly kind: ListEvent };
+  /** A server reports the state of a task. */
+  readonly task: { readonly connection: Connection; readonly state: Params };
 }
 
 export class Workplace {
@@ -26,6 +29,12 @@ export class Workplace {
   /** `twins`: what more processes of a server are made from. */
   constructor(twins: ConnectionContext, options: Pick<BerthsOptions, 'manyAgents' | 'expectsRoots'>) {
     this.berths = new Berths({ clock: twins.clock, twin: this.#twinsIn(twins), ...options });
+  }
+
+  /** A server reports the state of a task. */
+  taskChanged(connection: Connection, state: Params): void {
+    this.handed.changed(connection, state);
+    this.events.emit('task', { connection, state });
   }
 
   /** The connection that a session uses of a server, if there is one. */

@@ -7,9 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { type Lender, Loans } from '../../src/daemon/server/loans.ts';
 import { createHost, type Host } from '../../src/host.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import { serveHttp, serveStdio } from '../../src/manage/index.ts';
 import { SERVED_SESSIONS } from '../../src/serve/served-sessions.ts';
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 export type Message = Record<string, unknown>;
 export type Era = 'legacy' | 'modern';
@@ -31,12 +35,17 @@ export interface RawClientOptions {
 /** A gateway before raw servers, and what was started for it. */
 export class RawGateway {
   readonly #closers: (() => unknown)[] = [];
-  #host: Host | undefined;
+  /** The hosts that were made; the last one is served. */
+  readonly hosts: Host[] = [];
   #url = '';
 
-  /** `servers`: by name, a program of this folder and its arguments; `--http` starts it as an HTTP server. */
+  /**
+   * `servers`: by name, a program of this folder and its arguments; `--http` starts it as an HTTP server. `borrowed`: their
+   * processes are those of another host, as between sessions of the daemon.
+   */
   async open(
     servers: Readonly<Record<string, readonly [program: string, ...args: string[]]>>,
+    { borrowed = false }: { readonly borrowed?: boolean } = {},
   ): Promise<this> {
     const home = await mkdtemp(join(tmpdir(), 'plugboard-faithful-'));
     this.#closers.push(() => rm(home, { recursive: true, force: true }));
@@ -48,17 +57,26 @@ export class RawGateway {
         return [name, { url: await this.#start(path, args), lifecycle: 'eager' }] as const;
       }),
     );
-    const host = await createHost({
-      home,
-      cwd: home,
-      watch: false,
-      manyAgents: true,
-      servers: Object.fromEntries(entries),
-      sessions: SERVED_SESSIONS,
-    });
-    this.#host = host;
-    this.#closers.push(() => host.close());
-    await host.ready();
+    const loans = new Loans(systemClock);
+    const open = async (): Promise<Host> => {
+      const lender: Mutable<Lender> = { env: process.env, host: undefined, hold: () => () => {} };
+      const host = await createHost({
+        home,
+        cwd: home,
+        watch: false,
+        manyAgents: true,
+        servers: Object.fromEntries(entries),
+        sessions: SERVED_SESSIONS,
+        borrow: (spec, entry) => loans.borrow(lender, spec, entry),
+      });
+      lender.host = host;
+      this.hosts.push(host);
+      this.#closers.push(() => host.close());
+      await host.ready();
+      return host;
+    };
+    if (borrowed) await open();
+    const host = await open();
     const served = await serveHttp(host, { port: 0 });
     this.#closers.push(() => served.close());
     this.#url = served.url;
@@ -66,8 +84,9 @@ export class RawGateway {
   }
 
   get host(): Host {
-    if (this.#host === undefined) throw new Error('open() it first');
-    return this.#host;
+    const host = this.hosts.at(-1);
+    if (host === undefined) throw new Error('open() it first');
+    return host;
   }
 
   async client(options: RawClientOptions): Promise<RawClient> {

@@ -37,9 +37,9 @@ class Follower {
     this.server = server;
   }
 
-  static async open(era: Era, carrier: Carrier, server: string): Promise<Follower> {
+  static async open(era: Era, carrier: Carrier, server: string, by: RawGateway = gateway): Promise<Follower> {
     const answer = (): Message => ({ action: 'accept', content: { pick: 'this' } });
-    const client = await gateway.client({ era, carrier, capabilities: capabilities(era), answer });
+    const client = await by.client({ era, carrier, capabilities: capabilities(era), answer });
     clients.push(client);
     return new Follower(client, server);
   }
@@ -356,4 +356,53 @@ describe('tasks of servers through the gateway (issue 20, point 9)', () => {
       { type: 'text', text: 'plain' },
     ]);
   });
+});
+
+describe('tasks of a process that another host has started', () => {
+  const shared = new RawGateway();
+  beforeAll(async () => {
+    const servers = { legacy: ['tasks-server.mjs'], modern: ['tasks-server.mjs', '--modern'] } as const;
+    await shared.open(servers, { borrowed: true });
+  });
+  afterAll(() => shared.close());
+
+  it.each(ERAS.flatMap((era) => ERAS.map((server) => ({ era, server }))))(
+    'CON-11: a $era client follows a task of a $server server, with its progress, states and questions',
+    async ({ era, server }) => {
+      const one = await Follower.open(era, 'stdio', server, shared);
+      const [lender, borrower] = shared.hosts.map((host) => host.servers().map(({ pid }) => pid));
+      expect(borrower).toEqual(lender);
+      const { taskId } = await one.begin({ progressToken: 'p' });
+      if (era === 'modern') {
+        void one.client.exchange('subscriptions/listen', { notifications: { taskIds: [taskId] } });
+        await one.client.heard('notifications/subscriptions/acknowledged');
+      }
+      await one.go('progress');
+      if (era === 'legacy' && server === 'legacy')
+        expect(await one.client.heard('notifications/progress')).toMatchObject({
+          progressToken: 'p',
+          progress: 5,
+        });
+      await one.go('ask');
+      const waiting = era === 'legacy' ? one.client.exchange('tasks/result', { taskId }) : undefined;
+      if (era === 'modern') {
+        const { inputRequests } = await one.until(taskId, 'input_required');
+        const answer = { action: 'accept', content: { pick: 'this' } };
+        const inputResponses = Object.fromEntries(
+          Object.keys(inputRequests as Message).map((key) => [key, answer]),
+        );
+        await one.client.request('tasks/update', { taskId, inputResponses });
+      }
+      await one.until(taskId, 'working');
+      await one.go('done');
+      await waiting;
+      const { result } = await one.end(taskId);
+      const [{ text }] = (result as { content: [{ text: string }] }).content;
+      expect(JSON.parse(text)).toMatchObject({ action: 'accept', content: { pick: 'this' } });
+      const method = era === 'modern' ? 'notifications/tasks' : 'notifications/tasks/status';
+      expect(await one.client.heard(method, ({ status }) => status === 'completed')).toMatchObject({
+        taskId,
+      });
+    },
+  );
 });

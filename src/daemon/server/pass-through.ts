@@ -25,6 +25,7 @@ import { ERROR_KEY, encodeError } from '../protocol/error-codec.ts';
 import type { WantedServer } from '../protocol/hello.ts';
 import { isWanted } from './hosts.ts';
 import type { McpSession } from './mcp-session.ts';
+import { PassedTasks } from './passed-tasks.ts';
 
 /** About one agent alone: a process that others use is not told. */
 const PRIVATE = /^codex\/sandbox-state/;
@@ -70,6 +71,7 @@ export class PassThrough implements Backend, Attendant {
   readonly #host: Host;
   readonly #session: HostSession;
   readonly #passage: Passage;
+  readonly #tasks = new PassedTasks();
   #front: Front | undefined;
   #stop: readonly Unsubscribe[] = [];
 
@@ -108,6 +110,11 @@ export class PassThrough implements Backend, Attendant {
         listChanged: (kind) => this.#front?.listChanged(kind),
         started: (pid) => client.send({ plugboard: 'started', pid }),
         lost: (error) => client.end({ plugboard: 'ended', error: encodeError(error) }),
+        taskChanged: (state) => {
+          if (!this.#tasks.has(state)) return;
+          this.#front?.notify('notifications/tasks/status', state);
+          this.#tasks.seen('notifications/tasks/status', state, state);
+        },
       }),
       this.#host.on('message', ({ server, level, params, session }) => {
         if (server === name && session === id) this.#front?.log(level, params);
@@ -150,6 +157,7 @@ export class PassThrough implements Backend, Attendant {
     for (const stop of this.#stop) stop();
     this.#stop = [];
     this.held.close(new PlugboardError('CANCELLED', 'the client has gone away'));
+    this.#tasks.close();
     this.#session.end();
   }
 
@@ -187,13 +195,26 @@ export class PassThrough implements Backend, Attendant {
   async pass(method: string, params: Params, work: Work, mayAsk: boolean): Promise<Params> {
     if (PRIVATE.test(method)) throw unknownMethod(method);
     await this.#agreed(work.asker.era, method);
-    const result = await this.#passage.request(method, handedOn(params), {
-      cancellation: work,
-      onProgress: progressOf(params, work),
-      mayAsk,
-    });
-    // The peer lets nothing else through.
-    return result as Params;
+    const begun = this.#tasks.begin(method, params, work, this.#front);
+    try {
+      const result = await this.#passage.request(method, handedOn(params), {
+        cancellation: work,
+        onProgress: begun === undefined ? progressOf(params, work) : begun.onProgress,
+        progressUntil: begun?.progressUntil,
+        mayAsk,
+      });
+      begun?.answered(result);
+      if (this.#tasks.has(params)) this.#tasks.seen(method, params, result);
+      // The peer lets nothing else through.
+      return result as Params;
+    } catch (error) {
+      begun?.failed();
+      throw error;
+    }
+  }
+
+  watchTask(taskId: string, _asker: Asker, changed: (state: Params) => void): Unsubscribe {
+    return this.#passage.watchTask(taskId, changed);
   }
 
   watch(uri: unknown, _asker: Asker, changed: (uri: string) => void): Promise<Unsubscribe> {
