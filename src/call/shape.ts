@@ -70,8 +70,16 @@ async function cut(context: CallContext, call: Call, { result, cost, max }: TooL
   );
   return {
     ...cutTo(result, cost, { max, file, whole: whole.text }),
+    ...promised(call, result),
     truncated: { tokens: cost.tokens, file },
   };
+}
+
+/** Clients that were given an output schema refuse a result without structured content: it stays whole for them. */
+function promised(call: Call, { structuredContent, isError }: CallResult): Partial<CallResult> {
+  const { tool } = settingsOf(call);
+  const isPromised = call.session.gateway && tool.outputSchema !== undefined && !isError;
+  return isPromised && structuredContent !== undefined ? { structuredContent } : {};
 }
 
 function hasUnwanted(context: CallContext, { content }: CallResult): boolean {

@@ -305,7 +305,10 @@ describe('faults during a call', () => {
     [
       'an unknown content type',
       { content: [{ type: 'hologram', data: 1 }] },
-      { content: [text('{"type":"hologram","data":1}')], isError: false },
+      {
+        content: [{ ...text('{"type":"hologram","data":1}'), original: { type: 'hologram', data: 1 } }],
+        isError: false,
+      },
     ],
     ['content that is no list', { content: 'x' }, { content: [text('x')], isError: false }],
     ['_meta that is no object', { content: [], _meta: [1] }, { content: [], isError: false }],

@@ -58,7 +58,7 @@ describe.each(['old', 'new', 'far'])('an error of the server %s', (server) => {
   const errorOf = async (client: RawClient, name: string): Promise<unknown> =>
     (await client.answer('tools/call', { name: `${server}__${name}` }))['error'];
 
-  it('SRV-20.6: keeps its code, message and data', async () => {
+  it('SRV-10.6: keeps its code, message and data', async () => {
     for (const client of clients) {
       expect([client.name, await errorOf(client, 'own-code')]).toEqual([
         client.name,
@@ -72,7 +72,7 @@ describe.each(['old', 'new', 'far'])('an error of the server %s', (server) => {
     }
   });
 
-  it('SRV-20.6: says its cause from data.error where agents read it, and keeps the data', async () => {
+  it('SRV-10.6: says its cause from data.error where agents read it, and keeps the data', async () => {
     for (const client of clients) {
       expect([client.name, await errorOf(client, 'cause')]).toEqual([
         client.name,
@@ -85,7 +85,7 @@ describe.each(['old', 'new', 'far'])('an error of the server %s', (server) => {
     }
   });
 
-  it('SRV-20.6: has no hidden text', async () => {
+  it('SRV-10.6: has no hidden text', async () => {
     for (const client of clients) {
       expect([client.name, await errorOf(client, 'hidden')]).toEqual([
         client.name,
@@ -94,7 +94,7 @@ describe.each(['old', 'new', 'far'])('an error of the server %s', (server) => {
     }
   });
 
-  it('SRV-20.6: stays a result where it is one, where it has no code, and where it is about our connection', async () => {
+  it('SRV-10.6: stays a result where it is one, where it has no code, and where it is about our connection', async () => {
     for (const client of clients) {
       for (const name of ['result', 'no-code', 'version']) {
         const { isError } = await client.request('tools/call', { name: `${server}__${name}` });
@@ -103,7 +103,7 @@ describe.each(['old', 'new', 'far'])('an error of the server %s', (server) => {
     }
   });
 
-  it('SRV-20.6: is kept for resources, prompts and completion too', async () => {
+  it('SRV-10.6: is kept for resources, prompts and completion too', async () => {
     const uri = `plugboard://server/${server}/memo%3A%2F%2Fgone`;
     const ref = { type: 'ref/prompt', name: `${server}__greet` };
     for (const client of clients) {
@@ -122,7 +122,7 @@ describe.each(['old', 'new', 'far'])('an error of the server %s', (server) => {
   });
 });
 
-it('SRV-20.6: the library, and so chat and commands, show the cause', async () => {
+it('SRV-10.6: the library, and so chat and commands, show the cause', async () => {
   const session = world.host.session({ approve: () => 'allow' });
   await expect(session.call('mcp__old__cause')).rejects.toMatchObject({
     code: 'PROTOCOL_ERROR',
@@ -131,7 +131,7 @@ it('SRV-20.6: the library, and so chat and commands, show the cause', async () =
   });
 });
 
-it('SRV-20.6: refusals of the gateway itself are results that a model can read', async () => {
+it('SRV-10.6: refusals of the gateway itself are results that a model can read', async () => {
   for (const client of clients) {
     const { isError, _meta } = await client.request('tools/call', {
       name: 'old__seen',
@@ -146,7 +146,7 @@ it('SRV-20.6: refusals of the gateway itself are results that a model can read',
 });
 
 // Protocol: 26-base-16, 26-logging-3
-it('SRV-20.15: the kit answers −32602 for an unknown tool, −32603 for protocol errors in the modern era, and declares logging', async () => {
+it('SRV-10.15: the kit answers −32602 for an unknown tool, −32603 for protocol errors in the modern era, and declares logging', async () => {
   const server = defineServer({
     name: 'kit',
     errors: 'protocol',

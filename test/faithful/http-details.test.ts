@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 // Protocol: 26-http-49, 26-http-69
-it('SRV-20.15: Mcp-Name in base64 is decoded before it is compared, and a wrong one is refused', async () => {
+it('SRV-10.15: Mcp-Name in base64 is decoded before it is compared, and a wrong one is refused', async () => {
   const encoded = (name: string): string => `=?base64?${Buffer.from(name).toString('base64')}?=`;
   const call = (name: string): ReturnType<typeof modern> =>
     modern(world.http.url, 1, 'tools/call', { name: 'old__seen' }, {}, { 'mcp-name': name });
@@ -34,7 +34,7 @@ it('SRV-20.15: Mcp-Name in base64 is decoded before it is compared, and a wrong 
   expect(answers[1]?.messages).toMatchObject([{ error: { code: -32020 } }]);
 });
 
-it('SRV-20.15: initialize with a modern header or envelope begins a legacy session', async () => {
+it('SRV-10.15: initialize with a modern header or envelope begins a legacy session', async () => {
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
   const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params };
   const header = { 'mcp-protocol-version': '2026-07-28' };
@@ -56,7 +56,7 @@ it('SRV-20.15: initialize with a modern header or envelope begins a legacy sessi
 
 const LARGE = ['9007199254740993', '-9007199254740993', '123456789012345678901234567890'];
 
-it('SRV-20.15: ids beyond 2^53 are echoed as they came over HTTP, in both eras and in batches', async () => {
+it('SRV-10.15: ids beyond 2^53 are echoed as they came over HTTP, in both eras and in batches', async () => {
   const { url } = world.http;
   const session = await legacySession(url);
   const raw = async (body: string, headers: Record<string, string>): Promise<string> => {
@@ -87,7 +87,7 @@ it('SRV-20.15: ids beyond 2^53 are echoed as they came over HTTP, in both eras a
 });
 
 // Protocol: 25-base-6, 25-base-8, 26-base-6, 26-base-12
-it('SRV-20.15: ids beyond 2^53 are echoed over stdio, in errors and progress too, and cancel their request', async () => {
+it('SRV-10.15: ids beyond 2^53 are echoed over stdio, in errors and progress too, and cancel their request', async () => {
   const begun = createGate();
   const small: SmallHost = await smallHost({
     tools: {
@@ -141,7 +141,7 @@ it('SRV-20.15: ids beyond 2^53 are echoed over stdio, in errors and progress too
 });
 
 // Protocol: 25-transports-27
-it('SRV-20.15: a legacy client whose POST drops has not cancelled; one that stays away has', async () => {
+it('SRV-10.15: a legacy client whose POST drops has not cancelled; one that stays away has', async () => {
   const begun = createGate();
   const done = createGate();
   let isCancelled = false;
@@ -198,7 +198,7 @@ it('SRV-20.15: a legacy client whose POST drops has not cancelled; one that stay
 });
 
 // Protocol: 26-cancellation-4
-it('SRV-20.15: a modern client whose POST drops has cancelled', async () => {
+it('SRV-10.15: a modern client whose POST drops has cancelled', async () => {
   const begun = createGate();
   const cancelled = createGate();
   const small = await smallHost({

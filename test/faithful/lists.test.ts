@@ -166,7 +166,7 @@ function versionOf({ name }: RawClient): string {
 
 describe('F62: one odd server among good ones', () => {
   it.each(LISTS)(
-    'SRV-20.1: $method is valid for every client, with every good item as it is',
+    'SRV-10.1: $method is valid for every client, with every good item as it is',
     async ({ method, key, item }) => {
       for (const client of clients) {
         const result = await client.request(method);
@@ -187,7 +187,7 @@ describe('F62: one odd server among good ones', () => {
     },
   );
 
-  it.each(KINDS)('SRV-20.1: %s lists everything, and calls a tool with an output schema', async (kind) => {
+  it.each(KINDS)('SRV-10.1: %s lists everything, and calls a tool with an output schema', async (kind) => {
     const client = await SdkClient.open(kind, { url: world.http.url });
     const { tools } = (await client.listTools()) as { tools: Json[] };
     const direct = await rawClient(client.era, 'http').request('tools/list');
@@ -203,7 +203,7 @@ describe('F62: one odd server among good ones', () => {
     await client.close();
   });
 
-  it('SRV-20.1: keeps what a revision has, and leaves out only what it refuses', async () => {
+  it('SRV-10.1: keeps what a revision has, and leaves out only what it refuses', async () => {
     const outputOf = async (era: string, tool: string): Promise<unknown> => {
       const { tools } = (await rawClient(era, 'stdio').request('tools/list')) as { tools: Json[] };
       return tools.find(({ name }) => `${name}` === `odd__outputSchema_${tool.replaceAll(' ', '_')}`)?.[
@@ -218,7 +218,7 @@ describe('F62: one odd server among good ones', () => {
     expect(await outputOf('legacy', 'boolean')).toEqual({ type: 'object', properties: { any: {} } });
   });
 
-  it('SRV-20.1: reports each repair once', async () => {
+  it('SRV-10.1: reports each repair once', async () => {
     for (const client of clients) await client.request('tools/list');
     const about = reports.filter((message) => message.includes('outputSchema array root'));
     expect(about).toEqual([
@@ -269,7 +269,7 @@ describe('schemas', () => {
   afterAll(() => small.close());
 
   // Protocol: 26-base-40, 26-base-43
-  it('SRV-20.15: leave out a tool with a remote $ref, with that reason', () => {
+  it('SRV-10.15: leave out a tool with a remote $ref, with that reason', () => {
     expect(small.host.servers().find(({ name }) => name === 's')?.quarantined).toEqual([
       {
         tool: 'remote',
@@ -280,7 +280,7 @@ describe('schemas', () => {
   });
 
   // Protocol: 25-base-19, 25-base-20, 26-base-36, 26-base-37
-  it('SRV-20.15: of an unknown dialect are reported and not guessed; known ones are checked', async () => {
+  it('SRV-10.15: of an unknown dialect are reported and not guessed; known ones are checked', async () => {
     expect(logged).toContain(
       'own: inputSchema is of the dialect "https://example.com/dialect", which is not known: not checked',
     );
@@ -294,7 +294,7 @@ describe('schemas', () => {
     expect(await call('old', [1])).toBe('sent');
   });
 
-  it('SRV-20.15: with an invalid x-mcp-header are left out for modern clients over HTTP alone', async () => {
+  it('SRV-10.15: with an invalid x-mcp-header are left out for modern clients over HTTP alone', async () => {
     for (const client of await allClients(small)) {
       const { tools: listed } = (await client.request('tools/list')) as { tools: Json[] };
       const has = listed.some(({ name }) => name === 's__header');

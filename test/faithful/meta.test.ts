@@ -88,7 +88,7 @@ function withoutEnvelope(meta: Json): Json {
 
 describe.each(SERVERS)('a request to the server %s', (server) => {
   // Protocol: 25-base-23, 26-base-45, 26-base-61
-  it('SRV-20.4: arrives with the _meta and the unknown params that the client sent, and with no key of ours', async () => {
+  it('SRV-10.4: arrives with the _meta and the unknown params that the client sent, and with no key of ours', async () => {
     for (const client of clients) {
       for (const { method, params } of requestsTo(server)) {
         await client.request(method, { ...params, _meta: { ...SENT, progressToken: 'theirs' } });
@@ -109,7 +109,7 @@ describe.each(SERVERS)('a request to the server %s', (server) => {
   });
 
   // Protocol: 25-base-23, 26-base-45
-  it('SRV-20.4: is answered with the _meta of the server’s result, and with no key that is ours alone', async () => {
+  it('SRV-10.4: is answered with the _meta of the server’s result, and with no key that is ours alone', async () => {
     for (const client of clients) {
       for (const { method, params } of requestsTo(server)) {
         const { _meta = {} } = await client.request(method, params);
@@ -124,7 +124,7 @@ describe.each(SERVERS)('a request to the server %s', (server) => {
     }
   });
 
-  it('SRV-20.4: has progress with the _meta that the server gave it', async () => {
+  it('SRV-10.4: has progress with the _meta that the server gave it', async () => {
     for (const client of clients) {
       const before = client.notifications.length;
       await client.request('tools/call', { name: `${server}__echo`, _meta: { progressToken: 'p' } });
@@ -139,7 +139,7 @@ describe.each(SERVERS)('a request to the server %s', (server) => {
   });
 });
 
-it('SRV-20.4: two requests at once keep their own _meta', async () => {
+it('SRV-10.4: two requests at once keep their own _meta', async () => {
   const [first, second] = clients;
   if (first === undefined || second === undefined) throw new Error('no clients');
   await Promise.all(

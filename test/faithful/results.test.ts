@@ -39,6 +39,8 @@ const RICH = {
   truncated: { tokens: 1, file: '/etc/hostname' },
   extra: { a: 1 },
 };
+/** More than the limit of tokens here. */
+const LONG = { lines: Array.from({ length: 3_000 }, (_, at) => `line ${at}`) };
 const HOLOGRAM = { type: 'hologram', data: { z: 1 }, annotations: { priority: 1 } };
 
 /** What some server answers, and what breaks a result for the official clients. */
@@ -69,6 +71,7 @@ const tools = [
     inputSchema: { type: 'object' },
     outputSchema: { type: 'array', items: { type: 'number' } },
   },
+  { name: 'long', inputSchema: { type: 'object' }, outputSchema: { type: 'object' } },
   { name: 'maybe', inputSchema: { type: 'object' }, outputSchema: { type: ['object', 'null'] } },
   ...Object.keys(odd).map((name) => ({ name, inputSchema: { type: 'object' } })),
 ];
@@ -77,6 +80,7 @@ const answers = {
   'tools/list': { result: { tools } },
   'tools/call rich': { result: RICH },
   'tools/call rows': { result: odd['array'] ?? {} },
+  'tools/call long': { result: { content: [text(JSON.stringify(LONG))], structuredContent: LONG } },
   'tools/call maybe': { result: odd['null'] ?? {} },
   ...Object.fromEntries(Object.entries(odd).map(([name, result]) => [`tools/call ${name}`, { result }])),
   'prompts/list': { result: { prompts: [{ name: 'odd' }, { name: 'fine' }] } },
@@ -105,11 +109,14 @@ const answers = {
 let world: World;
 let clients: readonly RawClient[];
 beforeAll(async () => {
-  world = await openWorld({
-    old: { era: 'legacy', answers },
-    new: { era: 'modern', answers },
-    far: { era: 'modern', over: 'http', answers },
-  });
+  world = await openWorld(
+    {
+      old: { era: 'legacy', answers },
+      new: { era: 'modern', answers },
+      far: { era: 'modern', over: 'http', answers },
+    },
+    { env: { ...process.env, MAX_MCP_OUTPUT_TOKENS: '3000' } },
+  );
   clients = await allClients(world);
 });
 afterAll(() => world.close());
@@ -133,7 +140,7 @@ async function called(client: RawClient, server: string, tool: string): Promise<
 }
 
 describe.each(SERVERS)('results of the server %s', (server) => {
-  it('SRV-20.4: have every field, block and icon that the server sent', async () => {
+  it('SRV-10.4: have every field, block and icon that the server sent', async () => {
     for (const client of clients)
       expect([client.name, await called(client, server, 'rich')]).toEqual([client.name, RICH]);
   });
@@ -142,7 +149,7 @@ describe.each(SERVERS)('results of the server %s', (server) => {
     for (const client of clients) for (const tool of Object.keys(odd)) await called(client, server, tool);
   });
 
-  it('SRV-20.2: have any structured content for modern clients, and an object for legacy ones', async () => {
+  it('SRV-10.2: have any structured content for modern clients, and an object for legacy ones', async () => {
     const isKept = server !== 'old';
     for (const client of clients) {
       const array = await called(client, server, 'bare');
@@ -165,7 +172,15 @@ describe.each(SERVERS)('results of the server %s', (server) => {
     }
   });
 
-  it('SRV-20.4: have a block of an unknown type for clients that may know it, and its JSON for others', async () => {
+  it('SRV-10.2: keep structured content that an output schema promises, also where the text is cut', async () => {
+    for (const client of clients) {
+      const { content, structuredContent } = await called(client, server, 'long');
+      expect(JSON.stringify(content).length).toBeLessThan(JSON.stringify(LONG).length);
+      expect(structuredContent).toEqual(LONG);
+    }
+  });
+
+  it('SRV-10.4: have a block of an unknown type for clients that may know it, and its JSON for others', async () => {
     for (const client of clients) {
       const json = { ...text(JSON.stringify(HOLOGRAM)), annotations: { priority: 1 } };
       expect((await called(client, server, 'hologram'))['content']).toEqual([json]);
@@ -176,7 +191,7 @@ describe.each(SERVERS)('results of the server %s', (server) => {
     }
   });
 
-  it('SRV-20.4: of prompts, resources and completion keep unknown fields; SRV-20.5: ui:// byte for byte', async () => {
+  it('SRV-10.4: of prompts, resources and completion keep unknown fields; SRV-10.5: ui:// byte for byte', async () => {
     for (const client of clients) {
       const version = isModern(client) ? '2026-07-28' : '2025-11-25';
       const get = async (method: string, params: Json): Promise<Json> => {
@@ -203,7 +218,7 @@ describe.each(SERVERS)('results of the server %s', (server) => {
 });
 
 describe('F62: the official clients', () => {
-  it.each(KINDS)('SRV-20.2: %s calls every tool, whatever its output schema is', async (kind) => {
+  it.each(KINDS)('SRV-10.2: %s calls every tool, whatever its output schema is', async (kind) => {
     const client = await SdkClient.open(kind, { url: world.http.url });
     await client.listTools();
     for (const server of ['new', 'far']) {
@@ -218,7 +233,7 @@ describe('F62: the official clients', () => {
     await client.close();
   });
 
-  it('SRV-20.2: the library keeps any structured content of modern servers', async () => {
+  it('SRV-10.2: the library keeps any structured content of modern servers', async () => {
     const call = (tool: string): Promise<unknown> =>
       world.host
         .session({ approve: () => 'allow' })
