@@ -32,18 +32,20 @@ import {
   readResource,
 } from './catalog/resources.ts';
 import { type ResourceListener, ResourceSubscriptions } from './catalog/resources-subscribe.ts';
+import { metaOf } from './catalog/result-meta.ts';
 import type { Settings } from './config/entry.ts';
 import { limitsFor } from './config/limits.ts';
 import type { Connection } from './connection/connection.ts';
 import type { HandedOn } from './connection/handed-on.ts';
 import type { ListKind } from './connection/listing.ts';
 import type { ListEvent } from './connection/live.ts';
-import type { RequestOptions } from './connection/peer.ts';
+import type { Params, RequestOptions } from './connection/peer.ts';
 import type { Pool } from './connection/pool.ts';
 import { asPlugboardError } from './errors.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Unsubscribe } from './lib/emitter.ts';
 import { clean, visibleUri } from './policy/clean.ts';
+import { cleanRecord } from './policy/clean-value.ts';
 import type { HiddenReport } from './policy/hidden-report.ts';
 import type { PinnedPart } from './policy/pins.ts';
 import { partHeld } from './policy/pins-refusal.ts';
@@ -179,6 +181,21 @@ export class HostContent {
     if (this.#options.pins.stateOf(connection.spec, 'resources', uri) === 'changed')
       throw partHeld(connection.name, `the resource ${visibleUri(uri)}`);
     return readResource(connection, uri, this.#asked(connection, options));
+  }
+
+  /** A request of an extension: the result is passed on as it came, without hidden text. */
+  async request(
+    connection: Connection,
+    method: string,
+    params: Params,
+    options: ContentOptions & Pick<RequestOptions, 'onProgress'>,
+  ): Promise<Params> {
+    const { request, forModel } = this.#asked(connection, options);
+    const { onProgress } = options;
+    // The peer lets nothing but objects through.
+    const result = (await connection.request(method, params, { ...request, onProgress })) as Params;
+    const { _meta: _given, resultType: _type, ...rest } = result;
+    return { ...(forModel ? cleanRecord(rest) : rest), ...metaOf(result, forModel) };
   }
 
   subscribe(connection: Connection, uri: string, listener: ResourceListener): Promise<Unsubscribe> {

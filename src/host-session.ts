@@ -6,13 +6,16 @@ import type { CallOptions } from './call/call.ts';
 import type { Session } from './call/session.ts';
 import type { ShapedResult } from './call/shape.ts';
 import type { Completion, CompletionOptions, CompletionRef } from './catalog/completion.ts';
+import { type Capability, isDeclared } from './catalog/content-lists.ts';
 import { visibleTools } from './catalog/deferral.ts';
+import { type DeclaredExtensions, extensionsIn } from './catalog/extensions.ts';
 import type { PromptArguments, PromptResult } from './catalog/prompts.ts';
 import type { ReadResult } from './catalog/resources.ts';
 import type { ResourceListener } from './catalog/resources-subscribe.ts';
 import type { Tool } from './catalog/tool.ts';
 import type { Connection } from './connection/connection.ts';
 import type { LogLevel } from './connection/log-levels.ts';
+import type { Params } from './connection/peer.ts';
 import { PlugboardError } from './errors.ts';
 import type { ContentCaller, ContentOptions, Expansion } from './host-content.ts';
 import type { HostCore } from './host-core.ts';
@@ -34,13 +37,18 @@ export class HostSession {
     return this.#session.id;
   }
 
-  /** What this caller's model should be given now, in stable order; what it has found comes last. */
-  tools(): readonly Tool[] {
+  /**
+   * What this caller's model should be given now, in stable order; what it has found comes last. `isWithApps`: with the
+   * tools for user interfaces of servers, for clients of the gateway that show these.
+   */
+  tools({ isWithApps = false }: { readonly isWithApps?: boolean } = {}): readonly Tool[] {
     const { catalog, gatewayView } = this.#core;
     this.#core.freshen();
     const deferral = this.#core.deferral();
     const { loaded, gateway } = this.#session;
-    return gateway ? gatewayView(catalog.snapshot, deferral, loaded) : visibleTools(deferral, loaded);
+    return gateway
+      ? gatewayView(catalog.snapshot, deferral, loaded, isWithApps)
+      : visibleTools(deferral, loaded);
   }
 
   /** The tool of a name in any spelling, deferred or not. */
@@ -97,6 +105,40 @@ export class HostSession {
     await this.#approve('prompt', server, name, options.signal);
     return this.#attend(server, options, (connection, given) =>
       this.#core.content.prompt(connection, name, args, given),
+    );
+  }
+
+  /** False if a server is known to have no resources, or no prompts. */
+  mayHave(server: string, capability: Capability): boolean {
+    const negotiated = this.#core.pool.get(server)?.negotiated;
+    if (negotiated === undefined) return !this.#core.intake.lacked(server, capability);
+    return isDeclared(negotiated, capability);
+  }
+
+  /** Extensions of the protocol by server: as it declares them, or did when its tools were last listed. */
+  extensions(): ReadonlyMap<string, DeclaredExtensions> {
+    const { pool, intake } = this.#core;
+    return new Map(
+      pool
+        .all()
+        .map(({ name, negotiated }) => [
+          name,
+          negotiated === undefined ? intake.extensionsOf(name) : extensionsIn(negotiated.capabilities),
+        ]),
+    );
+  }
+
+  /** A request of an extension that a server declares; its params are the server's own. */
+  async request(
+    server: string,
+    method: string,
+    params: Params,
+    options: ContentOptions & Pick<CallOptions, 'onProgress'> = {},
+  ): Promise<Params> {
+    const { signal, onProgress } = options;
+    await this.#approve('extension', server, method, signal);
+    return this.#attend(server, options, (connection, given) =>
+      this.#core.content.request(connection, method, params, { ...given, onProgress }),
     );
   }
 

@@ -15,8 +15,8 @@ import type { Session } from './session.ts';
 
 export interface ContentAction {
   readonly server: string;
-  readonly kind: 'resource' | 'prompt';
-  /** The address of the resource, or the name of the prompt. */
+  readonly kind: 'resource' | 'prompt' | 'extension';
+  /** The address of the resource, the name of the prompt, or the method of an extension. */
   readonly name: string;
   /** False where a question would be out of place, as for a suggestion while a person types. */
   readonly mayAsk: boolean;
@@ -65,20 +65,21 @@ export async function approveContent(
   const key = sessionRule({ rule: `content of ${server}` }, owner);
   if (rule === undefined || session.allowed.has(key)) return;
   const reason = `the rule ${JSON.stringify(rule)} wants it asked about`;
-  const subject = `the ${kind} ${JSON.stringify(name)} of ${server}`;
+  const what = kind === 'extension' ? 'request' : kind;
+  const subject = `the ${what} ${JSON.stringify(name)} of ${server}`;
   if (!mayAsk) {
     throw new PlugboardError('APPROVAL_REQUIRED', `${subject} has to be approved: ${reason}`, {
       server,
       hint: `${kind === 'resource' ? 'Read' : 'Use'} it first, and allow that for the session.`,
     });
   }
-  const method = kind === 'resource' ? 'resources/read' : 'prompts/get';
+  const method = kind === 'extension' ? name : kind === 'resource' ? 'resources/read' : 'prompts/get';
   const granted = await askPerson(context, session, {
     request: {
       server,
       tool: method,
       name: method,
-      arguments: kind === 'resource' ? { uri: name } : { name },
+      arguments: kind === 'extension' ? {} : kind === 'resource' ? { uri: name } : { name },
       reason,
       askRule: rule,
     },

@@ -2,6 +2,7 @@
 
 import type { Settings } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
+import { isForModel } from './app-tools.ts';
 import type { Snapshot } from './catalog.ts';
 import { toolId } from './names.ts';
 import { estimateTokens } from './tokens.ts';
@@ -29,6 +30,8 @@ export interface Deferral {
   readonly direct: readonly Tool[];
   /** Found through `tool_search`, by identity (`toolId`); empty when everything is given at once. */
   readonly deferred: ReadonlyMap<string, Tool>;
+  /** For user interfaces of servers only: no model is given them. */
+  readonly appTools: readonly Tool[];
   readonly searchTool: Tool | undefined;
   /** The same for clients of the gateway, which call what they found through `call_tool`. */
   readonly gatewaySearchTool: Tool | undefined;
@@ -79,15 +82,18 @@ export function foundTools({ deferred }: Deferral, loaded: Iterable<string>): re
 
 export function defer(snapshot: Snapshot, options: DeferralOptions): Deferral {
   const { mode, contextTokens, alwaysLoad } = options;
-  const definitionTokens = snapshot.tools.reduce((sum, tool) => sum + definitionCost(tool), 0);
-  const candidates = snapshot.tools.filter((tool) => !alwaysLoad(tool.server));
+  const tools = snapshot.tools.every(isForModel) ? snapshot.tools : snapshot.tools.filter(isForModel);
+  const appTools = tools === snapshot.tools ? [] : snapshot.tools.filter((tool) => !isForModel(tool));
+  const definitionTokens = tools.reduce((sum, tool) => sum + definitionCost(tool), 0);
+  const candidates = tools.filter((tool) => !alwaysLoad(tool.server));
   const on = typeof mode === 'boolean' ? mode : definitionTokens > (contextTokens * shareOf(mode)) / 100;
   if (!on || candidates.length === 0) {
     const none = { searchTool: undefined, gatewaySearchTool: undefined };
-    return { direct: snapshot.tools, deferred: new Map(), ...none, definitionTokens };
+    return { direct: tools, deferred: new Map(), appTools, ...none, definitionTokens };
   }
   return {
-    direct: snapshot.tools.filter((tool) => alwaysLoad(tool.server)),
+    direct: tools.filter((tool) => alwaysLoad(tool.server)),
+    appTools,
     deferred: new Map(candidates.map((tool) => [toolId(tool), { ...tool, deferred: true }])),
     searchTool: searchTool(candidates, 'can then be called by name'),
     gatewaySearchTool: searchTool(candidates, `are called through ${CALL_TOOL}, with the name given there`),

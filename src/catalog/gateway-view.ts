@@ -9,17 +9,23 @@ export type GatewayView = (
   snapshot: Snapshot,
   deferral: Deferral,
   loaded: Iterable<string>,
+  /** True for a client that shows user interfaces of servers: it calls their tools too. */
+  isWithApps: boolean,
 ) => readonly Tool[];
 
 /** Tools that are given at once are renamed once for each snapshot: the same list is the same array. */
 export function createGatewayView(form: NameForm): GatewayView {
-  const renamed = new WeakMap<readonly Tool[], readonly Tool[]>();
-  return (snapshot, deferral, loaded) => {
+  const renamed = [
+    new WeakMap<readonly Tool[], readonly Tool[]>(),
+    new WeakMap<readonly Tool[], readonly Tool[]>(),
+  ];
+  return (snapshot, deferral, loaded, isWithApps) => {
     const rename = (tool: Tool): Tool => ({ ...tool, name: snapshot.nameOf(tool, form) ?? tool.name });
-    let direct = renamed.get(deferral.direct);
+    const kept = renamed[isWithApps ? 1 : 0];
+    let direct = kept?.get(deferral.direct);
     if (direct === undefined) {
-      direct = deferral.direct.map(rename);
-      renamed.set(deferral.direct, direct);
+      direct = [...deferral.direct, ...(isWithApps ? deferral.appTools : [])].map(rename);
+      kept?.set(deferral.direct, direct);
     }
     const { gatewaySearchTool } = deferral;
     if (gatewaySearchTool === undefined) return direct;

@@ -10,6 +10,7 @@ import type { PinnedResult, Pins } from '../policy/pins-store.ts';
 import { type CachedList, type CatalogCache, cacheKey, type Found } from './cache.ts';
 import { type Catalog, oneLine, readListing, type ServerListing } from './catalog.ts';
 import { CAPABILITIES, type Capability, isDeclared } from './content-lists.ts';
+import { type DeclaredExtensions, extensionNames, extensionsIn, extensionsNamed } from './extensions.ts';
 import type { KnownToolsKeeper } from './known-tools-keep.ts';
 
 export interface IntakeOptions {
@@ -80,6 +81,11 @@ export class Intake {
     return this.#offers.get(server)?.fresh === true && this.lacked(server, capability);
   }
 
+  /** Extensions that a server declared when its list was read. */
+  extensionsOf(server: string): DeclaredExtensions {
+    return extensionsNamed(this.#offers.get(server)?.offers ?? []);
+  }
+
   /** The same by a list that may be old. */
   lacked(server: string, capability: Capability): boolean {
     return this.#offers.get(server)?.offers.includes(capability) === false;
@@ -127,7 +133,10 @@ export class Intake {
       ...(negotiated.serverInfo === undefined ? {} : { serverInfo: negotiated.serverInfo }),
       http: transportKind === 'http',
       items: tools.items,
-      offers: CAPABILITIES.filter((capability) => isDeclared(negotiated, capability)),
+      offers: [
+        ...CAPABILITIES.filter((capability) => isDeclared(negotiated, capability)),
+        ...extensionNames(extensionsIn(negotiated.capabilities)),
+      ],
       ...(hasTasks(negotiated) ? { tasks: true } : {}),
       ...(tools.ttlMs === undefined ? {} : { ttlMs: tools.ttlMs }),
     };

@@ -1,5 +1,6 @@
 /** Search over the newest snapshot: the index is built at the first search and kept until the snapshot changes. */
 
+import { isForModel } from './app-tools.ts';
 import type { Snapshot } from './catalog.ts';
 import type { Habits } from './habits.ts';
 import type { SearchHit, ToolIndex } from './search/tool-index.ts';
@@ -12,7 +13,7 @@ export function createSearch(snapshot: () => Snapshot, habits: Habits | undefine
     // The ranker and what it learnt are loaded when somebody searches, not before.
     const { buildIndex } = await import('./search/tool-index.ts');
     const { version, tools, find } = snapshot();
-    if (built?.version !== version) built = { version, index: buildIndex(tools) };
+    if (built?.version !== version) built = { version, index: buildIndex(tools.filter(isForModel)) };
     const usage = await habits?.counts();
     return built.index.search(query, {
       find,

@@ -29,7 +29,10 @@ const RESERVED = /^(?:plugboard:|ui:\/\/plugboard-server(?:\/|$))/i;
 const UI = /^ui:\/\//i;
 const WEB = /^https?:\/\//i;
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
-/** Web addresses in results that are remembered with their server; the oldest are forgotten first. */
+const ADDRESS_KEYS: ReadonlySet<string> = new Set(['uri', 'resourceUri']);
+const MAX_ADDRESS_DEPTH = 32;
+const MAX_RESULT_ADDRESSES = 1_000;
+/** Addresses in results that are remembered with their server; the oldest are forgotten first. */
 const MAX_LINKS = 10_000;
 
 /** The address of a server's resource that no other server can have. */
@@ -60,7 +63,7 @@ function decoded(part: string): string | undefined {
 
 /** Which server gave which address: by lists, by links in results, by definitions of tools. */
 export class Addresses {
-  /** Web addresses in results stay as they are, for clients that open them; `undefined`: of several servers. */
+  /** Web addresses in results stay as they are, for clients that open them, and so do those of extensions; `undefined`: of several servers. */
   readonly #links = new Map<string, string | undefined>();
 
   /** Resources and templates under the addresses that clients see. */
@@ -134,20 +137,42 @@ export class Addresses {
     });
   }
 
+  /** Keeps whose the addresses in the result of an extension are; they stay as they are. */
+  remember(server: string, result: unknown): void {
+    for (const uri of addressesIn(result)) if (!RESERVED.test(uri)) this.#keep(server, uri);
+  }
+
   #linked(server: string, uri: string): string {
     if (!WEB.test(uri)) return boundUri(server, uri);
+    this.#keep(server, uri);
+    return uri;
+  }
+
+  #keep(server: string, uri: string): void {
     const known = this.#links.has(uri) ? this.#links.get(uri) : server;
     this.#links.delete(uri);
     this.#links.set(uri, known === server ? server : undefined);
     const [oldest] = this.#links.keys();
     if (this.#links.size > MAX_LINKS && oldest !== undefined) this.#links.delete(oldest);
-    return uri;
   }
 
   #families({ resources, templates }: ResourceListing): Families {
     const links = [...this.#links].map(([uri, server]) => ({ uri, server: server ?? '' }));
     return new Families([...resources, ...links], templates);
   }
+}
+
+/** Addresses of resources in a value: members called `uri` or `resourceUri`, at any depth. */
+function addressesIn(value: unknown, found: string[] = [], depth = 0): readonly string[] {
+  if (depth === MAX_ADDRESS_DEPTH || found.length === MAX_RESULT_ADDRESSES) return found;
+  if (Array.isArray(value)) for (const each of value) addressesIn(each, found, depth + 1);
+  else if (isRecord(value)) {
+    for (const [key, member] of Object.entries(value)) {
+      if (typeof member !== 'string') addressesIn(member, found, depth + 1);
+      else if (ADDRESS_KEYS.has(key) && SCHEME.test(member)) found.push(member);
+    }
+  }
+  return found;
 }
 
 /** Which templates take no address of another server. */

@@ -10,7 +10,7 @@ import { invalidParams, RpcFailure, resourceNotFound } from '../endpoint/rpc-fai
 import { asPlugboardError, type PlugboardError } from '../errors.ts';
 import type { Patience } from '../host-first-lists.ts';
 import { isRecord } from '../lib/json-rpc.ts';
-import { boundUri, type Place } from './addresses.ts';
+import { boundUri, type Found, type Place } from './addresses.ts';
 import { passedFailure } from './failure.ts';
 import type { Gateway } from './gateway.ts';
 import { sentPrompt, sentResource, sentTemplate } from './outgoing/definitions.ts';
@@ -91,20 +91,36 @@ export async function watchable(gateway: Gateway, uri: unknown, asker: Asker): P
   };
 }
 
+/** The place of an address that is one server's; undefined for all others. */
+export async function placeOf(gateway: Gateway, uri: string): Promise<Place | undefined> {
+  const { found } = await search(gateway, uri);
+  return found === undefined || 'several' in found ? undefined : found;
+}
+
+async function search(
+  gateway: Gateway,
+  uri: string,
+): Promise<{ readonly listing: ResourceListing; readonly found: Found }> {
+  const { host, addresses } = gateway;
+  const listing = await host.firstLists.resources(() => host.firstLists.waitMs);
+  // Where one server alone has resources, every address is its own, also those that it does not list.
+  const [only, ...others] = host
+    .servers()
+    .filter(({ status, name }) => !ABSENT.has(status) && gateway.everything.mayHave(name, 'resources'));
+  const found = addresses.find(uri, listing, {
+    tools: gateway.allTools(),
+    only: others.length === 0 ? only?.name : undefined,
+  });
+  return { listing, found };
+}
+
 /** Finds the one server that gave an address; no other is asked. */
 async function locate(
   gateway: Gateway,
   uri: string,
   { era }: Asker,
 ): Promise<{ readonly place: Place; readonly listing: ResourceListing }> {
-  const { host, addresses } = gateway;
-  const listing = await host.firstLists.resources(() => host.firstLists.waitMs);
-  const [only, ...others] = host.servers().filter(({ status }) => !ABSENT.has(status));
-  const offersSome = [...listing.resources, ...listing.templates].some(({ server }) => server === only?.name);
-  const found = addresses.find(uri, listing, {
-    tools: gateway.allTools(),
-    only: others.length === 0 && offersSome ? only?.name : undefined,
-  });
+  const { listing, found } = await search(gateway, uri);
   if (found === undefined) {
     throw resourceNotFound(uri, era, {
       hint: `No server lists it. If you know whose it is, read ${boundUri('<server>', uri).replace('%3Cserver%3E', '<server>')}.`,

@@ -22,9 +22,11 @@ import {
   listPrompts,
   listResources,
   listTemplates,
+  placeOf,
   readResource,
   watchable,
 } from './content.ts';
+import { hasUi, ownerOf, toolFor, withExtensions } from './extensions.ts';
 import { finishedTask } from './finished-task.ts';
 import type { Gateway } from './gateway.ts';
 import { handedOnBy } from './handed-on.ts';
@@ -96,7 +98,7 @@ export class GatewayClient implements Attendant {
         prompts: { listChanged: true },
         completions: {},
         logging: {},
-        ...tasksCapability(client),
+        ...withExtensions(tasksCapability(client), this.#gateway.everything),
       },
       ...(instructions === '' ? {} : { instructions }),
     };
@@ -173,6 +175,30 @@ export class GatewayClient implements Attendant {
 
   watchTask(taskId: string, asker: Asker, changed: (state: Params) => void): Unsubscribe {
     return this.tasks.watch(taskId, asker, changed);
+  }
+
+  /** A request that no row is for: it goes to the one server that declares the extension it belongs to. */
+  async extension(method: string, given: Params, work: Work): Promise<Params> {
+    const { _meta: _own, ...params } = given;
+    const session = this.#open();
+    const { name, uri } = params;
+    const tool = typeof name === 'string' ? toolFor(session, name, work.asker) : undefined;
+    const place = typeof uri === 'string' ? await placeOf(this.#gateway, uri) : undefined;
+    const server = ownerOf(session, method, given, { tool, place });
+    const translated = {
+      ...params,
+      ...(tool?.server === server ? { name: tool.tool } : {}),
+      ...(place?.server === server ? { uri: place.uri } : {}),
+    };
+    const result = await this.#during(server, work, (caller) =>
+      caller.request(server, method, translated, {
+        signal: work.signal,
+        onProgress: passedProgress(given, work, this.front),
+        handedOn: handedOnBy({ _meta: _own }, work.asker, this.desk),
+      }),
+    );
+    this.#gateway.addresses.remember(server, result);
+    return result;
   }
 
   wantsLog(level: LogLevel): void {
@@ -278,7 +304,7 @@ export class GatewayClient implements Attendant {
     this.#relisting.listed();
     // Requests without a session come over HTTP.
     const reader = readerOf(asker, this.front.isStateless);
-    return { tools: this.#gateway.listTools(this.#open().tools(), reader) };
+    return { tools: this.#gateway.listTools(this.#open().tools({ isWithApps: hasUi(asker) }), reader) };
   }
 
   async #callNamed(
@@ -294,10 +320,12 @@ export class GatewayClient implements Attendant {
     const task = this.tasks.wanted(session.find(name), params, work);
     try {
       if (own !== undefined) return await this.#callOwn(own, args, params, work);
-      work.server = session.find(name)?.server;
+      const tool = toolFor(session, name, work.asker);
+      work.server = tool?.server;
       this.#wantLogs(work, session);
       const before = name === TOOL_SEARCH ? session.tools().length : 0;
-      const result = await session.call(name, args, {
+      const called = session.find(name) === undefined ? (tool?.name ?? name) : name;
+      const result = await session.call(called, args, {
         cancellation: work,
         onProgress: passedProgress(params, work, front),
         handedOn: handedOnBy(params, work.asker, this.desk),

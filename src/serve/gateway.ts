@@ -107,10 +107,15 @@ export class Gateway implements Backend {
     return failureOf(asPlugboardError(thrown));
   }
 
+  /** A session without a client, which knows every tool and extension. */
+  get everything(): ServedSession {
+    this.#everything ??= this.host.session();
+    return this.#everything;
+  }
+
   /** The tools of all servers, deferred or not. */
   allTools(): readonly Tool[] {
-    this.#everything ??= this.host.session();
-    return this.#everything.allTools();
+    return this.everything.allTools();
   }
 
   checkCall(headers: IncomingHttpHeaders, { name, arguments: args }: Params): void {

@@ -31,7 +31,7 @@ export function handedOnBy(params: Params, asker: Asker, desk: QuestionDesk | un
 
 /** What can be asked during a request: what its client declared, and what a person at the page can answer. */
 function capabilitiesBy({ capabilities }: Asker, desk: QuestionDesk | undefined): Params {
-  const { elicitation, sampling, roots, experimental } = capabilities;
+  const { elicitation, sampling, roots, experimental, extensions } = capabilities;
   const elicited = desk === undefined ? elicitation : { form: {}, url: {} };
   const sampled = sampling ?? (desk === undefined ? undefined : {});
   return {
@@ -39,6 +39,7 @@ function capabilitiesBy({ capabilities }: Asker, desk: QuestionDesk | undefined)
     ...(isRecord(sampled) ? { sampling: sampled } : {}),
     ...(isRecord(roots) ? { roots: {} } : {}),
     ...(isRecord(experimental) ? { experimental } : {}),
+    ...(isRecord(extensions) ? { extensions } : {}),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Method, MethodTable } from '../endpoint/methods.ts';
 import type { GatewayClient } from './gateway-client.ts';
 
 export const GATEWAY_METHODS: MethodTable<GatewayClient> = {
+  fallback: { rounds: true, work: (client, params, work, method) => client.extension(method, params, work) },
   requests: new Map<string, Method<GatewayClient>>([
     ['tools/list', { cached: true, answer: (client, params, asker) => client.listTools(params, asker) }],
     [

@@ -18,6 +18,9 @@ export type ServedSession = Pick<
   | 'complete'
   | 'setLogLevel'
   | 'rootsChanged'
+  | 'extensions'
+  | 'mayHave'
+  | 'request'
   | 'end'
 >;
 

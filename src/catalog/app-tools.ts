@@ -1,0 +1,11 @@
+/** Tools that only the user interface of a server may call, not the model (MCP Apps: `_meta.ui.visibility`). */
+
+import { isRecord } from '../lib/json-rpc.ts';
+import type { Tool } from './tool.ts';
+
+/** False if the server wants the tool hidden from models. */
+export function isForModel({ _meta }: Pick<Tool, '_meta'>): boolean {
+  const ui = _meta?.['ui'];
+  const visibility = isRecord(ui) ? ui['visibility'] : undefined;
+  return !Array.isArray(visibility) || visibility.length === 0 || visibility.includes('model');
+}
