@@ -97,8 +97,6 @@ const matrix = ERAS.flatMap(
 describe('tasks of servers through the gateway (issue 20, point 9)', () => {
   // Protocol: 25-tasks-17, 25-tasks-18, 25-tasks-20, 25-tasks-30, 25-tasks-31, 25-tasks-32, 25-tasks-34,
   // 25-tasks-36, 25-tasks-38, 25-tasks-58, 25-tasks-62, 25-tasks-63, 25-tasks-66
-  // Protocol: 25-tasks-18, 25-tasks-30, 25-tasks-31, 25-tasks-34, 25-tasks-36, 25-tasks-38, 25-tasks-58, 25-tasks-62,
-  // 25-tasks-63, 25-tasks-66
   it.each(matrix)(
     'SRV-1: a $era client over $carrier follows a task of a $server server to its end',
     async ({ era, carrier, server }) => {
@@ -147,7 +145,6 @@ describe('tasks of servers through the gateway (issue 20, point 9)', () => {
 
   // Protocol: 25-tasks-27, 25-tasks-37, 25-tasks-39, 25-tasks-40, 25-tasks-51, 25-tasks-52, 25-tasks-53,
   // 25-tasks-54, 25-tasks-58
-  // Protocol: 25-tasks-37, 25-tasks-39, 25-tasks-40, 25-tasks-51, 25-tasks-53
   it.each(matrix)(
     'SRV-1, SRV-2: a $era client over $carrier answers what a task of a $server server asks, and cancels another',
     async ({ era, carrier, server }) => {
@@ -204,7 +201,6 @@ describe('tasks of servers through the gateway (issue 20, point 9)', () => {
   );
 
   // Protocol: 25-tasks-19, 25-tasks-41, 25-tasks-59, 25-tasks-64, 25-tasks-68, 25-tasks-69
-  // Protocol: 25-tasks-50, 25-tasks-59, 25-tasks-64, 25-tasks-68, 25-tasks-69
   it.each(CARRIERS)('A7: a task is unknown to every other client over %s', async (carrier) => {
     const one = await Follower.open('legacy', carrier, 'legacy-stdio');
     const other = await Follower.open('legacy', carrier, 'legacy-stdio');
@@ -293,7 +289,6 @@ describe('tasks of servers through the gateway (issue 20, point 9)', () => {
   );
 
   // Protocol: 25-tasks-1, 25-tasks-6, 25-tasks-59
-  // Protocol: 25-tasks-1, 25-tasks-6, 25-tasks-16, 25-tasks-20
   it.each(CARRIERS)('methods, capabilities and tools are those of each version (%s)', async (carrier) => {
     const open = (era: Era, more: Message = {}): Promise<RawClient> =>
       gateway.client({ era, carrier, capabilities: {}, ...more });
