@@ -8,13 +8,14 @@ import { META } from './eras.ts';
 import type { Params, Peer } from './peer.ts';
 import { backoffMs } from './state.ts';
 
-/** How long a server may take to acknowledge a subscription. */
-export const ACKNOWLEDGE_MS = 10_000;
+/** How long the acknowledgement of a subscription is waited for. A server that sends none may announce changes all the same. */
+export const ACKNOWLEDGE_MS = 3_000;
 
 export interface ListenOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly warn: (message: string) => void;
   /** After a drop something may have changed unseen. */
   readonly resumed: () => void;
 }
@@ -131,7 +132,13 @@ export class Subscription {
             throw leftOut(uri);
           }
         }
-        if (isLate) throw unacknowledged();
+        if (isLate) {
+          this.#announced = new Set([...this.#announced, uri]);
+          this.#options.warn(
+            `it has not acknowledged the subscription to ${uri} within ${ACKNOWLEDGE_MS / 1000} s`,
+          );
+          return;
+        }
         await new Promise<void>((resolve) => this.#waiting.add(resolve));
       }
     } finally {
@@ -227,9 +234,4 @@ function leftOut(uri: string): PlugboardError {
       hint: 'Read the resource again when you need it: the server accepts no subscription to it.',
     },
   );
-}
-
-function unacknowledged(): PlugboardError {
-  const message = `subscriptions/listen was not acknowledged within ${ACKNOWLEDGE_MS / 1000} s`;
-  return new PlugboardError('TIMEOUT', message);
 }

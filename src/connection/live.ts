@@ -78,6 +78,7 @@ export class Live {
             clock: hooks.clock,
             random: hooks.random,
             capabilities: this.negotiated.capabilities,
+            warn: hooks.warn,
             resumed: () => {
               this.refresh();
               hooks.missed();

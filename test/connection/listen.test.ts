@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type FakeClock, fakeClock, RpcError, scriptedServer } from '../../src/testing/index.ts';
+import { ACKNOWLEDGE_MS } from '../../src/connection/listen.ts';
+import { type FakeClock, fakeClock, NO_ANSWER, RpcError, scriptedServer } from '../../src/testing/index.ts';
 import { World } from '../host/world.ts';
 
 let world: World;
@@ -40,6 +41,23 @@ describe('the stream of changes of a modern server (protocol 10)', () => {
     await clock.advance(5 * 60_000);
     // At most every fifteen seconds once it has grown patient.
     expect(asked(server, 'subscriptions/listen')).toBeLessThan(early + 30);
+  });
+
+  it('a subscription that is never acknowledged is kept, with a warning', async () => {
+    const resources = { subscribe: true };
+    const server = scriptedServer({ eras: 'modern', tools, capabilities: { tools: {}, resources } });
+    server.on('subscriptions/listen', () => NO_ANSWER);
+    const host = await world.scripted(server, { clock });
+    const warnings: string[] = [];
+    host.on('log', ({ level, message }) => {
+      if (level === 'warning') warnings.push(message);
+    });
+    await host.ready();
+    const subscribing = host.subscribe('s', 'test://a', () => {});
+    await server.seen('subscriptions/listen');
+    await clock.advance(ACKNOWLEDGE_MS);
+    (await subscribing)();
+    expect(warnings).toEqual(['it has not acknowledged the subscription to test://a within 3 s']);
   });
 
   it('is not asked for where there is nothing to be told', async () => {
