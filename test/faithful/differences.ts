@@ -23,7 +23,9 @@ export type DifferenceId =
   | 'logs'
   | 'pins'
   | 'roots'
-  | 'blocks';
+  | 'blocks'
+  | 'defaults'
+  | 'causes';
 
 export const DIFFERENCES: Readonly<Record<DifferenceId, Difference>> = {
   names: {
@@ -51,8 +53,8 @@ export const DIFFERENCES: Readonly<Record<DifferenceId, Difference>> = {
     why: 'Each client is spoken to in its own era; how long a list is fresh is decided by the gateway, which has all of them.',
   },
   logs: {
-    what: 'A log message without `logger` has the name of its server there, and `_meta` has `plugboard/server`.',
-    why: 'Messages of all servers arrive on one connection.',
+    what: 'A log message without `logger` has the name of its server there, and `_meta` has `plugboard/server`. What is repaired or left out for a client is reported to it as a log message.',
+    why: 'Messages of all servers arrive on one connection, and nothing is changed silently.',
   },
   pins: {
     what: 'A definition of a remote server that changes is held back until it is accepted (not with `"pins": "warn"`).',
@@ -61,6 +63,14 @@ export const DIFFERENCES: Readonly<Record<DifferenceId, Difference>> = {
   blocks: {
     what: 'A content block of a type that no revision has is text: its JSON.',
     why: 'The official clients refuse the whole result of a call for one block that they do not know.',
+  },
+  defaults: {
+    what: 'Results of tools always have `isError`; an empty `description` of a tool is left out.',
+    why: 'Both mean what their absence means; programs that read `isError` without a default get one.',
+  },
+  causes: {
+    what: 'The message of an error has `data.error` at its end, if that is text.',
+    why: 'Servers that answer with a general message write the cause there, and clients show messages to people and models. Code and data stay as they are.',
   },
   roots: {
     what: 'A client may be asked for its roots more often, or before a server asks.',
@@ -89,7 +99,7 @@ export interface Naming {
   own(key: string, items: readonly Json[]): readonly Json[];
   answer(answer: Answer): Answer;
   said(value: unknown): unknown;
-  log(message: Json): unknown;
+  logs(messages: readonly Json[]): readonly unknown[];
   asked(questions: readonly Json[]): readonly Json[];
   /** The code of an error, as a legacy server and a modern one would both have it. */
   code(code: unknown): unknown;
@@ -111,16 +121,24 @@ function withoutPageId({ elicitationId, ...params }: Json): Json {
 const META = 'io.modelcontextprotocol/serverInfo';
 const ENVELOPE = new Set(['resultType', 'ttlMs', 'cacheScope']);
 
-function sorted(key: string, items: readonly Json[]): readonly Json[] {
+function sorted(key: string, all: readonly Json[]): readonly Json[] {
+  const items = key === 'tools' ? all.map(withoutEmptyDescription) : all;
   const id = key === 'resources' ? 'uri' : key === 'resourceTemplates' ? 'uriTemplate' : 'name';
   return items.toSorted((a, b) => (String(a[id]) < String(b[id]) ? -1 : 1));
+}
+
+function withoutEmptyDescription(tool: Json): Json {
+  const { description, ...rest } = tool;
+  return description === '' ? rest : tool;
 }
 
 /** The envelope of an era, and who answered: not part of what a server says. */
 function bare({ result, ...rest }: Answer): Answer {
   if (result === undefined) return rest;
   const entries = Object.entries(result).filter(([key]) => !ENVELOPE.has(key));
-  const { _meta, ...kept } = Object.fromEntries(entries);
+  const { _meta, isError, ...others } = Object.fromEntries(entries);
+  const kept = isError === undefined || isError === false ? others : { ...others, isError };
+  if (isError === false) count('defaults');
   if (entries.length < Object.keys(result).length) count('era');
   if (typeof _meta !== 'object' || _meta === null) return { ...rest, result: kept };
   const { [META]: server, ...meta } = _meta as Json;
@@ -139,7 +157,7 @@ export function direct(spec: GeneratedSpec, kind: Kind): Naming {
     own: sorted,
     answer: (answer) => withKnownBlocks(bare(answer)),
     said: (value) => (spec.era === 'both' ? withoutRootChanges(value) : value),
-    log: (message) => message,
+    logs: (messages) => messages,
     asked: (questions) =>
       questions.filter(isForPeople).map(({ method, params }) => {
         const given = withLines(params as Json);
@@ -231,12 +249,12 @@ export function throughGateway(way: string, spec: GeneratedSpec, kind: Kind): Na
         }),
       );
     },
-    answer: (answer) => said(bare(answer)) as Answer,
+    answer: (answer) => said(withoutCause(bare(answer))) as Answer,
     said: (value) => {
       const shown = withoutTasks(value);
       return said(spec.era === 'both' ? withoutRootChanges(shown) : shown);
     },
-    log: (message) => said(unlabelled(server, message)),
+    logs: (messages) => messages.filter(isOfServer).map((message) => said(unlabelled(server, message))),
     asked: (questions) =>
       questions.filter(isForPeople).map((question) => {
         const { method, params } = unattributed(server, question);
@@ -244,6 +262,10 @@ export function throughGateway(way: string, spec: GeneratedSpec, kind: Kind): Na
       }),
     code: (code) => code,
   };
+}
+
+function isOfServer({ data }: Json): boolean {
+  return typeof data !== 'string' || !data.startsWith('repaired for clients of the gateway: ');
 }
 
 function unlabelled(server: string, { _meta, logger, ...rest }: Json): Json {
@@ -273,6 +295,14 @@ function withoutTasks(value: unknown): unknown {
   if (tasks === undefined) return value;
   count('tasks');
   return { meta, capabilities: { ...capabilities, extensions } };
+}
+
+function withoutCause(answer: Answer): Answer {
+  const { message, data } = (answer.error ?? {}) as { message?: string; data?: { error?: unknown } };
+  const cause = typeof data?.error === 'string' ? `: ${data.error}` : undefined;
+  if (cause === undefined || message?.endsWith(cause) !== true) return answer;
+  count('causes');
+  return { ...answer, error: { ...answer.error, message: message.slice(0, -cause.length) } };
 }
 
 /** A question without the words by which the gateway says whose it is. */

@@ -87,7 +87,7 @@ class Tour {
     return {
       answer: this.#naming.answer(answer),
       progress: notified('notifications/progress').map(({ progressToken: _, ...rest }) => rest),
-      logs: notified('notifications/message').map((given) => this.#naming.log(given)),
+      logs: this.#naming.logs(notified('notifications/message')),
       asked: this.#naming.asked(asked.slice(before)),
     };
   }
