@@ -62,6 +62,9 @@ export class RootsRouter {
    */
   async answer(connection: Connection, session: Session | undefined): Promise<SessionRoots> {
     const { name } = connection;
+    // A modern server asks within one request and keeps nothing of the answer: its process stays open for every session.
+    if (session !== undefined && connection.negotiated?.era === 'modern')
+      return askForRoots(session, { server: name, isAtWork: true });
     const known = this.#options.places.get(name) ?? this.#options.placeOf(connection);
     const asked = session === undefined ? await this.#usersOf(connection) : [session];
     let answer: SessionRoots;

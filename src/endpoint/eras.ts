@@ -39,11 +39,15 @@ export const NAMELESS: Asker = {
 
 const NEWEST_LEGACY_VERSION = LEGACY_VERSIONS[0] ?? '';
 
+/** `initialize` opens the legacy era whatever else it claims; without a version it is a method that the modern era has not. */
+export function isLegacyOpening(method: unknown, params: Params): boolean {
+  return method === 'initialize' && (params['protocolVersion'] !== undefined || !isRecord(params['_meta']));
+}
+
 /** The modern asker of a request; undefined when it makes no claim to be of the modern era. */
 export function modernAsker(method: string, params: Params): Asker | undefined {
   const meta = params['_meta'];
-  // `initialize` is the opening of the legacy era, whatever it claims.
-  if (!isRecord(meta) || method === 'initialize') return undefined;
+  if (!isRecord(meta) || isLegacyOpening(method, params)) return undefined;
   const version = meta[META.protocolVersion];
   if (version === undefined) return undefined;
   if (version !== MODERN_VERSION) throw unsupportedVersion(version, [MODERN_VERSION]);

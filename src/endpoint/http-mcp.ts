@@ -12,7 +12,7 @@ import {
   RPC_PARSE_ERROR,
 } from '../lib/json-rpc.ts';
 import type { Backend } from './backend.ts';
-import { type Params, unsupportedVersion } from './eras.ts';
+import { isLegacyOpening, type Params, unsupportedVersion } from './eras.ts';
 import { Front } from './front.ts';
 import { type Body, readBody } from './http-body.ts';
 import { endWith, HttpExchange, type HttpExchangeOptions } from './http-exchange.ts';
@@ -338,10 +338,9 @@ export class McpEndpoint {
 
 /** The version in the body counts; a header alone still shows what the client believes to speak. */
 function isModern(request: IncomingMessage, { method, params }: Params): boolean {
-  // It is the opening of the legacy era, whatever a header says.
-  if (method === 'initialize') return false;
-  if (isRecord(params) && isRecord(params['_meta']) && params['_meta'][META.protocolVersion] !== undefined)
-    return true;
+  const given = isRecord(params) ? params : {};
+  if (isLegacyOpening(method, given)) return false;
+  if (isRecord(given['_meta']) && given['_meta'][META.protocolVersion] !== undefined) return true;
   return request.headers['mcp-protocol-version'] === MODERN_VERSION;
 }
 

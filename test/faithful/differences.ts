@@ -264,8 +264,10 @@ export function throughGateway(way: string, spec: GeneratedSpec, kind: Kind): Na
   };
 }
 
+const OWN_MESSAGES = /^repaired for clients of the gateway: |: kept as JSON text$/;
+
 function isOfServer({ data }: Json): boolean {
-  return typeof data !== 'string' || !data.startsWith('repaired for clients of the gateway: ');
+  return typeof data !== 'string' || !OWN_MESSAGES.test(data);
 }
 
 function unlabelled(server: string, { _meta, logger, ...rest }: Json): Json {

@@ -50,6 +50,15 @@ it('SRV-10.15: initialize with a modern header or envelope begins a legacy sessi
       [{ result: { protocolVersion: '2025-11-25' } }],
     ]);
   }
+  const bare = await post(
+    world.http.url,
+    { ...initialize, params: { _meta: ENVELOPE } },
+    {
+      ...header,
+      'mcp-method': 'initialize',
+    },
+  );
+  expect([bare.status, bare.messages]).toMatchObject([404, [{ error: { code: -32601 } }]]);
   const unknown = await post(world.http.url, initialize, { 'mcp-protocol-version': '1999-01-01' });
   expect(unknown.status).toBe(400);
 });

@@ -151,15 +151,25 @@ class Tour {
     for (const hasExtra of [true, false]) {
       const from = received.length;
       await this.#call('flip', {});
-      const changed = await this.#client.seen(
-        from,
-        ({ method }) => method === 'notifications/tools/list_changed',
-      );
-      const listed = JSON.stringify((await this.lists())['tools']).includes('"extra"');
-      flips.push({ announced: changed !== undefined, isRight: listed === hasExtra });
+      flips.push(await this.#hasListed(hasExtra, from));
     }
     await end();
     return { updated, flips };
+  }
+
+  /** Lists again after each announcement, as clients do, until the list is right or nothing is announced. */
+  async #hasListed(hasExtra: boolean, from: number): Promise<boolean> {
+    const { received } = this.#client;
+    for (let next = from; ; ) {
+      const changed = await this.#client.seen(
+        next,
+        ({ method }) => method === 'notifications/tools/list_changed',
+      );
+      if (changed === undefined) return false;
+      next = received.indexOf(changed) + 1;
+      const tools = JSON.stringify((await this.lists())['tools']);
+      if (tools.includes('"extra"') === hasExtra) return true;
+    }
   }
 
   /** A call that the client gives up reaches the server as cancelled. */
