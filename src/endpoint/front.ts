@@ -33,13 +33,10 @@ import { Outbound } from './outbound.ts';
 import { toolOf } from './requests.ts';
 import { printOf, Rounds } from './rounds.ts';
 import { invalidParams, RpcFailure, unknownMethod } from './rpc-failure.ts';
+import { RunningRequests } from './running.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { type Ask, type Exchange, Work } from './work.ts';
 
-/** Requests of one client that are worked on at the same time; more wait for their turn. */
-const MAX_RUNNING = 1_024;
-/** Those that run and those that wait. */
-const MAX_OPEN = 16_384;
 /** How long a question that belongs to no request waits for a client that has not said that it is initialized. */
 const INITIALIZED_MS = 5_000;
 
@@ -82,15 +79,12 @@ export class Front {
   readonly #backend: Backend;
   readonly #attendant: Attendant;
   readonly #options: FrontOptions;
-  readonly #running = new Map<RequestId, Work>();
-  /** Those of the running that have not begun, each with what lets it. */
-  readonly #waiting: (() => void)[] = [];
+  readonly #running = new RunningRequests();
   readonly #outbound: Outbound;
   readonly #subscriptions: Subscriptions;
   readonly #told = new Set<ListKind>();
   #legacy: Asker | undefined;
   #clientInfo: unknown;
-  #onIdle: (() => void)[] = [];
   #isReady = false;
   readonly #onReady: (() => void)[] = [];
   #isAdmitted: boolean;
@@ -241,12 +235,12 @@ export class Front {
 
   /** What is worked on now, the newest last. */
   works(): readonly Work[] {
-    return [...this.#running.values()];
+    return this.#running.all();
   }
 
-  /** Resolves when nothing is worked on any more. */
-  async idle(): Promise<void> {
-    if (this.#running.size > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+  /** Resolves when nothing is worked on. */
+  idle(): Promise<void> {
+    return this.#running.idle();
   }
 
   /** Ends the client's streams of changes in good order. */
@@ -262,12 +256,12 @@ export class Front {
 
   /** As `close`, for a client that is still there: what it waits for is answered with the reason. */
   dismiss(reason: PlugboardError): void {
-    for (const work of this.#running.values()) work.fail(new RpcFailure(RPC_INTERNAL_ERROR, reason.message));
+    for (const work of this.#running.all()) work.fail(new RpcFailure(RPC_INTERNAL_ERROR, reason.message));
     this.close(reason);
   }
 
   close(reason: PlugboardError): void {
-    for (const work of this.#running.values()) work.cancel(reason);
+    for (const work of this.#running.all()) work.cancel(reason);
     this.#outbound.close(reason);
     this.#subscriptions.close();
     this.#attendant.leave();
@@ -361,17 +355,13 @@ export class Front {
         const result = await row.answer(client, params, asker, method);
         return { jsonrpc: '2.0', id, result: dress(row, result, asker.era, this.#backend.identity) };
       }
-      if (this.#running.has(id))
-        throw new RpcFailure(RPC_INVALID_REQUEST, 'A request with this id is being worked on.');
-      if (this.#running.size >= MAX_OPEN) {
-        throw new RpcFailure(RPC_INTERNAL_ERROR, `More than ${MAX_OPEN} requests at once.`);
-      }
+      this.#running.check(id);
       const request = { row, client, method, params };
       if (asker.era === 'modern' && row.rounds === true)
         return await this.#inRounds(id, request, asker, exchange);
       if (!this.#isReady) this.ready();
       work = new Work(id, asker, exchange, this.#outbound.on(exchange), toolOf(method, params));
-      this.#running.set(id, work);
+      this.#running.add(id, work);
       const result = await this.#long(request, work);
       return work.isCancelled
         ? this.#cancelled(id, work)
@@ -400,11 +390,8 @@ export class Front {
   }
 
   #done(id: RequestId, work: Work): void {
-    if (this.#running.delete(id)) this.#waiting.shift()?.();
     work.detach();
-    if (this.#running.size > 0) return;
-    if (this.#onIdle.length > 0) for (const wake of this.#onIdle.splice(0)) wake();
-    if (this.#options.stateless) this.#release();
+    if (this.#running.remove(id) && this.#options.stateless) this.#release();
   }
 
   #release(): void {
@@ -424,10 +411,8 @@ export class Front {
 
   /** What takes as long as the work behind it, begun when it is its turn. */
   async #long({ row, client, method, params }: WorkRequest, work: Work): Promise<Params> {
-    if (this.#running.size > MAX_RUNNING) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-      if (work.isCancelled) throw new PlugboardError('CANCELLED', 'it was cancelled before it began');
-    }
+    const turn = this.#running.turn(work);
+    if (turn !== undefined) await turn;
     return row.work(client, params, work, method);
   }
 
@@ -445,12 +430,12 @@ export class Front {
     if (requestState === undefined) {
       const work = new Work(id, asker, exchange, noAsk, toolOf(method, params));
       rounds = new Rounds(work);
-      this.#running.set(id, work);
+      this.#running.add(id, work);
       rounds.begin(this.#toItsEnd(request, work));
     } else {
       rounds = held.take(requestState, this.principal, printOf(method, params));
       rounds.work.attach(exchange);
-      this.#running.set(id, rounds.work);
+      this.#running.add(id, rounds.work);
       rounds.answer(params['inputResponses']);
     }
     const { work } = rounds;

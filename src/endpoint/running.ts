@@ -1,0 +1,64 @@
+/** The requests of one client that are worked on: how many at once, whose turn it is, and when none is left. */
+
+import { PlugboardError } from '../errors.ts';
+import { type RequestId, RPC_INTERNAL_ERROR, RPC_INVALID_REQUEST } from '../lib/json-rpc.ts';
+import { RpcFailure } from './rpc-failure.ts';
+import type { Work } from './work.ts';
+
+/** Requests of one client that are worked on at the same time; more wait for their turn. */
+const MAX_RUNNING = 1_024;
+/** Those that run and those that wait. */
+const MAX_OPEN = 16_384;
+
+export class RunningRequests {
+  readonly #works = new Map<RequestId, Work>();
+  /** Those that have not begun, each with what lets it. */
+  readonly #waiting: (() => void)[] = [];
+  readonly #onIdle: (() => void)[] = [];
+
+  get size(): number {
+    return this.#works.size;
+  }
+
+  get(id: RequestId): Work | undefined {
+    return this.#works.get(id);
+  }
+
+  /** The newest last. */
+  all(): readonly Work[] {
+    return [...this.#works.values()];
+  }
+
+  /** Throws if no request with this id can be taken now. */
+  check(id: RequestId): void {
+    if (this.#works.has(id))
+      throw new RpcFailure(RPC_INVALID_REQUEST, 'A request with this id is being worked on.');
+    if (this.#works.size >= MAX_OPEN)
+      throw new RpcFailure(RPC_INTERNAL_ERROR, `More than ${MAX_OPEN} requests at once.`);
+  }
+
+  add(id: RequestId, work: Work): void {
+    this.#works.set(id, work);
+  }
+
+  /** Resolves when it is the work's turn; undefined if it is now. */
+  turn(work: Work): Promise<void> | undefined {
+    if (this.#works.size <= MAX_RUNNING) return undefined;
+    return new Promise<void>((resolve) => this.#waiting.push(resolve)).then(() => {
+      if (work.isCancelled) throw new PlugboardError('CANCELLED', 'it was cancelled before it began');
+    });
+  }
+
+  /** True if none is left. */
+  remove(id: RequestId): boolean {
+    if (this.#works.delete(id)) this.#waiting.shift()?.();
+    if (this.#works.size > 0) return false;
+    if (this.#onIdle.length > 0) for (const wake of this.#onIdle.splice(0)) wake();
+    return true;
+  }
+
+  /** Resolves when nothing is worked on. */
+  async idle(): Promise<void> {
+    if (this.#works.size > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+  }
+}
