@@ -25,7 +25,8 @@ export type DifferenceId =
   | 'roots'
   | 'blocks'
   | 'defaults'
-  | 'causes';
+  | 'causes'
+  | 'extensions';
 
 export const DIFFERENCES: Readonly<Record<DifferenceId, Difference>> = {
   names: {
@@ -72,13 +73,17 @@ export const DIFFERENCES: Readonly<Record<DifferenceId, Difference>> = {
     what: 'The message of an error has `data.error` at its end, if that is text.',
     why: 'Servers that answer with a general message write the cause there, and clients show messages to people and models. Code and data stay as they are.',
   },
+  extensions: {
+    what: 'Legacy servers are not told which extensions a client has.',
+    why: 'They are told once, when they start, and one process works for several clients; modern servers are told with each request.',
+  },
   roots: {
     what: 'A client may be asked for its roots more often, or before a server asks.',
     why: 'A server has one set of roots for a process; the gateway has to know those of a client before it chooses the process for its call.',
   },
   tasks: {
-    what: 'Servers see the tasks extension among the capabilities of every client.',
-    why: 'The gateway follows tasks for clients that do not have them, so any tool can be called.',
+    what: 'Servers see the tasks extension among the capabilities of every client. `execution.taskSupport` of a tool is `optional` for `required`, and absent for `forbidden`.',
+    why: 'The gateway follows tasks for clients that do not have them, so any tool can be called either way.',
   },
 };
 
@@ -122,14 +127,20 @@ const META = 'io.modelcontextprotocol/serverInfo';
 const ENVELOPE = new Set(['resultType', 'ttlMs', 'cacheScope']);
 
 function sorted(key: string, all: readonly Json[]): readonly Json[] {
-  const items = key === 'tools' ? all.map(withoutEmptyDescription) : all;
+  const items = key === 'tools' ? all.map(withoutDefaults) : all;
   const id = key === 'resources' ? 'uri' : key === 'resourceTemplates' ? 'uriTemplate' : 'name';
   return items.toSorted((a, b) => (String(a[id]) < String(b[id]) ? -1 : 1));
 }
 
-function withoutEmptyDescription(tool: Json): Json {
-  const { description, ...rest } = tool;
-  return description === '' ? rest : tool;
+/** A tool without members that mean what their absence means. */
+function withoutDefaults(tool: Json): Json {
+  const { description, execution, ...rest } = tool;
+  const isForbidden = (execution as Json | undefined)?.['taskSupport'] === 'forbidden';
+  return {
+    ...rest,
+    ...(description === undefined || description === '' ? {} : { description }),
+    ...(execution === undefined || isForbidden ? {} : { execution }),
+  };
 }
 
 /** The envelope of an era, and who answered: not part of what a server says. */
@@ -156,7 +167,7 @@ export function direct(spec: GeneratedSpec, kind: Kind): Naming {
     uri: same,
     own: sorted,
     answer: (answer) => withKnownBlocks(bare(answer)),
-    said: (value) => (spec.era === 'both' ? withoutRootChanges(value) : value),
+    said: (value) => (spec.era === 'both' ? withoutRootChanges(value) : withoutExtensions(value)),
     logs: (messages) => messages,
     asked: (questions) =>
       questions.filter(isForPeople).map(({ method, params }) => {
@@ -252,7 +263,7 @@ export function throughGateway(way: string, spec: GeneratedSpec, kind: Kind): Na
     answer: (answer) => said(withoutCause(bare(answer))) as Answer,
     said: (value) => {
       const shown = withoutTasks(value);
-      return said(spec.era === 'both' ? withoutRootChanges(shown) : shown);
+      return said(spec.era === 'both' ? withoutRootChanges(shown) : withoutExtensions(shown));
     },
     logs: (messages) => messages.filter(isOfServer).map((message) => said(unlabelled(server, message))),
     asked: (questions) =>
@@ -286,6 +297,14 @@ function withoutRootChanges(value: unknown): unknown {
   return capabilities?.['roots'] === undefined
     ? value
     : { meta, capabilities: { ...capabilities, roots: {} } };
+}
+
+function withoutExtensions(value: unknown): unknown {
+  const { meta, capabilities } = (value ?? {}) as { meta?: Json; capabilities?: Json };
+  if (capabilities === undefined) return value;
+  const { extensions, ...rest } = capabilities;
+  if (extensions !== undefined) count('extensions');
+  return { meta, capabilities: rest };
 }
 
 const TASKS = 'io.modelcontextprotocol/tasks';

@@ -26,6 +26,7 @@ export async function record(client: SdkClient, spec: GeneratedSpec, naming: Nam
     completions: await tour.completions(),
     changes: await tour.changes(),
     cancelled: await tour.cancelled(),
+    extension: await tour.extension(),
     errors: await tour.errors(),
   };
 }
@@ -143,7 +144,8 @@ class Tour {
       await this.#call('watch', { uri });
       const update = await this.#client.seen(
         from,
-        ({ method }) => method === 'notifications/resources/updated',
+        ({ method, params }) =>
+          method === 'notifications/resources/updated' && (params as Json)['uri'] === watched,
       );
       updated = this.#naming.said(withoutSubscription(update?.['params']));
     }
@@ -188,6 +190,11 @@ class Tour {
     const { accepted } = await call;
     const { answer } = await this.#call('waited', { key });
     return { accepted, server: answer.result?.['content'] };
+  }
+
+  /** A method that no one but the server knows: of the extension `com.example/<server>`. */
+  extension(): Promise<Answer> {
+    return this.#ask(`${this.#spec.name}/bounce`, { value: [null, 'می\u200cخواهم', { deep: 1.5 }] });
   }
 
   async errors(): Promise<Seen> {

@@ -50,6 +50,7 @@ const CAPABILITIES = {
   elicitation: { form: {}, url: {} },
   sampling: { tools: {}, context: {} },
   roots: { listChanged: true },
+  extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
 };
 const ROOTS = [{ uri: 'file:///home/ada/app', name: 'app' }];
 const TIMEOUT_MS = 20_000;
@@ -96,13 +97,13 @@ export class SdkClient {
   readonly asked: Json[] = [];
   readonly #watchers = new Set<() => void>();
 
-  private constructor(kind: Kind, sdk: Sdk, extensions: Json) {
+  private constructor(kind: Kind, sdk: Sdk) {
     this.kind = kind;
     this.#sdk = sdk;
     const mode = kind === 'SDK v2 modern' ? 'auto' : 'legacy';
     const options = kind === 'SDK v1' ? {} : { versionNegotiation: { mode } };
-    const capabilities = { ...CAPABILITIES, extensions };
-    this.#client = new sdk.Client({ name: 'differential', version: '1.0.0' }, { capabilities, ...options });
+    const given = { capabilities: CAPABILITIES, ...options };
+    this.#client = new sdk.Client({ name: 'differential', version: '1.0.0' }, given);
     this.#answer('elicitation/create', 'ElicitRequestSchema', (params) =>
       params['mode'] === 'url' ? { action: 'accept' } : { action: 'accept', content: filled(params) },
     );
@@ -114,9 +115,9 @@ export class SdkClient {
     this.#answer('roots/list', 'ListRootsRequestSchema', () => ({ roots: ROOTS }));
   }
 
-  static async open(kind: Kind, way: Way, extensions: Json = {}): Promise<SdkClient> {
+  static async open(kind: Kind, way: Way): Promise<SdkClient> {
     const sdk = await load(kind);
-    const client = new SdkClient(kind, sdk, extensions);
+    const client = new SdkClient(kind, sdk);
     const { url, ...program } = way;
     const transport =
       url === undefined
