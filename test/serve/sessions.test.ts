@@ -13,7 +13,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { type ServedHttp, type ServeHttpOptions, serveHttp } from '../../src/manage/index.ts';
 import { Gateway } from '../../src/serve/gateway.ts';
 import { openSessionFiles } from '../../src/serve/session-files.ts';
-import { fakeClock } from '../../src/testing/index.ts';
+import { fakeClock, RpcError } from '../../src/testing/index.ts';
 import { legacySession, post, send } from './bare-client.ts';
 import { type SmallHost, smallHost } from './small-host.ts';
 import { openStream } from './stream-client.ts';
@@ -118,7 +118,14 @@ describe('a session of a gateway that ended', () => {
     await first.stop();
     const next = await gateway();
     next.server.on('resources/list', () => ({ resources: [] }));
+    const refused = new Promise<void>((resolve) => {
+      next.server.on('resources/subscribe', () => {
+        resolve();
+        throw new RpcError(-32002, 'not yet');
+      });
+    });
     await post(next.url, CALL, session);
+    await refused;
     const subscribed = new Promise((resolve) => {
       next.server.on('resources/subscribe', ({ params }) => {
         resolve(params);
