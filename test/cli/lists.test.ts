@@ -134,6 +134,8 @@ describe('lists of servers that were here before', () => {
     const failed = { status: 3, value: { error: { code: 'REQUIRED_FAILED', server: 'dies' } } };
     expect(await place.json(['tools'])).toMatchObject(failed);
     expect(await place.json(['tools'])).toMatchObject(failed);
+    expect(await place.json(['serve', '--http', '0'])).toMatchObject(failed);
+    await place.run(['daemon', 'stop']);
     configure({ slow: { ...witnessed('slow', { delayMs: 100 }), required: true } }, { firstListWaitMs: 0 });
     expect(toolNames((await place.json(['tools'])).value)).toEqual(['crash']);
   });
