@@ -18,6 +18,8 @@ interface Hand {
 
 export class InFlight {
   readonly #hands = new WeakMap<Connection, Hand>();
+  /** Work that a modern server has answered with questions: until they are answered it does nothing for it. */
+  readonly #waiting = new Set<Asking>();
 
   begin(connection: Connection, work: Asking): void {
     const hand = this.#hands.get(connection);
@@ -31,6 +33,16 @@ export class InFlight {
 
   end(connection: Connection, work: Asking): void {
     this.#hands.get(connection)?.works.delete(work);
+  }
+
+  /** Marks work that waits for the answer to a question that came with the server's answer. */
+  async waitFor<T>(work: Asking, answer: Promise<T>): Promise<T> {
+    this.#waiting.add(work);
+    try {
+      return await answer;
+    } finally {
+      this.#waiting.delete(work);
+    }
   }
 
   /**
@@ -55,7 +67,8 @@ export class InFlight {
    */
   sessionOf(connection: Connection): Session | 'several' | undefined {
     const hand = this.#hands.get(connection);
-    if (hand === undefined || hand.works.size === 0) return hand?.user;
-    return this.whose(connection, undefined)?.session ?? 'several';
+    const [first, ...others] = [...(hand?.works ?? [])].filter((work) => !this.#waiting.has(work));
+    if (first === undefined) return hand?.user;
+    return others.every(({ session }) => session === first.session) ? first.session : 'several';
   }
 }

@@ -92,7 +92,7 @@ export class Questions {
       if (method === 'roots/list') return this.#roots(connection, call?.session);
       const until = untilBoth(signal, call === undefined ? undefined : signalOf(call));
       const asked = call?.session ?? this.#options.host;
-      return this.#ask(method, {
+      const answer = this.#ask(method, {
         server: connection.name,
         connection,
         params,
@@ -101,6 +101,8 @@ export class Questions {
         signal: until,
         key,
       });
+      const isHeld = call !== undefined && connection.negotiated?.era === 'modern';
+      return isHeld ? inFlight.waitFor(call, answer) : answer;
     };
   }
 

@@ -54,6 +54,8 @@ const CAPABILITIES = {
 };
 const ROOTS = [{ uri: 'file:///home/ada/app', name: 'app' }];
 const TIMEOUT_MS = 20_000;
+/** A notification that has not come by then does not come. */
+const SEEN_MS = 2_000;
 
 async function load(kind: Kind): Promise<Sdk> {
   const modules =
@@ -181,17 +183,27 @@ export class SdkClient {
     };
   }
 
-  /** Resolves when a message after the `from`th fits, or to undefined after a second. */
+  /** Resolves when a message after the `from`th fits, or to undefined after two seconds. */
   async seen(from: number, fits: (message: Json) => boolean): Promise<Json | undefined> {
-    const deadline = AbortSignal.timeout(1_000);
-    for (;;) {
-      const found = this.received.slice(from).find(fits);
-      if (found !== undefined || deadline.aborted) return found;
-      await new Promise<void>((resolve) => {
-        this.#watchers.add(resolve);
-        deadline.addEventListener('abort', () => resolve());
-      });
+    const limit = { isReached: false };
+    const timer = setTimeout(() => {
+      limit.isReached = true;
+      this.#wake();
+    }, SEEN_MS);
+    try {
+      for (;;) {
+        const found = this.received.slice(from).find(fits);
+        if (found !== undefined || limit.isReached) return found;
+        await new Promise<void>((resolve) => this.#watchers.add(resolve));
+      }
+    } finally {
+      clearTimeout(timer);
     }
+  }
+
+  #wake(): void {
+    for (const wake of this.#watchers) wake();
+    this.#watchers.clear();
   }
 
   /** The last response that arrived during some work. */
@@ -231,8 +243,7 @@ export class SdkClient {
           if (!recorded.has(message)) this.received.push(structuredClone(message));
           recorded.add(message);
           given?.(message, extra);
-          for (const wake of this.#watchers) wake();
-          this.#watchers.clear();
+          this.#wake();
         };
       },
     });
