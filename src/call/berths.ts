@@ -144,7 +144,23 @@ export class Berths {
     if (!isShareable(wanted.spec.entry)) return { connection: wanted, hasTurn: false };
     const place = this.#places.get(wanted.name);
     if (place === undefined) return { connection: wanted, hasTurn: false };
-    const signal = signalOf(waiting);
+    for (;;) {
+      const { roots, primary } = place;
+      const before = roots.given;
+      const berth = await this.#enterOnce(place, wanted, session, signalOf(waiting));
+      const isUnchanged = roots.given === before || !roots.isOpenFor(session);
+      if (berth.connection !== primary || isUnchanged) return berth;
+      // While the session waited for its turn, the process was given the roots of another one.
+      this.leave(berth, session);
+    }
+  }
+
+  async #enterOnce(
+    place: Place,
+    wanted: Connection,
+    session: Session,
+    signal: AbortSignal | undefined,
+  ): Promise<Berth> {
     let connection = wanted;
     if (place.primary === wanted && place.roots.isOpenFor(session)) {
       const party = await this.roots.partyFor(place, session);

@@ -80,6 +80,19 @@ describe.each([false, true])('many agents: %s', (manyAgents) => {
     expect(await told(bob.client, 1)).toEqual([['file:///bob']]);
   });
 
+  it('A7: a call that waited while the process was given roots of another client goes elsewhere', async () => {
+    const made = await askingHost({ late: askingEntry('legacy') }, { manyAgents });
+    opened.push(made);
+    const ann = await rooted(made, 'legacy', 'file:///ann');
+    const bob = await rooted(made, 'legacy', 'file:///bob');
+    const none = await made.client('legacy', {});
+    const calls = [called(ann.client, 'late__learn'), called(bob.client, 'late__roots')];
+    expect(await Promise.all([...calls, called(none, 'late__roots')])).toEqual([[['file:///ann']], [], []]);
+    expect(await Promise.all([called(bob.client, 'late__learn'), called(ann.client, 'late__roots')])).toEqual(
+      [[['file:///bob']], [['file:///ann']]],
+    );
+  });
+
   it('A7: who moves away from shared roots leaves the process to the other', async () => {
     const made = await world({ manyAgents });
     const ann = await rooted(made, 'legacy', 'file:///a');
