@@ -3,13 +3,15 @@
  *
  * Several servers are one server here, so an address alone may not say whose it is. It stays as it is while exactly
  * one server lists it; where two do, none keeps it, and each has one that names its server. The same is so for
- * templates: none takes the addresses of another server. No server is asked for an address that it did not give.
+ * templates: none takes the addresses of another server. An address that no server lists belongs to the one server
+ * whose templates fit it. No server is asked for an address that it did not give.
  */
 
 import type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';
 import type { ListedResource, ListedTemplate, ResourceListing } from '../catalog/resources.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { isRecord } from '../lib/json-rpc.ts';
+import { prefixOf, templateMatcher } from './template-match.ts';
 
 /** A resource as its server knows it. */
 export interface Place {
@@ -34,6 +36,8 @@ const MAX_ADDRESS_DEPTH = 32;
 const MAX_RESULT_ADDRESSES = 1_000;
 /** Addresses in results that are remembered with their server; the oldest are forgotten first. */
 const MAX_LINKS = 10_000;
+/** Templates of a server that are compared with what other servers list, for one address. */
+const MAX_COMPARED = 16;
 
 /** The address of a server's resource that no other server can have. */
 export function boundUri(server: string, uri: string): string {
@@ -101,10 +105,7 @@ export class Addresses {
       if (linked === undefined) return { several: [...holders] };
       holders.add(linked);
     }
-    const candidates = templates.filter((template) => uri.startsWith(prefixOf(template)));
-    const families = candidates.length === 0 ? undefined : this.#families({ resources, templates });
-    const fitting = candidates.filter((template) => families?.isPlain(template));
-    const [server, ...others] = holders.size > 0 ? holders : new Set(fitting.map((each) => each.server));
+    const [server, ...others] = holders.size > 0 ? holders : this.#fitting(uri, { resources, templates });
     if (server !== undefined) return others.length === 0 ? { server, uri } : { several: [server, ...others] };
     return only === undefined ? undefined : { server: only, uri };
   }
@@ -156,9 +157,35 @@ export class Addresses {
     if (this.#links.size > MAX_LINKS && oldest !== undefined) this.#links.delete(oldest);
   }
 
+  /** The servers whose templates an address fits that no server lists. */
+  #fitting(uri: string, { resources, templates }: ResourceListing): ReadonlySet<string> {
+    const near = templates.filter((template) => isOfAScheme(template) && uri.startsWith(beginning(template)));
+    if (near.length === 0) return new Set();
+    const families = this.#families({ resources, templates });
+    const fits = near.flatMap((template) => {
+      const matches = templateMatcher(template.uriTemplate);
+      return matches?.(uri) === true ? [{ template, matches }] : [];
+    });
+    const servers = new Set(fits.map(({ template }) => template.server));
+    if (servers.size > 1) return servers;
+    // Servers may be more lenient with their templates than we are: where no other one is near, they are asked.
+    const own = near.filter((template) => families.isPlain(template));
+    if (servers.size === 0 || own.length > 0) return new Set(own.map(({ server }) => server));
+    // One that fits what another server gave is too wide to say whose the rest is.
+    const given = [...resources, ...this.#given()].filter((each) => !servers.has(each.server));
+    const isNarrow = fits
+      .slice(0, MAX_COMPARED)
+      .some(({ matches }) => !given.some((each) => matches(each.uri)));
+    return isNarrow ? servers : new Set();
+  }
+
+  /** Addresses in results; those of several servers are of none. */
+  #given(): readonly Place[] {
+    return [...this.#links].map(([uri, server]) => ({ uri, server: server ?? '' }));
+  }
+
   #families({ resources, templates }: ResourceListing): Families {
-    const links = [...this.#links].map(([uri, server]) => ({ uri, server: server ?? '' }));
-    return new Families([...resources, ...links], templates);
+    return new Families([...resources, ...this.#given()], templates);
   }
 }
 
@@ -190,7 +217,7 @@ class Families {
     };
     for (const { server, uri } of addresses) add(server, uri);
     for (const template of templates) {
-      const prefix = prefixOf(template);
+      const prefix = beginning(template);
       // One without a scheme fits everything and is never plain: it takes nothing from others.
       if (!SCHEME.test(prefix)) continue;
       add(template.server, prefix);
@@ -201,8 +228,8 @@ class Families {
 
   /** False if another server has an address or a template among those that this one could take, or the other way round. */
   isPlain(template: ListedTemplate): boolean {
-    const prefix = prefixOf(template);
-    if (!SCHEME.test(prefix) || RESERVED.test(prefix)) return false;
+    const prefix = beginning(template);
+    if (!isOfAScheme(template)) return false;
     for (const [server, members] of this.#members) {
       if (server === template.server) continue;
       if (members[firstNotBefore(members, prefix)]?.startsWith(prefix)) return false;
@@ -233,8 +260,14 @@ function holdersOf(resources: readonly ListedResource[]): ReadonlyMap<string, Re
   return holders;
 }
 
-function prefixOf({ uriTemplate }: ListedTemplate): string {
-  return uriTemplate.split('{')[0] ?? '';
+function beginning({ uriTemplate }: ListedTemplate): string {
+  return prefixOf(uriTemplate);
+}
+
+/** One without a scheme fits everything: it takes no address. */
+function isOfAScheme(template: ListedTemplate): boolean {
+  const prefix = beginning(template);
+  return SCHEME.test(prefix) && !RESERVED.test(prefix);
 }
 
 /** Where a tool's definition names the resource that shows its results. */

@@ -241,6 +241,57 @@ describe('A33: templates', () => {
   });
 });
 
+describe('A33: templates that overlap', () => {
+  const good = 'g://t/{x}';
+  it.each(['g://t/{a}/end', 'g://{a}/end', 'g://{a}{b}{c}!', '{+a}zz', 'g://t{+a}/x/{b}/end'])(
+    'an address that fits %j not at all is read from the server whose template fits',
+    async (other) => {
+      const { host, members } = await open({ wild: { templates: [other] }, good: { templates: [good] } });
+      const client = await connect(host, MODERN);
+      expect(await read(client, 'g://t/hello')).toMatchObject({ contents: [{ text: 'from good' }] });
+      expect(members['wild']?.asked).toEqual([]);
+    },
+  );
+
+  it.each(['g://{+p}', 'g://t/{y}', 'g://t/h{y}', 'g://{a}/{b}', 'g://{a}/hel{+b}'])(
+    'an address that fits %j too is refused, with both addresses',
+    async (other) => {
+      const { host, members } = await open({ wild: { templates: [other] }, good: { templates: [good] } });
+      const client = await connect(host, MODERN);
+      await expect(read(client, 'g://t/hello')).rejects.toMatchObject({
+        message: expect.stringContaining('There is no resource'),
+        data: { addresses: [bound('good', 'g://t/hello'), bound('wild', 'g://t/hello')] },
+      });
+      expect([members['wild']?.asked, members['good']?.asked]).toEqual([[], []]);
+    },
+  );
+
+  it('one that fits what another server lists takes no other address; one that only begins alike does', async () => {
+    const { host, members } = await open({
+      wild: { templates: ['g://{+p}'] },
+      good: { templates: ['g://t/{x}/end'], lists: ['g://t/listed'] },
+    });
+    const client = await connect(host, MODERN);
+    await expect(read(client, 'g://else')).rejects.toEqual(NOT_FOUND);
+    await expect(read(client, 'g://t/a/end')).rejects.toEqual(NOT_FOUND);
+    expect(members['wild']?.asked).toEqual([]);
+    expect(await read(client, 'g://t/listed')).toMatchObject({ contents: [{ text: 'from good' }] });
+    const logs = await open({
+      files: { templates: ['f:///{+path}'] },
+      logs: { templates: ['f:///logs/{name}'] },
+    });
+    const reader = await connect(logs.host, MODERN);
+    expect(await read(reader, 'f:///src/a.ts')).toMatchObject({ contents: [{ text: 'from files' }] });
+    await expect(read(reader, 'f:///logs/a')).rejects.toEqual(NOT_FOUND);
+  });
+
+  it('a template that no other is near to takes every address that begins like it', async () => {
+    const { host } = await open({ one: { templates: ['f:///{path}'] }, other: { templates: ['g://{x}'] } });
+    const client = await connect(host, MODERN);
+    expect(await read(client, 'f:///a/b/c')).toMatchObject({ contents: [{ text: 'from one' }] });
+  });
+});
+
 describe('A33: rules for a whole server', () => {
   const offers = {
     another: { lists: ['another://own'], templates: ['another://{x}'] },
