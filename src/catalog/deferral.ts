@@ -91,12 +91,13 @@ export function defer(snapshot: Snapshot, options: DeferralOptions): Deferral {
     const none = { searchTool: undefined, gatewaySearchTool: undefined };
     return { direct: tools, deferred: new Map(), appTools, ...none, definitionTokens };
   }
+  const found = listing(candidates);
   return {
     direct: tools.filter((tool) => alwaysLoad(tool.server)),
     appTools,
     deferred: new Map(candidates.map((tool) => [toolId(tool), { ...tool, deferred: true }])),
-    searchTool: searchTool(candidates, 'can then be called by name'),
-    gatewaySearchTool: searchTool(candidates, `are called through ${CALL_TOOL}, with the name given there`),
+    searchTool: searchTool(found, 'can then be called by name'),
+    gatewaySearchTool: searchTool(found, `are called through ${CALL_TOOL}, with the name given there`),
     definitionTokens,
   };
 }
@@ -115,7 +116,7 @@ function shareOf(mode: 'auto' | `auto:${number}`): number {
 }
 
 /** An ordinary tool, so that it works with every model. Its description lists what can be found. */
-function searchTool(deferred: readonly Tool[], howToCall: string): Tool {
+function searchTool(found: string, howToCall: string): Tool {
   return {
     name: TOOL_SEARCH,
     server: '',
@@ -124,7 +125,7 @@ function searchTool(deferred: readonly Tool[], howToCall: string): Tool {
       'Finds tools that are not loaded yet. Say in a few words what you want to do; the best matches come back ' +
       `with their complete definitions and ${howToCall}. "select:name_a,name_b" loads tools by ` +
       'their exact names; "+word" makes a word mandatory.\n\n' +
-      `${deferred.length} more tools can be found this way:\n${listing(deferred)}`,
+      found,
     inputSchema: {
       type: 'object',
       properties: {
@@ -148,7 +149,11 @@ function searchTool(deferred: readonly Tool[], howToCall: string): Tool {
 
 function listing(deferred: readonly Tool[]): string {
   const byServer = new Map<string, string[]>();
-  for (const { server, tool } of deferred) byServer.set(server, [...(byServer.get(server) ?? []), tool]);
+  for (const { server, tool } of deferred) {
+    const tools = byServer.get(server);
+    if (tools === undefined) byServer.set(server, [tool]);
+    else tools.push(tool);
+  }
   const lines: string[] = [];
   let chars = 0;
   for (const [server, tools] of [...byServer].slice(0, MAX_LISTED_SERVERS)) {
@@ -159,5 +164,6 @@ function listing(deferred: readonly Tool[]): string {
     lines.push(line);
   }
   const left = byServer.size - lines.length;
-  return left > 0 ? `${lines.join('\n')}\n- and ${left} more servers` : lines.join('\n');
+  if (left > 0) lines.push(`- and ${left} more servers`);
+  return `${deferred.length} more tools can be found this way:\n${lines.join('\n')}`;
 }

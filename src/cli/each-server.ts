@@ -36,6 +36,10 @@ export async function askServers<T>(
 /** What belongs to one server stands together, in the order in which servers first appear. */
 export function byServer<T extends { readonly server: string }>(items: readonly T[]): Map<string, T[]> {
   const groups = new Map<string, T[]>();
-  for (const item of items) groups.set(item.server, [...(groups.get(item.server) ?? []), item]);
+  for (const item of items) {
+    const group = groups.get(item.server);
+    if (group === undefined) groups.set(item.server, [item]);
+    else group.push(item);
+  }
   return groups;
 }

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { Tool } from '../../catalog/tool.ts';
 import { isRecord } from '../../lib/json-rpc.ts';
 import { clean } from '../../policy/clean.ts';
+import { byServer } from '../each-server.ts';
 import type { Output } from '../output.ts';
 import { indent, wrap } from '../table.ts';
 import type { Context, Flags, Verb } from '../verb.ts';
@@ -48,19 +49,12 @@ function noteHeld({ output }: Context, host: CommandHost, server: string | undef
 
 function listing(found: readonly Tool[], output: Output): string {
   if (found.length === 0) return 'No tools.';
-  const byServer = grouped(found);
-  return [...byServer]
+  return [...byServer(found)]
     .map(([server, group]) => {
       const head = `${output.paint.strong(clean(server, { multiline: false }))} (${group.length})`;
       return [head, ...group.map((tool) => indent(describe(tool, output), '  '))].join('\n');
     })
     .join('\n\n');
-}
-
-function grouped(found: readonly Tool[]): Map<string, Tool[]> {
-  const groups = new Map<string, Tool[]>();
-  for (const tool of found) groups.set(tool.server, [...(groups.get(tool.server) ?? []), tool]);
-  return groups;
 }
 
 function describe(tool: Tool, output: Output): string {
