@@ -23,6 +23,9 @@ import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import { type Asked, askBoth, askInTurn } from './ask-both.ts';
 import { approvalMessage, approvalMeta, elicitMessage, sampleParams, serverMeta } from './attribution.ts';
 
+/** How long a client has for an answer about its roots. */
+const ROOTS_MS = 10_000;
+
 /** Where a question goes whose client cannot ask its own user: a person who looks at the page. */
 export interface QuestionDesk {
   /** Whether somebody looks. */
@@ -128,12 +131,29 @@ async function roots(client: QuestionedClient, { server, isAtWork }: RootsReques
   if (work === undefined)
     throw new PlugboardError('PROTOCOL_ERROR', 'the client cannot be asked now', { server });
   if (!isRecord(work.asker.capabilities['roots'])) throw methodNotFound('roots/list');
-  const answer = await work.ask('roots/list', {}, undefined);
+  const ask = (signal?: AbortSignal): Promise<unknown> => work.ask('roots/list', {}, signal);
+  // A modern client answers all questions of a round at once, and a person may be asked one of them.
+  const answer = work.asker.era === 'modern' ? await ask() : await within(client.clock, ask);
   const list = isRecord(answer) && Array.isArray(answer['roots']) ? answer['roots'] : [];
   return list.flatMap((root: unknown) => {
     if (!isRecord(root) || typeof root['uri'] !== 'string') return [];
     return [{ uri: root['uri'], ...(typeof root['name'] === 'string' ? { name: root['name'] } : {}) }];
   });
+}
+
+/** No person is asked for roots: a client that does not answer soon will not, and calls must not wait for it. */
+async function within<T>(clock: Clock, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const limit = new AbortController();
+  const stop = clock.after(ROOTS_MS, () => {
+    limit.abort(
+      new PlugboardError('TIMEOUT', `the client did not answer roots/list within ${ROOTS_MS / 1000} s`),
+    );
+  });
+  try {
+    return await ask(limit.signal);
+  } finally {
+    stop();
+  }
 }
 
 /** A client answers for its session at most: a lasting rule is a person's decision at the terminal or the page (A30). */
