@@ -36,13 +36,17 @@ export function unknownMethod(method: string): RpcFailure {
   return new RpcFailure(RPC_METHOD_NOT_FOUND, `Method not found: ${method}`);
 }
 
+/** What a missing resource is answered with: legacy servers have a code of their own for it. */
+export function notFoundCode(era: Era): number {
+  return era === 'modern' ? RPC_INVALID_PARAMS : RPC_RESOURCE_NOT_FOUND;
+}
+
 export function resourceNotFound(
   uri: string,
   era: Era,
   { hint = '', ...more }: { readonly hint?: string; readonly addresses?: readonly string[] } = {},
 ): RpcFailure {
-  const code = era === 'modern' ? RPC_INVALID_PARAMS : RPC_RESOURCE_NOT_FOUND;
-  return new RpcFailure(code, `There is no resource ${JSON.stringify(uri)}. ${hint}`.trimEnd(), {
+  return new RpcFailure(notFoundCode(era), `There is no resource ${JSON.stringify(uri)}. ${hint}`.trimEnd(), {
     uri,
     ...more,
   });

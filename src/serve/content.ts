@@ -6,7 +6,7 @@ import type { ListedPrompt, PromptArguments, PromptResult } from '../catalog/pro
 import type { ReadResult, ResourceListing } from '../catalog/resources.ts';
 import type { Era } from '../connection/eras.ts';
 import type { Asker, Params } from '../endpoint/eras.ts';
-import { invalidParams, RpcFailure, resourceNotFound } from '../endpoint/rpc-failure.ts';
+import { invalidParams, notFoundCode, RpcFailure, resourceNotFound } from '../endpoint/rpc-failure.ts';
 import { asPlugboardError, type PlugboardError } from '../errors.ts';
 import type { Patience } from '../host-first-lists.ts';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -50,8 +50,8 @@ export async function readResource(
   }
   const { place, listing } = await locate(gateway, uri, asker);
   const { contents, ...rest } = await read(place).catch((thrown: unknown) => {
-    const error = asPlugboardError(thrown);
-    throw error.code === 'INVALID_ARGUMENTS' ? notFound(error, uri, asker.era) : error;
+    const { era } = gateway.host.servers().find(({ name }) => name === place.server) ?? {};
+    throw readFailure(asPlugboardError(thrown), { uri, place, from: era ?? asker.era, to: asker.era });
   });
   const { server } = place;
   const bound = contents.map((part) => ({
@@ -64,12 +64,24 @@ export async function readResource(
   );
 }
 
-/** Each era has its own code for it; message and data are the server's, under the address that the client knows. */
-function notFound(error: PlugboardError, uri: string, era: Era): RpcFailure {
-  const own = resourceNotFound(uri, era);
+interface FailedRead {
+  /** The address as the client knows it. */
+  readonly uri: string;
+  readonly place: Place;
+  /** The eras of the server and of the client. */
+  readonly from: Era;
+  readonly to: Era;
+}
+
+/** The server's error as it came; only the code for a missing resource differs between eras. */
+function readFailure(error: PlugboardError, { uri, place, from, to }: FailedRead): Error {
   const passed = passedFailure(error);
-  if (passed === undefined) return own;
-  return new RpcFailure(own.code, passed.message, { ...(isRecord(passed.data) ? passed.data : {}), uri });
+  if (passed === undefined) return error.code === 'INVALID_ARGUMENTS' ? resourceNotFound(uri, to) : error;
+  const { code, message, data } = passed;
+  const isOwnAddress = isRecord(data) && data['uri'] === place.uri;
+  const named = isOwnAddress ? { ...data, uri } : data;
+  if (from === to || code !== notFoundCode(from)) return new RpcFailure(code, message, named);
+  return new RpcFailure(notFoundCode(to), message, isRecord(named) ? { uri, ...named } : (named ?? { uri }));
 }
 
 /** Where to listen for changes of a resource, and what clients call another resource that changed with it. */

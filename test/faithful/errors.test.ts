@@ -35,6 +35,11 @@ const answers = {
   'tools/call result': { result: { content: [{ type: 'text', text: 'no' }], isError: true } },
   'resources/list': { result: { resources: [{ uri: 'memo://gone', name: 'gone' }] } },
   'resources/read': { error: { code: 1234, message: 'torn page', data: { page: 3 } } },
+  'resources/read memo://params': { error: { code: -32602, message: 'bad page' } },
+  'resources/read memo://method': { error: { code: -32601, message: 'no reading', data: { uri: 'x' } } },
+  'resources/read memo://missing': {
+    error: { code: -32002, message: 'no page', data: { uri: 'memo://missing', shelf: 3 } },
+  },
   'prompts/list': { result: { prompts: [{ name: 'greet' }] } },
   'prompts/get': { error: { code: -32602, message: 'name is missing', data: { argument: 'name' } } },
   'completion/complete': { error: { code: -32603, message: 'no index', data: { retry: true } } },
@@ -120,6 +125,41 @@ describe.each(['old', 'new', 'far'])('an error of the server %s', (server) => {
       ]);
     }
   });
+});
+
+it('SRV-10.6: an error of resources/read keeps its code; only "not found" is translated, and only between eras', async () => {
+  const read = async (client: RawClient, server: string, page: string): Promise<unknown> =>
+    (await client.answer('resources/read', { uri: addressOf(server, page) }))['error'];
+  const addressOf = (server: string, page: string): string =>
+    `plugboard://server/${server}/memo%3A%2F%2F${page}`;
+  for (const client of clients) {
+    const isLegacy = client.name.startsWith('legacy');
+    for (const server of ['old', 'new', 'far']) {
+      const isSameEra = isLegacy === (server === 'old');
+      const uri = addressOf(server, 'params');
+      const params = { code: -32602, message: 'bad page' };
+      const translated = { code: -32002, message: 'bad page', data: { uri } };
+      expect([client.name, server, await read(client, server, 'params')]).toEqual([
+        client.name,
+        server,
+        isLegacy && !isSameEra ? translated : params,
+      ]);
+      expect([client.name, server, await read(client, server, 'method')]).toEqual([
+        client.name,
+        server,
+        { code: -32601, message: 'no reading', data: { uri: 'x' } },
+      ]);
+      expect([client.name, server, await read(client, server, 'missing')]).toEqual([
+        client.name,
+        server,
+        {
+          code: !isLegacy && server === 'old' ? -32602 : -32002,
+          message: 'no page',
+          data: { uri: addressOf(server, 'missing'), shelf: 3 },
+        },
+      ]);
+    }
+  }
 });
 
 it('SRV-10.6: the library, and so chat and commands, show the cause', async () => {
