@@ -59,12 +59,13 @@ export function missingExtension(extension: string): RpcFailure {
   return new RpcFailure(RPC_MISSING_CAPABILITY, message, data);
 }
 
-export function missingCapability(capability: string): RpcFailure {
+/** @param parts what is needed of it. */
+export function missingCapability(capability: string, parts: object = {}): RpcFailure {
   return new RpcFailure(
     RPC_MISSING_CAPABILITY,
     `The client did not declare ${capability}, which this request needs.`,
     {
-      requiredCapabilities: { [capability]: {} },
+      requiredCapabilities: { [capability]: parts },
     },
   );
 }

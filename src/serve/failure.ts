@@ -1,5 +1,6 @@
 /** What a client is told of errors: those of servers as they came, ours in our own words. */
 
+import { wantsUrls } from '../call/url-first.ts';
 import { RPC_HEADER_MISMATCH, RPC_UNSUPPORTED_VERSION } from '../connection/eras.ts';
 import { withCause } from '../connection/rpc-error.ts';
 import { RpcFailure } from '../endpoint/rpc-failure.ts';
@@ -41,11 +42,21 @@ export function failureOf(error: PlugboardError): RpcFailure {
  * Agents show the message alone, so a cause in `data.error` is part of it.
  */
 export function passedFailure(error: PlugboardError): RpcFailure | undefined {
-  const { rpcCode, rpcMessage, rpcData } = error.detail;
-  if (error.code !== 'PROTOCOL_ERROR' && error.code !== 'INVALID_ARGUMENTS') return undefined;
+  return error.code === 'PROTOCOL_ERROR' || error.code === 'INVALID_ARGUMENTS' ? answered(error) : undefined;
+}
+
+/** The error by which a server wants addresses visited first, for a client that cannot be asked about them. */
+export function urlsFailure(error: PlugboardError): RpcFailure | undefined {
+  return wantsUrls(error) ? answered(error) : undefined;
+}
+
+function answered({
+  server,
+  detail: { rpcCode, rpcMessage, rpcData },
+}: PlugboardError): RpcFailure | undefined {
   if (rpcCode === undefined || rpcMessage === undefined || OF_THE_CONNECTION.has(rpcCode)) return undefined;
   const data = cleanValue(rpcData);
-  return new RpcFailure(rpcCode, withCause(rpcMessage, data), attributed(error.server, data));
+  return new RpcFailure(rpcCode, withCause(rpcMessage, data), attributed(server, data));
 }
 
 /** Questions in the data of an error name their server, as every other question does (A39). */

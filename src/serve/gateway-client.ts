@@ -6,6 +6,7 @@ import { cleanMeta } from '../connection/handed-on.ts';
 import { type LogLevel, moreVerbose } from '../connection/log-levels.ts';
 import type { Progress } from '../connection/peer.ts';
 import type { Attendant, ListKind } from '../endpoint/backend.ts';
+import { canElicit } from '../endpoint/elicitation.ts';
 import type { Asker, Params } from '../endpoint/eras.ts';
 import type { Front } from '../endpoint/front.ts';
 import { firstPage, progressOf } from '../endpoint/requests.ts';
@@ -27,6 +28,7 @@ import {
   watchable,
 } from './content.ts';
 import { hasUi, ownerOf, toolFor, withExtensions } from './extensions.ts';
+import { urlsFailure } from './failure.ts';
 import { finishedTask } from './finished-task.ts';
 import type { Gateway } from './gateway.ts';
 import { handedOnBy } from './handed-on.ts';
@@ -339,6 +341,9 @@ export class GatewayClient implements Attendant {
       return this.#passOn(work, name)(result);
     } catch (thrown) {
       const error = asPlugboardError(thrown);
+      const isAskable = this.desk !== undefined || canElicit(work.asker, 'url');
+      const unasked = isAskable ? undefined : urlsFailure(error);
+      if (unasked !== undefined) throw unasked;
       // It may belong to a server that is still starting; no other is waited for.
       const arrival = error.code === 'UNKNOWN_TOOL' ? this.#gateway.host.firstLists.arrival(name) : undefined;
       return arrival === undefined

@@ -73,7 +73,9 @@ async function elicit(
   if (!canElicit(work.asker, mode)) {
     if (client.desk !== undefined) return client.desk.elicit(request, id);
     // A legacy server gets an answer it can go on with; the error of a modern client names what it lacks.
-    if (work.asker.era === 'modern') work.fail(missingCapability('elicitation'));
+    if (work.asker.era === 'modern') {
+      work.fail(missingCapability('elicitation', mode === 'url' ? { url: {} } : {}));
+    }
     return { action: 'cancel' };
   }
   const params = elicitParams(client, request, work.asker);

@@ -10,6 +10,8 @@ const TOOLS = [
   'nested',
   'unknown-method',
   'version',
+  'headers',
+  'urls',
   'hidden',
   'no-code',
   'result',
@@ -27,7 +29,21 @@ const answers = {
     error: { code: -32000, message: 'failed', data: { error: { message: 'disk full', at: '/' } } },
   },
   'tools/call unknown-method': { error: { code: -32601, message: 'not here' } },
-  'tools/call version': { error: { code: -32022, message: 'no', data: { supported: [], requested: 'x' } } },
+  'tools/call version': {
+    error: { code: -32022, message: 'too old', data: { supported: [], requested: 'x' } },
+  },
+  'tools/call headers': { error: { code: -32020, message: 'odd header', data: { x: 1 } } },
+  'tools/call urls': {
+    error: {
+      code: -32042,
+      message: 'log in',
+      data: {
+        elicitations: [
+          { mode: 'url', elicitationId: 'e9', url: 'https://example.com/in', message: 'Log in' },
+        ],
+      },
+    },
+  },
   'tools/call hidden': {
     error: { code: 5, message: 'a\u{E0041}b', data: { note: 'c\u{E0042}d' } },
   },
@@ -125,6 +141,54 @@ describe.each(['old', 'new', 'far'])('an error of the server %s', (server) => {
       ]);
     }
   });
+});
+
+it('SRV-10.6: an error about our connection keeps its message', async () => {
+  for (const client of clients) {
+    for (const server of ['old', 'new', 'far']) {
+      for (const [name, message] of [
+        ['version', 'too old'],
+        ['headers', 'odd header'],
+      ] as const) {
+        const { content } = await client.request('tools/call', { name: `${server}__${name}` });
+        expect([client.name, server, content]).toEqual([
+          client.name,
+          server,
+          [{ type: 'text', text: expect.stringContaining(message) }],
+        ]);
+      }
+    }
+  }
+});
+
+it('SRV-10.6: −32042 reaches legacy clients that cannot be asked, with its addresses; modern ones learn what they lack', async () => {
+  const forms = await allClients(world, { elicitation: {} });
+  for (const client of [...clients, ...forms]) {
+    const { error } = await client.answer('tools/call', { name: 'old__urls' });
+    expect([client.name, error]).toEqual([
+      client.name,
+      client.name.startsWith('legacy')
+        ? {
+            code: -32042,
+            message: 'log in',
+            data: {
+              elicitations: [
+                {
+                  mode: 'url',
+                  elicitationId: 'e9',
+                  url: 'https://example.com/in',
+                  message: expect.stringContaining('Log in'),
+                },
+              ],
+            },
+          }
+        : {
+            code: -32021,
+            message: expect.stringContaining('elicitation'),
+            data: { requiredCapabilities: { elicitation: { url: {} } } },
+          },
+    ]);
+  }
 });
 
 it('SRV-10.6: an error of resources/read keeps its code; only "not found" is translated, and only between eras', async () => {
