@@ -13,11 +13,22 @@ const STATEFUL = [
 /** Words of launchers, behind which the program is named: `pnpm dlx <package>`, `docker run <image>`. */
 const LAUNCHER_WORDS: ReadonlySet<string> = new Set(['run', 'exec', 'dlx', 'x', 'tool', 'npx']);
 
+/** Asked with every call: an entry never changes. */
+const known = new WeakMap<ServerEntry, boolean>();
+
 /** What the entry says, else what is known about the program it starts. */
 export function isShareable(entry: ServerEntry): boolean {
-  if (entry.shared !== undefined) return entry.shared;
+  let isShared = known.get(entry);
+  if (isShared === undefined) {
+    isShared = entry.shared ?? keepsNoState(entry);
+    known.set(entry, isShared);
+  }
+  return isShared;
+}
+
+function keepsNoState(entry: ServerEntry): boolean {
   if (!isStdio(entry)) return true;
-  return !programOf(entry).some((word) => STATEFUL.some((known) => known.test(word.toLowerCase())));
+  return !programOf(entry).some((word) => STATEFUL.some((pattern) => pattern.test(word.toLowerCase())));
 }
 
 /** The words that say what runs; what comes behind them is about data. */

@@ -233,6 +233,11 @@ export class Front {
     return this.#outbound.on(exchange);
   }
 
+  /** Whether a client of what is worked on now can be asked anything. */
+  get canAsk(): boolean {
+    return this.#running.someAsker(({ capabilities }) => ASKING.some((name) => name in capabilities));
+  }
+
   /** What is worked on now, the newest last. */
   works(): readonly Work[] {
     return this.#running.all();
@@ -474,6 +479,9 @@ export class Front {
 function wantsLog({ logLevel }: Asker, level: LogLevel): boolean {
   return logLevel !== undefined && isAtLeast(level, logLevel);
 }
+
+/** What a client declares that can be asked something. */
+const ASKING = ['elicitation', 'sampling', 'roots'];
 
 const MODERN_CLIENT = { era: 'modern', version: MODERN_VERSION } as const;
 

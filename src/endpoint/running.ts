@@ -2,6 +2,7 @@
 
 import { PlugboardError } from '../errors.ts';
 import { type RequestId, RPC_INTERNAL_ERROR, RPC_INVALID_REQUEST } from '../lib/json-rpc.ts';
+import type { Asker } from './eras.ts';
 import { RpcFailure } from './rpc-failure.ts';
 import type { Work } from './work.ts';
 
@@ -27,6 +28,17 @@ export class RunningRequests {
   /** The newest last. */
   all(): readonly Work[] {
     return [...this.#works.values()];
+  }
+
+  /** Whether one of those who asked passes a test; requests of one legacy client have one asker. */
+  someAsker(test: (asker: Asker) => boolean): boolean {
+    let last: Asker | undefined;
+    for (const { asker } of this.#works.values()) {
+      if (asker === last) continue;
+      if (test(asker)) return true;
+      last = asker;
+    }
+    return false;
   }
 
   /** Throws if no request with this id can be taken now. */

@@ -25,12 +25,11 @@ export function hasUi({ capabilities }: Pick<Asker, 'capabilities'>): boolean {
  * such an interface calls them by its server's own names.
  */
 export function toolFor(
-  session: Pick<ServedSession, 'find' | 'allTools'>,
+  session: Pick<ServedSession, 'allTools'>,
   name: string,
-  asker: Asker,
+  { asker, found }: { readonly asker: Asker; readonly found: Tool | undefined },
 ): Tool | undefined {
   const isWithApps = hasUi(asker);
-  const found = session.find(name);
   if (found !== undefined) {
     if (isWithApps || isForModel(found)) return found;
     throw new PlugboardError('UNKNOWN_TOOL', `there is no tool called ${JSON.stringify(name)}`, {

@@ -42,9 +42,6 @@ import type { ServedSession } from './served-host.ts';
 import { tasksCapability } from './tasks.ts';
 import { type RequestedCall, refused, refusedWrapped, requestedCall, wrappedCall } from './tools.ts';
 
-/** What a client declares that can be asked something. */
-const ASKING = ['elicitation', 'sampling', 'roots'];
-
 export class GatewayClient implements Attendant {
   readonly methods: typeof GATEWAY_METHODS = GATEWAY_METHODS;
   readonly front: Front;
@@ -184,7 +181,10 @@ export class GatewayClient implements Attendant {
     const { _meta: _own, ...params } = given;
     const session = this.#open();
     const { name, uri } = params;
-    const tool = typeof name === 'string' ? toolFor(session, name, work.asker) : undefined;
+    const tool =
+      typeof name === 'string'
+        ? toolFor(session, name, { asker: work.asker, found: session.find(name) })
+        : undefined;
     const place = typeof uri === 'string' ? await placeOf(this.#gateway, uri) : undefined;
     const server = ownerOf(session, method, given, { tool, place });
     const translated = {
@@ -296,10 +296,7 @@ export class GatewayClient implements Attendant {
   }
 
   #canBeAsked(): boolean {
-    const works = this.front.works();
-    return (
-      this.desk !== undefined || works.some(({ asker }) => ASKING.some((name) => name in asker.capabilities))
-    );
+    return this.desk !== undefined || this.front.canAsk;
   }
 
   #listTools(asker: Asker): Params {
@@ -319,14 +316,15 @@ export class GatewayClient implements Attendant {
     const { name, args } = call;
     const own = this.#gateway.own.get(name);
     const session = this.#open();
-    const task = this.tasks.wanted(session.find(name), params, work);
+    const found = session.find(name);
+    const task = this.tasks.wanted(found, params, work);
     try {
       if (own !== undefined) return await this.#callOwn(own, args, params, work);
-      const tool = toolFor(session, name, work.asker);
+      const tool = toolFor(session, name, { asker: work.asker, found });
       work.server = tool?.server;
       this.#wantLogs(work, session);
       const before = name === TOOL_SEARCH ? session.tools().length : 0;
-      const called = session.find(name) === undefined ? (tool?.name ?? name) : name;
+      const called = found === undefined ? (tool?.name ?? name) : name;
       const result = await session.call(called, args, {
         cancellation: work,
         onProgress: passedProgress(params, work, front),

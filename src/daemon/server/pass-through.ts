@@ -29,7 +29,6 @@ import { PassedTasks } from './passed-tasks.ts';
 
 /** About one agent alone: a process that others use is not told. */
 const PRIVATE = /^codex\/sandbox-state/;
-const ASKING = ['elicitation', 'sampling', 'roots'];
 
 /** Undefined if the host has no such server, or a different one under its name. */
 export function openPassThrough(host: Host, wanted: WantedServer, clock: Clock): PassThrough | undefined {
@@ -238,8 +237,7 @@ export class PassThrough implements Backend, Attendant {
   }
 
   #canBeAsked(): boolean {
-    const works = this.#front?.works() ?? [];
-    return works.some(({ asker }) => ASKING.some((name) => name in asker.capabilities));
+    return this.#front?.canAsk === true;
   }
 }
 
