@@ -23,6 +23,8 @@ export interface HandedOn {
 
 /** Keys with this prefix are ours: none is passed on, in either direction. */
 export const RESERVED_META = 'plugboard/';
+/** What only a question about an approval of ours has. */
+export const APPROVAL_META: string = `${RESERVED_META}approval`;
 
 /** Written for each connection, never passed on from another one. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set(['progressToken', ...Object.values(META)]);

@@ -429,19 +429,25 @@ export class Front {
     exchange: Exchange,
   ): Promise<JsonRpcMessage | undefined> {
     const { held, identity } = this.#backend;
-    const { row, method, params } = request;
-    const { requestState } = params;
-    let rounds: Rounds;
-    if (requestState === undefined) {
+    const { row, method } = request;
+    const { requestState, inputResponses, ...params } = request.params;
+    const print = printOf(method, params);
+    let isBegun = false;
+    const begin = (lost?: Rounds): Rounds => {
       const work = new Work(id, asker, exchange, noAsk, toolOf(method, params));
-      rounds = new Rounds(work);
+      const begun = new Rounds(work, lost);
+      isBegun = true;
       this.#running.add(id, work);
-      rounds.begin(this.#toItsEnd(request, work));
-    } else {
-      rounds = held.take(requestState, this.principal, printOf(method, params));
+      begun.begin(this.#toItsEnd({ ...request, params }, work));
+      return begun;
+    };
+    const rounds =
+      requestState === undefined
+        ? begin()
+        : held.take(requestState, this.principal, print, inputResponses, begin);
+    if (!isBegun) {
       rounds.work.attach(exchange);
       this.#running.add(id, rounds.work);
-      rounds.answer(params['inputResponses']);
     }
     const { work } = rounds;
     try {
@@ -450,14 +456,14 @@ export class Front {
       if (work.isCancelled) return undefined;
       if (result !== undefined) return { jsonrpc: '2.0', id, result: dress(row, result, 'modern', identity) };
       const inputRequests = rounds.inputRequests();
-      const state = held.put(rounds, this.principal, printOf(method, params));
+      const state = held.put(rounds, this.principal, print);
       const asked = { resultType: 'input_required', inputRequests, requestState: state };
       return { jsonrpc: '2.0', id, result: dress(row, asked, 'modern', identity) };
     } catch (thrown) {
       if (work.failure !== undefined) return this.#failed(id, work.failure);
       return work.isCancelled ? undefined : this.#failed(id, thrown, 'modern');
     } finally {
-      if (requestState !== undefined) this.#done(id, work);
+      if (!isBegun) this.#done(id, work);
     }
   }
 

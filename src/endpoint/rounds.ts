@@ -3,6 +3,7 @@
  * with the answers. The call upstream stays open meanwhile, whatever era its server is of.
  */
 
+import { APPROVAL_META } from '../connection/handed-on.ts';
 import { PlugboardError } from '../errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -15,22 +16,38 @@ import type { Work } from './work.ts';
 const HOLD_MS: number = 10 * 60 * 1000;
 /** Requests that wait for their clients at the same time. */
 const MAX_HELD = 1_000;
+/** How long a client whose connection broke can send its answers again after the end of the work. */
+const KEEP_MS: number = 60 * 1000;
+/** Rounds that can be sent again, of all clients; the oldest are forgotten first. */
+const MAX_KEPT = 100;
 
 interface Question {
   readonly request: { readonly method: string; readonly params: Params };
   settle(answer: unknown): void;
 }
 
+type Questions = ReadonlyMap<string, Question>;
+
+/** What a client answered to exactly this question. */
+interface Given {
+  readonly question: string;
+  readonly answer: unknown;
+}
+
 /** One request over all of its rounds. */
 export class Rounds {
   readonly work: Work;
   readonly #open = new Map<string, Question>();
+  readonly #known: Given[];
+  readonly #given: Given[] = [];
+  readonly #wakes = new Set<() => void>();
   #asked = 0;
-  #wake: (() => void) | undefined;
   #result: Promise<Params> | undefined;
 
-  constructor(work: Work) {
+  /** After other rounds of the same request, which were lost: what was answered there is not asked again. */
+  constructor(work: Work, lost?: Rounds) {
     this.work = work;
+    this.#known = lost === undefined ? [] : [...lost.#given];
     work.ask = (method, params, signal, key) => this.#ask(method, params, signal, key);
   }
 
@@ -40,25 +57,48 @@ export class Rounds {
     result.catch(() => {});
   }
 
+  /** True if the work was cancelled, as a connection that breaks does: who comes back for it begins again. */
+  get isLost(): boolean {
+    return this.work.isCancelled && this.work.failure === undefined;
+  }
+
+  onEnd(ended: () => void): void {
+    this.#result?.then(ended, ended);
+  }
+
   /** The result, or undefined when the client has to be asked something first. */
   next(): Promise<Params | undefined> {
-    return new Promise((resolve, reject) => {
+    let wake = (): void => {};
+    const next = new Promise<Params | undefined>((resolve, reject) => {
       // Questions of one moment are put together.
-      this.#wake = () => setImmediate(() => this.#open.size > 0 && resolve(undefined));
+      wake = () => setImmediate(() => this.#open.size > 0 && resolve(undefined));
+      this.#wakes.add(wake);
       this.#result?.then(resolve, reject);
-      if (this.#open.size > 0) this.#wake();
+      if (this.#open.size > 0) wake();
     });
+    return next.finally(() => this.#wakes.delete(wake));
+  }
+
+  /** What the client is asked now. */
+  questions(): Questions {
+    return new Map(this.#open);
   }
 
   inputRequests(): Params {
     return Object.fromEntries([...this.#open].map(([key, { request }]) => [key, request]));
   }
 
-  answer(responses: unknown): void {
+  /** Answers to questions of one round: a later one may have the same key. */
+  answer(responses: unknown, asked: Questions = this.questions()): void {
     if (!isRecord(responses)) return;
-    for (const [key, question] of [...this.#open]) {
-      if (Object.hasOwn(responses, key)) question.settle(responses[key]);
+    for (const [key, question] of asked) {
+      if (this.#open.get(key) === question && Object.hasOwn(responses, key)) question.settle(responses[key]);
     }
+  }
+
+  #answered(question: string): Given | undefined {
+    const at = this.#known.findIndex((known) => known.question === question);
+    return at < 0 ? undefined : this.#known.splice(at, 1)[0];
   }
 
   #ask(
@@ -71,6 +111,13 @@ export class Rounds {
       this.#asked += 1;
       const own = `${method.split('/')[0]}-${this.#asked}`;
       const key = wanted === undefined || this.#open.has(wanted) ? own : wanted;
+      const question = canonicalJson({ key, method, params });
+      const known = this.#answered(question);
+      if (known !== undefined) {
+        this.#given.push(known);
+        resolve(known.answer);
+        return;
+      }
       const signals = [this.work.signal, ...(signal === undefined ? [] : [signal])];
       const forget = (): void => {
         this.#open.delete(key);
@@ -82,8 +129,9 @@ export class Rounds {
       };
       this.#open.set(key, {
         request: { method, params },
-        settle(answer) {
+        settle: (answer) => {
           forget();
+          if (!isApproval(params)) this.#given.push({ question, answer });
           resolve(answer);
         },
       });
@@ -91,16 +139,22 @@ export class Rounds {
         if (each.aborted) giveUp();
         else each.addEventListener('abort', giveUp, { once: true });
       }
-      this.#wake?.();
+      for (const wake of this.#wakes) wake();
     });
   }
 }
 
 interface HeldRequest {
-  readonly rounds: Rounds;
   readonly owner: string;
   readonly print: string;
-  readonly stopTimer: () => void;
+  rounds: Rounds;
+  asked: Questions;
+  stopTimer: () => void;
+}
+
+/** An approval is for one call: work that begins again is asked about again. */
+function isApproval({ _meta }: Params): boolean {
+  return isRecord(_meta) && Object.hasOwn(_meta, APPROVAL_META);
 }
 
 /** What makes a retry the same request: everything but the answers. */
@@ -112,12 +166,21 @@ export function printOf(method: string, { name, uri, arguments: args }: Params):
 export class Held {
   readonly #clock: Clock;
   readonly #held = new Map<string, HeldRequest>();
+  /** Rounds that were answered, for a client that does not get what comes of it: it sends its answers again. */
+  readonly #taken = new Map<string, HeldRequest>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   put(rounds: Rounds, owner: string, print: string): string {
+    rounds.work.detach();
+    // A round that was sent twice is answered twice, with one state.
+    for (const [state, held] of this.#held) {
+      if (held.rounds !== rounds) continue;
+      held.asked = rounds.questions();
+      return state;
+    }
     if (this.#held.size >= MAX_HELD) {
       const full = new PlugboardError(
         'LIMIT_EXCEEDED',
@@ -126,29 +189,41 @@ export class Held {
       rounds.work.cancel(full);
       throw full;
     }
-    rounds.work.detach();
     const state = crypto.randomUUID();
     const stopTimer = this.#clock.after(HOLD_MS, () => {
       this.#held.delete(state);
       rounds.work.cancel(new PlugboardError('TIMEOUT', 'the client did not come back with its answers'));
     });
-    this.#held.set(state, { rounds, owner, print, stopTimer });
+    this.#held.set(state, { rounds, owner, print, asked: rounds.questions(), stopTimer });
     return state;
   }
 
-  /** Once only; another client's, another request's and an invented state are all the same unknown one. */
-  take(state: unknown, owner: string, print: string): Rounds {
-    const held = typeof state === 'string' ? this.#held.get(state) : undefined;
+  /**
+   * The rounds to go on with, answered. `begin` makes new ones for those that were lost. Another client's, another
+   * request's and an invented state are all the same unknown one.
+   */
+  take(
+    state: unknown,
+    owner: string,
+    print: string,
+    responses: unknown,
+    begin: (lost: Rounds) => Rounds,
+  ): Rounds {
+    const held = typeof state === 'string' ? (this.#held.get(state) ?? this.#taken.get(state)) : undefined;
     if (typeof state !== 'string' || held?.owner !== owner || held.print !== print) {
       throw invalidParams('This requestState is not known here, or it belongs to another request.');
     }
     this.#held.delete(state);
     held.stopTimer();
+    held.rounds.answer(responses, held.asked);
+    if (held.rounds.isLost) held.rounds = begin(held.rounds);
+    this.#keep(state, held);
     return held.rounds;
   }
 
   /** Ends the requests of one client. */
   dismiss(owner: string, reason: PlugboardError): void {
+    for (const [state, held] of this.#taken) if (held.owner === owner) this.#forget(state);
     for (const [state, held] of this.#held) {
       if (held.owner !== owner) continue;
       this.#held.delete(state);
@@ -158,10 +233,30 @@ export class Held {
   }
 
   close(reason: PlugboardError): void {
+    for (const state of this.#taken.keys()) this.#forget(state);
     for (const { rounds, stopTimer } of this.#held.values()) {
       stopTimer();
       rounds.work.cancel(reason);
     }
     this.#held.clear();
+  }
+
+  #keep(state: string, held: HeldRequest): void {
+    const { rounds } = held;
+    this.#taken.delete(state);
+    this.#taken.set(state, held);
+    const [oldest] = this.#taken.keys();
+    if (this.#taken.size > MAX_KEPT && oldest !== undefined) this.#forget(oldest);
+    held.stopTimer = () => {};
+    rounds.onEnd(() => {
+      if (this.#taken.get(state) !== held || held.rounds !== rounds) return;
+      held.stopTimer();
+      held.stopTimer = this.#clock.after(KEEP_MS, () => this.#taken.delete(state));
+    });
+  }
+
+  #forget(state: string): void {
+    this.#taken.get(state)?.stopTimer();
+    this.#taken.delete(state);
   }
 }

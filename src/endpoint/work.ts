@@ -49,6 +49,7 @@ export class Work extends Cancellation {
 
   /** From here on, this is where the client listens; when it leaves, the work ends. */
   attach(exchange: Exchange): void {
+    this.detach();
     this.exchange = exchange;
     exchange.onGone = (reason) => this.cancel(reason);
   }

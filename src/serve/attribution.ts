@@ -8,7 +8,7 @@
  */
 
 import type { ApprovalRequest } from '../call/session.ts';
-import { RESERVED_META } from '../connection/handed-on.ts';
+import { APPROVAL_META, RESERVED_META } from '../connection/handed-on.ts';
 import type { ElicitRequest } from '../connection/questions.ts';
 import type { Params } from '../endpoint/eras.ts';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -65,7 +65,7 @@ export function serverMeta(server: string): Params {
 
 /** What a client can tell an approval by: no question of a server has it. */
 export function approvalMeta({ server, tool }: ApprovalRequest): Params {
-  return { [`${RESERVED_META}approval`]: { server, tool } };
+  return { [APPROVAL_META]: { server, tool } };
 }
 
 /** `_meta` of a server without the keys that only we may set. */

@@ -151,11 +151,13 @@ describe('A7: nothing of one client reaches another', () => {
   });
 
   // Protocol: 26-base-29, 26-mrtr-9, 26-mrtr-10, 26-mrtr-11
-  it('the state of a modern request works once, for the same request only', async () => {
+  it('the state of a modern request lets one call happen, for the same request only; sent again, it gets that result', async () => {
+    let calls = 0;
     const small = await hosted({
       eras: 'legacy',
       tools: {
         ask: async (_, exchange: Exchange) => {
+          calls += 1;
           const params = { message: 'Who?', requestedSchema: { type: 'object', properties: {} } };
           return JSON.stringify(await exchange.request('elicitation/create', params));
         },
@@ -177,13 +179,14 @@ describe('A7: nothing of one client reaches another', () => {
       requestState: `${requestState}x`,
     });
     const right = await go(4, { name: 'small__ask', inputResponses, requestState });
-    const again = await go(5, { name: 'small__ask', inputResponses, requestState });
-    expect([first['resultType'], wrongTool['error'], tampered['error'], again['error']]).toMatchObject([
+    const declined = { [key]: { action: 'decline' } };
+    const again = await go(5, { name: 'small__ask', inputResponses: declined, requestState });
+    expect([first['resultType'], wrongTool['error'], tampered['error']]).toMatchObject([
       'input_required',
       { code: -32602 },
       { code: -32602 },
-      { code: -32602 },
     ]);
+    expect([again['result'], calls]).toEqual([right['result'], 1]);
     expect(right['result']).toMatchObject({
       resultType: 'complete',
       content: [{ type: 'text', text: '{"action":"accept","content":{}}' }],
