@@ -314,7 +314,7 @@ describe('errors of a modern gateway', () => {
   // Protocol: 25-schema-2, 26-base-15, 26-base-16, 26-base-18, 26-base-19, 26-base-20, 26-base-22, 26-base-55,
   // 26-base-56, 26-http-26, 26-http-27, 26-schema-20
   it('have codes of the specification with their meaning, and one short sentence', async () => {
-    const { url } = await http({
+    const { url, server } = await http({
       eras: 'modern',
       capabilities: { tools: {}, resources: {}, prompts: {} },
       tools: {
@@ -331,6 +331,9 @@ describe('errors of a modern gateway', () => {
           },
         }),
       },
+    });
+    server.on('resources/read', () => {
+      throw new RpcError(-32602, 'not here');
     });
     const failures = {
       'no such method': await modern(url, 1, 'no/such/method'),
