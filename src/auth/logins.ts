@@ -229,7 +229,7 @@ export class Logins {
     const text = String(this.#clock.now());
     await this.#put(join(this.folder, this.#stampFile(url, 'renewal')), text);
     if (change === 'login') await this.#put(join(this.folder, this.#stampFile(url, 'login')), text);
-    // What this process changed itself is not left to the system to report: whoever waits for it relies on that.
+    // What this process changed itself is not left to the system to report: those who wait for it rely on that.
     for (const kind of ['renewal', 'login'] as const) this.#compare(this.#stampFile(url, kind));
   }
 

@@ -56,9 +56,9 @@ export async function collect(context: CallContext, kept: KeptTask, connection: 
       era,
       clock: context.clock,
       request: (method, params, options) => connection.request(method, params, options),
-      // Whoever could have answered is gone.
+      // Those who could have answered are gone.
       answer: () =>
-        Promise.reject(new PlugboardError('CANCELLED', 'the task asks, and nobody is there to answer')),
+        Promise.reject(new PlugboardError('CANCELLED', 'the task asks, and no one is there to answer')),
       leave: context.leave,
       idleMs: limits.toolTimeoutMs,
       totalMs: limits.maxTotalMs,

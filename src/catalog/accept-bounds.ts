@@ -2,7 +2,7 @@
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Objects and arrays inside each other; far beyond real schemas, far below what recursion stands. */
+/** Objects and arrays inside each other; far beyond real schemas, far below what recursion can take. */
 const MAX_NESTING = 1_000;
 export const MAX_META_BYTES: number = 64 * 1024;
 

@@ -61,7 +61,7 @@ const OF_RESULT: ReadonlySet<string> = new Set([
   'is_error',
   'toolResult',
   '_meta',
-  // Says how the rest is to be read, to whoever reads it from us.
+  // Says how the rest is to be read, to those who get it from us.
   'resultType',
 ]);
 const OF_EVERY_BLOCK = ['type', 'annotations', '_meta', 'original'];

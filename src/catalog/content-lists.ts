@@ -135,7 +135,7 @@ export class ContentList<T> {
     this.#refresherOf(connection).expired();
   }
 
-  /** Announcements may have been lost: a list that was given to somebody is read again in the background. */
+  /** Announcements may have been lost: a list that was given out is read again in the background. */
   recheck(connection: Connection): void {
     if (this.#last.has(connection)) this.#refresherOf(connection).request();
   }

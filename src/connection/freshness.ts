@@ -2,7 +2,7 @@
 
 import type { Era } from './eras.ts';
 
-/** Shortest time between two refreshes of one list that nobody announced a change of. */
+/** Shortest time between two refreshes of one list without an announced change. */
 export const STALE_REFRESH_GAP_MS = 1_000;
 
 export interface ListHints {

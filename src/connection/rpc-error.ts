@@ -7,7 +7,7 @@ import { clean } from '../policy/clean.ts';
 /** Of the message of an error or a progress. */
 const MAX_WORDS_CHARS = 8_192;
 
-/** What a server says beside its results: people, logs and models read it. */
+/** What a server says apart from its results: people, logs and models read it. */
 export function serverWords(text: string): string {
   return clean(text, { max: MAX_WORDS_CHARS });
 }

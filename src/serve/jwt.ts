@@ -42,7 +42,7 @@ export async function createTokenVerifier({ issuer, audience }: IssuerOptions): 
   };
 }
 
-/** Beside the MCP endpoint that the audience names, behind a proxy's prefix too; undefined for other audiences. */
+/** Next to the MCP endpoint that the audience names, behind a proxy's prefix too; undefined for other audiences. */
 function metadataUrl(audience: string): string | undefined {
   if (!/^https?:\/\//i.test(audience) || !URL.canParse(audience)) return undefined;
   const { origin, pathname } = new URL(audience);

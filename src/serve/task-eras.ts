@@ -35,7 +35,7 @@ export interface Translation {
   readonly to: Era;
   /** The task's id towards the client. */
   readonly id: string;
-  /** The time that stands in for one that the server left out. */
+  /** The time used where the server left it out. */
   readonly now: number;
 }
 

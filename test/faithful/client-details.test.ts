@@ -37,7 +37,7 @@ async function received(server: string): Promise<Message[]> {
   return JSON.parse((result['content'] as [{ text: string }])[0].text) as Message[];
 }
 
-describe('the small print of servers (issue 20, point 15)', () => {
+describe('the small print of servers', () => {
   // Protocol: 25-pagination-4, 26-pagination-5, 26-pagination-6
   it.each(SERVERS)('CAT-2: an empty nextCursor of a $era server over $by is a cursor', async ({ server }) => {
     const { resources, templates } = await gateway.host.resources(server);

@@ -43,7 +43,7 @@ afterAll(() => gateway.close());
 const namesOf = (result: Message, key: string, server: string): string[] =>
   (result[key] as { name: string }[]).map(({ name }) => name).filter((name) => name.startsWith(server));
 
-describe('lists of a modern server that announces no changes (issue 20, point 13)', () => {
+describe('lists of a modern server that announces no changes', () => {
   // Protocol: 26-caching-4, 26-caching-5, 26-caching-9
   it.each(matrix)(
     'a $era client over $carrier gets a stale list of a server over $by at once, then list_changed and the new one',
@@ -109,7 +109,7 @@ describe('lists of a modern server that announces no changes (issue 20, point 13
   );
 });
 
-describe('what a server says of itself (issue 20, point 13)', () => {
+describe('what a server says of itself', () => {
   it('CON-5: is read at each start in one round trip with the tools; the era alone is kept on disk', async () => {
     const home = await mkdtemp(join(tmpdir(), 'plugboard-about-'));
     const file = join(home, 'about.json');

@@ -23,7 +23,7 @@ const matrix = ERAS.flatMap((era) =>
   ),
 );
 
-describe('log messages through the gateway (issue 20, point 7)', () => {
+describe('log messages through the gateway', () => {
   // Protocol: 25-logging-3b, 25-logging-3c, 26-logging-5, 26-logging-7b, 26-logging-7c
   it.each(matrix)(
     'SRV-1: a $era client over $carrier gets every level, data and logger of a $server server',

@@ -63,7 +63,7 @@ const rejection = (work: Promise<unknown>): Promise<PlugboardError> =>
 const statusOf = (host: Host, name: string): string | undefined =>
   host.servers().find((server) => server.name === name)?.status;
 
-describe('logins (issue 20, points 15 and 16)', () => {
+describe('logins', () => {
   it('F65: a browser that answers before its opener returns is let in, and ready() then has the tools', async () => {
     const as = await authServer();
     const host = await hostOf({ servers: { a: { url: as.url } }, openUrl: signedIn });

@@ -25,7 +25,7 @@ async function addresses(client: RawClient, server: string): Promise<Record<stri
   return Object.fromEntries(own.map(({ name, uri }) => [String(name).split(/[ :/]/).at(-1), String(uri)]));
 }
 
-describe('subscriptions at a modern server (issue 20, point 14)', () => {
+describe('subscriptions at a modern server', () => {
   // Protocol: 26-subscriptions-8
   it.each(CARRIERS)(
     'a stream over %s that the server ends with notifications/cancelled is asked for again, and updates arrive',

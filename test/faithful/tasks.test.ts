@@ -94,7 +94,7 @@ const matrix = ERAS.flatMap(
   // Over pipes with every server, over HTTP with those that have it too: two transports at once are enough.
 ).filter(({ carrier, server }) => carrier === 'stdio' || server.endsWith('http'));
 
-describe('tasks of servers through the gateway (issue 20, point 9)', () => {
+describe('tasks of servers through the gateway', () => {
   // Protocol: 25-tasks-17, 25-tasks-18, 25-tasks-20, 25-tasks-30, 25-tasks-31, 25-tasks-32, 25-tasks-34,
   // 25-tasks-36, 25-tasks-38, 25-tasks-58, 25-tasks-62, 25-tasks-63, 25-tasks-66
   it.each(matrix)(

@@ -5,7 +5,7 @@ import { followPointer } from './pointer.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Stands in for the address of a schema that does not name one. */
+/** The address of a schema that does not name one. */
 const BASE = 'schema:///';
 /** Values in these are data, whatever they look like. */
 const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
