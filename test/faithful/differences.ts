@@ -87,6 +87,54 @@ export const DIFFERENCES: Readonly<Record<DifferenceId, Difference>> = {
   },
 };
 
+/** Differences that the generated servers do not show; other tests and pages have them. */
+export const OTHERS: readonly Difference[] = [
+  {
+    what: '`_meta` and unknown members of a list result itself are not passed on; those of its items are.',
+    why: 'A list is made of the lists of several servers and of caches, so it has no single author.',
+  },
+  {
+    what: 'Notifications of extensions are passed in neither direction; requests of extensions are.',
+    why: 'A notification does not say which client or server it is for, and one process works for several clients.',
+  },
+  {
+    what: 'Members of an elicitation that no revision has are left out, in the question, its form and the answer; `_meta` is kept.',
+    why: 'A client could show them as words of the gateway.',
+  },
+  {
+    what: 'Hidden text is removed from what servers say, and reported once.',
+    why: 'It can give a model orders that no person sees ([calls.md](calls.md), [security.md](security.md)).',
+  },
+  {
+    what: 'A result of more than `maxOutputTokens` is cut; a note says where all of it is, and how to read it.',
+    why: 'One answer could fill the context of a model ([calls.md](calls.md)).',
+  },
+  {
+    what: 'A definition or result that the official schema of the revision refuses is repaired, or left out.',
+    why: 'Official clients refuse a whole list for one such item, and with it the tools of all other servers ([gateway.md](gateway.md)).',
+  },
+  {
+    what: 'Numbers in arguments and results are those of JavaScript: integers beyond 2^53 are rounded, `1.0` is `1`, and `1e400` is `null`. Ids of requests are exact.',
+    why: 'JSON is read and written by JavaScript. Servers that need such numbers exactly have to use text.',
+  },
+  {
+    what: 'A completion has at most 8 192 tokens, whatever `maxTokens` a server wants, and there are limits for their number.',
+    why: 'Servers spend what the user pays for ([calls.md](calls.md)).',
+  },
+  {
+    what: 'At most 100 log messages a second of one server pass, and one of more than 64 KB becomes text, cut.',
+    why: 'One server could keep the connection of all from working.',
+  },
+  {
+    what: 'Servers see `plugboard` as `clientInfo`, and a `progressToken`, a log level and empty `arguments` that the client did not send.',
+    why: 'They are connected to the gateway, which has tokens and levels of its own and passes on what each client wants.',
+  },
+  {
+    what: 'A question of a legacy server outside of any call is not put to a client, but for roots.',
+    why: 'It does not say whom it is about, and no client may be asked about the call of another.',
+  },
+];
+
 /** How often each difference was undone: a row that is never used is out of date. */
 export const used: Map<DifferenceId, number> = new Map();
 
