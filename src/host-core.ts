@@ -202,7 +202,7 @@ export class HostCore {
       clock,
       own: options.logLevel ?? 'info',
       connections: () => this.pool.all().flatMap((each) => [each, ...this.work.twinsOf(each)]),
-      ownerOf: (connection) => this.work.berths.ownerOf(connection),
+      dedicatedTo: (connection) => this.work.berths.dedicatedTo(connection),
     });
     const context = this.#connectionContext();
     this.pool = new Pool(context);

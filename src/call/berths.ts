@@ -181,7 +181,14 @@ export class Berths {
     if (hasTurn) this.#turnsAt(connection).leave(session);
   }
 
-  /** The session that a process belongs to, if to one only. */
+  /** The session that a process was started for; undefined if others use it or may come to use it. */
+  dedicatedTo(connection: Connection): Session | undefined {
+    const place = this.#places.get(connection.name);
+    const party = place === undefined ? undefined : partyAt(place, connection);
+    return typeof party === 'object' ? party : undefined;
+  }
+
+  /** The session that a process belongs to now, if to one only. */
   ownerOf(connection: Connection): Session | undefined {
     const place = this.#places.get(connection.name);
     const party = place === undefined ? undefined : partyAt(place, connection);

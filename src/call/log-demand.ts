@@ -13,8 +13,8 @@ export interface LogDemandOptions {
   /** The level that the host itself wants. */
   readonly own: LogLevel;
   readonly connections: () => readonly Connection[];
-  /** The only session that uses a process; undefined: any session may. */
-  readonly ownerOf: (connection: Connection) => Session | undefined;
+  /** The only session that can use a process; undefined: any session may. */
+  readonly dedicatedTo: (connection: Connection) => Session | undefined;
 }
 
 export class LogDemand {
@@ -34,7 +34,7 @@ export class LogDemand {
   of(connection: Connection | undefined): LogLevel {
     const { own } = this;
     if (connection === undefined || this.#wanted.size === 0) return own;
-    const owner = this.#options.ownerOf(connection);
+    const owner = this.#options.dedicatedTo(connection);
     if (owner !== undefined) return moreVerbose(own, this.#wanted.get(owner));
     return [...this.#wanted.values()].reduce(moreVerbose, own);
   }
