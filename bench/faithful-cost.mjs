@@ -1,7 +1,7 @@
 /**
  * CPU of the gateway for a call: this build against another checkout's, interleaved, as ratios with their spread.
  *
- *   node bench/faithful-cost.mjs <other checkout> [rounds]
+ *   node bench/faithful-cost.mjs <other checkout> [rounds] [part of a way's name]
  */
 
 import { spawn } from 'node:child_process';
@@ -19,7 +19,7 @@ const ONE_BY_ONE = 300;
 const AT_ONCE = 2_000;
 const WARM_UP_ROUNDS = 4;
 const TOOL = 'echo__echo';
-const [other, rounds = '40'] = process.argv.slice(2);
+const [other, rounds = '40', only = ''] = process.argv.slice(2);
 if (other === undefined) throw new Error('name the other checkout, with its build in dist/');
 
 const dir = mkdtempSync(join(tmpdir(), 'plugboard-cost-'));
@@ -49,7 +49,7 @@ async function overHttp(build, modern) {
   const printed = await new Promise((done) => child.stdout.once('data', done));
   const [url] = /http:[^"\s]+/.exec(String(printed));
   const client = await connect({ name: build.name, url, headers: {}, tool: TOOL }, { modern });
-  return { pid: child.pid, call: client.call, close: () => child.kill() };
+  return { pid: child.pid, call: client.call, child };
 }
 
 async function overStdio(build) {
@@ -61,7 +61,7 @@ async function overStdio(build) {
     const { result } = await client.request('tools/call', { name: TOOL, arguments: { message: `m${n}` } });
     if (result?.content[0].text !== `m${n}`) throw new Error(`${build.name}: ${JSON.stringify(result)}`);
   };
-  return { pid: client.child.pid, call, close: () => client.child.kill() };
+  return { pid: client.child.pid, call, child: client.child };
 }
 
 const builds = [
@@ -72,7 +72,7 @@ const ways = [
   ['HTTP, legacy client', (build) => overHttp(build, false)],
   ['HTTP, modern client', (build) => overHttp(build, true)],
   ['stdio, legacy client', overStdio],
-];
+].filter(([way]) => way.includes(only));
 const loads = [
   ['one after another', ONE_BY_ONE, (call) => sequential(call, ONE_BY_ONE)],
   [`${IN_FLIGHT} at once`, AT_ONCE, (call) => concurrent(call, AT_ONCE, IN_FLIGHT)],
@@ -104,6 +104,10 @@ for (const [way, open] of ways) {
       `${way}, ${load}: ${(now / before).toFixed(3)} × (pairs: median ${median(ratios).toFixed(3)}, 10–90 % ${spread.map((each) => each.toFixed(2)).join(' to ')}), ${now.toFixed(0)} against ${before.toFixed(0)} µs of CPU for a call`,
     );
   }
-  for (const { close } of gateways) close();
+  for (const { child } of gateways) {
+    const ended = new Promise((done) => child.once('exit', done));
+    child.kill();
+    await ended;
+  }
 }
 rmSync(dir, { recursive: true, force: true });

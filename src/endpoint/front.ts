@@ -431,7 +431,7 @@ export class Front {
     const { held, identity } = this.#backend;
     const { row, method } = request;
     const { requestState, inputResponses, ...params } = request.params;
-    const print = printOf(method, params);
+    const print = (): string => printOf(method, params);
     let isBegun = false;
     const begin = (lost?: Rounds): Rounds => {
       const work = new Work(id, asker, exchange, noAsk, toolOf(method, params));
@@ -444,7 +444,7 @@ export class Front {
     const rounds =
       requestState === undefined
         ? begin()
-        : held.take(requestState, this.principal, print, inputResponses, begin);
+        : held.take(requestState, this.principal, print(), inputResponses, begin);
     if (!isBegun) {
       rounds.work.attach(exchange);
       this.#running.add(id, rounds.work);
@@ -456,7 +456,7 @@ export class Front {
       if (work.isCancelled) return undefined;
       if (result !== undefined) return { jsonrpc: '2.0', id, result: dress(row, result, 'modern', identity) };
       const inputRequests = rounds.inputRequests();
-      const state = held.put(rounds, this.principal, print);
+      const state = held.put(rounds, this.principal, print());
       const asked = { resultType: 'input_required', inputRequests, requestState: state };
       return { jsonrpc: '2.0', id, result: dress(row, asked, 'modern', identity) };
     } catch (thrown) {

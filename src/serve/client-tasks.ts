@@ -12,7 +12,7 @@ import type { FollowedTask } from './finished-task.ts';
 import { GatewayTask, type PassOn } from './gateway-task.ts';
 import type { QuestionDesk } from './questions.ts';
 import type { ServedSession } from './served-host.ts';
-import { checkTasks, type GatewayTasks, noTask, TASKS_PAGE, takesTasks, taskFailure } from './tasks.ts';
+import { checkTasks, type GatewayTasks, noTask, TASKS_PAGE, taskFailure } from './tasks.ts';
 
 export interface ClientTasksOptions {
   /** Those of all clients. */
@@ -77,9 +77,9 @@ export class ClientTasks {
 
   // What a call does.
 
-  /** A task for a call of a client that can take one; undefined: the call is answered with its result. */
+  /** A task for a call of a client that takes tasks; undefined: the call is answered with its result. */
   wanted(tool: Tool | undefined, params: Params, { asker }: Work): GatewayTask | undefined {
-    if (tool === undefined || !takesTasks(asker, params)) return undefined;
+    if (tool === undefined) return undefined;
     const { front, clock, desk } = this.#options;
     if (tool.execution === undefined) {
       // A modern client takes either; a legacy client that asks for a task waits for one.

@@ -39,7 +39,7 @@ import type { OwnTool } from './own-tools.ts';
 import { type QuestionDesk, questionsOf } from './questions.ts';
 import { Relisting } from './relisting.ts';
 import type { ServedSession } from './served-host.ts';
-import { tasksCapability } from './tasks.ts';
+import { takesTasks, tasksCapability } from './tasks.ts';
 import { type RequestedCall, refused, refusedWrapped, requestedCall, wrappedCall } from './tools.ts';
 
 export class GatewayClient implements Attendant {
@@ -47,8 +47,8 @@ export class GatewayClient implements Attendant {
   readonly front: Front;
   readonly #gateway: Gateway;
   readonly #relisting: Relisting;
-  /** Those that this client follows itself. */
-  readonly tasks: ClientTasks;
+  /** Made when it is first needed: most requests of clients without a session need none. */
+  #tasks: ClientTasks | undefined;
   #session: ServedSession | undefined;
   /** The most verbose that a modern request asked for. */
   #logLevel: LogLevel | undefined;
@@ -57,14 +57,19 @@ export class GatewayClient implements Attendant {
     this.#gateway = gateway;
     this.front = front;
     this.#relisting = new Relisting(gateway.clock);
-    this.tasks = new ClientTasks({
-      tasks: gateway.tasks,
-      front,
-      clock: gateway.clock,
+  }
+
+  /** Those that this client follows itself. */
+  get tasks(): ClientTasks {
+    this.#tasks ??= new ClientTasks({
+      tasks: this.#gateway.tasks,
+      front: this.front,
+      clock: this.#gateway.clock,
       session: () => this.#open(),
       desk: () => this.desk,
       passOn: (to, tool) => this.#passOn(to, tool),
     });
+    return this.#tasks;
   }
 
   enter(): void {
@@ -74,7 +79,7 @@ export class GatewayClient implements Attendant {
   leave(): void {
     if (this.#session === undefined) return;
     this.#gateway.leave(this.#session.id);
-    this.tasks.leave();
+    this.#tasks?.leave();
     this.#session.end();
   }
 
@@ -317,7 +322,7 @@ export class GatewayClient implements Attendant {
     const own = this.#gateway.own.get(name);
     const session = this.#open();
     const found = session.find(name);
-    const task = this.tasks.wanted(found, params, work);
+    const task = takesTasks(work.asker, params) ? this.tasks.wanted(found, params, work) : undefined;
     try {
       if (own !== undefined) return await this.#callOwn(own, args, params, work);
       const tool = toolFor(session, name, { asker: work.asker, found });
