@@ -60,7 +60,8 @@ export async function runInDaemon(
     const frame = JSON.parse(line.toString('utf8')) as CommandFrame;
     if ('out' in frame) stdout.write(frame.out);
     else if ('err' in frame) stderr.write(frame.err);
-    else status = 'local' in frame ? 'local' : frame.exit;
+    // What this process found out itself comes first.
+    else status ??= 'local' in frame ? 'local' : frame.exit;
   });
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => socket.end());
   await new Promise<void>((resolve) => {
