@@ -33,7 +33,11 @@ const SERVER_CHECKS: readonly ServerCheck[] = [
 ];
 
 export async function examine(patient: Patient, foreign: readonly FoundServer[]): Promise<readonly Check[]> {
-  const [keyring, daemon] = await Promise.all([checkKeyring(patient), checkDaemon(patient)]);
+  const [keyring, daemon, leftovers] = await Promise.all([
+    checkKeyring(patient),
+    checkDaemon(patient),
+    checkLeftovers(),
+  ]);
   const duplicates = checkDuplicates(patient, foreign);
   const servers = patient.config.servers.flatMap((spec) => {
     const its = caseOf(spec, patient);
@@ -43,7 +47,7 @@ export async function examine(patient: Patient, foreign: readonly FoundServer[])
     ];
   });
   const general = [checkNode(), ...checkConfiguration(patient), checkHome(patient.home), keyring, ...daemon];
-  return [...general, checkLeftovers(), ...servers].map(cleaned);
+  return [...general, leftovers, ...servers].map(cleaned);
 }
 
 function examineServer(its: ServerCase): Check[] {

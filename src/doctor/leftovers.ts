@@ -1,6 +1,7 @@
 /** Processes of servers whose host is gone: there should be none, also after the host was killed. */
 
 import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { hasProcessTable, processIds, processRow } from '../lib/process-table.ts';
 import { OWNER_VARIABLE } from '../transport/reaper.ts';
 import { type Check, plural } from './check.ts';
@@ -11,12 +12,20 @@ const FOSTERS: ReadonlySet<string> = new Set(
 );
 const INIT = 1;
 const MAX_SHOWN = 10;
+/** The helper of a host that was killed needs a moment: it asks first, and ends what is left after two seconds. */
+const REAPER_MS = 3_000;
+const LOOK_AGAIN_MS = 100;
 const MARK = new RegExp(`(?:^|\\0)${OWNER_VARIABLE}=([0-9a-f-]+)\\.`);
 
-export function checkLeftovers(): Check {
+export async function checkLeftovers(): Promise<Check> {
   if (!hasProcessTable)
     return { id: 'leftovers', ok: true, message: 'Leftover processes can be looked for on Linux only' };
-  const orphans = orphanedProcesses();
+  let orphans = orphanedProcesses();
+  const until = Date.now() + REAPER_MS;
+  while (orphans.length > 0 && Date.now() < until) {
+    await delay(LOOK_AGAIN_MS);
+    orphans = orphanedProcesses();
+  }
   if (orphans.length === 0) return { id: 'leftovers', ok: true, message: 'No server outlived its host' };
   const shown = orphans.slice(0, MAX_SHOWN).join(' ');
   return {

@@ -1,6 +1,6 @@
 /** CON-11, F58: one set of servers for all agents, whatever happens to the daemon. Real processes throughout. */
 
-import { lstatSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -210,7 +210,7 @@ it('CON-11: a daemon whose home was taken away leaves with its last session', as
   world.configure({ s: world.server() });
   const agent = await world.agent().open();
   const daemon = await world.daemon();
-  rmSync(world.home, { recursive: true });
+  renameSync(world.home, `${world.home}-taken`);
   const pid = await agent.call('pid');
   await agent.leave();
   await until('the daemon has left', () => !isRunning(daemon));
