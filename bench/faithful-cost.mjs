@@ -15,11 +15,12 @@ import { concurrent, describeMachine, median, quantile, sequential } from './rou
 import { stdioClient } from './stdio-client.mjs';
 
 const HERE = fileURLToPath(new URL('..', import.meta.url));
-const ONE_BY_ONE = 300;
-const AT_ONCE = 2_000;
-const WARM_UP_ROUNDS = 4;
+// Short rounds: what other programs take from the machine then falls on both builds alike.
+const ONE_BY_ONE = 100;
+const AT_ONCE = 800;
+const WARM_UP_ROUNDS = 12;
 const TOOL = 'echo__echo';
-const [other, rounds = '40', only = ''] = process.argv.slice(2);
+const [other, rounds = '150', only = ''] = process.argv.slice(2);
 if (other === undefined) throw new Error('name the other checkout, with its build in dist/');
 
 const dir = mkdtempSync(join(tmpdir(), 'plugboard-cost-'));
@@ -78,6 +79,16 @@ const loads = [
   [`${IN_FLIGHT} at once`, AT_ONCE, (call) => concurrent(call, AT_ONCE, IN_FLIGHT)],
 ];
 
+/** Between which two values the median lies, of 95 in 100 such measurements: the ranks of the binomial distribution. */
+function likely(values) {
+  const sorted = values.toSorted((a, b) => a - b);
+  const reach = 0.98 * Math.sqrt(sorted.length);
+  const middle = (sorted.length - 1) / 2;
+  return [Math.floor(middle - reach), Math.ceil(middle + reach)].map(
+    (at) => sorted[Math.min(Math.max(at, 0), sorted.length - 1)],
+  );
+}
+
 console.log(describeMachine());
 for (const [way, open] of ways) {
   const gateways = await Promise.all(builds.map(open));
@@ -96,12 +107,11 @@ for (const [way, open] of ways) {
       ratios.push(us[0] / us[1]);
       for (const at of [0, 1]) measured[at].push(us[at]);
     }
-    const sorted = ratios.toSorted((a, b) => a - b);
-    const spread = [sorted[Math.floor(sorted.length * 0.1)], sorted[Math.ceil(sorted.length * 0.9) - 1]];
     // Other work on the machine only ever adds: the lower quarter is what the gateway itself needs.
     const [now, before] = measured.map((values) => quantile(values, 0.25));
+    const [low, high] = likely(ratios).map((each) => each.toFixed(3));
     console.log(
-      `${way}, ${load}: ${(now / before).toFixed(3)} × (pairs: median ${median(ratios).toFixed(3)}, 10–90 % ${spread.map((each) => each.toFixed(2)).join(' to ')}), ${now.toFixed(0)} against ${before.toFixed(0)} µs of CPU for a call`,
+      `${way}, ${load}: ${median(ratios).toFixed(3)} × (median of ${ratios.length} pairs, 95 % ${low} to ${high}), ${now.toFixed(0)} against ${before.toFixed(0)} µs of CPU for a call`,
     );
   }
   for (const { child } of gateways) {

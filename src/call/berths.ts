@@ -13,7 +13,7 @@ import type { Connection } from '../connection/connection.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { type Cancellable, signalOf } from '../lib/cancellation.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isStateless, type Place, partyAt, rootsKeyOf, rootsParty } from './place.ts';
+import { type Place, partyAt, rootsKeyOf, rootsParty } from './place.ts';
 import { RootSets } from './root-sets.ts';
 import { RootsRouter } from './roots-router.ts';
 import { type Party, partyOf, type Session } from './session.ts';
@@ -234,7 +234,7 @@ export class Berths {
   #endAt({ primary, roots, twins }: Place, session: Session): void {
     const key = roots.forget(session);
     // One request of many by the same client: the process rests when none has come for a while.
-    if (key === undefined || isStateless(session) || roots.sessionsWith(key).length > 0) return;
+    if (key === undefined || session.isStateless || roots.sessionsWith(key).length > 0) return;
     if (key === roots.given) {
       roots.given = undefined;
       // Sessions of one agent share its state: the process stays, and asks again.

@@ -45,7 +45,8 @@ function end(
     decision: call.decision ?? 'none',
     outcome,
     ms,
-    ...more,
+    code,
+    bytes: more.bytes,
   });
 }
 

@@ -31,8 +31,3 @@ export function partyAt({ primary, holder, roots, twins }: Place, connection: Co
   if (primary !== connection) return [...twins].find(([, twin]) => twin === connection)?.[0];
   return holder ?? (roots.given === undefined ? undefined : rootsParty(roots.given));
 }
-
-/** Requests without a session come one by one. */
-export function isStateless({ partyName }: Session): boolean {
-  return partyName?.startsWith('principal ') === true;
-}

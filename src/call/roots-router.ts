@@ -5,7 +5,7 @@
 
 import type { Connection } from '../connection/connection.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isStateless, type Place, partyAt, rootsKeyOf, rootsParty } from './place.ts';
+import { type Place, partyAt, rootsKeyOf, rootsParty } from './place.ts';
 import { askForRoots, rootsKey, type SessionRoots } from './root-sets.ts';
 import { type Party, partyOf, type Session } from './session.ts';
 
@@ -34,7 +34,7 @@ export class RootsRouter {
 
   opened(session: Session): void {
     this.#open.add(session);
-    if (isStateless(session) || session.roots === undefined) return;
+    if (session.isStateless || session.roots === undefined) return;
     for (const wake of [...this.#onOpen]) wake();
     for (const { roots, primary } of this.#options.places.values())
       if (roots.isUnanswered) primary.rootsChanged();
@@ -148,7 +148,7 @@ export class RootsRouter {
   /** Those that can be asked outside of a request; waits a moment for the first one where some will come. */
   async #sessions(): Promise<readonly Session[]> {
     const askable = (): Session[] =>
-      [...this.#open].filter((session) => !isStateless(session) && session.roots !== undefined);
+      [...this.#open].filter((session) => !session.isStateless && session.roots !== undefined);
     if (this.#options.expectsRoots && askable().length === 0) {
       await new Promise<void>((resolve) => {
         const done = (): void => {

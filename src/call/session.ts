@@ -55,6 +55,8 @@ export interface Session extends Omit<Questioned, 'roots'> {
   roots: Questioned['roots'];
   /** The name of its party; undefined: the session itself. */
   readonly partyName: string | undefined;
+  /** It lasts for one request of its client. */
+  readonly isStateless: boolean;
   readonly approve: Approve | undefined;
   readonly approvals: 'enforce' | 'client';
   readonly forModel: boolean;
@@ -83,6 +85,7 @@ export function createSession(id: string, options: SessionOptions, partyName?: s
         : stateOf === 'session'
           ? undefined
           : `principal ${stateOf.principal}`,
+    isStateless: typeof stateOf === 'object',
     approve: options.approve,
     approvals: options.approvals ?? 'enforce',
     forModel: options.forModel ?? true,

@@ -19,6 +19,8 @@ interface Waiter {
  */
 export class Turns {
   readonly #holders = new Map<Session, Holder>();
+  /** How many of them can be asked. */
+  #askable = 0;
   #waiting: Waiter[] = [];
 
   /** False when it has to wait; whoever waits already comes first. */
@@ -43,7 +45,10 @@ export class Turns {
     const holder = this.#holders.get(session);
     if (holder === undefined) return;
     holder.calls -= 1;
-    if (holder.calls === 0) this.#holders.delete(session);
+    if (holder.calls === 0) {
+      this.#holders.delete(session);
+      if (holder.canBeAsked) this.#askable -= 1;
+    }
     this.#admit();
   }
 
@@ -59,11 +64,12 @@ export class Turns {
   #fits(session: Session, canBeAsked: boolean): boolean {
     if (this.#holders.size === 0) return true;
     if (this.#holders.size === 1 && this.#holders.has(session)) return true;
-    return !canBeAsked && ![...this.#holders.values()].some((holder) => holder.canBeAsked);
+    return !canBeAsked && this.#askable === 0;
   }
 
   #hold(session: Session, canBeAsked: boolean): void {
     const holder = this.#holders.get(session);
+    if (canBeAsked && holder?.canBeAsked !== true) this.#askable += 1;
     if (holder === undefined) this.#holders.set(session, { calls: 1, canBeAsked });
     else {
       holder.calls += 1;

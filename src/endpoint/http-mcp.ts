@@ -300,7 +300,13 @@ export class McpEndpoint {
     principal: string,
     options: Omit<HttpExchangeOptions, 'takesStream'> = {},
   ): HttpExchange {
-    const exchange = new HttpExchange(response, { ...options, takesStream: takesStream(request) });
+    const { headers, eventIds, onDropped } = options;
+    const exchange = new HttpExchange(response, {
+      takesStream: takesStream(request),
+      headers,
+      eventIds,
+      onDropped,
+    });
     this.#open.set(exchange, principal);
     return exchange;
   }

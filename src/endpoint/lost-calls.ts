@@ -14,12 +14,13 @@ const MAX_ID_BYTES = 128;
 
 /** Undefined for a request whose id is too long. */
 export function callEventIds(id: RequestId): EventIds | undefined {
-  const bytes = Buffer.from(JSON.stringify(id));
-  if (bytes.length > MAX_ID_BYTES) return undefined;
-  const name = bytes.toString('base64url');
+  if (typeof id === 'string' && Buffer.byteLength(JSON.stringify(id)) > MAX_ID_BYTES) return undefined;
+  // Most requests are answered without an event.
+  let name: string | undefined;
   let last = 0;
   return {
     next: () => {
+      name ??= Buffer.from(JSON.stringify(id)).toString('base64url');
       last += 1;
       return `${PREFIX}.${name}.${last}`;
     },
