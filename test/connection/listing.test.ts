@@ -72,6 +72,18 @@ describe('listing (CAT-2, F30)', () => {
     expect({ cut: result.cut, items: result.items.length }).toEqual({ cut, items });
   });
 
+  it('a later page that fails leaves what came before it', async () => {
+    const after = (second: () => unknown) => (at: unknown) => (at === 'two' ? second() : page('two', 'a'));
+    const refuse = (): never => {
+      throw new RpcError(-32603, 'out of order');
+    };
+    expect(await list(after(refuse))).toEqual({
+      items: [{ name: 'a' }],
+      cut: expect.stringMatching(/^an error for page 2: .*out of order$/),
+    });
+    expect(await list(after(() => ({})))).toEqual({ items: [{ name: 'a' }], cut: 'a page 2 that is no list' });
+  });
+
   it('a capability that is not there after all is an empty list; no list at all is an error', async () => {
     const refuse = (): never => {
       throw new RpcError(-32601, 'Method not found');
