@@ -2,7 +2,7 @@
 
 import type { Connection } from '../connection/connection.ts';
 import type { RootSets } from './root-sets.ts';
-import type { Party, Session } from './session.ts';
+import type { Party } from './session.ts';
 
 export interface Place {
   readonly primary: Connection;

@@ -81,7 +81,10 @@ describe('listing (CAT-2, F30)', () => {
       items: [{ name: 'a' }],
       cut: expect.stringMatching(/^an error for page 2: .*out of order$/),
     });
-    expect(await list(after(() => ({})))).toEqual({ items: [{ name: 'a' }], cut: 'a page 2 that is no list' });
+    expect(await list(after(() => ({})))).toEqual({
+      items: [{ name: 'a' }],
+      cut: 'a page 2 that is no list',
+    });
   });
 
   it('a capability that is not there after all is an empty list; no list at all is an error', async () => {
