@@ -73,15 +73,15 @@ describe('listing (CAT-2, F30)', () => {
   });
 
   it('a later page that fails leaves what came before it', async () => {
-    const after = (second: () => unknown) => (at: unknown) => (at === 'two' ? second() : page('two', 'a'));
+    const thenPage = (second: () => unknown) => (at: unknown) => (at === 'two' ? second() : page('two', 'a'));
     const refuse = (): never => {
       throw new RpcError(-32603, 'out of order');
     };
-    expect(await list(after(refuse))).toEqual({
+    expect(await list(thenPage(refuse))).toEqual({
       items: [{ name: 'a' }],
       cut: expect.stringMatching(/^an error for page 2: .*out of order$/),
     });
-    expect(await list(after(() => ({})))).toEqual({
+    expect(await list(thenPage(() => ({})))).toEqual({
       items: [{ name: 'a' }],
       cut: 'a page 2 that is no list',
     });
