@@ -60,7 +60,7 @@ export const rows: readonly CommandRow[] = [
     name: 'list',
     alias: 'status',
     group: SERVERS,
-    summary: 'connect to all servers and show how each is doing',
+    summary: 'connect to all servers and show their status',
     load: async () => (await import('./verbs/list.ts')).list,
   },
   {
@@ -72,19 +72,19 @@ export const rows: readonly CommandRow[] = [
   {
     name: 'up',
     group: MOVING,
-    summary: 'move in: import the servers of your agents and serve them from one place',
+    summary: 'set up: import the servers of your agents and serve them from one place',
     load: async () => (await import('./verbs/up.ts')).up,
   },
   {
     name: 'down',
     group: MOVING,
-    summary: 'move out: undo what up did',
+    summary: 'undo what up did',
     load: async () => (await import('./verbs/down.ts')).down,
   },
   {
     name: 'import',
     group: MOVING,
-    summary: 'take over the servers of other agents',
+    summary: 'import servers from other agents',
     load: async () => (await import('./verbs/import.ts')).importVerb,
   },
   {
@@ -96,13 +96,13 @@ export const rows: readonly CommandRow[] = [
   {
     name: 'plugin',
     group: SERVERS,
-    summary: 'use the servers that a folder brings along',
+    summary: 'manage plugins (folders that bundle servers)',
     load: async () => (await import('./verbs/plugin.ts')).plugin,
   },
   {
     name: 'tools',
     group: TOOLS,
-    summary: 'show the tools of all servers, or of one',
+    summary: 'list the tools of all servers, or of one',
     load: async () => (await import('./verbs/tools.ts')).tools,
   },
   {
@@ -120,7 +120,7 @@ export const rows: readonly CommandRow[] = [
   {
     name: 'resources',
     group: CONTENT,
-    summary: 'show what servers offer to read',
+    summary: 'list the resources of all servers, or of one',
     load: async () => (await import('./verbs/resources.ts')).resources,
   },
   {
@@ -132,7 +132,7 @@ export const rows: readonly CommandRow[] = [
   {
     name: 'prompts',
     group: CONTENT,
-    summary: 'show the prompts of servers',
+    summary: 'list the prompts of all servers, or of one',
     load: async () => (await import('./verbs/prompts.ts')).prompts,
   },
   {
@@ -150,31 +150,31 @@ export const rows: readonly CommandRow[] = [
   {
     name: 'logout',
     group: SAFETY,
-    summary: 'forget the login of a remote server',
+    summary: 'log out of a remote server',
     load: async () => (await import('./verbs/logout.ts')).logout,
   },
   {
     name: 'input',
     group: SAFETY,
-    summary: 'give, show and forget values of ${input:id}',
+    summary: 'set, list and remove values of ${input:id}',
     load: async () => (await import('./verbs/input.ts')).input,
   },
   {
     name: 'trust',
     group: SAFETY,
-    summary: 'allow servers that a project brings along',
+    summary: 'review and approve the servers of a project',
     load: async () => (await import('./verbs/trust.ts')).trust,
   },
   {
     name: 'token',
     group: SAFETY,
-    summary: 'make, list and revoke the tokens of agents that connect over HTTP',
+    summary: 'create, list and revoke tokens for agents that connect over HTTP',
     load: async () => (await import('./verbs/token.ts')).token,
   },
   {
     name: 'chat',
     group: SERVING,
-    summary: 'talk to your own model with all of these tools',
+    summary: 'chat with your own model, with all of these tools',
     load: async () => (await import('./verbs/chat.ts')).chat,
   },
   {
@@ -186,25 +186,25 @@ export const rows: readonly CommandRow[] = [
   {
     name: 'dashboard',
     group: SERVING,
-    summary: 'look at everything in a browser',
+    summary: 'open the page with servers, calls and questions in a browser',
     load: async () => (await import('./verbs/serve.ts')).dashboard,
   },
   {
     name: 'daemon',
     group: SERVING,
-    summary: 'start, stop or show the process that agents share their servers in',
+    summary: 'start, stop, restart or show the daemon, whose servers all agents share',
     load: async () => (await import('./verbs/daemon.ts')).daemon,
   },
   {
     name: 'service',
     group: SERVING,
-    summary: 'install the resident process as a service of your session',
+    summary: 'install the daemon as a service that starts with your session',
     load: async () => (await import('./verbs/service.ts')).service,
   },
   {
     name: 'reload',
     group: SERVING,
-    summary: 'let the daemon read the configuration again',
+    summary: 'reload the configuration of the daemon',
     load: async () => (await import('./verbs/reload.ts')).reload,
   },
   {
@@ -217,25 +217,25 @@ export const rows: readonly CommandRow[] = [
   {
     name: 'init',
     group: WRITING,
-    summary: 'make a project for a server of your own',
+    summary: 'create a project for a new server',
     load: async () => (await import('./verbs/init.ts')).init,
   },
   {
     name: 'pins',
     group: SAFETY,
-    summary: 'show tools that changed since they were first seen, and accept them',
+    summary: 'show tools whose definition changed, and accept them',
     load: async () => (await import('./verbs/pins.ts')).pins,
   },
   {
     name: 'doctor',
     group: HELPERS,
-    summary: 'find out what is wrong, and what to do about it',
+    summary: 'check everything and suggest fixes',
     load: async () => (await import('./verbs/doctor.ts')).doctor,
   },
   {
     name: 'completion',
     group: HELPERS,
-    summary: 'print a script that teaches your shell to complete',
+    summary: 'print a shell completion script',
     load: async () => (await import('./verbs/completion.ts')).completion,
   },
 ];

@@ -105,12 +105,16 @@ function wantedCommand(words: readonly string[]): string | undefined {
 /** The program with its global flags, and none of its commands. */
 export function declareProgram(version: string, print: (text: string) => void): Command {
   return new Command('plugboard')
-    .description('One place for all your MCP servers: configure them, look at them, call their tools.')
+    .description('One place for all your MCP servers: configure them, inspect them, call their tools.')
     .version(version, '-V, --version', 'print the version')
     .option('--json', 'print one JSON document on stdout')
-    .option('--cwd <dir>', 'work in this folder')
-    .option('--verbose', 'say more on stderr')
-    .option('--server <name=…>', 'one more server for this run: name=url or "name=command args…"', collect)
+    .option('--cwd <dir>', 'run as if started in this folder')
+    .option('--verbose', 'print debug output to stderr')
+    .option(
+      '--server <name=…>',
+      'add a server for this run only (repeatable): name=url or "name=command args…"',
+      collect,
+    )
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help')
     .addHelpText('after', EXAMPLES)

@@ -36,7 +36,7 @@ describe('UI-1: what can stand at the cursor', () => {
   it('commands with what they do, and help', async () => {
     expect(await asked('lo')).toEqual([
       'login\tlog in to a remote server',
-      'logout\tforget the login of a remote server',
+      'logout\tlog out of a remote server',
     ]);
     expect(values(await asked('he'))).toEqual(['help']);
     expect(values(await asked('help', 'lo'))).toEqual(['login', 'logout']);
@@ -164,7 +164,7 @@ describe('UI-1: completion in real shells', () => {
     };
     expect(await inFish('plugboard lo')).toEqual([
       'login\tlog in to a remote server',
-      'logout\tforget the login of a remote server',
+      'logout\tlog out of a remote server',
     ]);
     expect(await inFish('plugboard call echo ec')).toEqual(['echo']);
     expect(await inFish('plugboard call echo echo m')).toEqual(['message=']);

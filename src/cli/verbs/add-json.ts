@@ -11,8 +11,8 @@ import type { Context, Flags, Verb } from '../verb.ts';
 export const addJson: Verb = {
   configure(command: Command): void {
     command
-      .argument('<name>', 'what you will call it')
-      .argument('<json>', 'its entry, as it would stand under "mcpServers"')
+      .argument('<name>', 'name for the server')
+      .argument('<json>', 'its entry, as under "mcpServers"')
       .addOption(
         scopeOption('who it is for: local (you, in this project; the default), project (.mcp.json), user'),
       )

@@ -14,17 +14,17 @@ export const add: Verb = {
       .usage(
         '<name> [flags] -- <command> [args…]\n       plugboard add <name> <url> [flags]\n       plugboard add --preset [id] [name] [key=value…]',
       )
-      .argument('[name]', 'what you will call it')
-      .argument('[target...]', 'its url, or its command (after --, so that its flags stay its own)')
-      .option('--preset [id]', 'a well-known server; without an id, a list of them')
+      .argument('[name]', 'name for the server')
+      .argument('[target...]', 'its url, or its command after --')
+      .option('--preset [id]', 'add a well-known server; without an id, list them')
       .addOption(
         scopeOption('who it is for: local (you, in this project; the default), project (.mcp.json), user'),
       )
-      .addOption(new Option('-t, --transport <kind>', 'how to talk to it').choices(['stdio', 'http', 'sse']))
-      .option('-e, --env <NAME=VALUE>', 'a variable of its environment; again for more', collect)
-      .option('-H, --header <Name: value>', 'a header sent to its url; again for more', collect)
-      .option('--bearer-token-env-var <name>', 'the variable of your environment that holds its token')
-      .option('--client-id <id>', 'a client id registered for its login')
+      .addOption(new Option('-t, --transport <kind>', 'transport to use').choices(['stdio', 'http', 'sse']))
+      .option('-e, --env <NAME=VALUE>', 'set an environment variable (repeatable)', collect)
+      .option('-H, --header <Name: value>', 'send a header to its url (repeatable)', collect)
+      .option('--bearer-token-env-var <name>', 'environment variable that holds its token')
+      .option('--client-id <id>', 'client id registered for its login')
       .option(
         '--client-secret-file <file>',
         "a file with that client's secret, kept in the keyring; - is stdin",
@@ -33,11 +33,11 @@ export const add: Verb = {
         '--client-secret [secret]',
         `the same: asked for, or '\${VAR}' to read it from there; other users can see a value given here`,
       )
-      .option('--callback-port <port>', 'the port registered for its login')
-      .option('--oauth-scope <scope>', 'a scope to ask for at login; again for more', collect)
-      .option('--startup-timeout <ms>', 'how long it may take to start')
-      .option('--tool-timeout <ms>', 'how long a call may be silent')
-      .option('--server-cwd <dir>', 'the folder it runs in')
+      .option('--callback-port <port>', 'port registered for its login')
+      .option('--oauth-scope <scope>', 'request a scope at login (repeatable)', collect)
+      .option('--startup-timeout <ms>', 'maximum time to start')
+      .option('--tool-timeout <ms>', 'maximum time without output or progress of a call')
+      .option('--server-cwd <dir>', 'folder that it runs in')
       .option('-f, --force', 'replace an entry of the same name')
       .addHelpText('after', EXAMPLES);
   },

@@ -36,7 +36,7 @@ export const call: Verb = {
       )
       // Those of the tool are read with its schema.
       .allowUnknownOption()
-      .option('--timeout <ms>', 'how long the call may be silent')
+      .option('--timeout <ms>', 'maximum time without output or progress')
       .option('-y, --yes', 'answer yes if a question about this call is asked')
       .option('--limit', 'clean and cut the result as for a model')
       .option('-o, --output <file>', 'write the result to this file: its bytes if it has any, else its text')

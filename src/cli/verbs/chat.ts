@@ -22,8 +22,8 @@ export const chat: Verb = {
     command
       .option('--model <name>', 'provider:name, or <url>#<name> (default: PLUGBOARD_MODEL)')
       .option('-p, --prompt <text>', 'one turn, and done; - reads it from stdin')
-      .option('--resume [id]', 'go on with a conversation: the last one, or the one named')
-      .option('--context <tokens>', 'how much the model can take')
+      .option('--resume [id]', 'continue a conversation: the last one, or the one named')
+      .option('--context <tokens>', 'context window of the model, in tokens')
       .option('--no-workspace', 'leave out the built-in server for files, search and git')
       .option('-y, --yes', 'with -p: allow every call that would be asked about')
       .addHelpText('after', EXAMPLES);

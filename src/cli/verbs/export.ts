@@ -18,7 +18,7 @@ export const exportVerb: Verb = {
       .option('--dry-run', 'show the change; write nothing')
       .option('--overwrite', 'replace another entry called "plugboard"')
       .option('--move', 'also remove the servers that Plugboard serves from the agent')
-      .option('--undo', 'take back what an earlier export wrote')
+      .option('--undo', 'undo an earlier export')
       .addHelpText('after', EXAMPLES);
   },
 

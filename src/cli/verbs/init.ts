@@ -8,9 +8,9 @@ import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
 export const init: Verb = {
   configure(command: Command): void {
     command
-      .addArgument(new Argument('<what>', 'what to make').choices(['server']))
-      .argument('<dir>', 'a folder that is empty, or not there yet')
-      .option('--name <name>', "what the server is called (default: the folder's name)")
+      .addArgument(new Argument('<what>', 'what to create').choices(['server']))
+      .argument('<dir>', 'an empty or new folder')
+      .option('--name <name>', "name of the server (default: the folder's name)")
       .addHelpText('after', EXAMPLE);
   },
 

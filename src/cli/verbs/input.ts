@@ -29,8 +29,8 @@ export const input: Verb = {
   configure(command: Command): void {
     command
       .addArgument(new Argument('<action>', 'what to do').choices(ACTIONS))
-      .argument('[id]', 'the id, as it stands in ${input:id}')
-      .argument('[server]', 'whose, when several servers of different owners use the id')
+      .argument('[id]', 'the id, as in ${input:id}')
+      .argument('[server]', 'the server, if several owners use the same id')
       .addHelpText('after', EXAMPLES);
   },
 

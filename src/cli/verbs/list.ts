@@ -10,7 +10,7 @@ import type { Context, Flags, Verb } from '../verb.ts';
 export const list: Verb = {
   configure(command: Command): void {
     command
-      .option('--no-connect', 'say what is configured; start and contact nothing')
+      .option('--no-connect', 'show the configuration only; start and contact nothing')
       .addHelpText('after', EXAMPLES);
   },
 

@@ -10,7 +10,7 @@ export const login: Verb = {
   configure(command: Command): void {
     command
       .argument('<server>', 'the server')
-      .option('--no-browser', 'print the address, and take the one that the browser ended on')
+      .option('--no-browser', 'print the address, and paste the one that the browser ended on')
       .addHelpText(
         'after',
         '\nExamples:\n  plugboard login docs\n  plugboard login docs --no-browser   (over SSH)',

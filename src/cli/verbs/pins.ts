@@ -17,7 +17,7 @@ export const pins: Verb = {
   configure(command: Command): void {
     command
       .argument('[server]', 'only of this server')
-      .option('--accept', 'take what is held back as it is now')
+      .option('--accept', 'accept tools that are on hold as they are now')
       .addHelpText('after', EXAMPLES);
   },
 

@@ -26,7 +26,7 @@ export const plugin: Verb = {
     command
       .addArgument(new Argument('<action>', 'what to do').choices(ACTIONS))
       .argument('[plugin]', 'for add a folder, else the name of a plugin')
-      .option('--name <name>', 'what you will call it; default: what it calls itself')
+      .option('--name <name>', 'name for the plugin (default: the one it declares)')
       .option('-y, --yes', 'trust its servers without asking')
       .addHelpText('after', EXAMPLES);
   },

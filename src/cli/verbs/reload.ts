@@ -8,7 +8,7 @@ export const reload: Verb = {
   configure(command: Command): void {
     command.addHelpText(
       'after',
-      '\nChanged files are noticed without it; only servers that changed are restarted.\n\nExamples:\n  plugboard reload',
+      '\nChanged files are also noticed by themselves; only servers that changed are restarted.\n\nExamples:\n  plugboard reload',
     );
   },
 

@@ -38,9 +38,9 @@ export const serve: Verb = {
       .option('--http [address]', `serve over HTTP: [host:]port (127.0.0.1:${DEFAULT_PORT})`)
       .option('--token-file <file>', 'a file with one more token to accept; - reads it from stdin')
       .option('--token <token>', 'the same on the command line, where other users of this machine can see it')
-      .option('--no-auth', 'ask MCP clients for no token; on this machine only')
+      .option('--no-auth', 'require no token; on this machine only')
       .option('--issuer <url>', 'accept tokens of this authorization server')
-      .option('--audience <name>', 'whom such tokens have to be meant for')
+      .option('--audience <name>', 'audience that such tokens must have')
       .option(
         '--manage-forwarded',
         'let the page and the management API answer requests that a proxy forwards',

@@ -18,9 +18,9 @@ import { joinWords } from '../words.ts';
 export const trust: Verb = {
   configure(command: Command): void {
     command
-      .argument('[name...]', 'the servers; without any, shows how all of the project stand')
+      .argument('[name...]', 'the servers; without names, all servers of the project')
       .option('--all', 'all servers of the project')
-      .option('--revoke', 'take the trust back')
+      .option('--revoke', 'withdraw the approval')
       .option('-y, --yes', 'do not ask')
       .addHelpText('after', EXAMPLES);
   },
