@@ -44,12 +44,24 @@ export interface SessionOptions extends Questioned {
   readonly stateOf?: 'session' | { readonly principal: string } | undefined;
   /** A client of the gateway: tools have the gateway's names, and found ones are called through `call_tool`. */
   readonly gateway?: boolean | undefined;
+  /** @internal The memory of an ended session that this one continues; default: a new one. */
+  readonly memory?: SessionMemory | undefined;
+}
+
+/** What a session learns and one that continues it keeps. */
+export interface SessionMemory {
+  /** Rules that a person allowed for as long as this session lasts. */
+  readonly allowed: Set<string>;
+  /** Identities (`toolId`) of deferred tools that were found, in the order they were: appended, never reordered. */
+  readonly loaded: Set<string>;
+  /** The search that found a tool (by identity) which has not been called since. */
+  readonly found: Map<string, string>;
 }
 
 /** Who never shares the state of a server with others: a session, or all sessions of the same name. */
 export type Party = Session | string;
 
-export interface Session extends Omit<Questioned, 'roots'> {
+export interface Session extends Omit<Questioned, 'roots'>, SessionMemory {
   readonly id: string;
   /** Replaced by `host.setRoots()`. */
   roots: Questioned['roots'];
@@ -62,12 +74,10 @@ export interface Session extends Omit<Questioned, 'roots'> {
   readonly forModel: boolean;
   readonly gateway: boolean;
   readonly canBeAsked: (() => boolean) | undefined;
-  /** Rules that a person allowed for as long as this session lasts. */
-  readonly allowed: Set<string>;
-  /** Identities (`toolId`) of deferred tools that were found, in the order they were: appended, never reordered. */
-  readonly loaded: Set<string>;
-  /** The search that found a tool (by identity) which has not been called since. */
-  readonly found: Map<string, string>;
+}
+
+export function createMemory(): SessionMemory {
+  return { allowed: new Set(), loaded: new Set(), found: new Map() };
 }
 
 export function partyOf(session: Session): Party {
@@ -76,7 +86,7 @@ export function partyOf(session: Session): Party {
 
 /** `partyName`: of sessions that do not say whose state they use. */
 export function createSession(id: string, options: SessionOptions, partyName?: string): Session {
-  const { stateOf } = options;
+  const { stateOf, memory: { allowed, loaded, found } = createMemory() } = options;
   return {
     id,
     partyName:
@@ -91,9 +101,9 @@ export function createSession(id: string, options: SessionOptions, partyName?: s
     forModel: options.forModel ?? true,
     gateway: options.gateway ?? false,
     canBeAsked: options.canBeAsked,
-    allowed: new Set(),
-    loaded: new Set(),
-    found: new Map(),
+    allowed,
+    loaded,
+    found,
     elicit: options.elicit,
     elicitation: options.elicitation,
     sample: options.sample,

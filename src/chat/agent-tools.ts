@@ -32,7 +32,12 @@ const OUTPUT_SCHEMA = {
 /** It runs whatever tools its thread may use. */
 const ANNOTATIONS = { readOnlyHint: false, destructiveHint: true, openWorldHint: true };
 
-export function createAgentTools(options: AgentToolsOptions): readonly OwnTool[] {
+export interface AgentTools {
+  readonly tools: readonly OwnTool[];
+  close(): Promise<void>;
+}
+
+export function createAgentTools(options: AgentToolsOptions): AgentTools {
   const bounds = new AgentBounds(options);
   const threads = new Threads({ ...options, bounds });
   const run = async (thread: Thread, prompt: string, call: OwnCall): Promise<Record<string, unknown>> => {
@@ -47,7 +52,7 @@ export function createAgentTools(options: AgentToolsOptions): readonly OwnTool[]
     );
     return answer(conversation.id, turn);
   };
-  return [
+  const tools: readonly OwnTool[] = [
     {
       definition: {
         name: AGENT,
@@ -79,6 +84,7 @@ export function createAgentTools(options: AgentToolsOptions): readonly OwnTool[]
       },
     },
   ];
+  return { tools, close: () => threads.close() };
 }
 
 /** What the agent does, as log messages and, for a client that wants it, as progress. */

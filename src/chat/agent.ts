@@ -1,5 +1,7 @@
 /** An agent: a model, the tools of a host, and one conversation that both are told about. */
 
+import { TOOL_SEARCH } from '../catalog/deferral.ts';
+import { estimateTokens } from '../catalog/tokens.ts';
 import { PlugboardError } from '../errors.ts';
 import type { AgentHost } from './agent-host.ts';
 import { DEFAULT_COMPACT_PROMPT, summarise } from './compact.ts';
@@ -17,6 +19,11 @@ const COMPACT_AT = 0.8;
 
 const BASE_INSTRUCTIONS = `You are a capable assistant in a terminal. Use the tools you are given when they help, in parallel
 where they do not depend on each other, and say plainly when one failed. Answer briefly, in the language of the person.`;
+
+/** Members of messages whose size says nothing about their cost. */
+const BINARY: ReadonlySet<string> = new Set(['data', 'image']);
+/** Tools that one search may load. */
+const MAX_SELECTED = 20;
 
 export interface AgentOptions {
   readonly host: AgentHost;
@@ -41,8 +48,6 @@ export class Agent {
   readonly #options: AgentOptions;
   #calls = new AbortController();
   #running = 0;
-  /** What the last request cost: the measure of how full the window is. */
-  #lastInputTokens = 0;
 
   constructor(options: AgentOptions) {
     this.#options = options;
@@ -61,7 +66,8 @@ export class Agent {
   /** One turn. What was said is kept also when it fails; rejects with a PlugboardError. */
   async send(text: string, { signal, tell }: SendOptions): Promise<Turn> {
     const { host, model, contextTokens = DEFAULT_CONTEXT_TOKENS } = this.#options;
-    if (this.#lastInputTokens > contextTokens * COMPACT_AT) await this.compact({ signal, tell });
+    if (tokensOf(this.conversation) > contextTokens * COMPACT_AT) await this.compact({ signal, tell });
+    await this.#findAgain(signal);
     const { messages, unknown } = await host.expand(text, { signal });
     for (const what of unknown) tell({ type: 'unknown', what });
     await this.conversation.append(toModelMessages(messages));
@@ -78,10 +84,11 @@ export class Agent {
         if (event.type === 'result') this.#running--;
         tell(event);
       },
-      keep: async (fresh, inputTokens) => {
-        this.#lastInputTokens = inputTokens;
-        await this.conversation.append(fresh);
-      },
+      keep: (fresh, { inputTokens, outputTokens = 0 }) =>
+        this.conversation.append(fresh, {
+          tokens: inputTokens === undefined ? undefined : inputTokens + outputTokens,
+          found: foundBy(host),
+        }),
     }).finally(() => {
       this.#running = 0;
     });
@@ -95,8 +102,19 @@ export class Agent {
     await this.conversation.compact(
       await summarise({ model, messages: this.conversation.messages, prompt: compactPrompt, signal }),
     );
-    this.#lastInputTokens = 0;
     tell({ type: 'compacted', before });
+  }
+
+  /** Loads the deferred tools that the model found before: it sees in its conversation that it used them. */
+  async #findAgain(signal: AbortSignal): Promise<void> {
+    const { host } = this.#options;
+    const given = new Set(host.tools().map(({ name }) => name));
+    if (!given.has(TOOL_SEARCH)) return;
+    const missing = this.conversation.state.found.filter((name) => !given.has(name));
+    for (let at = 0; at < missing.length; at += MAX_SELECTED) {
+      const names = missing.slice(at, at + MAX_SELECTED);
+      await host.call(TOOL_SEARCH, { query: `select:${names.join(',')}`, limit: MAX_SELECTED }, { signal });
+    }
   }
 
   #system(): string {
@@ -105,4 +123,18 @@ export class Agent {
       .filter((part) => part !== '')
       .join('\n\n');
   }
+}
+
+/** How full the window is: as the provider reported it, else estimated. */
+function tokensOf({ state, messages }: Conversation): number {
+  if (state.tokens !== undefined) return state.tokens;
+  const text = JSON.stringify(messages, (key, value) => (BINARY.has(key) ? undefined : value));
+  return estimateTokens(text);
+}
+
+function foundBy(host: AgentHost): readonly string[] {
+  return host
+    .tools()
+    .filter(({ deferred }) => deferred === true)
+    .map(({ name }) => name);
 }

@@ -15,6 +15,16 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const ID = /^[0-9a-f-]{36}$/;
 const ROLES: readonly unknown[] = ['user', 'assistant', 'tool', 'system'];
 
+/** How things were after the last answer of the model, for whoever goes on with the conversation. */
+export interface ConversationState {
+  /** How much of the model's window is used; undefined: the provider did not report it. */
+  readonly tokens?: number | undefined;
+  /** Names of deferred tools that the model has found. */
+  readonly found: readonly string[];
+}
+
+const NO_STATE: ConversationState = { found: [] };
+
 /** What was agreed when a conversation began, and holds when it is gone on with. */
 export type ConversationHead = Readonly<Record<string, unknown>>;
 
@@ -23,6 +33,7 @@ export class Conversation {
   readonly head: ConversationHead;
   readonly #file: string;
   #messages: ModelMessage[];
+  #state: ConversationState;
   /** The folder and the first line are made with the first message: a look into `chat` leaves nothing behind. */
   #isOnDisk: boolean;
 
@@ -31,18 +42,20 @@ export class Conversation {
     file: string,
     head: ConversationHead,
     messages: ModelMessage[],
+    state: ConversationState,
     isOnDisk: boolean,
   ) {
     this.id = id;
     this.head = head;
     this.#file = file;
     this.#messages = messages;
+    this.#state = state;
     this.#isOnDisk = isOnDisk;
   }
 
   static begin(folder: string, head: ConversationHead): Conversation {
     const id = randomUUID();
-    return new Conversation(id, fileOf(folder, id), head, [], false);
+    return new Conversation(id, fileOf(folder, id), head, [], NO_STATE, false);
   }
 
   /** Goes on with one of the folder: the one named, or the one written to last. */
@@ -69,16 +82,24 @@ export class Conversation {
     return this.#messages;
   }
 
-  async append(messages: readonly ModelMessage[]): Promise<void> {
-    if (messages.length === 0) return;
+  get state(): ConversationState {
+    return this.#state;
+  }
+
+  /** Adds messages, with the state after them if it is another one. */
+  async append(messages: readonly ModelMessage[], state: ConversationState = this.#state): Promise<void> {
+    const isNew = JSON.stringify(state) !== JSON.stringify(this.#state);
+    if (messages.length === 0 && !isNew) return;
     this.#messages.push(...messages);
-    await this.#write(messages.map((message) => ({ message })));
+    this.#state = state;
+    await this.#write([...messages.map((message) => ({ message })), ...(isNew ? [{ state }] : [])]);
   }
 
   /** What was said so far gives way to a summary of it; the file keeps both. */
   async compact(summary: readonly ModelMessage[]): Promise<void> {
     this.#messages = [...summary];
-    await this.#write([{ compacted: summary }]);
+    this.#state = { ...this.#state, tokens: undefined };
+    await this.#write([{ compacted: summary }, { state: this.#state }]);
   }
 
   async #write(lines: readonly object[]): Promise<void> {
@@ -106,17 +127,19 @@ async function readBounded(file: string): Promise<string> {
 }
 
 /** A line that was cut off by a crash is left out, with everything behind it: what follows may answer it. */
-function parse(text: string): [ConversationHead, ModelMessage[]] {
+function parse(text: string): [ConversationHead, ModelMessage[], ConversationState] {
   let head: ConversationHead = {};
   let messages: ModelMessage[] = [];
+  let state = NO_STATE;
   for (const line of text.split('\n')) {
     const value = parseLine(line);
     if (value === undefined) break;
     if (isRecord(value['head'])) head = value['head'];
     else if (isMessage(value['message'])) messages.push(value['message']);
     else if (Array.isArray(value['compacted'])) messages = value['compacted'].filter(isMessage);
+    else if (isRecord(value['state'])) state = stateOf(value['state']);
   }
-  return [head, messages];
+  return [head, messages, state];
 }
 
 function parseLine(line: string): Record<string, unknown> | undefined {
@@ -126,6 +149,13 @@ function parseLine(line: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
+}
+
+function stateOf({ tokens, found }: Record<string, unknown>): ConversationState {
+  return {
+    ...(typeof tokens === 'number' ? { tokens } : {}),
+    found: Array.isArray(found) ? found.filter((name) => typeof name === 'string') : [],
+  };
 }
 
 /** Written by us and kept 0600: the role tells a message from anything else. */

@@ -1,20 +1,22 @@
-/** Threads of an agent that is served as a tool: where their state is, and the host that each of them works with. */
+/** Threads of an agent that is served as a tool: their conversations, what they remember, and the host that each works with. */
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { isServerRule } from '../call/approve-content.ts';
-import type { SessionOptions } from '../call/session.ts';
+import { createMemory, type SessionMemory, type SessionOptions } from '../call/session.ts';
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { Home } from '../config/home.ts';
 import { loadConfig } from '../config/load.ts';
 import { PlugboardError } from '../errors.ts';
-import { createHost, type Host } from '../host.ts';
+import type { Host } from '../host.ts';
 import type { HostOptions } from '../host-options.ts';
 import type { HostSession } from '../host-session.ts';
+import { systemClock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { ruleMatcher } from '../policy/approval.ts';
 import type { AgentBounds, BoundSettings } from './agent-bounds.ts';
 import type { AgentHost } from './agent-host.ts';
+import { AgentHosts } from './agent-hosts.ts';
 import type { ThreadSettings } from './agent-request.ts';
 import { Conversation } from './conversation.ts';
 
@@ -22,9 +24,12 @@ export interface ThreadsOptions {
   readonly host: Host;
   readonly home: Home;
   readonly bounds: AgentBounds;
-  /** How a host for another folder is made. */
-  readonly hostOptions: Pick<HostOptions, 'env' | 'home' | 'sessions'>;
+  /** How `host` was made: threads in another folder or under other limits have the same servers. */
+  readonly hostOptions: HostOptions;
 }
+
+/** Threads whose approvals are remembered; those of others are asked about again. */
+const MAX_REMEMBERED = 256;
 
 export interface Thread {
   readonly conversation: Conversation;
@@ -36,10 +41,19 @@ export class Threads {
   readonly #folder: string;
   /** Threads with a turn under way: two at once would tear the conversation apart. */
   readonly #busy = new Set<string>();
+  readonly #hosts: AgentHosts;
+  /** What sessions of a thread learned, by its id; the one used last is last. */
+  readonly #memories = new Map<string, SessionMemory>();
 
   constructor(options: ThreadsOptions) {
     this.#options = options;
     this.#folder = join(options.home.dir, 'threads');
+    this.#hosts = new AgentHosts(options.hostOptions, options.hostOptions.clock ?? systemClock);
+  }
+
+  /** Ends the servers of threads that have some of their own. */
+  close(): Promise<void> {
+    return this.#hosts.close();
   }
 
   begin(settings: ThreadSettings, principal: string): Thread {
@@ -73,12 +87,12 @@ export class Threads {
     this.#busy.add(id);
     try {
       return await this.#withHost(settings, async (host) => {
-        const { approve, ...others } = questions;
-        const asked = settings.approvalPolicy === 'never' ? others : questions;
+        const asked = settings.approvalPolicy === 'never' ? { roots: questions.roots } : questions;
         const session = host.session({
           ...asked,
           approvals: 'enforce',
           stateOf: { principal: `thread ${id}` },
+          memory: this.#memoryOf(id),
         });
         try {
           return await work(agentHost(host, session, settings.tools));
@@ -91,7 +105,17 @@ export class Threads {
     }
   }
 
-  /** The gateway's own host, or one made for this turn when the thread works elsewhere or under other limits. */
+  /** A turn is a session of its own, with the questions of its request; what it learns is the thread's. */
+  #memoryOf(id: string): SessionMemory {
+    const memory = this.#memories.get(id) ?? createMemory();
+    this.#memories.delete(id);
+    this.#memories.set(id, memory);
+    const [oldest] = this.#memories.keys();
+    if (this.#memories.size > MAX_REMEMBERED && oldest !== undefined) this.#memories.delete(oldest);
+    return memory;
+  }
+
+  /** The gateway's own host, or another one if the thread works elsewhere or under other limits. */
   async #withHost<T>(settings: BoundSettings, work: (host: Host) => Promise<T>): Promise<T> {
     const { cwd, sandbox, toolSearch, contextTokens } = settings;
     const isPlain =
@@ -101,24 +125,19 @@ export class Threads {
       await this.#options.host.ready().catch(() => {});
       return work(this.#options.host);
     }
-    const { home, hostOptions, bounds } = this.#options;
-    const config = cwd === undefined ? undefined : await loadConfig({ cwd, home });
+    const { home, bounds } = this.#options;
     // A folder inside the roots can be part of a project that is not.
-    if (config !== undefined) await bounds.folder(config.projectRoot);
-    const host = await createHost({
-      ...hostOptions,
-      ...(cwd === undefined ? {} : { cwd, config }),
+    if (cwd !== undefined) await bounds.folder((await loadConfig({ cwd, home })).projectRoot);
+    const limits = {
+      ...(cwd === undefined ? {} : { cwd }),
       ...(sandbox === 'read-only' ? { sandbox: 'strict', sandboxState: { mode: 'read-only' } } : {}),
       ...(toolSearch === undefined ? {} : { toolSearch }),
       ...(contextTokens === undefined ? {} : { model: { images: true, contextTokens } }),
-      watch: false,
-    });
-    try {
+    };
+    return this.#hosts.use(limits, async (host) => {
       await host.ready().catch(() => {});
-      return await work(host);
-    } finally {
-      await host.close();
-    }
+      return work(host);
+    });
   }
 }
 

@@ -21,7 +21,7 @@ export interface TurnOptions {
   readonly callSignal: () => AbortSignal;
   readonly tell: (event: AgentEvent) => void;
   /** Given the messages of each step when the step is complete: what is kept is always whole. */
-  readonly keep: (messages: readonly ModelMessage[], inputTokens: number) => Promise<void>;
+  readonly keep: (messages: readonly ModelMessage[], usage: LanguageModelUsage) => Promise<void>;
 }
 
 /** How often a request is made again that the provider refused for the moment. */
@@ -54,7 +54,7 @@ export async function runTurn(options: TurnOptions): Promise<Turn> {
       kept = response.messages.length;
       requests++;
       count(totals, usage, options.host);
-      await options.keep(fresh, usage.inputTokens ?? 0);
+      await options.keep(fresh, usage);
     },
   });
 

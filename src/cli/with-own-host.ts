@@ -17,7 +17,7 @@ export interface OwnHostOptions
 export async function withOwnHost(
   context: Context,
   { workspace, ...options }: OwnHostOptions,
-  work: (host: Host) => Promise<number>,
+  work: (host: Host, options: HostOptions) => Promise<number>,
 ): Promise<number> {
   const { cwd, home, extra, env, signal } = context;
   const config = await settleInputsFirst(context);
@@ -25,24 +25,24 @@ export async function withOwnHost(
   const hasBuiltIn = config !== undefined && Object.keys(builtIn?.(config.settings) ?? {}).length > 0;
   const { createHost } = await import('../host.ts');
   signal.throwIfAborted();
-  const host = await createHost({
+  const made: HostOptions = {
     cwd,
     home: home.dir,
     servers: extra,
-    // It was read without the built-in server.
-    config: hasBuiltIn ? undefined : config,
     builtIn,
     builtInList: workspaceList,
     env,
     ...options,
-  });
+  };
+  // It was read without the built-in server.
+  const host = await createHost({ ...made, config: hasBuiltIn ? undefined : config });
   const stopLog = context.verbose
     ? host.on('log', ({ server, level, message }) =>
         context.output.note(clean(`${level} ${server ?? ''}: ${message}`, { multiline: false })),
       )
     : undefined;
   try {
-    return await work(host);
+    return await work(host, made);
   } finally {
     await host.close();
     stopLog?.();

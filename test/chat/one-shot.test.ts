@@ -83,7 +83,29 @@ describe('UI-2: chat -p', () => {
     ]);
     const folder = join(place.home, 'chats');
     const [file = ''] = readdirSync(folder);
-    expect(readFileSync(join(folder, file), 'utf8').trim().split('\n')).toHaveLength(5);
+    expect(readFileSync(join(folder, file), 'utf8').trim().split('\n')).toHaveLength(6);
+  });
+
+  it('G4: summarises a conversation that fills the window when it is resumed, and keeps found tools', async () => {
+    model = await ScriptedModel.start(
+      { calls: [{ name: 'tool_search', arguments: { query: 'select:mcp__notes__read_note' } }] },
+      { text: 'Hello Ann.', inputTokens: 9_000 },
+      { text: 'SUMMARY' },
+      { text: 'Ann.' },
+    );
+    const env = { ENABLE_TOOL_SEARCH: 'true' };
+    const context = ['--context', '10000'];
+    await place.json(['chat', '-p', 'I am Ann', '--model', model.name, ...context], { env });
+    await place.json(['chat', '-p', 'who am I?', '--resume', ...context], { env });
+    const last = model.requests[3]?.body;
+    expect(last.messages.slice(1)).toEqual([
+      { role: 'user', content: 'What happened so far, summarised:\n\nSUMMARY' },
+      { role: 'user', content: 'who am I?' },
+    ]);
+    expect(last.tools.map((tool: { function: { name: string } }) => tool.function.name)).toEqual([
+      'tool_search',
+      'mcp__notes__read_note',
+    ]);
   });
 
   it('refuses a call that has to be asked about, tells the model, and allows it with --yes', async () => {

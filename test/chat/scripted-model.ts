@@ -22,6 +22,8 @@ export interface Reply {
   /** The first half of the text comes, and then nothing until the client leaves. */
   readonly hangs?: boolean;
   readonly finish?: 'length';
+  /** What the request cost (100); null: the provider does not report it. OpenAI's Chat Completions only. */
+  readonly inputTokens?: number | null;
 }
 
 export interface AskedRequest {
@@ -110,9 +112,13 @@ function halves(text: string): [string, string] {
 /** Unique in a conversation: agents pair results with calls by it. */
 const callId = (number: number, index: number): string => `call_${number}_${index}`;
 
-const USAGE = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
+function usageOf({ inputTokens = 100 }: Reply): object | undefined {
+  if (inputTokens === null) return undefined;
+  return { prompt_tokens: inputTokens, completion_tokens: 10, total_tokens: inputTokens + 10 };
+}
 
-function answerOpenAi(response: ServerResponse, { text = '', calls = [] }: Reply, number: number): void {
+function answerOpenAi(response: ServerResponse, reply: Reply, number: number): void {
+  const { text = '', calls = [] } = reply;
   const tool_calls = calls.map(({ name, arguments: given }, index) => ({
     id: callId(number, index),
     type: 'function',
@@ -126,7 +132,7 @@ function answerOpenAi(response: ServerResponse, { text = '', calls = [] }: Reply
       id: 'r',
       model: 'scripted',
       choices: [{ index: 0, message, finish_reason }],
-      usage: USAGE,
+      usage: usageOf(reply),
     }),
   );
 }
@@ -153,7 +159,7 @@ function streamOpenAi(response: ServerResponse, reply: Reply, number: number): v
     delta({ tool_calls: [{ index, function: { arguments: tail } }] });
   });
   delta({}, reply.finish ?? (calls.length > 0 ? 'tool_calls' : 'stop'));
-  send({ id: 'r', model: 'scripted', choices: [], usage: USAGE });
+  send({ id: 'r', model: 'scripted', choices: [], usage: usageOf(reply) });
   response.end('data: [DONE]\n\n');
 }
 

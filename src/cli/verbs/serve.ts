@@ -1,15 +1,16 @@
 /** `plugboard serve`: everything that is configured as one MCP server, for any agent. */
 
 import type { Command } from 'commander';
+import type { AgentTools } from '../../chat/agent-tools.ts';
 import { loadConfig } from '../../config/load.ts';
 import { allowsDaemon } from '../../daemon/client/wanted.ts';
 import { checkReach } from '../../endpoint/http.ts';
 import { PlugboardError } from '../../errors.ts';
 import type { Host } from '../../host.ts';
+import type { HostOptions } from '../../host-options.ts';
 import { describeConnecting } from '../../serve/connect-lines.ts';
 import type { GatewayOptions } from '../../serve/gateway.ts';
 import { DEFAULT_PORT, REACH_HINT, type ServeHttpOptions } from '../../serve/http.ts';
-import type { OwnTool } from '../../serve/own-tools.ts';
 import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
 import { type NewToken, readTokenFile, tokenFileOf } from '../../serve/token-file.ts';
 import { wholeNumber } from '../flags.ts';
@@ -73,11 +74,16 @@ export const serve: Verb = {
       }
     }
     if (http !== undefined) context.output.note(OWN_NOTE);
-    return withOwnHost(context, { workspace, sessions: SERVED_SESSIONS }, async (host) => {
-      const tools = flags['agent'] === true ? await agentTools(context, host, flags) : [];
-      return http === undefined
-        ? onStdio(context, host, { approvals, tools })
-        : onHttp(context, host, { ...http, approvals, tools });
+    return withOwnHost(context, { workspace, sessions: SERVED_SESSIONS }, async (host, made) => {
+      const agent = flags['agent'] === true ? await agentTools(context, host, made, flags) : undefined;
+      const tools = agent?.tools ?? [];
+      try {
+        return await (http === undefined
+          ? onStdio(context, host, { approvals, tools })
+          : onHttp(context, host, { ...http, approvals, tools }));
+      } finally {
+        await agent?.close();
+      }
     });
   },
 };
@@ -151,8 +157,9 @@ async function inDaemon(
 async function agentTools(
   { env, home, cwd }: Context,
   host: Host,
+  hostOptions: HostOptions,
   flags: Flags,
-): Promise<readonly OwnTool[]> {
+): Promise<AgentTools> {
   const [{ openModel }, { createAgentTools }] = await Promise.all([
     import('../../chat/model.ts'),
     import('../../chat/agent-tools.ts'),
@@ -161,7 +168,7 @@ async function agentTools(
   return createAgentTools({
     host,
     home,
-    hostOptions: { env, home: home.dir, sessions: SERVED_SESSIONS },
+    hostOptions,
     model,
     env,
     profiles: async () => (await loadConfig({ cwd, home })).settings.profiles ?? {},
