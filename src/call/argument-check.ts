@@ -67,6 +67,7 @@ export async function createArgumentChecker(): Promise<ArgumentChecker> {
     if (dialect === undefined || !isModest(said)) return unchecked;
     const rest = structuredClone(said);
     if (!markTargets(rest)) return unchecked;
+    allowDefaults(rest);
     // An engine of its own, so that nothing is kept for tools that are long gone.
     const steps = { left: 0 };
     const own = { ...options, code: { regExp: guardedRegExp(steps) } };
@@ -146,6 +147,32 @@ function markTargets(root: Record<string, unknown>): boolean {
     return Object.values(value).every(mark);
   };
   return mark(root);
+}
+
+/** Keywords whose values are data and not schemas. */
+const DATA_KEYWORDS: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
+
+/**
+ * Makes every property with a default optional. zod 4 lists such properties in `required`, since they are always there
+ * after parsing; the server fills them in.
+ */
+function allowDefaults(schema: unknown): void {
+  if (typeof schema !== 'object' || schema === null) return;
+  if (Array.isArray(schema)) {
+    for (const member of schema) allowDefaults(member);
+    return;
+  }
+  const node = schema as Record<string, unknown>;
+  const { required, properties } = node;
+  if (Array.isArray(required) && isObject(properties)) {
+    node['required'] = required.filter((name) => {
+      const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      return !(isObject(property) && Object.hasOwn(property, 'default'));
+    });
+  }
+  for (const [key, member] of Object.entries(node)) {
+    if (!DATA_KEYWORDS.has(key)) allowDefaults(member);
+  }
 }
 
 function targetOf(root: Record<string, unknown>, reference: string): Record<string, unknown> | undefined {

@@ -52,6 +52,22 @@ describe('messages that a model can act on (CAL-1)', () => {
     expect(check(file, args)).toEqual(problems);
   });
 
+  it('a field with a default need not be given, also where the schema requires it, as zod 4 writes it', () => {
+    const scale = { enum: ['css', 'device'], default: 'css' };
+    const inner = { type: 'object', properties: { scale }, required: ['scale'] };
+    const schema = {
+      type: 'object',
+      properties: { scale, type: { type: 'string' }, shots: { type: 'array', items: inner } },
+      required: ['scale', 'type', 'default'],
+      default: { required: ['x'], properties: { x: { default: 1 } } },
+    };
+    expect(check(schema, { type: 'png', shots: [{}] })).toEqual(['default is required']);
+    expect(check(schema, { scale: 'x', default: 1 })).toEqual([
+      'type is required',
+      'scale must be one of "css", "device"',
+    ]);
+  });
+
   it('a null for an optional field counts as not given; for a required or unknown one it is looked at', () => {
     expect(check(file, { path: 'a', mode: null, options: null })).toEqual([]);
     expect(check(file, { path: null })).toEqual(['path must be a string']);
