@@ -400,6 +400,7 @@ export class HostCore {
   /** Ends every server, then what served them. */
   async close(): Promise<void> {
     this.#leave.abort();
+    this.#board.close();
     this.logDemand.close();
     await Promise.all([this.pool.close(), this.work.berths.close()]);
     await this.#collecting;

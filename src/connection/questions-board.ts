@@ -25,8 +25,10 @@ export interface QuestionEvents {
 /** A question that was put: its answer is awaited here, and given nowhere else. */
 export interface PutQuestion {
   readonly id: QuestionId;
+  /** For the callback: aborts when the answer is no longer needed. The caller's own signal where it has one. */
+  readonly signal: AbortSignal;
   /**
-   * Waits for the answer, or until the question's signal aborts. Rejects with a PlugboardError only.
+   * Waits for the answer, or until the question's signal aborts or the board closes. Rejects with a PlugboardError only.
    * `inAWord`: the answer for the event `answer`.
    */
   answered<T>(asked: Promise<T>, inAWord: (answer: T) => string): Promise<T>;
@@ -35,32 +37,49 @@ export interface PutQuestion {
 export interface Board {
   /** Reports a question; throws if `signal` is aborted already. */
   put(question: Question, signal?: AbortSignal): PutQuestion;
+  /** Ends every question that is open, and each that is still put. */
+  close(): void;
 }
 
 export function createBoard(events: Pick<Emitter<QuestionEvents>, 'emit'>, idPrefix = ''): Board {
   let asked = 0;
+  let isClosed = false;
+  const open = new Set<AbortController>();
   return {
-    put(question, signal) {
+    put(question, given) {
       asked += 1;
       const id = `${idPrefix}q${asked}`;
       const { kind, server } = question;
+      if (isClosed) throw hostClosed(server);
+      const closing = new AbortController();
+      const signal = given ?? closing.signal;
       const end = (answer: string): void => events.emit('answer', { id, kind, answer });
-      if (signal?.aborted) throw withdrawn(kind, server, signal);
+      if (signal?.aborted) throw withdrawn(kind, server, signal.reason);
+      open.add(closing);
       events.emit('question', { id, ...question });
       return {
         id,
+        signal,
         async answered(work, inAWord) {
           try {
-            const answer = await untilAborted(work, signal, () => withdrawn(kind, server, signal));
+            const answer = await untilAborted(work, [signal, closing.signal], ({ reason }) =>
+              withdrawn(kind, server, reason),
+            );
             end(inAWord(answer));
             return answer;
           } catch (thrown) {
             const error = asPlugboardError(thrown);
             end(error.code === 'CANCELLED' ? 'cancelled' : 'failed');
             throw error;
+          } finally {
+            open.delete(closing);
           }
         },
       };
+    },
+    close() {
+      isClosed = true;
+      for (const closing of open) closing.abort(hostClosed());
     },
   };
 }
@@ -68,23 +87,31 @@ export function createBoard(events: Pick<Emitter<QuestionEvents>, 'emit'>, idPre
 /** The callback is foreign code and may never answer: a caller that gave up must not wait for it. */
 function untilAborted<T>(
   work: Promise<T>,
-  signal: AbortSignal | undefined,
-  reason: () => PlugboardError,
+  signals: readonly AbortSignal[],
+  error: (signal: AbortSignal) => PlugboardError,
 ): Promise<T> {
-  if (signal === undefined) return work;
   return new Promise<T>((resolve, reject) => {
-    const onAbort = (): void => reject(reason());
-    signal.addEventListener('abort', onAbort, { once: true });
-    // Between the first look at it and here.
-    if (signal.aborted) onAbort();
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+    const onAbort = (): void => {
+      const aborted = signals.find((signal) => signal.aborted);
+      if (aborted !== undefined) reject(error(aborted));
+    };
+    for (const signal of signals) signal.addEventListener('abort', onAbort, { once: true });
+    // Between the first look at them and here.
+    onAbort();
+    work.then(resolve, reject).finally(() => {
+      for (const signal of signals) signal.removeEventListener('abort', onAbort);
+    });
   });
 }
 
-function withdrawn(kind: string, server: string, signal: AbortSignal | undefined): PlugboardError {
-  if (signal?.reason instanceof PlugboardError) return signal.reason;
+function withdrawn(kind: string, server: string, reason: unknown): PlugboardError {
+  if (reason instanceof PlugboardError) return reason;
   return new PlugboardError('CANCELLED', `the call was cancelled while its ${kind} was asked about`, {
     server,
-    cause: signal?.reason,
+    cause: reason,
   });
+}
+
+function hostClosed(server?: string): PlugboardError {
+  return new PlugboardError('CANCELLED', 'the host was closed before the question was answered', { server });
 }

@@ -215,7 +215,7 @@ describe('CAL-2: answers', () => {
       reason: 'its server is not marked as trusted, so what it says about its tools does not count',
       session: 'host',
     };
-    expect(made.asked).toEqual([request]);
+    expect(made.asked).toEqual([{ ...request, signal: expect.any(AbortSignal) }]);
     expect(made.told('question')).toEqual([{ id: 'q1', kind: 'approval', ...request }]);
     expect(made.told('answer')).toEqual([{ id: 'q1', kind: 'approval', answer: 'allow' }]);
     await made.host.call('mcp__s__act');
