@@ -30,6 +30,7 @@ import { findHome, type Home, homeAt } from './config/home.ts';
 import { DEFAULT_FIRST_LIST_WAIT_MS, limitsFor, maxOutputTokens } from './config/limits.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { entryOwner } from './config/owner.ts';
+import type { Identity } from './config/rules.ts';
 import type { Connection } from './connection/connection.ts';
 import type { ConnectionContext } from './connection/context.ts';
 import type { HandedOn } from './connection/handed-on.ts';
@@ -41,7 +42,7 @@ import { type Board, createBoard } from './connection/questions-board.ts';
 import { TASKS_EXTENSION } from './connection/tasks.ts';
 import { type KeptTasks, openKeptTasks } from './connection/tasks-kept.ts';
 import { openVerdicts, type Verdicts } from './connection/verdicts.ts';
-import type { PlugboardError } from './errors.ts';
+import { asPlugboardError, type PlugboardError } from './errors.ts';
 import { HostAuth } from './host-auth.ts';
 import { HostContent } from './host-content.ts';
 import { hostDeferral } from './host-deferral.ts';
@@ -608,9 +609,17 @@ export class HostCore {
       outputs: createOutputFiles(this.home.outputs, this.clock),
       maxOutputTokens: maxOutputTokens(this.env),
       model: this.options.model ?? {},
-      allowAlways: async (spec, rule) =>
-        (await import('./config/allow.ts')).allowAlways(this.home, spec, rule),
+      allowAlways: (spec, rule) => this.#allowAlways(spec, rule),
     };
+  }
+
+  /** The answer holds for this call and session also if it cannot be kept for the next ones. */
+  async #allowAlways(spec: Identity, rule: string): Promise<void> {
+    const { allowAlways } = await import('./config/allow.ts');
+    await allowAlways(this.home, spec, rule).catch((error: unknown) => {
+      const why = asPlugboardError(error).message;
+      this.log(spec.name, 'warning', `${rule} is allowed for this session only: ${why}`);
+    });
   }
 
   /** One helper for all servers of this host, started with the first of them. */

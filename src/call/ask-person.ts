@@ -48,7 +48,8 @@ export async function askPerson(
   }
   const asked: ApprovalRequest = { ...request, session: session.id };
   const question = board.put({ kind: 'approval', ...asked }, signal);
-  const given = async (): Promise<ApprovalAnswer> => put({ ...asked, signal: question.signal }, question.id);
+  const given = async (): Promise<ApprovalAnswer> =>
+    put(signal === undefined ? asked : { ...asked, signal }, question.id);
   const answer = await question.answered(given(), String);
   answered?.(answer);
   switch (answer) {

@@ -217,7 +217,8 @@ export class Questions {
     const meta = cleanMeta(params['_meta']);
     const request = { server, ...question, ...keyOf(key), ...meta, session: asked.id };
     const put = this.#options.board.put({ kind: 'elicitation', ...request }, signal);
-    const ask = async (): Promise<ElicitAnswer> => elicit({ ...request, signal: put.signal }, put.id);
+    const ask = async (): Promise<ElicitAnswer> =>
+      elicit(signal === undefined ? request : { ...request, signal }, put.id);
     const answer = await put.answered(ask(), (given) => String(isRecord(given) ? given['action'] : given));
     if (isRecord(answer)) {
       const { action, content } = answer;
@@ -237,7 +238,8 @@ export class Questions {
     const { _meta, ...plain } = read;
     const request = { server, params: { ...plain, ...cleanMeta(_meta) }, ...keyOf(key), session: asked.id };
     const put = this.#options.board.put({ kind: 'sampling', ...request }, signal);
-    const ask = async (): Promise<unknown> => sample({ ...request, signal: put.signal }, put.id);
+    const ask = async (): Promise<unknown> =>
+      sample(signal === undefined ? request : { ...request, signal }, put.id);
     const answer = await put.answered(ask(), () => 'completed');
     const fault = faultOfSample(answer);
     if (fault === undefined && isRecord(answer)) {

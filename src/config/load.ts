@@ -3,6 +3,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { realPath } from '../lib/inside.ts';
 import { isRecord } from '../lib/json-rpc.ts';
+import { specFromCode } from './code-spec.ts';
 import { asProblem, type Document, locateFaults, readDocument } from './document.ts';
 import type { Config, InputQuestion, Problem, ServerEntry, ServerSpec, Settings } from './entry.ts';
 import type { Fault } from './fault.ts';
@@ -137,7 +138,9 @@ function foldersUpward(from: string, root: string): string[] {
   return folders;
 }
 
+/** Throws CONFIG_INVALID for an entry that cannot be used, since its author is the caller. */
 function fromCode(entries: Readonly<Record<string, unknown>> | undefined, baseDir: string): Part {
+  for (const [name, entry] of Object.entries(entries ?? {})) specFromCode(name, entry, baseDir);
   const { servers, faults } = parseServers(entries, { scope: 'code', baseDir }, ['servers']);
   return {
     servers,

@@ -25,8 +25,6 @@ export interface QuestionEvents {
 /** A question that was put: its answer is awaited here, and given nowhere else. */
 export interface PutQuestion {
   readonly id: QuestionId;
-  /** For the callback: aborts when the answer is no longer needed. The caller's own signal where it has one. */
-  readonly signal: AbortSignal;
   /**
    * Waits for the answer, or until the question's signal aborts or the board closes. Rejects with a PlugboardError only.
    * `inAWord`: the answer for the event `answer`.
@@ -46,24 +44,24 @@ export function createBoard(events: Pick<Emitter<QuestionEvents>, 'emit'>, idPre
   let isClosed = false;
   const open = new Set<AbortController>();
   return {
-    put(question, given) {
+    put(question, signal) {
       asked += 1;
       const id = `${idPrefix}q${asked}`;
       const { kind, server } = question;
       if (isClosed) throw hostClosed(server);
       const closing = new AbortController();
-      const signal = given ?? closing.signal;
       const end = (answer: string): void => events.emit('answer', { id, kind, answer });
       if (signal?.aborted) throw withdrawn(kind, server, signal.reason);
       open.add(closing);
       events.emit('question', { id, ...question });
       return {
         id,
-        signal,
         async answered(work, inAWord) {
           try {
-            const answer = await untilAborted(work, [signal, closing.signal], ({ reason }) =>
-              withdrawn(kind, server, reason),
+            const answer = await untilAborted(
+              work,
+              [closing.signal, ...(signal === undefined ? [] : [signal])],
+              ({ reason }) => withdrawn(kind, server, reason),
             );
             end(inAWord(answer));
             return answer;

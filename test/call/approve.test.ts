@@ -215,7 +215,7 @@ describe('CAL-2: answers', () => {
       reason: 'its server is not marked as trusted, so what it says about its tools does not count',
       session: 'host',
     };
-    expect(made.asked).toEqual([{ ...request, signal: expect.any(AbortSignal) }]);
+    expect(made.asked).toEqual([request]);
     expect(made.told('question')).toEqual([{ id: 'q1', kind: 'approval', ...request }]);
     expect(made.told('answer')).toEqual([{ id: 'q1', kind: 'approval', answer: 'allow' }]);
     await made.host.call('mcp__s__act');
@@ -251,6 +251,23 @@ describe('CAL-2: answers', () => {
     await next.host.call('mcp__s__act');
     expect(next.asked).toEqual([]);
     await next.host.close();
+  });
+
+  it('allow-always that cannot be written lets the call through, and holds for the session', async () => {
+    const dir = scratch();
+    const made = await answering('allow-always', dir);
+    // A folder of that name cannot be written to, not even by root.
+    mkdirSync(join(dir, 'home', 'config.json'), { recursive: true });
+    await made.host.call('mcp__s__act');
+    await made.host.call('mcp__s__act');
+    expect(made.asked).toHaveLength(1);
+    expect(made.told('log')).toContainEqual(
+      expect.objectContaining({
+        level: 'warning',
+        message: expect.stringMatching(/^mcp__s__act is allowed for this session only: /),
+      }),
+    );
+    await made.host.close();
   });
 
   it('under an ask rule, allow-always is for the session and nothing is written', async () => {

@@ -135,24 +135,21 @@ describe('loadConfig: CFG-3', () => {
     expect(await winners(place, link)).toEqual(['a local linked']);
   });
 
-  it('entries for this run are stronger than entries in code; a broken one is a problem', async () => {
+  it('entries for this run are stronger than entries in code; a broken one throws', async () => {
     const { root, home } = scratch();
-    const { servers, problems } = await loadConfig({
-      cwd: root,
-      home,
-      code: { a: stdio('code'), b: { command: 1 } },
-      extra: { a: stdio('extra') },
-    });
+    const load = (code: Record<string, unknown>): ReturnType<typeof loadConfig> =>
+      loadConfig({ cwd: root, home, code, extra: { a: stdio('extra') } });
+    const { servers, problems } = await load({ a: stdio('code') });
     expect({ servers: servers.map(({ name, entry }) => ({ name, entry })), problems }).toEqual({
       servers: [{ name: 'a', entry: stdio('extra') }],
-      problems: [
-        {
-          file: '(code)',
-          server: 'b',
-          message: '"command" must be a string that is not empty, not a number.',
-        },
-      ],
+      problems: [],
     });
+    await expect(load({ b: { command: 1 } })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: 'b: "command" must be a string that is not empty, not a number.',
+      server: 'b',
+    });
+    await expect(load({ x: { required: true, comand: 'node' } })).rejects.toMatchObject({ server: 'x' });
   });
 });
 

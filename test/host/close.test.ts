@@ -86,27 +86,3 @@ for (const eras of ['legacy', 'modern'] as const) {
     expect(ended.toSorted()).toEqual(begun.toSorted());
   });
 }
-
-it('CAL-3: close() takes back the question of a call without a signal', async () => {
-  const server = scriptedServer({ tools: { act: () => 'done' } });
-  let asked: (signal: AbortSignal | undefined) => void = () => {};
-  const signal = new Promise<AbortSignal | undefined>((resolve) => {
-    asked = resolve;
-  });
-  const host = await createHost({
-    home: join(dir, 'home'),
-    cwd: dir,
-    servers: { s: { command: 'in memory', approval: 'prompt' } },
-    openTransport: () => server.transport(),
-    approve: (request) => {
-      asked(request.signal);
-      return never();
-    },
-  });
-  await host.ready();
-  const call = host.call('mcp__s__act', {}).catch(({ code }) => code);
-  const given = await signal;
-  expect(given?.aborted).toBe(false);
-  await host.close();
-  expect({ aborted: given?.aborted, call: await call }).toEqual({ aborted: true, call: 'CANCELLED' });
-});
