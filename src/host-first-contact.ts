@@ -6,7 +6,7 @@ import type { Connection } from './connection/connection.ts';
 import type { ListKind } from './connection/listing.ts';
 import type { Pool } from './connection/pool.ts';
 import { PlugboardError } from './errors.ts';
-import type { Clock } from './lib/clock.ts';
+import { type Clock, ticksOf } from './lib/clock.ts';
 import { holdProcess } from './lib/hold-process.ts';
 
 export interface FirstContactOptions {
@@ -53,7 +53,7 @@ export class FirstContact {
   remainingMs({ name, state }: Connection, patienceMs: number): number {
     if (this.#failed.has(name)) return 0;
     if (state.status !== 'connecting') return patienceMs;
-    const elapsed = Math.max(0, this.#options.clock.now() - state.since);
+    const elapsed = Math.max(0, ticksOf(this.#options.clock) - state.since);
     return Math.max(0, patienceMs - elapsed);
   }
 

@@ -193,7 +193,7 @@ export class HostSession {
     args: Readonly<Record<string, unknown>> = {},
     options: CallOptions = {},
   ): Promise<ShapedResult> {
-    const { signal, cancellation, onProgress, timeoutMs, handedOn, task } = options;
+    const { signal, cancellation, onProgress, timeoutMs, ref, handedOn, task } = options;
     return this.#core.pipeline({
       id: this.#core.nextCallId(),
       name,
@@ -203,6 +203,7 @@ export class HostSession {
       cancellation,
       onProgress,
       timeoutMs,
+      ref,
       handedOn,
       task,
     });

@@ -63,6 +63,7 @@ async function ask(
       ...(isForeign(spec) ? { allowIn: allowPlace(spec) } : {}),
       ...(askRule === undefined ? {} : { askRule }),
     },
+    call: call.id,
     subject: call.name,
     undone: 'called',
     hint: `No one can be asked here. To allow it, ${howToAllow(rule, { askRule, allowIn: allowPlace(spec) })}.`,

@@ -9,6 +9,8 @@ export type Granted = Extract<ApprovalAnswer, 'allow' | 'allow-session' | 'allow
 
 export interface PersonQuestion {
   readonly request: Omit<ApprovalRequest, 'session' | 'signal'>;
+  /** The id of the call that is asked about; other actions have none. */
+  readonly call?: string;
   /** What it is about, for errors: `files__write` has to be approved, `files__write` was not `called`. */
   readonly subject: string;
   readonly undone: 'called' | 'read' | 'used';
@@ -36,7 +38,7 @@ export function howToAllow(
 export async function askPerson(
   { board }: Pick<CallContext, 'board'>,
   session: Session,
-  { request, subject, undone, hint, signal, answered }: PersonQuestion,
+  { request, call, subject, undone, hint, signal, answered }: PersonQuestion,
 ): Promise<Granted> {
   const { approve: put } = session;
   const { server, reason } = request;
@@ -47,7 +49,7 @@ export async function askPerson(
     });
   }
   const asked: ApprovalRequest = { ...request, session: session.id };
-  const question = board.put({ kind: 'approval', ...asked }, signal);
+  const question = board.put({ kind: 'approval', ...asked }, signal, call);
   const given = async (): Promise<ApprovalAnswer> =>
     put(signal === undefined ? asked : { ...asked, signal }, question.id);
   const answer = await question.answered(given(), String);

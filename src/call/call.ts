@@ -33,6 +33,8 @@ export interface CallOptions extends Cancellable {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Longest silence in this call, instead of the server's `toolTimeoutMs`. */
   readonly timeoutMs?: number | undefined;
+  /** A name that the caller chose for this call, reported by `call.begin`. */
+  readonly ref?: string | undefined;
   /** What the client that this call is for sent with its request. */
   readonly handedOn?: HandedOn | undefined;
   /** @internal Set if the caller follows tasks itself: a task is then returned in place of its result. */
@@ -61,12 +63,13 @@ export interface Call extends CallOptions {
 }
 
 export interface CallEvents {
-  /** `{ id, server, tool, session }`. */
+  /** `{ id, server, tool, session, ref? }`; `ref` is the caller's own name for the call. */
   readonly 'call.begin': {
     readonly id: string;
     readonly server: string;
     readonly tool: string;
     readonly session: string;
+    readonly ref?: string;
   };
   /** `{ id, progress, total?, message? }`. */
   readonly 'call.progress': { readonly id: string } & Progress;

@@ -7,6 +7,8 @@ import type { Session } from './session.ts';
 
 /** A call, or anything else that a server does for one caller. */
 export interface Asking extends Cancellable, SampleCount {
+  /** Of a call; other work has none. */
+  readonly id?: string;
   readonly session: Session;
 }
 

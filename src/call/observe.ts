@@ -1,6 +1,7 @@
 /** Every call that begins ends exactly once, and both are told and written down (CAL-1, CAL-6). */
 
 import { asPlugboardError, type PlugboardError } from '../errors.ts';
+import { ticksOf } from '../lib/clock.ts';
 import { shapeOf } from './argument-shape.ts';
 import type { Call, CallContext, Stage } from './call.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
@@ -8,17 +9,18 @@ import { settingsOf } from './settings.ts';
 import type { ShapedResult } from './shape.ts';
 
 export const observe: Stage = (context, next) => async (call) => {
-  const startedAt = context.clock.now();
-  const { id, session } = call;
+  const started = { at: context.clock.now(), ticks: ticksOf(context.clock) };
+  const { id, session, ref } = call;
   const { tool } = settingsOf(call);
-  context.events.emit('call.begin', { id, server: tool.server, tool: tool.tool, session: session.id });
+  const begun = { id, server: tool.server, tool: tool.tool, session: session.id };
+  context.events.emit('call.begin', ref === undefined ? begun : { ...begun, ref });
   try {
     const result = await next(call);
-    end(context, call, startedAt, result.isError ? 'tool-error' : 'ok', { bytes: bytesOf(result) });
+    end(context, call, started, result.isError ? 'tool-error' : 'ok', { bytes: bytesOf(result) });
     return result;
   } catch (thrown) {
     const error = asPlugboardError(thrown);
-    end(context, call, startedAt, outcomeOf(error), { code: error.code });
+    end(context, call, started, outcomeOf(error), { code: error.code });
     throw error;
   }
 };
@@ -26,18 +28,17 @@ export const observe: Stage = (context, next) => async (call) => {
 function end(
   context: CallContext,
   call: Call,
-  startedAt: number,
+  started: { readonly at: number; readonly ticks: number },
   outcome: Outcome,
   more: { readonly code?: PlugboardError['code']; readonly bytes?: number },
 ): void {
-  const now = context.clock.now();
   const { tool } = settingsOf(call);
   const { id } = call;
   const { code } = more;
-  const ms = now - startedAt;
+  const ms = ticksOf(context.clock) - started.ticks;
   context.events.emit('call.end', code === undefined ? { id, outcome, ms } : { id, outcome, ms, code });
   context.audit.record({
-    time: new Date(startedAt),
+    time: new Date(started.at),
     session: call.session.id,
     server: tool.server,
     tool: tool.tool,

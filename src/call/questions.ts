@@ -36,6 +36,7 @@ import { isRecord, RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rp
 import { clean } from '../policy/clean.ts';
 import type { HiddenReport } from '../policy/hidden-report.ts';
 import type { Call } from './call.ts';
+import type { Asking } from './in-flight.ts';
 import { OpenPages } from './open-pages.ts';
 import { rootsUnknown } from './root-sets.ts';
 import type { Session } from './session.ts';
@@ -68,7 +69,7 @@ interface Put {
   readonly params: Params;
   readonly asked: Asked;
   /** The call that the question belongs to, where that is known. */
-  readonly call?: SampleCount | undefined;
+  readonly call?: (SampleCount & Pick<Asking, 'id'>) | undefined;
   readonly signal: AbortSignal | undefined;
   /** What the server calls its question. */
   readonly key?: string | undefined;
@@ -209,14 +210,14 @@ export class Questions {
 
   /** Asks the person. A session that cannot be asked has not declined. */
   async #elicit(
-    { server, asked, signal, key, params }: Put,
+    { server, asked, call, signal, key, params }: Put,
     question: Omit<ElicitRequest, 'server' | 'session' | 'signal' | 'key'>,
   ): Promise<ElicitAnswer> {
     const { elicit } = asked;
     if (elicit === undefined || !canElicit(asked)) return CANCELLED;
     const meta = cleanMeta(params['_meta']);
     const request = { server, ...question, ...keyOf(key), ...meta, session: asked.id };
-    const put = this.#options.board.put({ kind: 'elicitation', ...request }, signal);
+    const put = this.#options.board.put({ kind: 'elicitation', ...request }, signal, call?.id);
     const ask = async (): Promise<ElicitAnswer> =>
       elicit(signal === undefined ? request : { ...request, signal }, put.id);
     const answer = await put.answered(ask(), (given) => String(isRecord(given) ? given['action'] : given));
@@ -231,13 +232,13 @@ export class Questions {
   }
 
   async #complete(
-    { server, params, asked, signal, key }: Put,
+    { server, params, asked, call, signal, key }: Put,
     sample: NonNullable<Questioned['sample']>,
   ): Promise<unknown> {
     const read = readSampleParams(params, asked.sampling);
     const { _meta, ...plain } = read;
     const request = { server, params: { ...plain, ...cleanMeta(_meta) }, ...keyOf(key), session: asked.id };
-    const put = this.#options.board.put({ kind: 'sampling', ...request }, signal);
+    const put = this.#options.board.put({ kind: 'sampling', ...request }, signal, call?.id);
     const ask = async (): Promise<unknown> =>
       sample(signal === undefined ? request : { ...request, signal }, put.id);
     const answer = await put.answered(ask(), () => 'completed');

@@ -7,6 +7,7 @@
 
 import type { Context, Span, TextMapSetter, Tracer } from '@opentelemetry/api';
 import { asPlugboardError } from '../errors.ts';
+import { ticksOf } from '../lib/clock.ts';
 import { importTelemetryApi, metaGetter } from '../lib/opentelemetry.ts';
 import type { Transport } from '../transport/contract.ts';
 import type { CallContext, Handler, Stage } from './call.ts';
@@ -64,7 +65,7 @@ export const telemetry: Stage = (context, next) => {
 function traced(context: CallContext, sink: Telemetry, next: Handler): Handler {
   return async (call) => {
     const { tool, connection } = settingsOf(call);
-    const startedAt = context.clock.now();
+    const startedAt = ticksOf(context.clock);
     const attributes = {
       'mcp.method.name': 'tools/call',
       'gen_ai.tool.name': tool.tool,
@@ -91,7 +92,7 @@ function traced(context: CallContext, sink: Telemetry, next: Handler): Handler {
       const version = connection.negotiated?.protocolVersion;
       if (version !== undefined) span.setAttribute('mcp.protocol.version', version);
       span.end();
-      const seconds = (context.clock.now() - startedAt) / 1000;
+      const seconds = (ticksOf(context.clock) - startedAt) / 1000;
       sink.count({ status, 'plugboard.server': tool.server, 'gen_ai.tool.name': tool.tool }, seconds);
     };
     try {

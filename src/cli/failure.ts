@@ -31,8 +31,10 @@ const LABEL_CELLS = 'error: '.length;
 /** A full or read-only disk is not an internal error. */
 function unwritable(thrown: unknown): PlugboardError | undefined {
   const code = errorCode(thrown) ?? '';
-  if (thrown instanceof PlugboardError || !(thrown instanceof Error) || !UNWRITABLE.has(code))
-    return undefined;
+  if (thrown instanceof PlugboardError || !(thrown instanceof Error)) return undefined;
+  // A folder that cannot be made says so with ENOENT where the file system takes none, such as /proc.
+  const isFolder = code === 'ENOENT' && 'syscall' in thrown && thrown.syscall === 'mkdir';
+  if (!UNWRITABLE.has(code) && !isFolder) return undefined;
   const path = 'path' in thrown ? String(thrown.path) : 'A file';
   return new PlugboardError('CONFIG_UNWRITABLE', `${path} cannot be written (${code})`, {
     hint: 'Make the folder writable, free some space, or set PLUGBOARD_HOME to another folder.',
@@ -40,7 +42,17 @@ function unwritable(thrown: unknown): PlugboardError | undefined {
   });
 }
 
-const UNWRITABLE: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM', 'ENOSPC', 'EDQUOT']);
+const UNWRITABLE: ReadonlySet<string> = new Set([
+  'EROFS',
+  'EACCES',
+  'EPERM',
+  'ENOSPC',
+  'EDQUOT',
+  // Where the path leads through a file, or to no end.
+  'ENOTDIR',
+  'ELOOP',
+  'ENAMETOOLONG',
+]);
 
 /** A fault of ours says so, and how to tell us more. */
 function explained(error: PlugboardError): PlugboardError {

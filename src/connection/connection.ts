@@ -4,6 +4,7 @@ import type { ServerEntry, ServerSpec } from '../config/entry.ts';
 import { isStdio } from '../config/entry.ts';
 import { asPlugboardError, forServer, type PlugboardError } from '../errors.ts';
 import { signalOf } from '../lib/cancellation.ts';
+import { ticksOf } from '../lib/clock.ts';
 import type { Transport } from '../transport/contract.ts';
 import type { ConnectionContext } from './context.ts';
 import { Departures } from './departures.ts';
@@ -205,7 +206,7 @@ export class Connection {
     if (status === 'idle' || status === 'disconnected') return;
     if (refusalOf(this.name, this.#state, this.#closed) !== undefined) return;
     this.#stop(byRequest(this.name, 'is connected anew'));
-    this.#move(transition(this.#state, { type: 'renew', at: this.#context.clock.now() }));
+    this.#move(transition(this.#state, { type: 'renew', at: ticksOf(this.#context.clock) }));
     await this.connect();
   }
 
@@ -238,7 +239,7 @@ export class Connection {
     });
     done.catch(() => {}); // whoever waits for it hears of it
     this.#starting = { attempt, done };
-    this.#move(transition(this.#state, { type: 'connect', at: this.#context.clock.now() }));
+    this.#move(transition(this.#state, { type: 'connect', at: ticksOf(this.#context.clock) }));
   }
 
   /** Waits for the start under way, and for the one that took its place if it was ended for a new one. */
@@ -331,7 +332,7 @@ export class Connection {
     this.#live = live;
     if (this.#watchedTasks.length > 0) live.watchTasks(this.#watchedTasks);
     this.#everConnected = true;
-    this.#move(transition(this.#state, { type: 'opened', at: context.clock.now() }));
+    this.#move(transition(this.#state, { type: 'opened', at: ticksOf(context.clock) }));
     void this.pushSandboxState();
     newcomer.settle(live);
   }
@@ -356,7 +357,7 @@ export class Connection {
     if (error.detail.sessionExpired) {
       if (this.#live === live) {
         this.#outgrow(live);
-        this.#move(transition(this.#state, { type: 'renew', at: this.#context.clock.now() }));
+        this.#move(transition(this.#state, { type: 'renew', at: ticksOf(this.#context.clock) }));
         this.connect().catch(() => {});
       }
       return true;
@@ -382,9 +383,11 @@ export class Connection {
     const { clock, random } = this.#context;
     const remote = !isStdio(this.spec.entry);
     const retry = !this.#closed && (this.#everConnected || (remote && isOutage(error)));
-    this.#move(transition(this.#state, { type: 'broke', at: clock.now(), error, retry, jitter: random() }));
+    this.#move(
+      transition(this.#state, { type: 'broke', at: ticksOf(clock), error, retry, jitter: random() }),
+    );
     if (this.#state.status !== 'failed' || this.#state.retryAt === undefined) return;
-    this.#retry = setAlarm(clock, this.#state.retryAt - clock.now(), () => {
+    this.#retry = setAlarm(clock, this.#state.retryAt - ticksOf(clock), () => {
       this.connect().catch(() => {});
     });
   }

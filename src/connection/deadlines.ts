@@ -6,7 +6,7 @@
  * earliest deadline known and moved only when it fires or when an earlier one arrives.
  */
 
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, ticksOf } from '../lib/clock.ts';
 
 export interface Deadline {
   /** Clock time at which it is over. May be moved later at any time without telling anybody. */
@@ -44,7 +44,7 @@ export class Deadlines<T extends Deadline> {
     this.#disarm();
     if (!Number.isFinite(at)) return;
     this.#firesAt = at;
-    this.#cancelTimer = this.#clock.after(at - this.#clock.now(), () => this.#sweep());
+    this.#cancelTimer = this.#clock.after(at - ticksOf(this.#clock), () => this.#sweep());
   }
 
   #disarm(): void {
@@ -54,7 +54,7 @@ export class Deadlines<T extends Deadline> {
   }
 
   #sweep(): void {
-    const now = this.#clock.now();
+    const now = ticksOf(this.#clock);
     this.#disarm();
     const due: T[] = [];
     let next = Number.POSITIVE_INFINITY;

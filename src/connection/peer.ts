@@ -7,7 +7,7 @@
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Cancellable } from '../lib/cancellation.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, ticksOf } from '../lib/clock.ts';
 import {
   isRecord,
   isRequestId,
@@ -110,9 +110,9 @@ export class Peer implements Receiver {
     return this.#transport;
   }
 
-  /** The time by the clock that this conversation runs on. */
+  /** Ticks of the clock that this conversation runs on, for durations. */
   now(): number {
-    return this.#clock.now();
+    return ticksOf(this.#clock);
   }
 
   get isClosed(): boolean {
@@ -135,7 +135,7 @@ export class Peer implements Receiver {
     if (cancellation?.reason !== undefined) return Promise.reject(cancellation.reason);
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
-      const now = this.#clock.now();
+      const now = ticksOf(this.#clock);
       const totalAt = now + (options.totalMs ?? Number.POSITIVE_INFINITY);
       const stoppable = signal !== undefined || cancellation !== undefined;
       const pending: Pending = {
@@ -174,7 +174,7 @@ export class Peer implements Receiver {
   /** Stops the clocks of all requests under way, because a person is being asked; returns how to go on. */
   pauseClocks(): () => void {
     if (this.#paused++ === 0) {
-      this.#pausedAt = this.#clock.now();
+      this.#pausedAt = ticksOf(this.#clock);
       this.#deadlines.clear();
     }
     let resumed = false;
@@ -182,7 +182,7 @@ export class Peer implements Receiver {
       if (resumed) return;
       resumed = true;
       if (--this.#paused > 0) return;
-      const now = this.#clock.now();
+      const now = ticksOf(this.#clock);
       for (const pending of this.#pending.values()) {
         const stood = now - Math.max(this.#pausedAt, pending.startedAt);
         pending.totalAt += stood;
@@ -316,7 +316,7 @@ export class Peer implements Receiver {
 
   #expire(pending: Pending): void {
     const { method, options, totalAt } = pending;
-    const isTotal = this.#clock.now() >= totalAt;
+    const isTotal = ticksOf(this.#clock) >= totalAt;
     const seconds = ((isTotal ? options.totalMs : options.idleMs) ?? 0) / 1000;
     const why = isTotal ? ' in all' : options.onProgress ? ' without progress' : '';
     this.#giveUp(pending, new PlugboardError('TIMEOUT', `${method} got no answer within ${seconds} s${why}`));
@@ -344,7 +344,7 @@ export class Peer implements Receiver {
       if (typeof progress !== 'number') return;
       // Later deadlines need no new timer: the sweep finds them where they are now.
       const { idleMs = Number.POSITIVE_INFINITY } = pending?.options ?? {};
-      if (pending !== undefined) pending.at = Math.min(this.#clock.now() + idleMs, pending.totalAt);
+      if (pending !== undefined) pending.at = Math.min(ticksOf(this.#clock) + idleMs, pending.totalAt);
       try {
         onProgress?.(readProgress(progress, params));
       } catch (error) {

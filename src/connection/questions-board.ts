@@ -11,12 +11,14 @@ export interface Question {
   readonly kind: 'approval' | 'elicitation' | 'sampling';
   readonly server: string;
   readonly session: string;
+  /** The call that it belongs to, as `call.begin` has it, where that is known. */
+  readonly call?: string;
   /** The rest is what the callback of its kind is given. */
   readonly [detail: string]: unknown;
 }
 
 export interface QuestionEvents {
-  /** `{ id, kind, server, session, … }`: a question was put; `kind` is `approval`, `elicitation` or `sampling`. */
+  /** `{ id, kind, server, session, call?, … }`: a question was put; `kind` is `approval`, `elicitation` or `sampling`. */
   readonly question: { readonly id: QuestionId } & Question;
   /** `{ id, kind, answer }`: what was answered; `cancelled` when the answer is not needed, `failed` when asking threw. */
   readonly answer: { readonly id: QuestionId; readonly kind: Question['kind']; readonly answer: string };
@@ -33,8 +35,8 @@ export interface PutQuestion {
 }
 
 export interface Board {
-  /** Reports a question; throws if `signal` is aborted already. */
-  put(question: Question, signal?: AbortSignal): PutQuestion;
+  /** Reports a question, with the id of its call; throws if `signal` is aborted already. */
+  put(question: Question, signal?: AbortSignal, call?: string): PutQuestion;
   /** Ends every question that is open, and each that is still put. */
   close(): void;
 }
@@ -44,7 +46,7 @@ export function createBoard(events: Pick<Emitter<QuestionEvents>, 'emit'>, idPre
   let isClosed = false;
   const open = new Set<AbortController>();
   return {
-    put(question, signal) {
+    put(question, signal, call) {
       asked += 1;
       const id = `${idPrefix}q${asked}`;
       const { kind, server } = question;
@@ -53,7 +55,7 @@ export function createBoard(events: Pick<Emitter<QuestionEvents>, 'emit'>, idPre
       const end = (answer: string): void => events.emit('answer', { id, kind, answer });
       if (signal?.aborted) throw withdrawn(kind, server, signal.reason);
       open.add(closing);
-      events.emit('question', { id, ...question });
+      events.emit('question', call === undefined ? { id, ...question } : { id, ...question, call });
       return {
         id,
         async answered(work, inAWord) {

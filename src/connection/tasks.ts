@@ -6,7 +6,7 @@
  */
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, ticksOf } from '../lib/clock.ts';
 import { holdProcess } from '../lib/hold-process.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { Era, Negotiated } from './eras.ts';
@@ -121,7 +121,7 @@ class Following {
   constructor(first: TaskState, options: FollowOptions) {
     this.#state = first;
     this.#options = options;
-    this.#startedAt = options.clock.now();
+    this.#startedAt = ticksOf(options.clock);
   }
 
   async run(): Promise<unknown> {
@@ -205,7 +205,7 @@ class Following {
     if (this.#answered.size + fresh.length > MAX_QUESTIONS) {
       throw new PlugboardError('LIMIT_EXCEEDED', `the task asked more than ${MAX_QUESTIONS} questions`);
     }
-    const from = clock.now();
+    const from = ticksOf(clock);
     const inputResponses = Object.fromEntries(
       await Promise.all(
         fresh.map(async ([key, raw]): Promise<[string, unknown]> => {
@@ -218,7 +218,7 @@ class Following {
         }),
       ),
     );
-    this.#personMs += clock.now() - from;
+    this.#personMs += ticksOf(clock) - from;
     await this.#ask('tasks/update', { taskId: this.#state.taskId, inputResponses }, this.#options.idleMs);
   }
 
@@ -251,7 +251,7 @@ class Following {
   /** Milliseconds until the total limit; throws when it is reached. */
   #left(): number {
     const { clock, totalMs } = this.#options;
-    const left = totalMs - (clock.now() - this.#startedAt - this.#personMs);
+    const left = totalMs - (ticksOf(clock) - this.#startedAt - this.#personMs);
     if (left > 0) return left;
     throw new PlugboardError('TIMEOUT', `tools/call got no answer within ${totalMs / 1000} s in all`);
   }

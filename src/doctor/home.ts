@@ -1,17 +1,25 @@
 /** Whether Plugboard's own folder can be written, and keeps to itself what is secret. */
 
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, type StatsFs, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Home } from '../config/home.ts';
 import type { Check } from './check.ts';
 
 /** Bits that let others in. */
 const OTHERS = 0o077;
+/** What a configuration or a token needs at least. */
+const SMALL_FILE_BYTES = 16 * 1024;
 
 export function checkHome({ dir, credentials }: Home): Check {
   const bad = (message: string, hint: string): Check => ({ id: 'home', ok: false, message, hint });
   if (!mayWrite(dir)) {
     return bad(`${dir} cannot be written`, 'Make it yours (chown), or set PLUGBOARD_HOME to another folder.');
+  }
+  if (isFull(statfsSync(nearestOf(dir)))) {
+    return bad(
+      `No space is left on the disk of ${dir}`,
+      'Free some space, or set PLUGBOARD_HOME to another folder.',
+    );
   }
   const mode = statSync(credentials, { throwIfNoEntry: false })?.mode ?? 0;
   if (process.platform !== 'win32' && (mode & OTHERS) !== 0) {
@@ -24,10 +32,20 @@ export function checkHome({ dir, credentials }: Home): Check {
   };
 }
 
-/** Of a folder that is not there, the nearest that is has to let us in. */
-function mayWrite(folder: string): boolean {
+/** Of a folder that is not there, the nearest above it that is. */
+function nearestOf(folder: string): string {
   let nearest = folder;
   while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
+  return nearest;
+}
+
+/** Whether not even a small file fits. File systems without blocks do not report what is left. */
+export function isFull({ bavail, bsize, blocks }: Pick<StatsFs, 'bavail' | 'bsize' | 'blocks'>): boolean {
+  return blocks > 0 && bavail * bsize < SMALL_FILE_BYTES;
+}
+
+function mayWrite(folder: string): boolean {
+  const nearest = nearestOf(folder);
   try {
     accessSync(nearest, constants.W_OK);
     return statSync(nearest).isDirectory();

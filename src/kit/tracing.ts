@@ -2,7 +2,7 @@
 
 import type { Context as TraceContext } from '@opentelemetry/api';
 import type { Params } from '../endpoint/eras.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, ticksOf } from '../lib/clock.ts';
 import { importTelemetryApi, metaGetter } from '../lib/opentelemetry.ts';
 import type { Context } from './context.ts';
 
@@ -35,10 +35,10 @@ export function tellingTo(
   warn: (text: string) => void,
 ): Tracing {
   return async (handled, run) => {
-    const startedAt = clock.now();
+    const startedAt = ticksOf(clock);
     const end = (failed: boolean, error?: unknown): void => {
       const outcome = handled.context.signal.aborted ? 'cancelled' : failed ? 'failed' : 'ok';
-      const durationMs = clock.now() - startedAt;
+      const durationMs = ticksOf(clock) - startedAt;
       try {
         tell({ ...handled, outcome, durationMs, ...(error === undefined ? {} : { error }) });
       } catch (thrown) {

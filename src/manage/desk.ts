@@ -7,14 +7,17 @@ import type { QuestionId } from '../connection/questions-board.ts';
 import { readForm } from '../connection/questions-form.ts';
 import { faultOfSample, RPC_SAMPLING_REJECTED } from '../connection/questions-sample.ts';
 import { PlugboardError } from '../errors.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, ticksOf } from '../lib/clock.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { QuestionDesk } from '../serve/questions.ts';
 
 const MAX_PENDING = 100;
 const ANSWER_LIMIT_MS = 300_000;
-/** Whoever asked for the list so recently will ask again. */
+/** A client that asked for the list so recently will ask again. */
 const POLLER_STAYS_MS = 30_000;
+/** A page that is reloaded, or whose machine slept, is back within this time; without a reader for longer, it is closed. */
+const PAGE_AWAY_MS = 20_000;
+const ATTENDANCE_CHECK_MS = 5_000;
 
 export const APPROVAL_ANSWERS: readonly ApprovalAnswer[] = [
   'allow',
@@ -30,7 +33,9 @@ export interface PendingQuestion {
   readonly kind: 'approval' | 'elicitation' | 'sampling';
   readonly server: string;
   readonly session: string;
-  /** When it was put, and when nobody waits for it any more; milliseconds since the epoch. */
+  /** The id of the call that it belongs to, where that is known. */
+  readonly call?: string;
+  /** When it was put, and until when it waits; milliseconds since the epoch. */
   readonly at: number;
   readonly until: number;
   readonly [detail: string]: unknown;
@@ -46,26 +51,46 @@ interface Parked {
   /** Takes the answer, or throws why it cannot be one; then the question stays. */
   readonly take: (given: GivenAnswer) => void;
   readonly withdraw: (reason: PlugboardError) => void;
+  /** Ends it as if its time had passed. */
+  readonly expire: () => void;
+  /** Of a client of the gateway, which waits for a person at the page: the question ends when the page is closed. */
+  readonly needsPage: boolean;
 }
+
+type Answers = Pick<QuestionDesk, 'approve' | 'elicit' | 'sample'>;
 
 type Request = ApprovalRequest | ElicitRequest | SampleRequest;
 
 export class Desk implements QuestionDesk {
   readonly #clock: Clock;
   readonly #parked = new Map<QuestionId, Parked>();
+  /** Calls of questions that were put and have no answer yet. */
+  readonly #calls = new Map<QuestionId, string>();
   #readers = 0;
   #polledAt = Number.NEGATIVE_INFINITY;
+  #attendedAt = Number.NEGATIVE_INFINITY;
+  #stopCheck: (() => void) | undefined;
   #closed = false;
+  /** For calls over the API, whose questions always wait here. */
+  readonly forApi: Answers;
+  readonly approve: QuestionDesk['approve'];
+  readonly elicit: QuestionDesk['elicit'];
+  readonly sample: QuestionDesk['sample'];
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.forApi = this.#answers(false);
+    const { approve, elicit, sample } = this.#answers(true);
+    this.approve = approve;
+    this.elicit = elicit;
+    this.sample = sample;
   }
 
   get isAttended(): boolean {
-    return !this.#closed && (this.#readers > 0 || this.#clock.now() - this.#polledAt < POLLER_STAYS_MS);
+    return !this.#closed && (this.#readers > 0 || ticksOf(this.#clock) - this.#polledAt < POLLER_STAYS_MS);
   }
 
-  /** Somebody reads the events, until the returned function is called. */
+  /** A reader of the events is there, until the returned function is called. */
   attend(): () => void {
     this.#readers += 1;
     let leave = (): void => {
@@ -75,9 +100,19 @@ export class Desk implements QuestionDesk {
     return () => leave();
   }
 
+  /** Remembers which call a question belongs to; it is reported before it is asked. */
+  put({ id, call }: { readonly id: QuestionId; readonly call?: string }): void {
+    if (call !== undefined) this.#calls.set(id, call);
+  }
+
+  answered({ id }: { readonly id: QuestionId }): void {
+    this.#calls.delete(id);
+  }
+
   /** What waits, oldest first. */
   list(): readonly PendingQuestion[] {
-    this.#polledAt = this.#clock.now();
+    // A page reads the events, and is gone when it stops: only a client without them is expected to ask again.
+    if (this.#readers === 0) this.#polledAt = ticksOf(this.#clock);
     return [...this.#parked.values()].map(({ question }) => question);
   }
 
@@ -88,63 +123,90 @@ export class Desk implements QuestionDesk {
     return parked?.question;
   }
 
-  readonly approve: QuestionDesk['approve'] = (request, id) =>
-    this.#park<ApprovalAnswer>('approval', id, request, {
-      read: ({ answer }) => {
-        const known = APPROVAL_ANSWERS.find((each) => each === answer);
-        if (known === undefined) throw wrongAnswer(answer, APPROVAL_ANSWERS);
-        return known;
-      },
-      late: () => {
-        throw new PlugboardError('APPROVAL_REQUIRED', `nobody answered whether ${request.name} may run`, {
-          server: request.server,
-          hint: `To allow it without a question, ${howToAllow(request.name, request)}.`,
-        });
-      },
-    });
+  #answers(needsPage: boolean): Answers {
+    return {
+      approve: (request, id) =>
+        this.#park<ApprovalAnswer>('approval', id, request, {
+          needsPage,
+          read: ({ answer }) => {
+            const known = APPROVAL_ANSWERS.find((each) => each === answer);
+            if (known === undefined) throw wrongAnswer(answer, APPROVAL_ANSWERS);
+            return known;
+          },
+          late: () => {
+            throw new PlugboardError('APPROVAL_REQUIRED', `no one answered whether ${request.name} may run`, {
+              server: request.server,
+              hint: `To allow it without a question, ${howToAllow(request.name, request)}.`,
+            });
+          },
+        }),
+      elicit: (request, id) =>
+        this.#park<ElicitAnswer>('elicitation', id, request, {
+          needsPage,
+          read: ({ answer, content }) => {
+            const action = QUESTION_ANSWERS.find((each) => each === answer);
+            if (action === undefined) throw wrongAnswer(answer, QUESTION_ANSWERS);
+            if (action !== 'accept' || request.mode === 'url') return { action };
+            return { action, content: filledIn(request, content) };
+          },
+          late: () => ({ action: 'cancel' }),
+        }),
+      sample: (request, id) =>
+        this.#park<unknown>('sampling', id, request, {
+          needsPage,
+          read: ({ answer, content }) => {
+            if (!QUESTION_ANSWERS.some((each) => each === answer))
+              throw wrongAnswer(answer, QUESTION_ANSWERS);
+            if (answer !== 'accept') return undefined;
+            const fault = faultOfSample(content);
+            if (fault !== undefined)
+              throw new PlugboardError('INVALID_ARGUMENTS', `This is no completion: ${fault}.`);
+            return content;
+          },
+          late: () => undefined,
+        }).then((completion) => completion ?? Promise.reject(noCompletion(request.server))),
+    };
+  }
 
-  readonly elicit: QuestionDesk['elicit'] = (request, id) =>
-    this.#park<ElicitAnswer>('elicitation', id, request, {
-      read: ({ answer, content }) => {
-        const action = QUESTION_ANSWERS.find((each) => each === answer);
-        if (action === undefined) throw wrongAnswer(answer, QUESTION_ANSWERS);
-        if (action !== 'accept' || request.mode === 'url') return { action };
-        return { action, content: filledIn(request, content) };
-      },
-      late: () => ({ action: 'cancel' }),
-    });
-
-  readonly sample: QuestionDesk['sample'] = (request, id) =>
-    this.#park<unknown>('sampling', id, request, {
-      read: ({ answer, content }) => {
-        if (!QUESTION_ANSWERS.some((each) => each === answer)) throw wrongAnswer(answer, QUESTION_ANSWERS);
-        if (answer !== 'accept') return undefined;
-        const fault = faultOfSample(content);
-        if (fault !== undefined)
-          throw new PlugboardError('INVALID_ARGUMENTS', `This is no completion: ${fault}.`);
-        return content;
-      },
-      late: () => undefined,
-    }).then((completion) => completion ?? Promise.reject(noCompletion(request.server)));
-
-  /** Nobody is asked any more, and nobody waits. */
+  /** Withdraws all questions, and takes no more. */
   close(): void {
     this.#closed = true;
     const reason = new PlugboardError('CANCELLED', 'the gateway is closing');
+    this.#stopCheck?.();
     for (const { withdraw } of this.#parked.values()) withdraw(reason);
+  }
+
+  /** Looks from time to time, while clients wait for a person, whether the page is still open. */
+  #checkAttendance(): void {
+    if (this.#stopCheck !== undefined) return;
+    this.#stopCheck = this.#clock.after(ATTENDANCE_CHECK_MS, () => {
+      this.#stopCheck = undefined;
+      const now = ticksOf(this.#clock);
+      if (this.isAttended) this.#attendedAt = now;
+      const waiting = [...this.#parked.values()].filter(({ needsPage }) => needsPage);
+      if (now - this.#attendedAt < PAGE_AWAY_MS) {
+        if (waiting.length > 0) this.#checkAttendance();
+      } else for (const { expire } of waiting) expire();
+    });
   }
 
   #park<T>(
     kind: PendingQuestion['kind'],
     id: QuestionId,
     { signal, ...request }: Request,
-    answers: { readonly read: (given: GivenAnswer) => T; readonly late: () => T },
+    answers: {
+      readonly read: (given: GivenAnswer) => T;
+      readonly late: () => T;
+      readonly needsPage: boolean;
+    },
   ): Promise<T> {
     if (this.#closed || this.#parked.size >= MAX_PENDING) {
-      const message = this.#closed ? 'nobody can be asked any more' : `${MAX_PENDING} questions wait already`;
+      const message = this.#closed ? 'the gateway is closing' : `${MAX_PENDING} questions wait already`;
       return Promise.reject(new PlugboardError('LIMIT_EXCEEDED', message, { server: request.server }));
     }
     const at = this.#clock.now();
+    const call = this.#calls.get(id);
+    const question = { id, kind, ...request, at, until: at + ANSWER_LIMIT_MS };
     return new Promise<T>((resolve, reject) => {
       const settle = (end: () => void): void => {
         if (!this.#parked.delete(id)) return;
@@ -153,24 +215,29 @@ export class Desk implements QuestionDesk {
         end();
       };
       const gone = (): void => settle(() => reject(new PlugboardError('CANCELLED', 'the call has ended')));
-      const stopClock = this.#clock.after(ANSWER_LIMIT_MS, () =>
-        settle(() => resolve(new Promise<T>((late) => late(answers.late())))),
-      );
+      const expire = (): void => settle(() => resolve(new Promise<T>((late) => late(answers.late()))));
+      const stopClock = this.#clock.after(ANSWER_LIMIT_MS, expire);
       this.#parked.set(id, {
-        question: { id, kind, ...request, at, until: at + ANSWER_LIMIT_MS },
+        question: call === undefined ? question : { ...question, call },
         take: (given) => {
           const answer = answers.read(given);
           settle(() => resolve(answer));
         },
         withdraw: (reason) => settle(() => reject(reason)),
+        expire,
+        needsPage: answers.needsPage,
       });
+      if (answers.needsPage) {
+        this.#attendedAt = ticksOf(this.#clock);
+        this.#checkAttendance();
+      }
       signal?.addEventListener('abort', gone, { once: true });
       if (signal?.aborted) gone();
     });
   }
 }
 
-/** What a person filled in, with its defaults; a form that is wrong comes back to be mended. */
+/** The content of a form with its defaults. @throws PlugboardError INVALID_ARGUMENTS if it does not fit. */
 function filledIn({ schema }: ElicitRequest, content: unknown): Readonly<Record<string, unknown>> {
   const form = readForm(schema);
   const completed = 'refused' in form ? { content: {} } : form.complete(isRecord(content) ? content : {});
@@ -188,7 +255,7 @@ function wrongAnswer(answer: string, known: readonly string[]): PlugboardError {
 }
 
 function noCompletion(server: string): PlugboardError {
-  return new PlugboardError('PROTOCOL_ERROR', 'nobody gave a completion', {
+  return new PlugboardError('PROTOCOL_ERROR', 'no one gave a completion', {
     server,
     detail: { rpcCode: RPC_SAMPLING_REJECTED },
   });

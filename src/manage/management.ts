@@ -52,7 +52,7 @@ export class Management implements SideDoor {
     this.#door = new Door(options, clock);
     this.#events = new EventLog(host, traffic, clock);
     this.#logins = new WaitingLogins(host);
-    const { approve, elicit, sample } = desk;
+    const { approve, elicit, sample } = desk.forApi;
     // A person who calls a tool on the page has approved it, as on the command line, and reads the whole result.
     this.#session = host.session({ approvals, forModel: false, approve, elicit, sample });
     this.#api = new Api(this.#door, [

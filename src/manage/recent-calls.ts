@@ -16,6 +16,8 @@ export interface CallRecord {
   readonly server: string;
   readonly tool: string;
   readonly session: string;
+  /** The caller's own name for it. */
+  readonly ref?: string;
   /** When it began, milliseconds since the epoch. */
   readonly at: number;
   /** The rest is there once it has ended. */
@@ -58,9 +60,10 @@ export class RecentCalls {
 
   constructor(traffic: Pick<Traffic, 'on'>, clock: Clock) {
     this.#stops = [
-      traffic.on('call.begin', ({ id, server, tool, session }) =>
-        this.#begin({ id, server, tool, session, at: clock.now() }),
-      ),
+      traffic.on('call.begin', ({ id, server, tool, session, ref }) => {
+        const call = { id, server, tool, session, at: clock.now() };
+        this.#begin(ref === undefined ? call : { ...call, ref });
+      }),
       traffic.on('call.progress', ({ id, ...progress }) => {
         const call = this.#running.get(id);
         if (call !== undefined) call.progress = progress;

@@ -171,12 +171,14 @@ async function call(session: HostSession, { body, signal }: ApiRequest): Promise
     name,
     arguments: args,
     timeoutMs,
+    ref,
   } = body as {
     readonly name: string;
     readonly arguments?: Readonly<Record<string, unknown>>;
     readonly timeoutMs?: number;
+    readonly ref?: string;
   };
-  return session.call(name, args ?? {}, { signal, timeoutMs });
+  return session.call(name, args ?? {}, { signal, timeoutMs, ref });
 }
 
 function inside(name: string, schema: Schema): Schema {

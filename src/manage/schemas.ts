@@ -52,6 +52,7 @@ export type SchemaName =
   | 'Call'
   | 'ServerStats';
 
+const MAX_REF_CHARS = 100;
 const milliseconds: Schema = { type: 'number', description: 'Milliseconds.' };
 const time: Schema = { type: 'number', description: 'Milliseconds since the epoch.' };
 
@@ -156,7 +157,15 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
   ),
   NewCall: object(
     { name: { type: 'string', description: 'What the list of tools calls it.' } },
-    { arguments: anyObject, timeoutMs: { type: 'integer', minimum: 1 } },
+    {
+      arguments: anyObject,
+      timeoutMs: { type: 'integer', minimum: 1 },
+      ref: {
+        type: 'string',
+        maxLength: MAX_REF_CHARS,
+        description: 'A name of your own for this call: its events and its record have it.',
+      },
+    },
   ),
   CallResult: object(
     { content: list(object({ type: text })), isError: flag },
@@ -173,6 +182,7 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
         until: time,
       },
       {
+        call: { ...text, description: 'The id of the call that it belongs to, where that is known.' },
         tool: text,
         name: text,
         arguments: anyObject,
@@ -227,6 +237,7 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
   Call: object(
     { id: text, server: text, tool: text, session: text, at: time },
     {
+      ref: text,
       ms: milliseconds,
       outcome: { type: 'string', enum: ['ok', 'tool-error', 'error', 'denied', 'cancelled', 'timeout'] },
       code: text,

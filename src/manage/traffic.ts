@@ -29,6 +29,8 @@ export class Traffic {
   constructor(clock: Clock) {
     this.desk = new Desk(clock);
     this.calls = new RecentCalls(this, clock);
+    this.on('question', (question) => this.desk.put(question));
+    this.on('answer', (answer) => this.desk.answered(answer));
   }
 
   /** The ids of its calls, sessions and questions must be unique in this process. */

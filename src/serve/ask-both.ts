@@ -6,7 +6,7 @@
  */
 
 import { asPlugboardError } from '../errors.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, ticksOf } from '../lib/clock.ts';
 
 /** A refusal that comes sooner was not given by a person. */
 const UNATTENDED_MS = 1_000;
@@ -27,16 +27,16 @@ export async function askInTurn<T>({
   signal = new AbortController().signal,
   clock,
 }: Asked<T>): Promise<T> {
-  const askedAt = clock.now();
+  const askedAt = ticksOf(clock);
   const answer = await client(signal);
-  return isAccepted(answer) || clock.now() - askedAt >= UNATTENDED_MS ? answer : page(signal);
+  return isAccepted(answer) || ticksOf(clock) - askedAt >= UNATTENDED_MS ? answer : page(signal);
 }
 
 /** For a client whose question can be taken back: both are asked at the same time. */
 export function askBoth<T>({ client, page, isAccepted, signal, clock }: Asked<T>): Promise<T> {
   const over = new AbortController();
   const both = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
-  const askedAt = clock.now();
+  const askedAt = ticksOf(clock);
   return new Promise<T>((resolve, reject) => {
     const settle = (end: () => void): void => {
       end();
@@ -50,7 +50,7 @@ export function askBoth<T>({ client, page, isAccepted, signal, clock }: Asked<T>
     };
     client(both).then(
       (answer) => {
-        const byPerson = isAccepted(answer) || clock.now() - askedAt >= UNATTENDED_MS;
+        const byPerson = isAccepted(answer) || ticksOf(clock) - askedAt >= UNATTENDED_MS;
         if (byPerson) settle(() => resolve(answer));
         else giveUp(() => resolve(answer));
       },

@@ -25,6 +25,8 @@ const HASH = /^[0-9a-f]{64}$/;
 const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 /** Principals that are not names of tokens. */
 const RESERVED: ReadonlySet<string> = new Set(['token', 'local']);
+/** A path through a file has no token either; what is wrong with it is reported when it is written. */
+const ABSENT: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);
 const MAX_TOKENS = 1_000;
 /** Hashes of revoked tokens, newest first: a revoked token is not accepted by another way either. */
 const MAX_REVOKED = 10_000;
@@ -67,7 +69,7 @@ export function readTokenFile(file: string): TokenFile {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return { tokens: [], revoked: [] };
+    if (ABSENT.has(errorCode(error) ?? '')) return { tokens: [], revoked: [] };
     throw unreadable(file, error);
   }
   return parse(file, text);

@@ -15,6 +15,8 @@ export interface FakeClock extends Clock {
    * promises settle before the next, so a timer armed as a consequence still runs in the same call.
    */
   advance(ms: number): Promise<void>;
+  /** Sets the system's time: `now()` jumps by `ms`, while `ticks()` and timers go on as before. */
+  jump(ms: number): void;
   /** Resolves once at least `count` timers are armed: the way to wait for code that is about to wait. */
   armed(count?: number): Promise<void>;
   /** How many timers are armed now. */
@@ -39,6 +41,8 @@ export function fakeClock(startMs: number = DEFAULT_START_MS): FakeClock {
   const timers = new Set<Timer>();
   const watchers = new Set<{ readonly count: number; readonly resolve: () => void }>();
   let now = startMs;
+  /** By how much `now()` was set. */
+  let set = 0;
   let tail: Promise<void> = Promise.resolve();
 
   /** The one that is due first; a Set keeps insertion order, so equal times run first armed, first run. */
@@ -66,7 +70,11 @@ export function fakeClock(startMs: number = DEFAULT_START_MS): FakeClock {
   }
 
   return {
-    now: () => now,
+    now: () => now + set,
+    ticks: () => now,
+    jump(ms) {
+      set += ms;
+    },
     after(ms, fn) {
       const timer: Timer = { at: now + Math.max(ms, 0), fn };
       timers.add(timer);

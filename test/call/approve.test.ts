@@ -216,7 +216,7 @@ describe('CAL-2: answers', () => {
       session: 'host',
     };
     expect(made.asked).toEqual([request]);
-    expect(made.told('question')).toEqual([{ id: 'q1', kind: 'approval', ...request }]);
+    expect(made.told('question')).toEqual([{ id: 'q1', kind: 'approval', ...request, call: 'c1' }]);
     expect(made.told('answer')).toEqual([{ id: 'q1', kind: 'approval', answer: 'allow' }]);
     await made.host.call('mcp__s__act');
     expect(made.asked).toHaveLength(2);

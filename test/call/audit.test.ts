@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { shapeOf } from '../../src/call/argument-shape.ts';
 import { createAuditLog } from '../../src/call/audit-log.ts';
-import { fakeClock, scriptedServer } from '../../src/testing/index.ts';
+import { createGate, fakeClock, scriptedServer } from '../../src/testing/index.ts';
 import { failure, scratch, world } from './world.ts';
 
 describe('CAL-6: the audit log', () => {
@@ -60,6 +60,29 @@ describe('CAL-6: the audit log', () => {
     ]);
     expect(readFileSync(join(home, 'audit.jsonl'), 'utf8')).not.toContain(secret);
     expect(statSync(join(home, 'audit.jsonl')).mode & 0o777).toBe(0o600);
+  });
+
+  it("a call over a change of the system's time keeps its duration, and is not timed out by it", async () => {
+    const [begun, go] = [createGate(), createGate()];
+    const server = scriptedServer({
+      tools: {
+        slow: async () => {
+          begun.open();
+          await go.opened;
+          return 'done';
+        },
+      },
+    });
+    const it = await world({ server });
+    const call = it.host.call('mcp__s__slow', {}, { ref: 'mine' });
+    await begun.opened;
+    it.clock.jump(86_400_000);
+    await it.clock.advance(1_500);
+    go.open();
+    expect(await call).toMatchObject({ isError: false });
+    expect(it.told('call.begin')).toMatchObject([{ tool: 'slow', ref: 'mine' }]);
+    expect(it.told('call.end')).toMatchObject([{ outcome: 'ok', ms: 1_500 }]);
+    expect(await it.audit()).toMatchObject([{ time: '2026-01-01T00:00:00.000Z', ms: 1_500 }]);
   });
 
   it('a shape is bounded, however wide and deep the arguments are', () => {

@@ -253,7 +253,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
       session: 'host',
     });
     expect(made.told('question').filter(({ kind }) => kind === 'elicitation')).toEqual([
-      { id: 'q2', kind: 'elicitation', ...request },
+      { id: 'q2', kind: 'elicitation', ...request, call: made.told('call.begin')[0]?.id },
     ]);
     expect(made.told('answer').at(-1)).toEqual({ id: 'q2', kind: 'elicitation', answer: 'accept' });
     await made.host.close();

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Check, caseOf, type Patient } from '../../src/doctor/check.ts';
+import { isFull } from '../../src/doctor/home.ts';
 import { checkNode } from '../../src/doctor/node.ts';
 import { checkVersion } from '../../src/doctor/version.ts';
 import { COMMAND, FIXTURES, Place } from '../cli/command.ts';
@@ -33,6 +34,15 @@ async function checks(server?: string): Promise<Check[]> {
   const all = (value as { checks: Check[] }).checks;
   return all.filter((check) => check.server === server);
 }
+
+it('a disk without room for a small file is full; a file system without blocks reports nothing', () => {
+  const disk = { bsize: 4_096, blocks: 1_000 };
+  expect([
+    isFull({ ...disk, bavail: 3 }),
+    isFull({ ...disk, bavail: 900 }),
+    isFull({ bsize: 4_096, blocks: 0, bavail: 0 }),
+  ]).toEqual([true, false, false]);
+});
 
 describe('UI-4: doctor', () => {
   it('of a place without anything is well, and says what comes next', async () => {

@@ -1,6 +1,6 @@
 /** Management as the command serves it, from outside: with its token, and with what the machine's manager denies. */
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -100,6 +100,23 @@ describe('SRV-5: the command', () => {
     const token = new URLSearchParams(hash.slice(1)).get('token') ?? '';
     expect([origin, pathname]).toEqual([new URL(url).origin, '/']);
     expect((await send(`${origin}/api/servers`, 'GET', undefined, bearer(token))).status).toBe(200);
+  });
+
+  it('a home that cannot be made is named, with what to do, instead of being reported as a fault', () => {
+    const home = join(place.project, 'a-file', 'home');
+    writeFileSync(join(place.project, 'a-file'), '');
+    for (const args of [
+      ['serve', '--http', '0'],
+      ['dashboard', '--port', '0', '--no-open'],
+    ]) {
+      const { status, stderr } = spawnSync(process.execPath, [COMMAND, ...args], {
+        cwd: place.project,
+        env: { ...process.env, PLUGBOARD_HOME: home },
+        encoding: 'utf8',
+      });
+      expect([status, stderr]).toEqual([2, expect.stringContaining(`error: ${home}`)]);
+      expect(stderr).toContain('hint:  Make the folder writable');
+    }
   });
 
   it('A22: what is denied on this machine stays denied when it is added over the API', async () => {

@@ -66,6 +66,7 @@ describe('SRV-5: questions of calls over the API', () => {
       server: 'small',
       tool: 'write',
       name: 'mcp__small__write',
+      call: 'c1',
       arguments: { path: 'a' },
       reason: expect.any(String),
       askRule: 'mcp__small__write',
@@ -166,7 +167,7 @@ describe('SRV-5: questions of calls over the API', () => {
     }
     expect(results).toEqual([
       JSON.stringify(completion),
-      expect.stringContaining('-1 nobody gave a completion'),
+      expect.stringContaining('-1 no one gave a completion'),
     ]);
   });
 
@@ -243,6 +244,28 @@ describe('SRV-2: questions of gateway clients that cannot ask their own user', (
     const { id } = data as { id: string };
     await world.api('POST', `/api/approvals/${id}`, { answer: 'accept', content: { name: 'Ada' } });
     expect(JSON.stringify((await call).messages)).toContain('Ada');
+  });
+
+  it('end soon after the page was closed, and new ones are refused at once', async () => {
+    const clock = fakeClock();
+    const world = await setUp({ script: write, config: ask, serve: { clock } });
+    const reader = await readEvents(world);
+    open.push(reader);
+    const call = () => modern(world.served.url, 1, 'tools/call', { name: 'small__write' }, {}, headers);
+    const refused = [{ result: { _meta: { 'plugboard/code': 'APPROVAL_REQUIRED' } } }];
+    const first = call();
+    await reader.next(({ event }) => event === 'question');
+    // The page looks at the list, too: that is no sign that it comes back.
+    await waiting(world);
+    await clock.advance(60_000);
+    expect((await waiting(world)).length).toBe(1);
+    reader.close();
+    let isOver = false;
+    void first.finally(() => {
+      isOver = true;
+    });
+    await expect.poll(() => clock.advance(5_000).then(() => isOver)).toBe(true);
+    expect([(await first).messages, (await call()).messages]).toMatchObject([refused, refused]);
   });
 
   it('are refused again when the last reader has gone', async () => {
