@@ -194,10 +194,14 @@ class Reader {
         Object.keys(additionalProperties).length === 0 || this.#read(additionalProperties, below(place, '*'))
       );
     }
-    if (isRecord(patternProperties)) {
-      const schemas = Object.values(patternProperties);
+    // `false` forbids names; the rest of them says what may be given.
+    const schemas = isRecord(patternProperties)
+      ? Object.values(patternProperties).filter((schema) => schema !== false)
+      : [];
+    if (schemas.length > 0) {
       this.#changes.add(place.path, 'patternProperties becomes additionalProperties');
-      return schemas.length === 1 ? this.#read(schemas[0], below(place, '*')) : true;
+      const [only] = schemas;
+      return schemas.length > 1 || only === true || this.#read(only, below(place, '*'));
     }
     return typeof additionalProperties === 'boolean' ? additionalProperties : undefined;
   }
@@ -206,9 +210,9 @@ class Reader {
     const { items } = raw;
     const { tuple, more } = tupleOf(raw);
     if (tuple.length === 0) {
-      return items === undefined || typeof items === 'boolean' || Array.isArray(items)
-        ? undefined
-        : this.#read(items, below(place, '[]'));
+      if (items === undefined && raw['prefixItems'] === undefined) return undefined;
+      // Anything may be in it: no type yet, so that another part of an `allOf` can say more.
+      return saysNothing(items) ? bareNode() : this.#read(items, below(place, '[]'));
     }
     this.#changes.add(place.path, 'a tuple becomes a list of any of its members');
     const members = isRecord(more) ? [...tuple, more] : tuple;
@@ -223,9 +227,7 @@ class Reader {
     const kept = firstForms(all);
     if (all.length > kept.length)
       this.#changes.add(place.path, `only the first ${MAX_BRANCHES} forms are kept`);
-    const branches = kept
-      .filter(isRecord)
-      .map((branch) => this.#parts(branch, { ...place, depth: place.depth + 1 }));
+    const branches = kept.flatMap((branch) => this.#branch(branch, { ...place, depth: place.depth + 1 }));
     if (branches.length === 0) return node;
     if (keyword === 'anyOf' && Array.isArray(raw['oneOf'])) {
       this.#changes.add(place.path, 'oneOf beside anyOf is left out');
@@ -242,8 +244,21 @@ class Reader {
     return { ...node, anyOf: branches, ...(keyword === 'oneOf' ? { exclusive: true } : {}) };
   }
 
+  /** One form of a union; empty for what nothing can be: `false`, and values that are not schemas. */
+  #branch(raw: unknown, place: Place): readonly SchemaNode[] {
+    if (isRecord(raw)) return [this.#parts(raw, place)];
+    if (raw === true) return [bareNode()];
+    const named = typeof raw === 'string' ? readTypes(raw) : undefined;
+    this.#changes.add(
+      place.path,
+      `a form that is ${JSON.stringify(raw)?.slice(0, 40)} is ${named ? 'taken as a type' : 'left out'}`,
+    );
+    return named === undefined ? [] : [bareNode(...named)];
+  }
+
   #referred(ref: string, place: Place): SchemaNode {
     const found = followPointer(this.#document, ref);
+    if (found !== undefined && typeof found.target === 'boolean') return bareNode();
     if (found === undefined || !isRecord(found.target)) {
       this.#changes.add(place.path, `$ref ${JSON.stringify(ref.slice(0, 80))} leads nowhere`);
       return bareNode();
@@ -324,8 +339,10 @@ class Reader {
     }
     // Lists that are given one by one need no items; a choice without a list among them says nothing about items.
     const listed = node.enum?.some((value) => Array.isArray(value)) ?? false;
-    if (node.types.includes('array') && node.items === undefined && !listed) {
-      this.#changes.add(path, 'items is missing: taken as string');
+    const isOpen = node.items === undefined ? !listed : isUntyped(node.items);
+    if (node.types.includes('array') && isOpen) {
+      const said = node.items === undefined ? 'is missing' : 'allows anything';
+      this.#changes.add(path, `items ${said}: taken as string`);
       complete = { ...complete, items: bareNode('string') };
     }
     return complete;
@@ -349,8 +366,22 @@ function closedTuple(
   limits: SchemaNode['limits'],
 ): SchemaNode['limits'] {
   const { tuple, more } = tupleOf(raw);
-  if (more !== false || tuple.length === 0 || limits.has('maxItems')) return limits;
+  if (more !== false || limits.has('maxItems')) return limits;
   return new Map([...limits, ['maxItems', tuple.length]]);
+}
+
+/** True for the ways to write that anything may be in a list, and for lists of which only the length is known. */
+function saysNothing(items: unknown): boolean {
+  return (
+    items === undefined ||
+    typeof items === 'boolean' ||
+    Array.isArray(items) ||
+    (isRecord(items) && Object.keys(items).length === 0)
+  );
+}
+
+function isUntyped({ types, anyOf }: SchemaNode): boolean {
+  return types.length === 0 && anyOf === undefined;
 }
 
 function listOf(raw: unknown): readonly unknown[] {

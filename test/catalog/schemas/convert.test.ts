@@ -46,7 +46,7 @@ describe('CAT-5: repairs', () => {
     expect(convert(schema, provider)).toEqual({ ok: true, schema, changes: [] });
   });
 
-  it.each([
+  it.each<[string, unknown, unknown]>([
     ['properties → object', { properties: { x: { type: 'string' } } }, object({ x: { type: 'string' } })],
     ['items → array', { items: { type: 'number' } }, { type: 'array', items: { type: 'number' } }],
     [
@@ -72,7 +72,81 @@ describe('CAT-5: repairs', () => {
     [
       'a combinator’s branches',
       { anyOf: [{ minimum: 1 }, true, { properties: {}, required: ['a'] }] },
-      { anyOf: [{ type: 'number', minimum: 1 }, object({ a: { type: 'string' } }, { required: ['a'] })] },
+      {
+        anyOf: [
+          { type: 'number', minimum: 1 },
+          { type: 'string' },
+          object({ a: { type: 'string' } }, { required: ['a'] }),
+        ],
+      },
+    ],
+    ...(
+      [
+        { items: true },
+        { items: {} },
+        { items: [] },
+        { prefixItems: [] },
+        { type: 'array', items: true },
+        { allOf: [{ items: true }] },
+        { $ref: '#/$defs/list' },
+      ] as Json[]
+    ).map(
+      (schema) =>
+        ['a list of anything', schema, { type: 'array', items: { type: 'string' } }] as [
+          string,
+          unknown,
+          unknown,
+        ],
+    ),
+    ['a list that stays empty', { items: false }, { type: 'array', items: { type: 'string' }, maxItems: 0 }],
+    [
+      'a tuple with a member that may be anything',
+      { items: [true, { type: 'number' }], additionalItems: false },
+      { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'number' }] }, maxItems: 2 },
+    ],
+    [
+      'anything in a list, and a part of allOf that knows more',
+      { allOf: [{ items: true }, { items: { type: 'number' } }] },
+      { type: 'array', items: { type: 'number' } },
+    ],
+    [
+      'a form that may be anything',
+      { anyOf: [true, { type: 'number' }] },
+      { anyOf: [{ type: 'string' }, { type: 'number' }] },
+    ],
+    ['a form that nothing can be', { anyOf: [false, { type: 'number' }] }, { type: 'number' }],
+    [
+      'a form that may be anything of the type beside it',
+      { type: 'number', oneOf: [true, { minimum: 1 }] },
+      { oneOf: [{ type: 'number' }, { type: 'number', minimum: 1 }] },
+    ],
+    ['no form that anything can be', { type: 'number', anyOf: [false] }, { type: 'number' }],
+    [
+      'a bare type as a form',
+      { anyOf: ['integer', 'string'] },
+      { anyOf: [{ type: 'integer' }, { type: 'string' }] },
+    ],
+    ['booleans in allOf', { allOf: [true, { type: 'number' }, false] }, { type: 'number' }],
+    ['a reference to true', { $ref: '#/$defs/any' }, { type: 'string' }],
+    [
+      'additionalProperties → object',
+      { additionalProperties: true },
+      object({}, { additionalProperties: true }),
+    ],
+    [
+      'no additionalProperties → object',
+      { additionalProperties: false },
+      object({}, { additionalProperties: false }),
+    ],
+    [
+      'patterns of which one is forbidden',
+      { patternProperties: { '^x-': false, '^y': { type: 'number' } } },
+      object({}, { additionalProperties: { type: 'number' } }),
+    ],
+    [
+      'a pattern that may be anything',
+      { patternProperties: { '^x-': true } },
+      object({}, { additionalProperties: true }),
     ],
     [
       'draft 4 bounds',
@@ -92,7 +166,12 @@ describe('CAT-5: repairs', () => {
       object({ a: { type: 'string' }, b: { type: 'number' } }, { required: ['a'] }),
     ],
   ])('%s', (_, schema, expected) => {
-    expect(converted(object({ p: schema }), 'openai').schema).toEqual(object({ p: expected }));
+    const $defs = { any: true, list: { items: true } };
+    expect(converted(object({ p: schema }, { $defs }), 'openai').schema).toEqual(object({ p: expected }));
+    for (const provider of PROVIDERS) {
+      const once = converted(object({ p: schema }, { $defs }), provider).schema;
+      expect(converted(once, provider).schema).toEqual(once);
+    }
   });
 
   it.each([
