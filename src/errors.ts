@@ -43,10 +43,7 @@ export const EXIT_STATUS = {
   BLOCKED_BY_POLICY: 5,
   /** A project's server that nobody agreed to. `plugboard trust <name>`. */
   UNTRUSTED: 5,
-  /**
-   * The call has to be approved and nobody can be asked. `--yes`, an `approve` callback, or the rule in the
-   * hint.
-   */
+  /** The call has to be approved and no one can be asked. `--yes`, an `approve` callback, or the rule in the log. */
   APPROVAL_REQUIRED: 5,
   /** A person or a `deny` rule said no. */
   DENIED: 5,
@@ -92,6 +89,8 @@ export interface ErrorDetail {
   readonly permanent?: boolean;
   /** The request never reached the server, so repeating it is safe. */
   readonly notSent?: boolean;
+  /** What makes a refused action pass, as the end of a sentence: for the person, never for a model. */
+  readonly advice?: string;
   /** Ended in good order, by somebody who knows: nothing is begun again before it is needed. */
   readonly atRest?: boolean;
 }
@@ -139,6 +138,18 @@ export class PlugboardError extends Error {
       ...(this.detail.stderr ? { stderr: this.detail.stderr } : {}),
     };
   }
+}
+
+/** The error as its person may read it: with the advice that models are not given. */
+export function forPerson(error: PlugboardError): PlugboardError {
+  const { advice } = error.detail;
+  if (advice === undefined) return error;
+  return new PlugboardError(error.code, error.message, {
+    server: error.server,
+    hint: `No one can be asked here. To allow it, ${advice}.`,
+    cause: error.cause,
+    detail: error.detail,
+  });
 }
 
 /** The same error with a server's name on it: lower layers do not know whose work they do. */

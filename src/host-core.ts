@@ -592,7 +592,7 @@ export class HostCore {
       settings: () => this.config.settings,
       sandboxState: () => this.sandboxState,
       events: this.events,
-      log: (server, level, message) => this.log(server, level, message),
+      log: (server, level, message, session) => this.log(server, level, message, session),
       hidden: this.hidden,
       audit: this.#audit,
       board: this.#board,

@@ -52,7 +52,7 @@ export function contentDenial({ deny }: Permissions, server: string): PlugboardE
 
 /** Resolves if the rules let a session have this; rejects with the reason. `owner`: whose server it is. */
 export async function approveContent(
-  context: Pick<CallContext, 'board' | 'settings'>,
+  context: Pick<CallContext, 'board' | 'log' | 'settings'>,
   session: Session,
   action: ContentAction,
   owner: string,
@@ -85,7 +85,7 @@ export async function approveContent(
     },
     subject,
     undone: kind === 'resource' ? 'read' : 'used',
-    hint: `No one can be asked here. To allow it, ${howToAllow(rule, { askRule: rule })}.`,
+    advice: howToAllow(rule, { askRule: rule }),
     signal,
   });
   // A lasting rule would not help: `ask` is stronger than `allow`.

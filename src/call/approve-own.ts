@@ -19,7 +19,7 @@ export interface OwnAction {
 
 /** Resolves if a session may use one of our own tools with these arguments; rejects with the reason. */
 export async function approveOwn(
-  context: Pick<CallContext, 'board' | 'settings' | 'allowAlways'>,
+  context: Pick<CallContext, 'board' | 'log' | 'settings' | 'allowAlways'>,
   session: Session,
   { tool, arguments: args, annotations, signal }: OwnAction,
 ): Promise<void> {
@@ -50,7 +50,7 @@ export async function approveOwn(
     },
     subject: tool,
     undone: 'called',
-    hint: `No one can be asked here. To allow it, ${howToAllow(names.rule, { askRule })}.`,
+    advice: howToAllow(names.rule, { askRule }),
     signal,
   });
   if (granted !== 'allow') session.allowed.add(names.rule);

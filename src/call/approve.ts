@@ -66,7 +66,7 @@ async function ask(
     call: call.id,
     subject: call.name,
     undone: 'called',
-    hint: `No one can be asked here. To allow it, ${howToAllow(rule, { askRule, allowIn: allowPlace(spec) })}.`,
+    advice: howToAllow(rule, { askRule, allowIn: allowPlace(spec) }),
     signal: signalOf(call),
     answered: (answer) => {
       call.decision = `asked: ${answer}`;

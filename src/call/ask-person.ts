@@ -14,12 +14,15 @@ export interface PersonQuestion {
   /** What it is about, for errors: `files__write` has to be approved, `files__write` was not `called`. */
   readonly subject: string;
   readonly undone: 'called' | 'read' | 'used';
-  /** What the person can do where no one can be asked. */
-  readonly hint: string;
+  /** What the person can do where no one can be asked, from `howToAllow`. It is logged, and not part of the hint. */
+  readonly advice: string;
   readonly signal: AbortSignal | undefined;
   /** Called with every answer, also with a no. */
   readonly answered?: (answer: string) => void;
 }
+
+/** All that a model is given about it: which file has the rule is for the person to know. */
+const ONLY_THE_USER = "Only the user can allow it; Plugboard's log has the rule to change.";
 
 /** What makes `rule` pass without a question, as the end of a sentence: an `ask` rule is stronger than `allow`. */
 export function howToAllow(
@@ -36,23 +39,29 @@ export function howToAllow(
 
 /** Resolves with a yes; rejects with DENIED, CANCELLED, or APPROVAL_REQUIRED if the session cannot be asked. */
 export async function askPerson(
-  { board }: Pick<CallContext, 'board'>,
+  { board, log }: Pick<CallContext, 'board' | 'log'>,
   session: Session,
-  { request, call, subject, undone, hint, signal, answered }: PersonQuestion,
+  { request, call, subject, undone, advice, signal, answered }: PersonQuestion,
 ): Promise<Granted> {
   const { approve: put } = session;
   const { server, reason } = request;
-  if (put === undefined) {
-    throw new PlugboardError('APPROVAL_REQUIRED', `${subject} has to be approved: ${reason}`, {
+  const refused = (message: string, why = 'No one can be asked here.'): PlugboardError => {
+    log(server, 'warning', `${message}. To allow it, ${advice}.`, session.id);
+    return new PlugboardError('APPROVAL_REQUIRED', message, {
       server,
-      hint,
+      hint: `${why} ${ONLY_THE_USER}`,
+      detail: { advice },
     });
-  }
+  };
+  if (put === undefined) throw refused(`${subject} has to be approved: ${reason}`);
   const asked: ApprovalRequest = { ...request, session: session.id };
   const question = board.put({ kind: 'approval', ...asked }, signal, call);
   const given = async (): Promise<ApprovalAnswer> =>
     put(signal === undefined ? asked : { ...asked, signal }, question.id);
-  const answer = await question.answered(given(), String);
+  const answer = await question.answered(given(), String).catch((thrown: unknown) => {
+    if (!(thrown instanceof PlugboardError) || thrown.code !== 'APPROVAL_REQUIRED') throw thrown;
+    throw refused(thrown.message, thrown.hint);
+  });
   answered?.(answer);
   switch (answer) {
     case 'allow':

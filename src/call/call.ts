@@ -98,7 +98,8 @@ export interface CallContext {
   readonly settings: () => Settings;
   readonly sandboxState: () => unknown;
   readonly events: Pick<Emitter<CallEvents>, 'emit'>;
-  readonly log: (server: string, level: 'info' | 'warning', message: string) => void;
+  /** `session`: the only one whose client gets it. */
+  readonly log: (server: string, level: 'info' | 'warning', message: string, session?: string) => void;
   /** Called when hidden text was removed from an answer; reported once for each place. */
   readonly hidden: HiddenReport;
   readonly outputs: OutputFiles;

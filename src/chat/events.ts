@@ -15,6 +15,8 @@ export type AgentEvent =
       readonly answer: Answer;
       readonly ms: number;
     }
+  /** A call that has to be approved was refused because no one can be asked; `advice` is for the person only. */
+  | { readonly type: 'refused'; readonly name: string; readonly reason: string; readonly advice: string }
   /** What was said so far has been replaced by a summary. */
   | { readonly type: 'compacted'; readonly before: number }
   /** A mention or command that leads nowhere; it stays in the text. */

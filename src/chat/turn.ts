@@ -3,7 +3,7 @@
 import type { LanguageModelUsage, ModelMessage } from 'ai';
 import { toAiSdk } from '../adapters/ai-sdk.ts';
 import type { Answer } from '../adapters/answer.ts';
-import { PlugboardError } from '../errors.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { AgentHost } from './agent-host.ts';
 import type { AgentEvent, Turn } from './events.ts';
 import { modelFailure } from './failure.ts';
@@ -103,13 +103,19 @@ export async function runTurn(options: TurnOptions): Promise<Turn> {
   };
 }
 
-/** The same host, whose calls also end when somebody cancels the calls and not the turn. */
-function callsEndedBy({ host, callSignal }: TurnOptions): AgentHost {
+/** The same host, whose calls also end if the calls are cancelled and not the turn, and which reports refused ones. */
+function callsEndedBy({ host, callSignal, tell }: TurnOptions): AgentHost {
   return {
     tools: () => host.tools(),
     call: (name, args, options = {}) => {
       const signals = [callSignal(), ...(options.signal === undefined ? [] : [options.signal])];
-      return host.call(name, args, { ...options, signal: AbortSignal.any(signals) });
+      return host
+        .call(name, args, { ...options, signal: AbortSignal.any(signals) })
+        .catch((thrown: unknown) => {
+          const { message: reason, detail } = asPlugboardError(thrown);
+          if (detail.advice !== undefined) tell({ type: 'refused', name, reason, advice: detail.advice });
+          throw thrown;
+        });
     },
     ...(host.on === undefined ? {} : { on: (event, listener) => host.on?.(event, listener) ?? (() => {}) }),
     expand: (text, given) => host.expand(text, given),

@@ -1,6 +1,6 @@
 /** What a person, or a program with `--json`, sees when a command fails, and the exit status it ends with. */
 
-import { asPlugboardError, EXIT_STATUS, PlugboardError } from '../errors.ts';
+import { asPlugboardError, EXIT_STATUS, forPerson, PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { clean } from '../policy/clean.ts';
 import { labelled } from './labelled.ts';
@@ -9,7 +9,7 @@ import { indent } from './table.ts';
 
 /** Tells the failure on the right stream in the right shape; answers with the exit status. */
 export function reportFailure(thrown: unknown, output: Output, verbose: boolean): number {
-  const error = explained(unwritable(thrown) ?? asPlugboardError(thrown));
+  const error = explained(unwritable(thrown) ?? forPerson(asPlugboardError(thrown)));
   output.failure({ error: error.toJSON() }, () => describeFailure(error, output));
   if (verbose) output.note(indent(stackOf(thrown), '  '));
   return EXIT_STATUS[error.code];

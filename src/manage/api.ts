@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ArgumentChecker } from '../call/argument-check.ts';
 import { readBody } from '../endpoint/http-body.ts';
 import { endWith } from '../endpoint/http-exchange.ts';
-import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { asPlugboardError, forPerson, PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { visibleJson } from '../policy/clean.ts';
 import type { Door } from './door.ts';
@@ -135,7 +135,7 @@ export class Api {
 
 function fail(request: IncomingMessage, response: ServerResponse, thrown: unknown): void {
   const failure = thrown instanceof HttpFailure ? thrown : undefined;
-  const error = failure?.error ?? asPlugboardError(thrown);
+  const error = failure?.error ?? forPerson(asPlugboardError(thrown));
   if (response.headersSent || response.destroyed) return;
   request.resume();
   send(response, failure?.status ?? statusOf(error), { error }, failure?.headers);

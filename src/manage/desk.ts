@@ -1,6 +1,5 @@
 /** Questions that wait for a person at the page, or for a program that answers for one: bounded, and not for ever. */
 
-import { howToAllow } from '../call/ask-person.ts';
 import type { ApprovalAnswer, ApprovalRequest } from '../call/session.ts';
 import type { ElicitAnswer, ElicitRequest, SampleRequest } from '../connection/questions.ts';
 import type { QuestionId } from '../connection/questions-board.ts';
@@ -136,7 +135,7 @@ export class Desk implements QuestionDesk {
           late: () => {
             throw new PlugboardError('APPROVAL_REQUIRED', `no one answered whether ${request.name} may run`, {
               server: request.server,
-              hint: `To allow it without a question, ${howToAllow(request.name, request)}.`,
+              hint: 'No one answered on the page in time.',
             });
           },
         }),

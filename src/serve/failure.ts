@@ -6,16 +6,16 @@ import { withCause } from '../connection/rpc-error.ts';
 import { RpcFailure } from '../endpoint/rpc-failure.ts';
 import type { PlugboardError } from '../errors.ts';
 import { isRecord, RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
+import { sentences } from '../lib/sentences.ts';
 import { cleanValue } from '../policy/clean-value.ts';
 import { elicitMessage } from './attribution.ts';
 
 /** About our connection to the server: no client can do anything about it. */
 const OF_THE_CONNECTION: ReadonlySet<number> = new Set([RPC_HEADER_MISMATCH, RPC_UNSUPPORTED_VERSION]);
 
-/** An error as one text: messages may or may not end in a full stop. */
+/** An error as one text. */
 export function errorText({ message, hint }: PlugboardError): string {
-  if (hint === undefined) return message;
-  return /[.?!]$/.test(message) ? `${message} ${hint}` : `${message}. ${hint}`;
+  return sentences(message, hint);
 }
 
 /** Faults of ours say nothing about the inside; everything else carries its sentence, its hint and our code. */

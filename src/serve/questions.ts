@@ -1,7 +1,6 @@
 /** How questions of servers and of our own policy reach the person behind one client (SRV-2, CAL-3). */
 
 import { randomUUID } from 'node:crypto';
-import { howToAllow } from '../call/ask-person.ts';
 import type { ApprovalAnswer, ApprovalRequest, Approve, SessionOptions } from '../call/session.ts';
 import { methodNotFound } from '../connection/peer.ts';
 import type {
@@ -173,13 +172,13 @@ async function approve(
   request: ApprovalRequest,
   id: QuestionId,
 ): Promise<ApprovalAnswer> {
-  const { name, server, tool, reason, signal } = request;
+  const { server, tool, reason, signal } = request;
   const work = client.workFor(undefined, signal);
   if (work === undefined || !canElicit(work.asker, 'form')) {
     if (client.desk !== undefined) return client.desk.approve(request, id);
     throw new PlugboardError('APPROVAL_REQUIRED', `${server}/${tool} has to be approved: ${reason}`, {
       server,
-      hint: `This client cannot ask you, and no one looks at the page. To allow it, ${howToAllow(name, request)}.`,
+      hint: 'This client cannot ask its user, and no one looks at the page.',
     });
   }
   const ask = (until: AbortSignal | undefined): Promise<ApprovalAnswer> => approveBy(work, request, until);

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { forPerson } from '../../src/errors.ts';
 import type { ApprovalAnswer, ApprovalRequest } from '../../src/index.ts';
 import { createGate, scriptedServer } from '../../src/testing/index.ts';
 import { failure, scratch, type World, world } from './world.ts';
@@ -281,8 +282,8 @@ describe('CAL-2: answers', () => {
     await made.host.call('mcp__s__act');
     expect(made.asked.map(({ askRule }) => askRule)).toEqual(['mcp__s__*']);
     const other = made.host.session();
-    expect((await failure(other.call('mcp__s__act'))).hint).toBe(
-      'No one can be asked here. To allow it, remove or narrow the rule "mcp__s__*" of permissions.ask in config.json.',
+    expect((await failure(other.call('mcp__s__act'))).detail.advice).toBe(
+      'remove or narrow the rule "mcp__s__*" of permissions.ask in config.json',
     );
     await made.host.close();
     expect(readFileSync(file, 'utf8')).toBe(written);
@@ -324,15 +325,22 @@ describe('CAL-2: answers', () => {
     await broken.host.close();
   });
 
-  it('without a way to ask it is refused, and the rule that would allow it is named', async () => {
+  it('M1: without a way to ask it is refused; the log names the rule that would allow it, the error does not', async () => {
     const made = await world({ approve: undefined });
-    expect((await failure(made.host.call('mcp__s__echo'))).toJSON()).toEqual({
+    const logged: unknown[] = [];
+    made.host.on('log', ({ level, message }) => void logged.push([level, message]));
+    const refused = await failure(made.host.call('mcp__s__echo'));
+    const message =
+      'mcp__s__echo has to be approved: its server is not marked as trusted, so what it says about its tools does not count';
+    expect(refused.toJSON()).toEqual({
       code: 'APPROVAL_REQUIRED',
-      message:
-        'mcp__s__echo has to be approved: its server is not marked as trusted, so what it says about its tools does not count',
+      message,
       server: 's',
-      hint: 'No one can be asked here. To allow it, add "mcp__s__echo" to permissions.allow in config.json.',
+      hint: "No one can be asked here. Only the user can allow it; Plugboard's log has the rule to change.",
     });
+    const advice = 'add "mcp__s__echo" to permissions.allow in config.json';
+    expect(logged).toEqual([['warning', `${message}. To allow it, ${advice}.`]]);
+    expect(forPerson(refused).hint).toBe(`No one can be asked here. To allow it, ${advice}.`);
     expect(made.told('question')).toEqual([]);
     await made.host.close();
   });

@@ -112,10 +112,37 @@ describe('UI-2: chat -p', () => {
     const calls = [{ name: 'mcp__notes__delete_note', arguments: { title: 'x' } }];
     model = await ScriptedModel.start({ calls }, { text: 'Could not.' }, { calls }, { text: 'Gone.' });
     const refused = await place.json(['chat', '-p', 'delete x', '--model', model.name]);
-    expect(refused.value).toMatchObject({ text: 'Could not.', calls: [{ isError: true }] });
-    expect(JSON.stringify(toolMessages(model.requests[1]?.body))).toContain('APPROVAL_REQUIRED');
+    expect(refused).toMatchObject({
+      status: 0,
+      value: { text: 'Could not.', calls: [{ isError: true, error: { code: 'APPROVAL_REQUIRED' } }] },
+    });
+    const [given] = toolMessages(model.requests[1]?.body) as [{ content: string }];
+    expect(given.content).toContain('APPROVAL_REQUIRED');
+    expect(given.content).not.toMatch(/permissions|config\.json/);
     const allowed = await place.json(['chat', '-p', 'delete x', '--model', model.name, '--yes']);
     expect(allowed.value).toMatchObject({ text: 'Gone.', calls: [{ isError: false }] });
+  });
+
+  it('F21: a refused call has its reason on stderr, with advice that works when it is followed', async () => {
+    const calls = [{ name: 'mcp__notes__delete_note', arguments: { title: 'x' } }];
+    const said = async (permissions: object): Promise<string> => {
+      model = await ScriptedModel.start({ calls }, { text: 'done' });
+      place.write(place.userFile, { ...(place.read(place.userFile) as object), permissions });
+      const { stderr } = await place.run(['chat', '-p', 'delete x', '--model', model.name]);
+      await model.close();
+      return stderr.replaceAll(/\d+ ms/g, 'N ms');
+    };
+    const asking = await said({ ask: ['mcp__notes__*'], allow: ['mcp__notes__delete_note'] });
+    expect(asking).toContain(
+      '✖ mcp__notes__delete_note N ms  mcp__notes__delete_note has to be approved: the rule "mcp__notes__*"',
+    );
+    expect(asking).toContain(
+      'note: to allow mcp__notes__delete_note, remove or narrow the rule "mcp__notes__*" of permissions.ask in config.json.',
+    );
+    expect(await said({})).toContain(
+      'note: to allow mcp__notes__delete_note, add "mcp__notes__delete_note" to permissions.allow in config.json.',
+    );
+    expect(await said({ allow: ['mcp__notes__delete_note'] })).toContain('✔ mcp__notes__delete_note');
   });
 
   it('CAT-9 CAT-10: attaches a mentioned resource and fills in a prompt', async () => {

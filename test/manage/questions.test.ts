@@ -206,14 +206,14 @@ describe('SRV-5: questions of calls over the API', () => {
 describe('SRV-2: questions of gateway clients that cannot ask their own user', () => {
   const headers = { authorization: `Bearer ${CALLING_TOKEN}` };
 
-  it('are refused with the rule to change while no one looks at the page', async () => {
+  it('M1: are refused while no one looks at the page, without the rule to change, which is not for models', async () => {
     const { served } = await setUp({ script: write, config: ask });
     const { messages } = await modern(served.url, 1, 'tools/call', { name: 'small__write' }, {}, headers);
     expect(messages).toMatchObject([
       {
         result: {
           isError: true,
-          content: [{ text: expect.stringContaining('remove or narrow the rule') }],
+          content: [{ text: expect.stringMatching(/no one looks at the page\. Only the user can allow it/) }],
           _meta: { 'plugboard/code': 'APPROVAL_REQUIRED' },
         },
       },

@@ -66,13 +66,17 @@ describe('SRV-2: approvals of gateway clients', () => {
     expect(asked[1]).toEqual(['elicitation/create', expect.stringContaining('{"path":"a"}')]);
   });
 
-  it('a client that cannot be asked is refused, with the rule to change', async () => {
-    const client = await connected(await hosted(script, rule), '2024-11-05', undefined, {});
+  it('M1: a client that cannot be asked is refused; its log has the rule to change, its model does not', async () => {
+    const small = await hosted(script, rule);
+    const logged: string[] = [];
+    small.host.on('log', ({ message }) => void logged.push(message));
+    const client = await connected(small, '2024-11-05', undefined, {});
     expect(await call(client, 'small__write')).toEqual({
-      content: [{ type: 'text', text: expect.stringContaining('remove or narrow the rule') }],
+      content: [{ type: 'text', text: expect.not.stringMatching(/permissions|config\.json/) }],
       isError: true,
       _meta: { 'plugboard/code': 'APPROVAL_REQUIRED' },
     });
+    expect(logged).toEqual([expect.stringMatching(/\. To allow it, remove or narrow the rule "/)]);
   });
 
   it('without rules calls pass, because the agent asks its own user; enforce makes approval hold here too', async () => {

@@ -6,7 +6,7 @@ import { clean } from '../../policy/clean.ts';
 import type { Output } from '../output.ts';
 import type { Context } from '../verb.ts';
 import { StreamCleaner } from './stream-cleaner.ts';
-import { costLine } from './transcript.ts';
+import { costLine, errorText, refusedText } from './transcript.ts';
 
 /** What `--json` tells of one call. */
 interface CallReport {
@@ -15,6 +15,8 @@ interface CallReport {
   readonly arguments: unknown;
   isError?: boolean;
   ms?: number;
+  /** Why it did not reach its tool, or came to nothing there. */
+  error?: { readonly code: string; readonly message: string };
 }
 
 /** The model did not come to an end by itself. */
@@ -59,6 +61,8 @@ function record(calls: Map<string, CallReport>, event: AgentEvent): void {
   if (call === undefined) return;
   call.isError = event.answer.isError;
   call.ms = Math.round(event.ms);
+  const { error } = event.answer;
+  if (error !== undefined) call.error = { code: error.code, message: error.message };
 }
 
 function show(output: Output, words: StreamCleaner, event: AgentEvent): void {
@@ -67,9 +71,12 @@ function show(output: Output, words: StreamCleaner, event: AgentEvent): void {
   if (event.type === 'call') output.note(notePaint.faint(`→ ${clean(event.name, { multiline: false })}`));
   if (event.type === 'result') {
     const mark = event.answer.isError ? notePaint.bad('✖') : notePaint.good('✔');
-    output.note(
-      `${mark} ${clean(event.name, { multiline: false })} ${notePaint.faint(`${Math.round(event.ms)} ms`)}`,
-    );
+    const about = `${clean(event.name, { multiline: false })} ${notePaint.faint(`${Math.round(event.ms)} ms`)}`;
+    // The reason went to the model; a person who reads this has nothing else to go by.
+    const [why = ''] = event.answer.isError ? errorText(event.answer).split('\n') : [];
+    output.note(why === '' ? `${mark} ${about}` : `${mark} ${about}  ${why}`);
   }
+  if (event.type === 'refused')
+    output.note(`${notePaint.warn('note:')} ${refusedText(event)} --yes allows every call.`);
   if (event.type === 'unknown') output.note(`${notePaint.warn('note:')} ${clean(event.what)} leads nowhere.`);
 }

@@ -3,6 +3,7 @@
 import type { Answer } from '../../adapters/answer.ts';
 import type { AgentEvent, Turn } from '../../chat/events.ts';
 import type { Progress } from '../../connection/peer.ts';
+import { sentences } from '../../lib/sentences.ts';
 import { clean } from '../../policy/clean.ts';
 import type { Output } from '../output.ts';
 import { resultText } from '../result-text.ts';
@@ -63,6 +64,9 @@ export class Transcript {
         this.#running.delete(event.id);
         this.#status.line(this.#result(event.answer, event.name, event.ms));
         this.#wait();
+        break;
+      case 'refused':
+        this.#status.line(`${paint.warn('note:')} ${refusedText(event)}`);
         break;
       case 'compacted':
         this.#status.line(paint.faint(`${event.before} messages were summarised to make room.`));
@@ -126,10 +130,15 @@ export function costLine({ usage, calls, saved }: Turn): string {
   ].join(' · ');
 }
 
-function errorText({ error, content }: Answer): string {
+export function errorText({ error, content }: Answer): string {
   return error === undefined
     ? resultText({ content })
-    : clean(`${error.message} ${error.hint ?? ''}`, { multiline: false });
+    : clean(sentences(error.message, error.hint), { multiline: false });
+}
+
+/** What the person can do about a refused call; the model is not given it. */
+export function refusedText({ name, advice }: Extract<AgentEvent, { type: 'refused' }>): string {
+  return clean(`to allow ${name}, ${advice}.`, { multiline: false });
 }
 
 function shown(args: unknown): string {

@@ -86,10 +86,9 @@ Examples:
 /** Here the way to answer is a flag. */
 function sayYes(thrown: unknown): never {
   if (!(thrown instanceof PlugboardError) || thrown.code !== 'APPROVAL_REQUIRED') throw thrown;
-  const { message, server, detail } = thrown;
+  const { message, server } = thrown;
   throw new PlugboardError('APPROVAL_REQUIRED', message, {
     server,
-    detail,
     cause: thrown,
     hint: 'No one can be asked here: add --yes to answer yes.',
   });
