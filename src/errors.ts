@@ -9,7 +9,7 @@ export const EXIT_STATUS = {
   USAGE: 2,
   /** An entry or a variable is not usable. Mend what the message names. */
   CONFIG_INVALID: 2,
-  /** A file that has to be changed does not parse or cannot be written. Mend the file; it was not touched. */
+  /** A file that has to be changed does not parse or cannot be written. Fix the file; it was not changed. */
   CONFIG_UNWRITABLE: 2,
   /** No server has this name. The hint has the nearest ones. */
   UNKNOWN_SERVER: 2,

@@ -8,7 +8,7 @@ export const STATUS = {
   disabled: ['calm', 'disabled'],
   needs_auth: ['warn', 'needs a login'],
   needs_client_registration: ['warn', 'needs a registration'],
-  untrusted: ['warn', 'not trusted'],
+  untrusted: ['warn', 'not approved'],
   blocked: ['bad', 'blocked'],
   failed: ['bad', 'failed'],
 };

@@ -144,7 +144,7 @@ class RemoteAuth implements ServerAuth {
         throw needsVariable(server, variable);
       }
       if (tokens === undefined) {
-        throw needsLogin(server, entry.url, 'It wants credentials, and its entry has "oauth": false.');
+        throw needsLogin(server, entry.url, 'it asks for credentials, and its entry has "oauth": false.');
       }
       await this.#tokensRefused(tokens, challenge, signal);
     } catch (error) {

@@ -71,12 +71,12 @@ export class LoginTokens implements TokenSource {
     if (tokens !== undefined && tokens.access !== access) return;
     await this.#options.logins.rememberChallenge(this.#options.url, wanted).catch(() => undefined);
     if (tokens === undefined) throw await this.#needsFirstLogin();
-    if (tokens.refresh === undefined) throw this.#needsLogin('Its login is no longer accepted.');
+    if (tokens.refresh === undefined) throw this.#needsLogin('its login is no longer accepted.');
     // The distance, not the order: a clock that was set back must not make an old token look new.
     const now = this.#options.clock.now();
     // One that lives for seconds only may end on its way.
     if (Math.abs(now - tokens.obtainedAt) < FRESH_MS && !isDue(tokens, now)) {
-      throw this.#needsLogin('It refuses even a login that has just been renewed.');
+      throw this.#needsLogin('it refuses even a login that has just been renewed.');
     }
     await this.#renew(tokens, signal);
   }
@@ -190,7 +190,8 @@ export class LoginTokens implements TokenSource {
     if (login?.tokens === undefined) throw this.#needsLogin();
     if (login.tokens.access !== old.access && !isDue(login.tokens, clock.now())) return login.tokens;
     const { tokens, client } = login;
-    if (tokens.refresh === undefined || client === undefined) throw this.#needsLogin('Its login has ended.');
+    if (tokens.refresh === undefined || client === undefined)
+      throw this.#needsLogin('its login has expired.');
     const answer = await refreshTokens({ ...login, tokens }, client, { server, now: clock.now(), fetch });
     if (answer.kind === 'refused') return this.#giveUp(held, tokens, answer.code);
     const renewed: WithTokens = { ...login, tokens: answer.tokens };
@@ -234,7 +235,7 @@ export class LoginTokens implements TokenSource {
       this.#settle(rest);
       await held.write(rest, 'renewal').catch(() => undefined);
     }
-    throw this.#needsLogin(`Its login has ended (${code}).`);
+    throw this.#needsLogin(`its login has expired (${code}).`);
   }
 
   /** A login that failed because no client is registered fails again until one is. */

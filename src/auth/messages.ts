@@ -14,18 +14,22 @@ export function wantsPersonalToken(url: string | URL): boolean {
   return new URL(url).hostname === GITHUB_HOST;
 }
 
-export function needsLogin(server: string, url: string, why = 'It wants a login.'): PlugboardError {
+export function needsLogin(server: string, url: string, why?: string): PlugboardError {
   if (wantsPersonalToken(url)) return needsGitHubToken(server);
-  return new PlugboardError('NEEDS_AUTH', `The server "${server}" cannot be used yet: ${why}`, {
-    server,
-    hint: `plugboard login ${shellWord(server)}`,
-  });
+  return new PlugboardError(
+    'NEEDS_AUTH',
+    `"${server}" requires a login${why === undefined ? '.' : `: ${why}`}`,
+    {
+      server,
+      hint: `plugboard login ${shellWord(server)}`,
+    },
+  );
 }
 
 export function needsGitHubToken(server: string): PlugboardError {
   return new PlugboardError(
     'NEEDS_AUTH',
-    `The server "${server}" is GitHub's: it wants a personal access token instead of a login.`,
+    `The server "${server}" is GitHub's: it takes a personal access token instead of a login.`,
     {
       server,
       hint: `Make a token at https://github.com/settings/personal-access-tokens, put it into a variable, and add the server with --bearer-token-env-var GITHUB_TOKEN.`,
@@ -59,7 +63,7 @@ export function refusedCredential(server: string, source: string, status: 401 | 
 export function needsScope(server: string, scope: string | undefined): PlugboardError {
   return new PlugboardError(
     'NEEDS_AUTH',
-    `The server "${server}" wants more rights than its login has${named(scope)}.`,
+    `The server "${server}" requires more rights than its login has${named(scope)}.`,
     {
       server,
       hint: `plugboard login ${shellWord(server)}`,

@@ -135,7 +135,7 @@ function left(error: unknown): unknown {
 function named(error: unknown, call: Call): unknown {
   if (!(error instanceof PlugboardError)) return error;
   const { tool } = settingsOf(call);
-  const message = error.message.replace(/^(?:tools\/call|tasks\/\w+)/, `${tool.tool} on ${tool.server}`);
+  const message = error.message.replace(/^(?:tools\/call|tasks\/\w+)/, `${tool.tool} (${tool.server})`);
   return new PlugboardError(error.code, message, {
     server: tool.server,
     hint: error.hint ?? patienceHint(error),

@@ -59,6 +59,6 @@ function definitions(found: readonly Tool[], howToCall: string): CallResult {
 }
 
 function nothing(query: string): CallResult {
-  const text = `No tool fits ${JSON.stringify(query)}. Try other words, or fewer; the description of ${TOOL_SEARCH} lists what there is.`;
+  const text = `No tool matches ${JSON.stringify(query)}. Try other words, or fewer; the description of ${TOOL_SEARCH} lists what there is.`;
   return { content: [{ type: 'text', text }], isError: false };
 }

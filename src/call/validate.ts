@@ -22,7 +22,7 @@ export const validate: Stage = (context, next) => {
     return Promise.reject(
       new PlugboardError('INVALID_ARGUMENTS', `${call.name} was not called: ${problems.join('; ')}`, {
         server: tool.server,
-        hint: 'Give the arguments as the inputSchema of the tool says.',
+        hint: 'Correct the arguments to match the inputSchema of the tool.',
       }),
     );
   };

@@ -28,7 +28,7 @@ export function refusalOf(error: PlugboardError, method: string): Refusal | unde
     return undefined;
   }
   const words = error.message
-    .replace(`${method} was answered with an error: `, '')
+    .replace(`${method} returned an error: `, '')
     // Servers on the legacy SDK repeat the code in front of their words.
     .replace(/^MCP error -?\d+: /, '');
   return {

@@ -210,8 +210,8 @@ export class Intake {
   }
 }
 
-const HELD_REASON = 'it is not what it was when it was first seen; plugboard pins shows what changed';
-const NEW_REASON = 'it is new since the server was first seen; plugboard pins shows it';
+const HELD_REASON = 'its definition has changed since you first connected; run plugboard pins to review it';
+const NEW_REASON = 'it is new since you first connected; run plugboard pins to review it';
 
 function withoutHeld(listing: ServerListing, pinned: PinnedResult): ServerListing {
   const { instructions, ...rest } = listing;

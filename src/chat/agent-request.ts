@@ -105,6 +105,6 @@ function parse<Schema extends z.ZodType>(schema: Schema, args: unknown): z.outpu
     ({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`,
   );
   throw new PlugboardError('INVALID_ARGUMENTS', reasons.join('; '), {
-    hint: 'Give the arguments as the inputSchema of the tool says.',
+    hint: 'Correct the arguments to match the inputSchema of the tool.',
   });
 }

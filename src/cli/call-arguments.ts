@@ -31,8 +31,7 @@ export async function readInput(
   { stdin, cwd }: { readonly stdin: AsyncIterable<Buffer>; readonly cwd: string },
 ): Promise<CallInput> {
   const [first] = words;
-  if (words.length === 1 && first === '-')
-    return { json: objectFrom(await readStdin(stdin), 'What stdin gave') };
+  if (words.length === 1 && first === '-') return { json: objectFrom(await readStdin(stdin), 'stdin') };
   if (words.length === 1 && first?.trimStart().startsWith('{')) {
     return { json: objectFrom(first, 'The argument') };
   }
@@ -73,7 +72,9 @@ function assignment(word: string, cwd: string): Assignment {
   const isJson = at > 1 && word.charAt(at - 1) === ':';
   const key = word.slice(0, isJson ? at - 1 : at);
   if (at < 1 || key === '') {
-    throw new PlugboardError('INVALID_ARGUMENTS', `"${word}" is not an argument.`, { hint: FORMS });
+    throw new PlugboardError('INVALID_ARGUMENTS', `Cannot parse "${word}": expected key=value.`, {
+      hint: FORMS,
+    });
   }
   const text = word.slice(at + 1);
   if (isJson) parseValue(key, text);

@@ -26,7 +26,7 @@ export function describeForConsent(
   );
   return [
     ...pairLines([...recordPairs(spec.raw), ...inputPairs(spec), ...folder, ...from]),
-    ...(changes.length === 0 ? [] : ['  changed since it was trusted:', ...changes]),
+    ...(changes.length === 0 ? [] : ['  changed since it was approved:', ...changes]),
     ...(replaced === undefined ? [] : [`  This replaces ${reveal(replaced)}.`]),
     `  ${consentTerms(spec)}`,
   ].join('\n');
@@ -65,13 +65,13 @@ export async function askForTrust(
   replaced?: string,
 ): Promise<boolean> {
   const { output } = context;
-  const why = verdict?.state === 'changed' ? 'has changed since you trusted it' : originOf(spec);
+  const why = verdict?.state === 'changed' ? 'has changed since you approved it' : originOf(spec);
   output.note(
     `${output.notePaint.strong(reveal(spec.name))} ${why}:\n${describeForConsent(spec, verdict, replaced)}`,
   );
   const question = runsInProject(spec)
     ? `Let ${reveal(spec.name)} run in ${reveal(spec.baseDir)}, with the code that is there?`
-    : `Trust ${reveal(spec.name)} and let it run on this machine?`;
+    : `Approve ${reveal(spec.name)} and let it run on this machine?`;
   if (!(await confirm(context, question))) return false;
   await (await consentStore(context)).grant([spec]);
   return true;

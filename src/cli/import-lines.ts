@@ -35,15 +35,20 @@ export function importLines(
 export function summaryLine(planned: readonly Planned[], isDry: boolean): string {
   const count = (...actions: readonly Action[]): number =>
     planned.filter(({ action }) => actions.includes(action)).length;
-  const done = isDry ? 'would be ' : '';
-  const parts = [
-    `${count('add')} ${done}added`,
-    `${count('replace')} ${done}replaced`,
-    `${count('same')} the same`,
-    `${count('keep')} kept as yours`,
-    `${count('skip')} left out`,
-  ].filter((part) => !part.startsWith('0 '));
-  return parts.length === 0 ? 'Nothing to import.' : `${parts.join(', ')}.`;
+  const parts = (
+    [
+      [isDry ? 'add' : 'added', count('add'), ''],
+      [isDry ? 'replace' : 'replaced', count('replace'), ''],
+      [isDry ? 'skip' : 'skipped', count('same'), ' (already there)'],
+      [isDry ? 'skip' : 'skipped', count('keep'), ' (name already taken)'],
+      [isDry ? 'leave out' : 'left out', count('skip'), ''],
+    ] as const
+  )
+    .filter(([, number]) => number > 0)
+    .map(([done, number, why]) => `${done} ${number}${why}`);
+  if (parts.length === 0) return 'Nothing to import.';
+  const text = parts.join(', ');
+  return isDry ? `Would ${text}.` : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 function fileLines({ agent, file }: FoundFile, planned: readonly Planned[], output: Output): string[] {

@@ -84,7 +84,7 @@ export async function planImport(
       shown: shown(raw, server.file),
       ...(secret === undefined ? {} : { clientSecret: secret }),
       changes,
-      notes: WRITTEN.has(action) ? notesOn(raw, parsed.entry) : [],
+      notes: WRITTEN.has(action) ? notesOn(raw, parsed.entry, server.agent.title) : [],
       lost: [...server.lost, ...weak.map(({ path, message }) => ({ key: path.join('.'), reason: message }))],
     });
     if (scope === 'project' && server.file === join(config.projectRoot, PROJECT_FILE)) {
@@ -105,7 +105,7 @@ export async function planImport(
     );
     if (rival !== undefined) {
       if (isSame(rival.raw, raw)) return plan('same', `${rival.found.agent.title} has the same.`);
-      return plan('keep', `That of ${rival.found.agent.title} is taken.`, differences(rival.raw, raw));
+      return plan('keep', `The one from ${rival.found.agent.title} is used.`, differences(rival.raw, raw));
     }
     const present = here.get(scope)?.(server.name);
     if (present === undefined) return plan('add');
@@ -124,9 +124,9 @@ function unprivileged(given: Raw): { raw: Record<string, unknown>; dropped: Faul
 }
 
 const WRITTEN: ReadonlySet<Action> = new Set(['add', 'replace']);
-const KEPT = 'Another one of that name is here and stays; plugboard import --overwrite takes this one.';
+const KEPT = 'A different server has this name and is kept. Run plugboard import --overwrite to replace it.';
 const SECRET =
-  'It holds a secret as it stands, which must not go into a project file: import it with -s local or -s user.';
+  'It contains a secret in plain text, which must not go into a project file: import it with -s local or -s user.';
 
 /** The document of one planned server: what `--json` tells. */
 export function plannedDocument({ found, scope, action, reason, shown, changes, lost, notes }: Planned): Raw {
@@ -195,20 +195,20 @@ function shown(raw: Raw, file: string): Raw {
   return describeEntry({ raw, entry: raw as unknown as ServerEntry, file });
 }
 
-function notesOn(raw: Raw, entry: ServerEntry | undefined): string[] {
+function notesOn(raw: Raw, entry: ServerEntry | undefined, agent: string): string[] {
   const { approval, tools } = raw;
   const free = Object.entries(isRecord(tools) ? tools : {}).flatMap(([tool, settings]) =>
     isRecord(settings) && settings['approval'] === 'approve' ? [tool] : [],
   );
   return [
-    ...(approval === 'approve' ? ['No call of it is asked about, as it was there.'] : []),
-    ...(free.length === 0 ? [] : [`Calls of ${free.join(', ')} are not asked about, as it was there.`]),
+    ...(approval === 'approve' ? [`All of its calls are auto-approved, as in ${agent}.`] : []),
+    ...(free.length === 0 ? [] : [`Calls of ${free.join(', ')} are auto-approved, as in ${agent}.`]),
     ...(entry !== undefined && holdsSecret(entry, undefined) ? [LITERAL_SECRET] : []),
   ];
 }
 
 const LITERAL_SECRET =
-  'A secret of it stands as it is in config.json, readable by you only; ${input:id} keeps it in the keyring.';
+  'Its secret was copied to config.json in plain text (only you can read it). Use ${input:id} to keep it in the keyring.';
 
 /** A value that is a secret and no reference to one. */
 function holdsSecret(entry: ServerEntry, clientSecret: string | undefined): boolean {

@@ -20,7 +20,7 @@ export function parseJson(text: string, { what, hint, code = 'USAGE' }: JsonArgu
 /** The engine's message quotes the text, which may hold secrets: only the place is taken from it. */
 function placeOf(cause: unknown): string {
   if (!(cause instanceof Error)) return '';
-  if (/end of JSON input|Unterminated/i.test(cause.message)) return ': it ends too early';
+  if (/end of JSON input|Unterminated/i.test(cause.message)) return ': unexpected end of input';
   const position = /at position (\d+)/.exec(cause.message)?.[1];
   return position === undefined ? '' : `, at character ${Number(position) + 1}`;
 }

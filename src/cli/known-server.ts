@@ -15,7 +15,7 @@ export function unknownServer(config: Config, name: string): PlugboardError {
   if (problem !== undefined) {
     return new PlugboardError('CONFIG_INVALID', `Server "${name}" is not usable: ${problem.message}`, {
       server: name,
-      hint: problem.hint ?? `Mend it in ${problem.file}.`,
+      hint: problem.hint ?? `Fix it in ${problem.file}.`,
     });
   }
   const near = nearest(
@@ -28,7 +28,7 @@ export function unknownServer(config: Config, name: string): PlugboardError {
   });
 }
 
-const SHOW_ALL = 'plugboard list --no-connect shows all servers.';
+const SHOW_ALL = 'Run plugboard list --no-connect to see all servers.';
 
 export function didYouMean(near: readonly string[]): string {
   return `Did you mean ${near.map((name) => `"${name}"`).join(' or ')}?`;

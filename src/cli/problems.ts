@@ -14,7 +14,9 @@ export function noteProblems(problems: readonly Problem[], output: Output): void
   for (const problem of problems.slice(0, MAX_NOTED)) output.note(describeProblem(problem, output));
   const more = problems.length - MAX_NOTED;
   if (more > 0)
-    output.note(`${more} more ${more === 1 ? 'problem' : 'problems'}: plugboard doctor tells all of them.`);
+    output.note(
+      `${more} more ${more === 1 ? 'problem' : 'problems'}: run plugboard doctor to see all of them.`,
+    );
 }
 
 function describeProblem(problem: Problem, output: Output): string {

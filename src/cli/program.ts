@@ -6,7 +6,9 @@ import { Command, CommanderError } from 'commander';
 import { findHome } from '../config/home.ts';
 import { PlugboardError } from '../errors.ts';
 import { parseExtraServers } from './extra-server.ts';
+import { DEFAULT_COLUMNS, fitHelp, HELP_LAYOUT } from './help-layout.ts';
 import type { Output } from './output.ts';
+import { noCommand, unknownCommand, usageError } from './usage-error.ts';
 import { type CommandRow, type Context, collect, type Flags, listFlag, textFlag } from './verb.ts';
 
 export interface Invocation {
@@ -31,13 +33,16 @@ export async function runProgram(invocation: Invocation): Promise<number> {
   const words = dashes === -1 ? argv : argv.slice(0, dashes);
   const wanted = wantedCommand(words);
   const row = rows.find(({ name, alias }) => wanted !== undefined && (wanted === name || wanted === alias));
+  if (row === undefined && wanted !== undefined && words.some(isHelpWord)) throw unknownCommand(wanted, rows);
   const verb = await row?.load();
 
   let printed = '';
+  let typed: Command | undefined;
   let chosen: Command | undefined;
   const program = declareProgram(words.some(isVersionFlag) ? invocation.version() : '', (text) => {
     printed += text;
   });
+  program.configureOutput({ getOutHelpWidth: () => output.columns ?? DEFAULT_COLUMNS });
   // All of them are needed for the help of the whole and for suggestions; otherwise only the one at hand.
   for (const each of row === undefined ? rows : [row]) {
     const command = program
@@ -47,6 +52,7 @@ export async function runProgram(invocation: Invocation): Promise<number> {
     if (each.alias !== undefined) command.alias(each.alias);
     if (each !== row) continue;
     verb?.configure(command);
+    typed = command;
     command.action(() => {
       chosen = command;
     });
@@ -57,13 +63,15 @@ export async function runProgram(invocation: Invocation): Promise<number> {
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
     const nothingTyped = thrown.code === 'commander.help' && !output.json;
-    if (thrown.exitCode !== 0 && !nothingTyped) throw usageError(thrown, wanted);
+    if (thrown.exitCode !== 0 && !nothingTyped) throw usageError(thrown, typed, rows);
     if (nothingTyped && output.columns !== undefined) {
       const { overview } = await import('./overview.ts');
       return overview(contextOf(invocation, program.opts(), undefined));
     }
     const isVersion = thrown.code === 'commander.version';
-    output.answer(isVersion ? { version: printed.trim() } : { help: printed }, () => printed.trimEnd());
+    output.answer(isVersion ? { version: printed.trim() } : { help: printed }, () =>
+      fitHelp(printed.trimEnd(), output.columns),
+    );
     return 0;
   }
   if (chosen === undefined || verb === undefined) throw noCommand();
@@ -86,6 +94,10 @@ function contextOf(
     signal,
     afterDashes,
   };
+}
+
+function isHelpWord(word: string): boolean {
+  return word === 'help' || word === '--help' || word === '-h';
 }
 
 function isVersionFlag(word: string): boolean {
@@ -120,7 +132,7 @@ export function declareProgram(version: string, print: (text: string) => void): 
     .addHelpText('after', EXAMPLES)
     .exitOverride()
     .configureOutput({ writeOut: print, writeErr: print, outputError: () => {} })
-    .configureHelp({ showGlobalOptions: true });
+    .configureHelp(HELP_LAYOUT);
 }
 
 const EXAMPLES = `
@@ -157,26 +169,4 @@ function currentFolder(): string {
       hint: 'Change to another folder, or name one with --cwd.',
     });
   }
-}
-
-function noCommand(): PlugboardError {
-  return new PlugboardError('USAGE', 'No command was given.', {
-    hint: 'plugboard --help shows all commands.',
-  });
-}
-
-/** Commander's complaint as one sentence and one hint. */
-function usageError(error: CommanderError, wanted: string | undefined): PlugboardError {
-  if (error.code === 'commander.help') return noCommand();
-  const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
-  const sentence = `${first.charAt(0).toUpperCase()}${first.slice(1)}${/[.!?]$/.test(first) ? '' : '.'}`;
-  const known = error.code === 'commander.unknownCommand' ? '' : ` ${wanted ?? ''}`.trimEnd();
-  const more = `plugboard${known} --help shows what there is.`;
-  if (error.code === 'commander.unknownOption' && wanted === 'add' && suggestion === undefined) {
-    // The likeliest mistake of all: the flag belongs to the server's own command.
-    const hint = 'Flags of the server itself stand after --: plugboard add <name> -- <command> [args…].';
-    return new PlugboardError('USAGE', sentence, { hint });
-  }
-  const meant = suggestion?.replace(/^\(|\)$/g, '');
-  return new PlugboardError('USAGE', sentence, { hint: meant === undefined ? more : `${meant} ${more}` });
 }

@@ -25,17 +25,18 @@ const GLYPHS: Readonly<Record<ServerReport['status'], { glyph: string; paint: ke
   connecting: { glyph: '…', paint: 'faint' },
 };
 
+/** In the order of the summary. */
 const STATUS_WORDS: Readonly<Record<ServerReport['status'], string>> = {
   connected: 'connected',
+  connecting: 'connecting…',
+  idle: 'idle',
+  disconnected: 'disconnected',
   failed: 'failed',
   needs_auth: 'needs a login',
   needs_client_registration: 'needs a client registration',
-  untrusted: 'not trusted',
+  untrusted: 'not approved',
   blocked: 'blocked by policy',
   disabled: 'disabled',
-  idle: 'idle',
-  disconnected: 'disconnected',
-  connecting: 'connecting…',
 };
 
 export interface RowLayout {
@@ -110,15 +111,19 @@ function details(report: ServerReport, output: Output): string[] {
     lines.push(...wrapped(message).map(paint.warn), ...wrapped(`hint: ${hint}`));
   }
   for (const { tool, reason } of report.quarantined ?? []) {
-    lines.push(...wrapped(`left out ${tool}: ${reason}`).map(paint.warn));
+    lines.push(...wrapped(`${tool} is not available: ${reason}`).map(paint.warn));
   }
   return lines.map((line) => DETAIL_INDENT + line);
 }
 
 /** "9 connected, 1 failed": what a glance at a long list is for. */
 export function summary(reports: readonly ServerReport[]): string {
-  const counts = new Map<string, number>();
-  for (const { status } of reports)
-    counts.set(STATUS_WORDS[status], (counts.get(STATUS_WORDS[status]) ?? 0) + 1);
-  return [...counts].map(([words, count]) => `${count} ${words}`).join(', ');
+  return (Object.keys(STATUS_WORDS) as ServerReport['status'][])
+    .map((status) => ({ status, count: reports.filter((report) => report.status === status).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ status, count }) => `${count} ${status === 'untrusted' ? WAITING : STATUS_WORDS[status]}`)
+    .join(', ');
 }
+
+/** A count of servers that are not approved is a request to the person. */
+const WAITING = 'waiting for your approval';

@@ -56,14 +56,14 @@ export async function saveServer(context: Context, server: NewServer): Promise<n
   const authority = { managed: config.managed, env: context.env };
   output.answer(serverDocument(added, verdicts, authority), () =>
     [
-      `${output.paint.good('Added')} ${name} for ${SCOPE_MEANING[scope]} (${scope} scope) in ${target.file}`,
+      `${output.paint.good('Added')} ${name} (${scope} scope: ${SCOPE_MEANING[scope]}) to ${target.file}`,
       ...pairLines(entryPairs(added)),
       ...(keptIn === undefined
         ? []
         : [`The client's secret is kept in ${keptIn === 'file' ? home.credentials : 'the keyring'}.`]),
-      ...(needsConsent(added) ? ['Trusted on this machine, because you added it yourself.'] : []),
+      ...(needsConsent(added) ? ['Approved on this machine, because you added it yourself.'] : []),
       output.paint.faint(
-        `Nothing of it has run yet: ${joinWords(['plugboard', 'test', name])} connects and looks at what its tools say.`,
+        `Not started yet. Run ${joinWords(['plugboard', 'test', name])} to connect and check its tools.`,
       ),
     ].join('\n'),
   );

@@ -17,9 +17,9 @@ export function scopeFlag(flags: Flags): EditableScope | undefined {
 
 /** What a scope means, in the words of somebody who has to choose one. */
 export const SCOPE_MEANING: Readonly<Record<ServerSpec['scope'], string>> = {
-  local: 'you, in this project',
-  project: 'everybody who works on this project',
-  user: 'you, everywhere',
+  local: 'only you, only in this project',
+  project: 'everyone who works on this project',
+  user: 'only you, in every project',
   code: 'this run only',
   plugin: 'a plugin',
   managed: 'your organisation',

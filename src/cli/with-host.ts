@@ -180,7 +180,7 @@ export function noteMissing(
     const hint = error.hint === undefined ? '' : ` ${clean(error.hint, { multiline: false })}`;
     const why = clean(error.message, { multiline: false }).replace(/\.$/, '');
     output.note(
-      `${output.notePaint.warn('note:')} without ${clean(name, { multiline: false })}: ${why}.${hint}`,
+      `${output.notePaint.warn('warning:')} skipped ${clean(name, { multiline: false })}: ${why}.${hint}`,
     );
   }
 }

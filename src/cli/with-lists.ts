@@ -96,9 +96,9 @@ function noteUnreached(
     server !== undefined && configured.has(server) ? [{ server, code, message, hint }] : [],
   );
   for (const { server, message, hint = '' } of unreached) {
-    const why = `without ${server}: ${message.replace(/\.$/, '')}. ${hint}`.trimEnd();
+    const why = `skipped ${server}: ${message.replace(/\.$/, '')}. ${hint}`.trimEnd();
     const text = isFailedNow(server) ? why : `${why} Use --refresh to ask it again.`;
-    output.note(`${output.notePaint.warn('note:')} ${clean(text, { multiline: false })}`);
+    output.note(`${output.notePaint.warn('warning:')} ${clean(text, { multiline: false })}`);
   }
   return unreached.length === 0 ? {} : { unreached: unreached.map(({ hint: _, ...rest }) => rest) };
 }

@@ -59,7 +59,7 @@ export async function parseDocument(file: string, source: string): Promise<Docum
       line,
       column,
       message: `The file is not valid JSON: ${message}.`,
-      hint: 'Nothing in it counts until it is mended.',
+      hint: 'This file is ignored until it is fixed.',
     });
   }
   if (!tree) return { file, text, value: undefined, problems: [] };
@@ -73,7 +73,7 @@ export async function parseDocument(file: string, source: string): Promise<Docum
         line,
         column,
         ...(server === undefined ? {} : { server }),
-        message: `The key ${key} stands twice, on lines ${firstLine} and ${line}; the last one counts.`,
+        message: `Duplicate key ${key} (lines ${firstLine} and ${line}); the last one is used.`,
         hint: 'Take one of them out.',
       };
     },

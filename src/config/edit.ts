@@ -182,7 +182,7 @@ async function edited(
   if (broken) {
     const place = broken.line === undefined ? file : `${file}:${broken.line}:${broken.column ?? 1}`;
     throw new PlugboardError('CONFIG_UNWRITABLE', `${place}: ${broken.message}`, {
-      hint: 'Mend the file by hand first; nothing was changed.',
+      hint: 'Fix the file first; nothing was changed.',
     });
   }
   const changes = [decide(root) ?? []].flat();
@@ -193,7 +193,7 @@ async function edited(
   } catch (error) {
     if (!(error instanceof EditError)) throw error;
     throw new PlugboardError('CONFIG_UNWRITABLE', `${file} cannot be changed: ${error.message}.`, {
-      hint: 'Mend the file by hand first; nothing was changed.',
+      hint: 'Fix the file first; nothing was changed.',
     });
   }
 }

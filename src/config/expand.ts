@@ -181,8 +181,8 @@ function unanswered(id: string, { server, key, questions }: Place): PlugboardErr
   const why = hasDefault ? `The default of its file is not used for "${key}". ` : '';
   return new PlugboardError(
     'CONFIG_INVALID',
-    `Server "${server}" needs a value for \${input:${id}} (in "${key}"), and nobody has given it yet.`,
-    { server, hint: `${why}Give it once: plugboard input set ${shellWord(id)}` },
+    `Server "${server}" needs a value for \${input:${id}} (in "${key}"), which is not set.`,
+    { server, hint: `${why}Set it once: plugboard input set ${shellWord(id)}` },
   );
 }
 

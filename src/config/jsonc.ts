@@ -149,5 +149,5 @@ const EXPLANATIONS: ReadonlyMap<number, string> = new Map([
 
 function explain(error: ParseError, text: string): string {
   const message = EXPLANATIONS.get(error.error) ?? 'this is not JSON';
-  return text.slice(error.offset).trim() === '' ? `the file ends too early: ${message}` : message;
+  return text.slice(error.offset).trim() === '' ? `unexpected end of file: ${message}` : message;
 }

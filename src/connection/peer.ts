@@ -318,8 +318,10 @@ export class Peer implements Receiver {
     const { method, options, totalAt } = pending;
     const isTotal = ticksOf(this.#clock) >= totalAt;
     const seconds = ((isTotal ? options.totalMs : options.idleMs) ?? 0) / 1000;
-    const why = isTotal ? ' in all' : options.onProgress ? ' without progress' : '';
-    this.#giveUp(pending, new PlugboardError('TIMEOUT', `${method} got no answer within ${seconds} s${why}`));
+    const what = isTotal
+      ? 'not finished after'
+      : `no response${options.onProgress ? ' or progress' : ''} for`;
+    this.#giveUp(pending, new PlugboardError('TIMEOUT', `${method} timed out: ${what} ${seconds} s`));
   }
 
   /** Stops waiting, and tells the server in the way of its era. */

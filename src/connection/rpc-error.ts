@@ -29,7 +29,7 @@ export function rpcError(method: string, error: unknown): PlugboardError {
   const code = typeof record['code'] === 'number' ? record['code'] : undefined;
   const message = typeof record['message'] === 'string' ? serverWords(record['message']) : 'no message';
   const text = withCause(message, record['data']);
-  return new PlugboardError('PROTOCOL_ERROR', `${method} was answered with an error: ${text}`, {
+  return new PlugboardError('PROTOCOL_ERROR', `${method} returned an error: ${text}`, {
     detail: {
       ...(code === undefined ? {} : { rpcCode: code, rpcMessage: message }),
       rpcData: record['data'],

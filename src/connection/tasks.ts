@@ -253,7 +253,7 @@ class Following {
     const { clock, totalMs } = this.#options;
     const left = totalMs - (ticksOf(clock) - this.#startedAt - this.#personMs);
     if (left > 0) return left;
-    throw new PlugboardError('TIMEOUT', `tools/call got no answer within ${totalMs / 1000} s in all`);
+    throw new PlugboardError('TIMEOUT', `tools/call timed out: not finished after ${totalMs / 1000} s`);
   }
 
   /** Servers tell how a task goes in words; they come to the caller as progress. */

@@ -29,7 +29,7 @@ export function checkCommand({ spec, entry, patient }: ServerCase): Check | unde
   const cwd = chosenFolder(spec, entry) ?? join(patient.home.folders, privateName(spec));
   if (/[\\/]/.test(command)) {
     const file = resolve(cwd, command);
-    if (isProgram(file)) return { ...base, ok: true, message: `Its program is ${file}` };
+    if (isProgram(file)) return { ...base, ok: true, message: `Command found: ${file}` };
     if (isFile(file)) {
       const hint = 'Make it executable (chmod +x), or name its interpreter as "command".';
       return { ...base, ok: false, message: `${file} may not be executed`, hint };
@@ -44,7 +44,7 @@ export function checkCommand({ spec, entry, patient }: ServerCase): Check | unde
   const path = serverEnvironment(spec, entry, patient.env)['PATH'] ?? '';
   const folders = [...new Set(path.split(delimiter))].filter((folder) => folder !== '');
   const found = folders.map((folder) => join(folder, command)).find(isProgram);
-  if (found !== undefined) return { ...base, ok: true, message: `Its program is ${found}` };
+  if (found !== undefined) return { ...base, ok: true, message: `Command found: ${found}` };
   const shown = folders.slice(0, MAX_FOLDERS_SHOWN).join(', ') || 'no folder: its PATH is empty';
   return {
     ...base,

@@ -15,7 +15,7 @@ export async function checkDaemon({ home }: Pick<Patient, 'home'>): Promise<Chec
     }
     const ours = readVersion();
     return daemons.map(({ pid, version, sessions }): Check => {
-      const message = `The daemon runs (pid ${pid}, version ${version}) for ${plural(sessions.length, 'session')}`;
+      const message = `The daemon is running (pid ${pid}, version ${version}) for ${plural(sessions.length, 'session')}`;
       if (version === ours) return { id: 'daemon', ok: true, message };
       return {
         id: 'daemon',

@@ -8,9 +8,9 @@ import type { Check, Patient } from './check.ts';
 const NOBODYS = 'doctor';
 
 export async function checkKeyring({ home, env }: Pick<Patient, 'home' | 'env'>): Promise<Check> {
-  const inFile = `logins are kept in ${home.credentials}, readable by you only`;
+  const inFile = `logins are stored in ${home.credentials} (mode 0600)`;
   if (env[STORE_VARIABLE] === 'file') {
-    return { id: 'keyring', ok: true, message: `${STORE_VARIABLE} says so: ${inFile}` };
+    return { id: 'keyring', ok: true, message: `${STORE_VARIABLE} is set: ${inFile}` };
   }
   const answers = await keyringSecrets(home.dir)
     .get(NOBODYS)
@@ -22,7 +22,7 @@ export async function checkKeyring({ home, env }: Pick<Patient, 'home' | 'env'>)
   return {
     id: 'keyring',
     ok: true,
-    message: `No keyring answers; ${inFile}`,
-    hint: 'On a desktop, unlock the keyring or start its service; on a server this is as it should be.',
+    message: `No system keyring; ${inFile}`,
+    hint: 'On a desktop, unlock the keyring or start its service; on a headless machine this is normal.',
   };
 }

@@ -26,12 +26,12 @@ export async function checkLeftovers(): Promise<Check> {
     await delay(LOOK_AGAIN_MS);
     orphans = orphanedProcesses();
   }
-  if (orphans.length === 0) return { id: 'leftovers', ok: true, message: 'No server outlived its host' };
+  if (orphans.length === 0) return { id: 'leftovers', ok: true, message: 'No orphaned server processes' };
   const shown = orphans.slice(0, MAX_SHOWN).join(' ');
   return {
     id: 'leftovers',
     ok: false,
-    message: `${plural(orphans.length, 'process')} of servers outlived their host: ${shown}`,
+    message: `${plural(orphans.length, 'process')} of servers without a host: ${shown}`,
     hint: `Look at them with ps, and end them: kill ${shown}`,
   };
 }

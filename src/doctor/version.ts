@@ -23,8 +23,8 @@ export function checkVersion({ spec, entry }: ServerCase): Check | undefined {
   return {
     ...base,
     ok: false,
-    message: `It runs whatever version of ${wanted.name} is the newest`,
-    hint: `Say which one you looked at: ${wanted.example}`,
+    message: `${wanted.name} is not pinned to a version`,
+    hint: `Pin the version you reviewed: ${wanted.example}`,
   };
 }
 

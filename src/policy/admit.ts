@@ -35,7 +35,7 @@ export function admit(spec: ServerSpec, trust: TrustVerdict | undefined, authori
     status: 'untrusted',
     error: new PlugboardError('UNTRUSTED', whyUntrusted(spec, state), {
       server: spec.name,
-      hint: `Look at it and agree with: plugboard trust ${shellWord(spec.name)}`,
+      hint: `Review and approve it: plugboard trust ${shellWord(spec.name)}`,
     }),
   };
 }
@@ -47,8 +47,8 @@ function whyUntrusted(spec: ServerSpec, state: TrustVerdict['state']): string {
     return `${name} would run code of ${baseDir}, which you have not approved for it${since}`;
   }
   const why =
-    state === 'changed' ? 'it changed since you agreed to it' : 'no one has agreed to it on this machine';
-  return `${name} comes from ${file ?? 'the project'} and ${why}`;
+    state === 'changed' ? 'has changed since you approved it' : 'has not been approved on this machine';
+  return `${name} is defined in ${file ?? 'the project'} and ${why}`;
 }
 
 /** Where only listed commands may run, the settings of a project must not make a launcher run something else. */
@@ -62,7 +62,7 @@ function unapproved({ name }: ServerSpec): PlugboardError {
     `${name} was added over the management API and has not been approved on this machine`,
     {
       server: name,
-      hint: `Look at it and approve it on the page, or with: plugboard trust ${shellWord(name)}`,
+      hint: `Review and approve it on the page, or run: plugboard trust ${shellWord(name)}`,
     },
   );
 }

@@ -108,7 +108,7 @@ function byMode({ approval, hints, trusted }: ApprovalInput): ApprovalDecision {
     case 'auto':
     case 'writes': {
       if (!trusted) {
-        const reason = 'its server is not marked as trusted, so what it says about its tools does not count';
+        const reason = 'its server is not marked "trusted": true, so its read-only annotations are ignored';
         return { kind: 'ask', explicit: false, reason };
       }
       if (hints?.readOnlyHint === true) return { kind: 'pass', reason: 'it is read-only' };

@@ -6,7 +6,7 @@ import { shellWord } from '../lib/shell-word.ts';
 export function pinChanged(server: string, tool: string): PlugboardError {
   return new PlugboardError(
     'PIN_CHANGED',
-    `${tool} of ${server} was not called: its definition is new or has changed since the server was first seen`,
+    `${tool} of ${server} was not called: its definition is new or has changed since you first connected`,
     {
       server,
       hint: acceptHint(server),
@@ -18,7 +18,7 @@ export function pinChanged(server: string, tool: string): PlugboardError {
 export function partHeld(server: string, what: string): PlugboardError {
   return new PlugboardError(
     'PIN_CHANGED',
-    `${what} of ${server} was not used: its definition is new or has changed since the server was first seen`,
+    `${what} of ${server} was not used: its definition is new or has changed since you first connected`,
     {
       server,
       hint: acceptHint(server),

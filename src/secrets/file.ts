@@ -86,7 +86,7 @@ function unusable(file: string, cause?: unknown): PlugboardError {
     'CONFIG_UNWRITABLE',
     `${file} is not a credentials file that can be read${why}.`,
     {
-      hint: 'Mend it, or move it away and log in again.',
+      hint: 'Fix it, or move it away and log in again.',
       cause,
     },
   );

@@ -126,7 +126,7 @@ export function statusError(response: FailedResponse, context: StatusContext): P
   if (status === 401 || status === 403) return accessError(status, host);
   if (status === 429 || status >= 500) {
     const retryAfterMs = parseRetryAfter(response.retryAfter, context.now);
-    const what = status === 429 ? 'asks for fewer requests' : 'has a fault of its own';
+    const what = status === 429 ? 'is rate limiting requests' : 'returned a server error';
     return new PlugboardError('CONNECT_FAILED', `${host} ${what} (HTTP ${status})${said(rpc)}.`, {
       hint:
         retryAfterMs === undefined

@@ -227,9 +227,8 @@ function hintFor(exit: Exit): string {
   if (exit.code === 127)
     return 'A program that the command runs was not found. Check the names and the PATH.';
   if (exit.code === 126) return 'A program that the command runs may not be executed.';
-  if (exit.code === 0)
-    return 'It may not be a server that speaks over stdio, or it needs other arguments to be one.';
-  return 'Run its command by hand to see what it needs; environment variables reach it only when the entry names them.';
+  if (exit.code === 0) return 'This may not be a stdio MCP server, or it may need different arguments.';
+  return 'Run its command yourself to see what it needs. Servers only see variables that "env" or "envVars" of the entry lists.';
 }
 
 /** The process lives, but one of its pipes does not. */

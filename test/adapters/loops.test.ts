@@ -129,7 +129,7 @@ it('Anthropic: a search that finds nothing says so in words', async () => {
     input: { query: 'select:nothing' },
   } as const;
   const { content } = await anthropic.execute(call);
-  expect(content).toMatchObject([{ type: 'text', text: expect.stringContaining('No tool fits') }]);
+  expect(content).toMatchObject([{ type: 'text', text: expect.stringContaining('No tool matches') }]);
 });
 
 it("OpenAI Responses: the provider's own search is answered with definitions, which stay in the conversation", async () => {

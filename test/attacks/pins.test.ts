@@ -111,7 +111,7 @@ describe('A14: a description that changes after approval', () => {
         quarantined: [
           {
             tool: 'add',
-            reason: 'it is not what it was when it was first seen; plugboard pins shows what changed',
+            reason: 'its definition has changed since you first connected; run plugboard pins to review it',
           },
         ],
       },

@@ -180,7 +180,7 @@ describe('A12: a project that moves our home or turns off checks', () => {
     const { stderr } = await place.run(['list', '--no-connect']);
     expect([stderr.match(/^problem:/gm)?.length, stderr.trimEnd().split('\n').at(-1)]).toEqual([
       20,
-      '40 more problems: plugboard doctor tells all of them.',
+      '40 more problems: run plugboard doctor to see all of them.',
     ]);
   });
 
@@ -216,7 +216,7 @@ describe('A13: consent text that hides part of the command', () => {
     const hintOf = async (args: readonly string[]): Promise<unknown> =>
       ((await place.json(args)).value as { error: { hint: string } }).error.hint;
     expect(await Promise.all([hintOf(['call', name, 'any']), hintOf(['call', off, 'any'])])).toEqual([
-      `Look at it and agree with: plugboard trust '${name}'`,
+      `Review and approve it: plugboard trust '${name}'`,
       `Enable it with: plugboard enable '${off}'`,
     ]);
   });

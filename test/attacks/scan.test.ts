@@ -71,9 +71,7 @@ it.each([
   ]);
   expect(status).toBe(0);
   expect(stderr).toContain(note);
-  expect(stdout).toContain(
-    'Nothing of it has run yet: plugboard test new connects and looks at what its tools say.',
-  );
+  expect(stdout).toContain('Not started yet. Run plugboard test new to connect and check its tools.');
 });
 
 it('POL-4: add notes a name that looks like another server’s', async () => {

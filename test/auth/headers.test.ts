@@ -92,7 +92,7 @@ describe('configured credentials', () => {
     );
     const off = await rejection(here.auth({ url, oauth: false }).challenged(refused));
     expect(off.message).toBe(
-      'The server "docs" cannot be used yet: It wants credentials, and its entry has "oauth": false.',
+      '"docs" requires a login: it asks for credentials, and its entry has "oauth": false.',
     );
   });
 });

@@ -45,7 +45,7 @@ describe('a login', () => {
     const before = await rejection(call(auth, as.url));
     expect(before.toJSON()).toEqual({
       code: 'NEEDS_AUTH',
-      message: 'The server "docs" cannot be used yet: It wants a login.',
+      message: '"docs" requires a login.',
       server: 'docs',
       hint: 'plugboard login docs',
     });
@@ -438,7 +438,7 @@ describe('registration', () => {
     );
     expect(error.toJSON()).toEqual({
       code: 'NEEDS_AUTH',
-      message: 'The server "docs" is GitHub\'s: it wants a personal access token instead of a login.',
+      message: 'The server "docs" is GitHub\'s: it takes a personal access token instead of a login.',
       server: 'docs',
       hint: 'Make a token at https://github.com/settings/personal-access-tokens, put it into a variable, and add the server with --bearer-token-env-var GITHUB_TOKEN.',
     });

@@ -103,7 +103,7 @@ describe('a stored token', () => {
     const error = await rejection(call(auth, as.url));
     expect([error.code, error.message]).toEqual([
       'NEEDS_AUTH',
-      'The server "docs" cannot be used yet: Its login is no longer accepted.',
+      '"docs" requires a login: its login is no longer accepted.',
     ]);
   });
 
@@ -152,7 +152,7 @@ describe('a refresh that fails', () => {
     const error = await rejection(call(auth, as.url));
     expect(error.toJSON()).toEqual({
       code: 'NEEDS_AUTH',
-      message: 'The server "docs" cannot be used yet: Its login has ended (invalid_grant).',
+      message: '"docs" requires a login: its login has expired (invalid_grant).',
       server: 'docs',
       hint: 'plugboard login docs',
     });
@@ -269,7 +269,7 @@ describe('more rights', () => {
     const error = await rejection(call(auth, as.url));
     expect(error.toJSON()).toEqual({
       code: 'NEEDS_AUTH',
-      message: 'The server "docs" wants more rights than its login has (write).',
+      message: 'The server "docs" requires more rights than its login has (write).',
       server: 'docs',
       hint: 'plugboard login docs',
     });

@@ -213,7 +213,7 @@ describe('CAL-2: answers', () => {
       name: 'mcp__s__act',
       arguments: { path: '/etc' },
       annotations: { title: 'Act' },
-      reason: 'its server is not marked as trusted, so what it says about its tools does not count',
+      reason: 'its server is not marked "trusted": true, so its read-only annotations are ignored',
       session: 'host',
     };
     expect(made.asked).toEqual([request]);
@@ -331,7 +331,7 @@ describe('CAL-2: answers', () => {
     made.host.on('log', ({ level, message }) => void logged.push([level, message]));
     const refused = await failure(made.host.call('mcp__s__echo'));
     const message =
-      'mcp__s__echo has to be approved: its server is not marked as trusted, so what it says about its tools does not count';
+      'mcp__s__echo has to be approved: its server is not marked "trusted": true, so its read-only annotations are ignored';
     expect(refused.toJSON()).toEqual({
       code: 'APPROVAL_REQUIRED',
       message,

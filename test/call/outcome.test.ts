@@ -185,7 +185,7 @@ describe('faults during a call', () => {
     await it.clock.advance(1_000);
     expect((await call).toJSON()).toEqual({
       code: 'TIMEOUT',
-      message: 'work on s got no answer within 1 s without progress',
+      message: 'work (s) timed out: no response or progress for 1 s',
       server: 's',
       hint: 'Raise toolTimeoutMs for servers that work long without progress.',
     });
@@ -214,7 +214,7 @@ describe('faults during a call', () => {
       exchange.progress(step, 10, `step ${step}`);
       await it.clock.advance(900);
     }
-    expect((await call).message).toBe('work on s got no answer within 5 s in all');
+    expect((await call).message).toBe('work (s) timed out: not finished after 5 s');
     expect(seen).toEqual(
       [1, 2, 3, 4, 5, 6].map((progress) => ({ progress, total: 10, message: `step ${progress}` })),
     );
@@ -356,7 +356,7 @@ describe('faults during a call', () => {
     });
     expect((await failure(it.host.call('mcp__s__breaks'))).toJSON()).toEqual({
       code: 'PROTOCOL_ERROR',
-      message: 'breaks on s was answered with an error: database away',
+      message: 'breaks (s) returned an error: database away',
       server: 's',
     });
     expect(it.told('call.end').map(({ outcome }) => outcome)).toEqual(['tool-error', 'error']);

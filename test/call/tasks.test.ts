@@ -174,7 +174,7 @@ describe.each<Era>(['legacy', 'modern'])('a task of the %s era', (era) => {
     const made = await make(server, { entry: { maxTotalMs: 10_000 } });
     expect(await run(made)).toMatchObject({
       code: 'TIMEOUT',
-      message: 'work on s got no answer within 10 s in all',
+      message: 'work (s) timed out: not finished after 10 s',
       server: 's',
     });
     await server.seen('tasks/cancel');
@@ -189,7 +189,7 @@ describe.each<Era>(['legacy', 'modern'])('a task of the %s era', (era) => {
     const made = await make(forgotten);
     expect(await run(made)).toMatchObject({
       code: 'PROTOCOL_ERROR',
-      message: 'work on s was answered with an error: Task not found',
+      message: 'work (s) returned an error: Task not found',
     });
     await made.host.close();
     for (const answer of [{}, { taskId: 't1', status: 'dancing' }, { taskId: 7, status: null }]) {

@@ -255,7 +255,7 @@ describe('the stage', () => {
       message:
         'mcp__s__read was not called: path is required (you gave "pth"); pth is not known; did you mean "path"?',
       server: 's',
-      hint: 'Give the arguments as the inputSchema of the tool says.',
+      hint: 'Correct the arguments to match the inputSchema of the tool.',
     });
     expect(asked).toBe(0);
     expect(

@@ -85,7 +85,7 @@ describe('lists of resources', () => {
     });
     const { host, complaints } = await hostOver({ good: contentServer({ resources: [A] }), bad });
     expect((await host.resources()).resources).toEqual([{ ...A, server: 'good' }]);
-    expect(complaints).toEqual(['bad: resources/list was answered with an error: the database is away']);
+    expect(complaints).toEqual(['bad: resources/list returned an error: the database is away']);
     await expect(host.resources('bad')).rejects.toMatchObject({ code: 'PROTOCOL_ERROR', server: 'bad' });
   });
 
@@ -282,7 +282,7 @@ describe('reading', () => {
     expect(await late).toMatchObject({
       code: 'TIMEOUT',
       server: 'docs',
-      message: 'reading x://a from docs got no answer within 300 s',
+      message: 'reading x://a from docs timed out: no response for 300 s',
     });
     const controller = new AbortController();
     const stopped = host

@@ -223,7 +223,7 @@ describe('what cannot be added', () => {
     [
       'JSON that ends too early',
       ['add-json', 'a', '{"command":'],
-      'The entry is not valid JSON: it ends too early.',
+      'The entry is not valid JSON: unexpected end of input.',
     ],
     [
       'JSON with a mistake',
@@ -253,8 +253,8 @@ describe('what cannot be added', () => {
       value: {
         error: {
           code: 'USAGE',
-          message: "Unknown option '-y'.",
-          hint: 'Flags of the server itself stand after --: plugboard add <name> -- <command> [args…].',
+          message: 'Unknown option "-y".',
+          hint: 'Put flags of the server itself after --: plugboard add <name> -- <command> [args…].',
         },
       },
     });

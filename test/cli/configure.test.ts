@@ -16,11 +16,11 @@ describe('add', () => {
     ).toEqual({
       status: 0,
       stdout: [
-        'Added files for you, in this project (local scope) in <home>/config.json',
+        'Added files (local scope: only you, only in this project) to <home>/config.json',
         '  command  npx -y srv <project>',
         '  env      A=(set in config.json)',
         '           B=(set in config.json)',
-        'Nothing of it has run yet: plugboard test files connects and looks at what its tools say.',
+        'Not started yet. Run plugboard test files to connect and check its tools.',
         '',
       ].join('\n'),
       stderr: 'note: . is stored as <project>.\n',
@@ -107,7 +107,7 @@ describe('add', () => {
 
   it('POL-2: a server that a person adds to the project is trusted, and a change by others is not', async () => {
     const added = await place.run(['add', 'db', '-s', 'project', '--', 'db-server']);
-    expect(added.stdout).toContain('Trusted on this machine, because you added it yourself.\n');
+    expect(added.stdout).toContain('Approved on this machine, because you added it yourself.\n');
     expect(place.read(place.projectFile)).toEqual({ mcpServers: { db: { command: 'db-server' } } });
     expect((await place.json(['get', 'db'])).value).toMatchObject({ scope: 'project', status: 'idle' });
     place.write(place.projectFile, { mcpServers: { db: { command: 'other-server' } } });
@@ -254,7 +254,7 @@ describe('remove', () => {
           code: 'UNKNOWN_SERVER',
           server: 'fiels',
           message: 'There is no server called "fiels".',
-          hint: 'Did you mean "files"? plugboard list --no-connect shows all servers.',
+          hint: 'Did you mean "files"? Run plugboard list --no-connect to see all servers.',
         },
       },
     });
@@ -292,7 +292,7 @@ describe('get', () => {
       [
         's',
         '  status         idle',
-        '  scope          local (you, in this project)',
+        '  scope          local (only you, only in this project)',
         '  file           <home>/config.json',
         '  transport      stdio',
         "  command        x '--api-key=(set in config.json)' 'two words'",
@@ -363,9 +363,9 @@ describe('list --no-connect', () => {
     expect({ status, stdout }).toEqual({
       status: 0,
       stdout: [
-        '! größer 🚀  http   project  not trusted',
-        '    größer 🚀 comes from <project>/.mcp.json and no one has agreed to it on this machine',
-        "    hint: Look at it and agree with: plugboard trust 'größer 🚀'",
+        '! größer 🚀  http   project  not approved',
+        '    größer 🚀 is defined in <project>/.mcp.json and has not been approved on this machine',
+        "    hint: Review and approve it: plugboard trust 'größer 🚀'",
         '· one        stdio  user     idle',
         '',
       ].join('\n'),

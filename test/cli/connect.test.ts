@@ -42,7 +42,7 @@ describe('list', () => {
       '✖ hangs   stdio  user     failed',
       expect.stringMatching(/^ {4}\S.*5 s/),
       expect.stringMatching(/^ {4}hint: /),
-      '1 failed, 1 connected, 1 disabled',
+      '1 connected, 1 failed, 1 disabled',
     ]);
   });
 
@@ -247,7 +247,7 @@ describe('tools and search', () => {
       'mcp__legacy__fail',
       'mcp__legacy__wait',
     ]);
-    expect((await place.run(['tools'])).stderr).toMatch(/^note: without dies: .*code 3/);
+    expect((await place.run(['tools'])).stderr).toMatch(/^warning: skipped dies: .*code 3/);
   });
 
   it('find a tool by what it does', async () => {

@@ -44,7 +44,7 @@ describe('resources', () => {
       status: 0,
       stdout: `${['docs (3)', ...offered, '', 'new (3)', ...offered].join('\n')}\n`,
     });
-    expect(stderr).toMatch(/^note: without foreign: .*trust.*\n$/);
+    expect(stderr).toMatch(/^warning: skipped foreign: .*trust.*\n$/);
   });
 
   it.each(SERVERS)('CAT-9: --json has them whole (%s)', async (server) => {
@@ -241,7 +241,7 @@ describe('prompt', () => {
     });
     expect(await place.json(['prompt', 'docs', 'greet', 'you'])).toMatchObject({
       status: 2,
-      value: { error: { code: 'INVALID_ARGUMENTS', message: '"you" is not an argument.' } },
+      value: { error: { code: 'INVALID_ARGUMENTS', message: 'Cannot parse "you": expected key=value.' } },
     });
     expect(await place.json(['prompt', 'echo', 'greet'])).toMatchObject({
       status: 2,

@@ -32,8 +32,8 @@ describe('input', () => {
       value: {
         error: {
           code: 'CONFIG_INVALID',
-          message: `Server "paint" needs a value for \${input:colour} (in "env.COLOUR"), and nobody has given it yet.`,
-          hint: 'Give it once: plugboard input set colour',
+          message: `Server "paint" needs a value for \${input:colour} (in "env.COLOUR"), which is not set.`,
+          hint: 'Set it once: plugboard input set colour',
         },
       },
     });

@@ -70,7 +70,7 @@ describe('lists beside a server that hangs', () => {
       first: [['crash'], expect.objectContaining({ unreached: [late('hangs')] })],
       second: [['crash'], expect.objectContaining({ unreached: [late('hangs')] })],
       search: expect.objectContaining({ unreached: [late('hangs')] }),
-      stderr: 'note: without hangs: hangs did not answer within 1 s. Use --refresh to ask it again.\n',
+      stderr: 'warning: skipped hangs: hangs did not answer within 1 s. Use --refresh to ask it again.\n',
       // What is known is not started again, and what hung is not tried again.
       started: [1, 1],
     });

@@ -91,14 +91,14 @@ describe('UI-4: plugboard add --preset', () => {
     [['brave-search'], 'a key of the Brave Search API in BRAVE_API_KEY, which is not set'],
     [
       ['github', 'gh', 'token=abc', '-s', 'project'],
-      "token is a secret, and this project's file is no place for one",
+      'Refusing to write a secret (token) into .mcp.json, which is shared',
     ],
     [['github', 'gh', 'tokn=abc'], 'The preset github has no \\"tokn\\"'],
     [['github', 'gh', 'abc'], '\\"abc\\" is no key=value'],
     [['filesystem', 'folder='], 'folder is empty'],
     [['gitub'], 'There is no preset called \\"gitub\\"'],
-    [['git', '-e', 'A=b'], 'With --preset only --scope and --force make sense'],
-    [['git', '--', 'npx'], 'With --preset only --scope and --force make sense'],
+    [['git', '-e', 'A=b'], '--preset can only be combined with --scope and --force'],
+    [['git', '--', 'npx'], '--preset can only be combined with --scope and --force'],
   ])('%j is wrong usage, and writes nothing', async (words, sentence) => {
     const { status, stdout } = await place.run(['--json', 'add', '--preset', ...words], { env: NONE });
     expect([

@@ -94,7 +94,7 @@ describe('on a terminal', () => {
     const listed = await onTerminal(place, ['list'], { env });
     expect(listed.screen).not.toContain('\u001b');
     place.write(place.projectFile, { mcpServers: { theirs: ECHO } });
-    const after = 'Trust theirs and let it run on this machine? [y/N] ';
+    const after = 'Approve theirs and let it run on this machine? [y/N] ';
     const answer = (type: string): TerminalOptions => ({ env, answers: [{ after, type }] });
     for (const no of ['n\r', '\r', '\u0004']) {
       const refused = await onTerminal(place, ['call', 'theirs', 'echo', 'message=hi'], answer(no));
@@ -119,7 +119,7 @@ describe('on a terminal', () => {
     });
     expect(status).toBe(0);
     expect(screen).not.toContain('hidden-word');
-    expect(screen).toContain('Kept key');
+    expect(screen).toContain('Saved key');
   });
 
   it('changes nothing without a terminal and without --yes', async () => {
@@ -132,7 +132,7 @@ describe('on a terminal', () => {
 
   it('POL-2: a call of a server that the project brings along shows it, asks, and remembers a yes', async () => {
     place.write(place.projectFile, { mcpServers: { theirs: ECHO } });
-    const question = { after: 'Trust theirs and let it run on this machine?', type: 'y' };
+    const question = { after: 'Approve theirs and let it run on this machine?', type: 'y' };
     const { status, screen } = await onTerminal(place, ['call', 'theirs', 'echo', 'message=hi'], {
       answers: [question],
     });
@@ -148,7 +148,7 @@ describe('on a terminal', () => {
 
   it('POL-2: a no is a no', async () => {
     place.write(place.projectFile, { mcpServers: { theirs: ECHO } });
-    const question = { after: 'Trust theirs and let it run on this machine?', type: 'n' };
+    const question = { after: 'Approve theirs and let it run on this machine?', type: 'n' };
     expect((await onTerminal(place, ['trust', 'theirs'], { answers: [question] })).status).toBe(0);
     expect((await place.run(['call', 'theirs', 'echo', 'message=hi'])).status).toBe(5);
   });

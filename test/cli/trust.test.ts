@@ -39,11 +39,11 @@ describe('trust', () => {
     expect(await place.run(['trust'])).toEqual({
       status: 0,
       stdout: [
-        'unknown  one   allow it with: plugboard trust one',
+        'not approved  one   approve with: plugboard trust one',
         `  command  ${process.execPath} ${join(FIXTURES, 'echo.mjs')}`,
         '  from     <project>/.mcp.json',
         `  ${LOCAL_TERMS}`,
-        'unknown  two   allow it with: plugboard trust two',
+        'not approved  two   approve with: plugboard trust two',
         '  url   https://example.com/mcp',
         '  from  <project>/.mcp.json',
         `  ${REMOTE_TERMS}`,
@@ -102,7 +102,7 @@ describe('trust', () => {
       },
     });
     expect((await place.run(['trust'])).stdout).toContain(
-      '  changed since it was trusted:\n    args[1]: (nothing) → "--evil"\n',
+      '  changed since it was approved:\n    args[1]: (nothing) → "--evil"\n',
     );
     expect((await place.run(['call', 'one', 'echo', 'message=hi'])).status).toBe(5);
   });
@@ -118,7 +118,7 @@ describe('trust', () => {
   it('of a server of one’s own says that it needs none', async () => {
     expect(await place.run(['trust', 'mine', '--yes'])).toEqual({
       status: 0,
-      stdout: 'trusted  mine: of user scope, your own configuration needs no consent\n',
+      stdout: 'approved  mine: it is in your own configuration (user scope), so no approval is needed\n',
       stderr: '',
     });
   });

@@ -167,7 +167,7 @@ describe('F53: a file that does not parse is never overwritten', () => {
     [
       'truncated',
       '{\n  "mcpServers": {\n    "a": {',
-      ':3:11: The file is not valid JSON: the file ends too early: a closing brace is missing here.',
+      ':3:11: The file is not valid JSON: unexpected end of file: a closing brace is missing here.',
     ],
     ['not JSON', 'a: b', ':1:1: The file is not valid JSON: this is not JSON.'],
   ])('%s', async (_, text, message) => {
@@ -177,7 +177,7 @@ describe('F53: a file that does not parse is never overwritten', () => {
     const refusal = {
       code: 'CONFIG_UNWRITABLE',
       message: file + message,
-      hint: 'Mend the file by hand first; nothing was changed.',
+      hint: 'Fix the file first; nothing was changed.',
     };
     expect([
       await failure(setServer(target, 'a', { command: 'x' }, { home, replace: true })),

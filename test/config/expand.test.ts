@@ -132,8 +132,8 @@ describe('expandEntry: CFG-4', () => {
   it.each([
     [
       '${input:token}',
-      'Server "docs" needs a value for ${input:token} (in "args"), and nobody has given it yet.',
-      'Give it once: plugboard input set token',
+      'Server "docs" needs a value for ${input:token} (in "args"), which is not set.',
+      'Set it once: plugboard input set token',
     ],
     [
       '${env:TOKEN}',

@@ -153,7 +153,7 @@ describe('editJson: CFG-5, edits keep comments, order and unknown keys', () => {
   it.each([
     ['{ "a": [1] }', ['a', 'b'], '"a" is not an object'],
     ['[]', ['a'], 'it does not hold a JSON object'],
-    ['{ "a": 1', ['a'], 'the file ends too early: a closing brace is missing here'],
+    ['{ "a": 1', ['a'], 'unexpected end of file: a closing brace is missing here'],
   ])('refuses to change %s', (text, path, message) => {
     expect(() => editJson(text, path, 1)).toThrow(new EditError(message));
   });

@@ -164,7 +164,7 @@ describe('loadConfig: CFG-5 and F53, what is wrong is told with its place and hi
     return { problems: problems.map(({ file: _, ...rest }) => rest), names: servers.map(({ name }) => name) };
   }
 
-  const MEND = 'Nothing in it counts until it is mended.';
+  const MEND = 'This file is ignored until it is fixed.';
 
   it.each([
     [
@@ -178,7 +178,7 @@ describe('loadConfig: CFG-5 and F53, what is wrong is told with its place and hi
       {
         line: 3,
         column: 1,
-        message: 'The file is not valid JSON: the file ends too early: a closing brace is missing here.',
+        message: 'The file is not valid JSON: unexpected end of file: a closing brace is missing here.',
         hint: MEND,
       },
     ],
@@ -320,7 +320,7 @@ describe('loadConfig: CFG-5 and F53, what is wrong is told with its place and hi
     expect(problems).toEqual([
       {
         ...{ file: join(place.root, '.mcp.json'), line: 4, column: 3, server: 'a' },
-        message: 'The key "a" stands twice, on lines 2 and 4; the last one counts.',
+        message: 'Duplicate key "a" (lines 2 and 4); the last one is used.',
         hint: 'Take one of them out.',
       },
     ]);

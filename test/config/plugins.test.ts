@@ -147,7 +147,7 @@ describe('a plugin', () => {
     expect(unreadable).toEqual([join(place.folder, '.mcp.json')]);
     expect(problems.map(({ message }) => message)).toEqual([
       '"plugins.none" has no "path".',
-      'The file is not valid JSON: the file ends too early: a value is missing here.',
+      'The file is not valid JSON: unexpected end of file: a value is missing here.',
       'The plugin "gone" is not there any more, or says nothing about servers.',
     ]);
     rmSync(place.folder, { recursive: true });

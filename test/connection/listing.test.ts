@@ -103,6 +103,6 @@ describe('listing (CAT-2, F30)', () => {
     const error = list(() => NO_ANSWER, clock).catch((thrown: PlugboardError) => thrown.message);
     await clock.armed();
     await clock.advance(LIST_PAGE_MS);
-    expect(await error).toBe('tools/list got no answer within 60 s');
+    expect(await error).toBe('tools/list timed out: no response for 60 s');
   });
 });

@@ -70,12 +70,12 @@ describe('peer', () => {
     const late = settled(peer.request('b', {}, { idleMs: 100 }));
     await clock.advance(100);
     await far.send(answer(2));
-    expect(await late).toEqual({ code: 'TIMEOUT', message: 'b got no answer within 0.1 s' });
+    expect(await late).toEqual({ code: 'TIMEOUT', message: 'b timed out: no response for 0.1 s' });
   });
 
   it.each([
-    ['an error', { error: { code: -5, message: 'no' } }, 'a was answered with an error: no'],
-    ['an error without a message', { error: {} }, 'a was answered with an error: no message'],
+    ['an error', { error: { code: -5, message: 'no' } }, 'a returned an error: no'],
+    ['an error without a message', { error: {} }, 'a returned an error: no message'],
     ['a null result', { result: null }, 'the answer to a holds a result that is not an object'],
     ['neither', {}, 'the answer to a holds neither a result nor an error'],
   ])('F57: a frame with %s ends its request with a typed error', async (_what, frame, message) => {
@@ -112,12 +112,12 @@ describe('peer', () => {
     await clock.advance(1_000);
     expect(await request).toEqual({
       code: 'TIMEOUT',
-      message: 'slow got no answer within 1 s without progress',
+      message: 'slow timed out: no response or progress for 1 s',
     });
     expect((await heard.received(2))[1]).toEqual({
       jsonrpc: '2.0',
       method: 'notifications/cancelled',
-      params: { requestId: 1, reason: 'slow got no answer within 1 s without progress' },
+      params: { requestId: 1, reason: 'slow timed out: no response or progress for 1 s' },
     });
   });
 
@@ -138,7 +138,7 @@ describe('peer', () => {
       );
       await clock.advance(500);
     }
-    expect(await request).toEqual({ code: 'TIMEOUT', message: 'slow got no answer within 2.5 s in all' });
+    expect(await request).toEqual({ code: 'TIMEOUT', message: 'slow timed out: not finished after 2.5 s' });
   });
 
   // Protocol: 25-cancellation-6, 26-cancellation-14

@@ -129,7 +129,7 @@ describe('what goes where', () => {
       status: 0,
       names: ['add', 'crash', 'echo', 'fail', 'wait'].map((tool) => `mcp__echo__${tool}`),
       stderr:
-        'note: without gone: There is no program at /no/such/program. Check the path in "command" of the server\'s entry.\n',
+        'warning: skipped gone: There is no program at /no/such/program. Check the path in "command" of the server\'s entry.\n',
     });
   });
 });

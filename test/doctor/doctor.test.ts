@@ -53,11 +53,11 @@ describe('UI-4: doctor', () => {
       '✔ No configuration file is there yet',
       '  hint: Add a server with plugboard add, or take over those of other agents with plugboard import.',
       expect.stringMatching(/^✔ <home> /),
-      '✔ PLUGBOARD_CREDENTIALS says so: logins are kept in <home>/credentials.json, readable by you only',
+      '✔ PLUGBOARD_CREDENTIALS is set: logins are stored in <home>/credentials.json (mode 0600)',
       '✔ The daemon is not running; it is started when it is needed',
       expect.stringMatching(/^[✔✖] /),
       '',
-      expect.stringMatching(/^(?:Everything is well|1 thing to look at)\.$/),
+      expect.stringMatching(/^(?:No problems found|1 problem found)\.$/),
       '',
     ]);
   });
@@ -121,7 +121,7 @@ describe('UI-4: doctor', () => {
   it('a server that is well, one that is switched off, and the same one twice', async () => {
     const echo = fixture('echo.mjs');
     place.write(place.userFile, { mcpServers: { echo, off: { command: 'x', enabled: false }, twin: echo } });
-    const program = { id: 'command', ok: true, message: `Its program is ${process.execPath}` };
+    const program = { id: 'command', ok: true, message: `Command found: ${process.execPath}` };
     const connect = {
       id: 'connect',
       ok: true,
@@ -195,10 +195,10 @@ describe('UI-4: doctor', () => {
         server: 'theirs',
         ok: false,
         message:
-          'It was not started: theirs comes from <project>/.mcp.json and no one has agreed to it on this machine',
-        hint: 'Look at it and agree with: plugboard trust theirs',
+          'It was not started: theirs is defined in <project>/.mcp.json and has not been approved on this machine',
+        hint: 'Review and approve it: plugboard trust theirs',
       },
-      { id: 'command', server: 'theirs', ok: true, message: `Its program is ${process.execPath}` },
+      { id: 'command', server: 'theirs', ok: true, message: `Command found: ${process.execPath}` },
     ]);
     expect(existsSync(proof)).toBe(false);
   });
@@ -236,7 +236,7 @@ describe('UI-4: doctor', () => {
     const { checks } = JSON.parse(report.join('\n')) as { checks: Check[] };
     expect(checks.find(({ id }) => id === 'leftovers')).toMatchObject({
       ok: false,
-      message: `1 process of servers outlived their host: ${pid}`,
+      message: `1 process of servers without a host: ${pid}`,
       hint: expect.stringMatching(new RegExp(`\\b${pid}\\b`)),
     });
   });

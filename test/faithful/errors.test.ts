@@ -230,7 +230,7 @@ it('SRV-10.6: the library, and so chat and commands, show the cause', async () =
   const session = world.host.session({ approve: () => 'allow' });
   await expect(session.call('mcp__old__cause')).rejects.toMatchObject({
     code: 'PROTOCOL_ERROR',
-    message: 'cause on old was answered with an error: tools/call failed: disk full',
+    message: 'cause (old) returned an error: tools/call failed: disk full',
     detail: { rpcCode: -32000, rpcData: { error: 'disk full' } },
   });
 });

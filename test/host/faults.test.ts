@@ -51,7 +51,7 @@ describe('servers that answer badly', () => {
     );
     expect(await outcome(call)).toEqual({
       code: 'TIMEOUT',
-      message: 'progress-for-ever on s got no answer within 2.5 s in all',
+      message: 'progress-for-ever (s) timed out: not finished after 2.5 s',
     });
     expect(seen.length).toBeGreaterThan(1);
     expect(seen).toEqual(seen.map((_, at) => at + 1));

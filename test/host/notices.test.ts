@@ -112,7 +112,7 @@ describe('sandbox state (CON-12)', () => {
     await host.setSandboxState({ mode: 'read-only' });
     expect(paramsOf(named, 'codex/sandbox-state')).toEqual([{ mode: 'read-only' }]);
     expect(host.seen.messages('refuses')).toEqual([
-      'the sandbox state was not taken: codex/sandbox-state/update was answered with an error: not today',
+      'the sandbox state was not taken: codex/sandbox-state/update returned an error: not today',
     ]);
   });
 });

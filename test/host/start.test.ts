@@ -193,7 +193,7 @@ describe('starting servers', () => {
     await clock.advance(1);
     await until('the warning', () => host.seen.messages('s').length === 1);
     expect(host.seen.messages('s')).toEqual([
-      'the tool list could not be read again: tools/list was answered with an error: just now',
+      'the tool list could not be read again: tools/list returned an error: just now',
     ]);
     expect(host.tools().map(({ name }) => name)).toEqual(['mcp__s__a']);
     expect(status(host, 's')).toBe('connected');

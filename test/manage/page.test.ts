@@ -70,7 +70,7 @@ describe('SRV-6: servers', () => {
     await page.keyboard.press('Tab');
     await page.click('dialog button:text-is("Add")');
     const entry = { command: 'npx', args: ['-y', 'a server', 'and more'], env: { KEY: '${KEY:-none}' } };
-    await page.waitForSelector(`${row('mine')} >> text=not trusted`);
+    await page.waitForSelector(`${row('mine')} >> text=not approved`);
     expect(JSON.parse((await page.textContent('.detail .approval pre')) ?? '')).toEqual(entry);
     await page.click('.detail button:text-is("Approve and start")');
     await page.waitForSelector(`${row('mine')} >> text=connected`);

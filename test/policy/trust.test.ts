@@ -171,8 +171,8 @@ describe('consent: POL-2', () => {
       {
         line: 1,
         column: 16,
-        message: 'The file is not valid JSON: the file ends too early: a closing brace is missing here.',
-        hint: 'Nothing in it counts until it is mended.',
+        message: 'The file is not valid JSON: unexpected end of file: a closing brace is missing here.',
+        hint: 'This file is ignored until it is fixed.',
       },
     ],
     [
@@ -181,7 +181,7 @@ describe('consent: POL-2', () => {
       {
         line: 1,
         column: 19,
-        message: 'The key "projects" stands twice, on lines 1 and 1; the last one counts.',
+        message: 'Duplicate key "projects" (lines 1 and 1); the last one is used.',
         hint: 'Take one of them out.',
       },
     ],

@@ -79,7 +79,7 @@ describe('the file', () => {
           JSON.stringify({
             code: 'CONFIG_UNWRITABLE',
             message: `${home.credentials} is not a credentials file that can be read.`,
-            hint: 'Mend it, or move it away and log in again.',
+            hint: 'Fix it, or move it away and log in again.',
           }),
         );
       }

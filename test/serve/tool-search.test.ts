@@ -270,7 +270,7 @@ describe.each([LEGACY, MODERN])('CAT-7: call_tool for a client of %s', (version)
       [true, 'there is no tool called "nothing". Find it with tool_search.'],
       [
         true,
-        `small__echo was not called: message is required. Give the arguments as the inputSchema of the tool says.\nIts inputSchema: ${JSON.stringify(echo.inputSchema)}`,
+        `small__echo was not called: message is required. Correct the arguments to match the inputSchema of the tool.\nIts inputSchema: ${JSON.stringify(echo.inputSchema)}`,
       ],
       [true, `"message" must be inside "arguments". ${example}`],
       [true, `The arguments for small__echo must be an object. ${example}`],

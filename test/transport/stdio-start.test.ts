@@ -148,7 +148,7 @@ describe('a server that exits before it answered', () => {
     expect([error.code, error.message, error.hint, error.detail]).toEqual([
       'START_FAILED',
       'The server exited with code 0 before it answered.',
-      'It may not be a server that speaks over stdio, or it needs other arguments to be one.',
+      'This may not be a stdio MCP server, or it may need different arguments.',
       { exitCode: 0 },
     ]);
   });

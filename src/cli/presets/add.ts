@@ -19,7 +19,7 @@ const PORTABLE: readonly string[] = ['plugboard'];
 export async function addPreset(context: Context, args: readonly string[], flags: Flags): Promise<number> {
   const other = Object.keys(flags).find((name) => !FITTING.has(name));
   if (other !== undefined || context.afterDashes !== undefined) {
-    throw new PlugboardError('USAGE', 'With --preset only --scope and --force make sense.', {
+    throw new PlugboardError('USAGE', '--preset can only be combined with --scope and --force.', {
       hint: 'plugboard add --preset <id> [name] [key=value…]; everything else is in the entry, which you can change.',
     });
   }

@@ -100,7 +100,7 @@ function checked(need: Need, value: string, scope: string): string {
   if (value === '') throw usage(`${need.key} is empty.`, `It is ${need.description}.`);
   if (need.kind === 'secret' && scope === 'project' && !REFERENCE.test(value)) {
     throw usage(
-      `${need.key} is a secret, and this project's file is no place for one.`,
+      `Refusing to write a secret (${need.key}) into .mcp.json, which is shared.`,
       `Set ${need.variable}, and leave ${need.key} out or write ${need.key}='\${${need.variable}}'.`,
     );
   }

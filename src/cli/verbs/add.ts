@@ -49,8 +49,8 @@ export const add: Verb = {
     }
     const [name, ...rest] = args;
     if (name === undefined) {
-      throw new PlugboardError('USAGE', "Missing required argument 'name'.", {
-        hint: 'plugboard add --help shows what there is.',
+      throw new PlugboardError('USAGE', 'Missing argument <name>.', {
+        hint: 'Usage: plugboard add <name> -- <command> [args…], or plugboard add <name> <url>.',
       });
     }
     const { afterDashes } = context;

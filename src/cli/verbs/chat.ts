@@ -110,5 +110,5 @@ function contextOf(flags: Flags): number | undefined {
 }
 
 function usage(message: string): PlugboardError {
-  return new PlugboardError('USAGE', message, { hint: 'plugboard chat --help shows how it is used.' });
+  return new PlugboardError('USAGE', message, { hint: 'Run plugboard chat --help for details.' });
 }

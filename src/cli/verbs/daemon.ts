@@ -1,6 +1,6 @@
 /** `plugboard daemon`: the process that all agents of this user share. */
 
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { reportDaemons, restartDaemon, startDaemon, stopDaemons } from '../../daemon/client/control.ts';
 import { placeOf } from '../../daemon/protocol/place.ts';
 import type { DaemonReport, HostUse, ServerUse } from '../../daemon/protocol/report.ts';
@@ -23,20 +23,23 @@ const ACTIONS: Readonly<Record<string, (context: Context) => Promise<number>>> =
 export const daemon: Verb = {
   configure(command: Command): void {
     command
-      .argument('<what>', 'start, stop, restart, status, or run (in the foreground, for a service)')
+      .addArgument(
+        new Argument('<action>', 'what to do; run stays in the foreground, for a service').choices(
+          Object.keys(ACTIONS),
+        ),
+      )
       .addHelpText(
         'after',
-        '\nExamples:\n  plugboard daemon start\n  plugboard daemon status --json\n  plugboard daemon stop',
+        '\nExamples:\n  plugboard daemon start\n  plugboard daemon status --json\n  plugboard daemon restart\n  plugboard daemon stop',
       );
   },
 
   async run(context: Context, args: readonly string[]): Promise<number> {
     const [what = ''] = args;
-    const action = Object.hasOwn(ACTIONS, what) ? ACTIONS[what] : undefined;
-    if (action !== undefined) return action(context);
-    throw new PlugboardError('USAGE', `There is no daemon ${JSON.stringify(what)}.`, {
-      hint: 'It is plugboard daemon start, stop, restart, status or run.',
-    });
+    const action = ACTIONS[what];
+    // The choices of the argument are the keys of the table.
+    if (action === undefined) throw new Error(`daemon ${what} has no action`);
+    return action(context);
   },
 };
 
@@ -51,14 +54,16 @@ async function restart({ home, env, output }: Context): Promise<number> {
 
 function started(output: Context['output'], report: DaemonReport): number {
   output.answer({ running: true, daemons: [report] }, () =>
-    [`The daemon runs (pid ${report.pid}).`, `It ${lifetime(report)}.`].join('\n'),
+    [`The daemon is running (pid ${report.pid}).`, `It ${lifetime(report)}.`].join('\n'),
   );
   return 0;
 }
 
 async function stop({ home, output }: Context): Promise<number> {
   const stopped = await stopDaemons(home);
-  output.answer({ stopped }, () => (stopped === 0 ? 'The daemon was not running.' : 'The daemon has ended.'));
+  output.answer({ stopped }, () =>
+    stopped === 0 ? 'The daemon was not running.' : 'The daemon has stopped.',
+  );
   return 0;
 }
 
@@ -66,7 +71,7 @@ async function status({ home, output }: Context): Promise<number> {
   const daemons = await reportDaemons(home);
   output.answer({ running: daemons.length > 0, daemons }, () =>
     daemons.length === 0
-      ? 'The daemon is not running. `plugboard serve`, `plugboard dashboard` and `plugboard daemon start` start it.'
+      ? 'The daemon is not running. Run plugboard daemon start to start it; serve and dashboard do so too.'
       : daemons.map(describe).join('\n\n'),
   );
   return 0;
@@ -121,12 +126,12 @@ function describeServer({ name, status: state, pid, processes, bytes, copies = [
 
 function lifetime({ idleMs, isService }: DaemonReport): string {
   if (isService === true) return 'runs as a service';
-  if (idleMs === undefined) return 'ends when it is idle';
+  if (idleMs === undefined) return 'stops when it is idle';
   const time =
     idleMs < MS_PER_MINUTE
       ? count(Math.round(idleMs / MS_PER_SECOND), 'second')
       : count(Math.round(idleMs / MS_PER_MINUTE), 'minute');
-  return `ends after ${time} without sessions`;
+  return `stops after ${time} without sessions`;
 }
 
 function count(number: number, word: string, ending = 's'): string {

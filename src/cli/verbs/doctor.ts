@@ -72,7 +72,7 @@ function describe(checks: readonly Check[], output: Output): string {
     ].join('\n'),
   );
   const bad = checks.filter(({ ok }) => !ok).length;
-  const verdict = bad === 0 ? 'Everything is well.' : `${bad} ${bad === 1 ? 'thing' : 'things'} to look at.`;
+  const verdict = bad === 0 ? 'No problems found.' : `${bad} ${bad === 1 ? 'problem' : 'problems'} found.`;
   return [...blocks, verdict].join('\n\n');
 }
 

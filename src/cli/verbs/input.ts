@@ -96,7 +96,7 @@ async function set(context: Context, question: InputQuestion): Promise<number> {
   const kept = await openInputs(context).set(question, value);
   const owner = question.owner === '' ? {} : { owner: question.owner };
   output.answer({ id: question.id, ...owner, kept }, () => {
-    return `${output.paint.good('Kept')} ${question.id} in ${kept === 'file' ? home.credentials : 'the keyring'}.`;
+    return `${output.paint.good('Saved')} ${question.id} to ${kept === 'file' ? home.credentials : 'the keyring'}.`;
   });
   return 0;
 }
@@ -104,7 +104,7 @@ async function set(context: Context, question: InputQuestion): Promise<number> {
 async function remove(context: Context, question: InputQuestion): Promise<number> {
   const removed = await openInputs(context).remove(question);
   context.output.answer({ id: question.id, removed }, () =>
-    removed ? `Forgot ${question.id}.` : `There was no value for ${question.id}.`,
+    removed ? `Deleted ${question.id}.` : `There was no value for ${question.id}.`,
   );
   return 0;
 }

@@ -38,7 +38,7 @@ export const search: Verb = {
       const results = await host.search(args.join(' '), { limit });
       const unreached = noteUnreached(missingTools(host, wanted));
       output.answer({ results, ...unreached }, () => {
-        if (results.length === 0) return 'No tool fits.';
+        if (results.length === 0) return 'No matching tools.';
         const width = output.columns === undefined ? undefined : output.columns - 2;
         return results
           .map(({ server, tool, description, why = [] }) => {

@@ -340,5 +340,5 @@ function addressOf(text: string): { host?: string; port?: number } {
 }
 
 function usage(message: string): PlugboardError {
-  return new PlugboardError('USAGE', message, { hint: 'plugboard serve --help shows how it is used.' });
+  return new PlugboardError('USAGE', message, { hint: 'Run plugboard serve --help for details.' });
 }

@@ -144,5 +144,5 @@ async function servedAt({ home }: Context): Promise<string | undefined> {
 }
 
 function usage(message: string): PlugboardError {
-  return new PlugboardError('USAGE', message, { hint: 'plugboard token --help shows how it is used.' });
+  return new PlugboardError('USAGE', message, { hint: 'Run plugboard token --help for details.' });
 }

@@ -124,7 +124,7 @@ function report(context: Context, specs: readonly ServerSpec[], known: Known): v
     };
   });
   output.answer({ servers }, () => {
-    if (specs.length === 0) return 'This project brings no servers along.';
+    if (specs.length === 0) return 'This project defines no servers.';
     const blocks = specs.map((spec) => describeState(context, spec, known));
     return blocks.join('\n');
   });
@@ -137,14 +137,14 @@ function describeState({ output }: Context, spec: ServerSpec, { config, verdicts
   const verdict = verdicts.get(spec.name);
   if (!needsConsent(spec) && approved.has(spec.name)) {
     const entry = describeForConsent(spec, verdict, undefined);
-    return `${paint.good('trusted')}  ${spec.name}: approved, it was added over the management API\n${entry}`;
+    return `${paint.good('approved')}  ${spec.name}: it was added over the management API\n${entry}`;
   }
   if (!needsConsent(spec)) {
-    return `${paint.good('trusted')}  ${spec.name}: of ${spec.scope} scope, your own configuration needs no consent`;
+    return `${paint.good('approved')}  ${spec.name}: it is in your own configuration (${spec.scope} scope), so no approval is needed`;
   }
   const state = verdict?.state ?? 'unknown';
   const described = describeForConsent(spec, verdict, replacedServer(spec, config));
-  if (state === 'trusted') return `${paint.good('trusted')}  ${spec.name}\n${described}`;
+  if (state === 'trusted') return `${paint.good('approved')}  ${spec.name}\n${described}`;
   const allow = joinWords(['plugboard', 'trust', spec.name]);
-  return `${paint.warn(state)}  ${spec.name}   allow it with: ${allow}\n${described}`;
+  return `${paint.warn(state === 'unknown' ? 'not approved' : state)}  ${spec.name}   approve with: ${allow}\n${described}`;
 }

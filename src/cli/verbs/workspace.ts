@@ -28,5 +28,5 @@ export const workspace: Verb = {
 };
 
 function usage(message: string): PlugboardError {
-  return new PlugboardError('USAGE', message, { hint: 'plugboard workspace --help shows how it is used.' });
+  return new PlugboardError('USAGE', message, { hint: 'Run plugboard workspace --help for details.' });
 }

@@ -17,7 +17,7 @@ export function parseToml(file: string, source: string): Document {
       line: error.line,
       column: error.column,
       message: `The file is not valid TOML: ${what}.`,
-      hint: 'Nothing in it counts until it is mended.',
+      hint: 'This file is ignored until it is fixed.',
     };
     return { file, text: '', value: undefined, problems: [problem] };
   }

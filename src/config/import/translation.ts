@@ -173,7 +173,7 @@ export function scopeList(value: unknown): unknown {
 }
 
 function unsaid(reference: string): string {
-  return `uses ${reference}, for which Plugboard has no words.`;
+  return `uses ${reference}, which Plugboard does not support.`;
 }
 
 function scalar(value: unknown): string {

@@ -52,7 +52,7 @@ export async function setEntry(
   } catch (error) {
     if (!(error instanceof EditError)) throw error;
     throw new PlugboardError('CONFIG_UNWRITABLE', `${file.path} cannot be changed: ${error.message}.`, {
-      hint: 'Mend the file by hand first; nothing was changed.',
+      hint: 'Fix the file first; nothing was changed.',
     });
   }
 }

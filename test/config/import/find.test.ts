@@ -36,7 +36,7 @@ function summary({ servers }: Found): Record<string, unknown> {
 }
 
 const NO_WORDS = (key: string, reference: string): string =>
-  `Its "${key}" uses ${reference}, for which Plugboard has no words.`;
+  `Its "${key}" uses ${reference}, which Plugboard does not support.`;
 
 const EXPECTED: Readonly<Record<AgentId, Readonly<Record<string, unknown>>>> = {
   'claude-code': {
@@ -270,14 +270,14 @@ it('CFG-6: a broken file is a problem with its place and no word of its text; th
       line: 3,
       column: 11,
       message: 'The file is not valid TOML: invalid value.',
-      hint: 'Nothing in it counts until it is mended.',
+      hint: 'This file is ignored until it is fixed.',
     },
     {
       file: json,
       line: 3,
       column: 10,
       message: 'The file is not valid JSON: this is not JSON.',
-      hint: 'Nothing in it counts until it is mended.',
+      hint: 'This file is ignored until it is fixed.',
     },
   ]);
   expect(found.servers.map(({ name }) => name)).toEqual(['codex-project', 'cursor-stdio', 'cursor-http']);
