@@ -5,6 +5,7 @@ import { describeEntry } from './config/describe.ts';
 import { type EditableScope, editTarget, setServer } from './config/edit.ts';
 import { isForeign, isStdio, type ServerSpec } from './config/entry.ts';
 import { checkNewEntry, expandedSpec, takeClientSecret } from './config/new-entry.ts';
+import { parseEntry } from './config/parse.ts';
 import { planRemoval } from './config/removal.ts';
 import { markUnapproved } from './config/written-over-api.ts';
 import { PlugboardError } from './errors.ts';
@@ -15,6 +16,7 @@ import { visibleJson } from './policy/clean.ts';
 import { consentTerms } from './policy/consent-terms.ts';
 import { isUnapproved } from './policy/needs-consent.ts';
 import { approveOwn, openTrust } from './policy/trust.ts';
+import { checkStartValues } from './transport/check-entry.ts';
 
 /** Where one server is configured, as `get --json` prints it; secret values are replaced by where they stand. */
 export interface ServerOrigin {
@@ -90,6 +92,8 @@ export async function saveEntry(
 ): Promise<void> {
   const faults = checkNewEntry(name, entry, scope);
   for (const { message } of faults) core.log(name, 'warning', message);
+  const parsed = parseEntry(name, entry, scope).entry;
+  if (parsed !== undefined) checkStartValues(name, parsed);
   const { raw, secret } = takeClientSecret(isRecord(entry) ? entry : {});
   const { home, env, config } = core;
   const { projectRoot } = config;

@@ -40,13 +40,14 @@ export function configuredReport(
     scope: spec.scope,
     transport: transportOf(spec.entry),
     status: admission.status,
-    ...('error' in admission ? { error: errorOf(admission.error) } : {}),
+    ...('error' in admission ? { error: errorDocument(admission.error) } : {}),
     tools: admission.status === 'idle' ? knownCount(home, spec) : 0,
     ...(waiting === undefined ? {} : { waiting }),
   };
 }
 
-function errorOf({ code, message, hint }: PlugboardError): NonNullable<ServerReport['error']> {
+/** An error inside of a document. */
+export function errorDocument({ code, message, hint }: PlugboardError): NonNullable<ServerReport['error']> {
   return { code, message, ...(hint === undefined ? {} : { hint }) };
 }
 

@@ -1,25 +1,25 @@
-/** The global flag `--server name=command args…` or `--server name=url`: one more server for this run. */
+/** The global flag `--server [name=]command args…` or `--server [name=]url`: one more server for this run. */
 
+import { homedir } from 'node:os';
 import type { ServerEntry } from '../config/entry.ts';
 import { withAbsolutePaths } from '../config/relative-paths.ts';
 import { PlugboardError } from '../errors.ts';
 import { splitWords } from './words.ts';
 
-const EXAMPLE = "Write --server 'files=npx -y some-server' or --server docs=https://example.com/mcp.";
+const EXAMPLE =
+  "Write --server 'files=npx -y some-server', or --server docs=https://example.com/mcp. See plugboard --help.";
 
 /** Relative paths begin at the folder that the person is in, as everywhere in a shell. */
 export function parseExtraServers(values: readonly string[], cwd: string): Record<string, ServerEntry> {
   const servers: Record<string, ServerEntry> = Object.create(null);
   for (const value of values) {
-    const at = value.indexOf('=');
-    const name = value.slice(0, at).trim();
-    const rest = value.slice(at + 1).trim();
-    if (at < 1 || name === '' || rest === '') {
+    const { name, rest } = apart(value.trim());
+    if (name === '' || rest === '') {
       throw new PlugboardError('USAGE', `--server needs a name and a command or url, not "${value}".`, {
         hint: EXAMPLE,
       });
     }
-    servers[name] = isUrl(rest) ? { url: rest } : commandEntry(rest, cwd);
+    servers[name] = isUrl(rest) ? urlEntry(rest) : commandEntry(rest, cwd);
   }
   return servers;
 }
@@ -28,10 +28,57 @@ export function isUrl(text: string): boolean {
   return /^https?:\/\//i.test(text);
 }
 
-function commandEntry(text: string, cwd: string): ServerEntry {
-  const [command, ...args] = splitWords(text);
-  if (command === undefined) {
-    throw new PlugboardError('USAGE', `--server was given an empty command: "${text}".`, { hint: EXAMPLE });
+/** A url needs no name: it is called as its host. The first sign of a url or path is not that of a name. */
+function apart(value: string): { readonly name: string; readonly rest: string } {
+  if (isUrl(value)) {
+    const [address = ''] = value.split(/\s/, 1);
+    return { name: URL.canParse(address) ? new URL(address).hostname : '', rest: value };
   }
-  return withAbsolutePaths({ command, args }, cwd).raw;
+  const [, name = '', rest = ''] = /^([^=]*)=(.*)$/s.exec(value) ?? [];
+  return { name: name.trim(), rest: rest.trim() };
+}
+
+/** What follows a url are headers, `Name:value` each. */
+function urlEntry(text: string): ServerEntry {
+  const [url = '', ...words] = splitWords(text);
+  if (!URL.canParse(url)) {
+    throw new PlugboardError('USAGE', `--server was given "${url}", which is not a url.`, { hint: EXAMPLE });
+  }
+  const headers: Record<string, string> = {};
+  for (let at = 0; at < words.length; at++) {
+    const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/s.exec(words[at] ?? '') ?? [];
+    if (name === undefined || value === undefined) {
+      throw new PlugboardError('USAGE', 'After the url of --server come headers, Name:value each.', {
+        hint: EXAMPLE,
+      });
+    }
+    // `X-Key: abc` is two words unless it is quoted.
+    headers[name] = (value === '' ? (words[++at] ?? '') : value).trim();
+  }
+  return words.length === 0 ? { url } : { url, headers };
+}
+
+/** Assignments before a command are its environment, as in a shell. */
+function commandEntry(text: string, cwd: string): ServerEntry {
+  const words = splitWords(text);
+  const first = words.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word));
+  const [command, ...args] = first === -1 ? [] : words.slice(first).map(fromHome);
+  if (command === undefined) {
+    throw new PlugboardError('USAGE', '--server was given no command.', {
+      hint: EXAMPLE,
+    });
+  }
+  const env = Object.fromEntries(
+    words.slice(0, first).map((word) => {
+      const at = word.indexOf('=');
+      return [word.slice(0, at), fromHome(word.slice(at + 1))];
+    }),
+  );
+  const entry = { command, args, ...(first === 0 ? {} : { env }) };
+  return withAbsolutePaths(entry, cwd).raw;
+}
+
+/** `~` and `~/x`: the shell does not expand them inside quotes. */
+function fromHome(word: string): string {
+  return word === '~' || word.startsWith('~/') ? homedir() + word.slice(1) : word;
 }

@@ -84,7 +84,7 @@ export async function planImport(
       shown: shown(raw, server.file),
       ...(secret === undefined ? {} : { clientSecret: secret }),
       changes,
-      notes: WRITTEN.has(action) ? notesOn(raw, parsed.entry, server.agent.title) : [],
+      notes: WRITTEN.has(action) ? notesOn(raw, parsed.entry, server) : [],
       lost: [...server.lost, ...weak.map(({ path, message }) => ({ key: path.join('.'), reason: message }))],
     });
     if (scope === 'project' && server.file === join(config.projectRoot, PROJECT_FILE)) {
@@ -195,12 +195,17 @@ function shown(raw: Raw, file: string): Raw {
   return describeEntry({ raw, entry: raw as unknown as ServerEntry, file });
 }
 
-function notesOn(raw: Raw, entry: ServerEntry | undefined, agent: string): string[] {
+function notesOn(
+  raw: Raw,
+  entry: ServerEntry | undefined,
+  { agent: { title: agent }, off }: FoundServer,
+): string[] {
   const { approval, tools } = raw;
   const free = Object.entries(isRecord(tools) ? tools : {}).flatMap(([tool, settings]) =>
     isRecord(settings) && settings['approval'] === 'approve' ? [tool] : [],
   );
   return [
+    ...(raw['enabled'] === false ? [`Disabled, as in ${agent}${off === undefined ? '' : ` (${off})`}.`] : []),
     ...(approval === 'approve' ? [`All of its calls are auto-approved, as in ${agent}.`] : []),
     ...(free.length === 0 ? [] : [`Calls of ${free.join(', ')} are auto-approved, as in ${agent}.`]),
     ...(entry !== undefined && holdsSecret(entry, undefined) ? [LITERAL_SECRET] : []),

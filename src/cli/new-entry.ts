@@ -88,7 +88,7 @@ function remoteEntry(words: readonly string[], flags: Flags): Entry {
     });
   }
   const sent = headers(listFlag(flags, 'header'));
-  const bearer = textFlag(flags, 'bearerTokenEnvVar');
+  const bearer = bearerVariable(flags);
   const oauth = oauthDetails(flags);
   return {
     // Other agents that read the same file want it said, although for us a url alone means http.
@@ -101,9 +101,27 @@ function remoteEntry(words: readonly string[], flags: Flags): Entry {
   };
 }
 
+function bearerVariable(flags: Flags): string | undefined {
+  const name = textFlag(flags, 'bearerTokenEnvVar');
+  if (name === undefined || /^[A-Za-z_]\w*$/.test(name)) return name;
+  // What was given may be the token: it is not repeated.
+  throw new PlugboardError(
+    'USAGE',
+    '--bearer-token-env-var needs the name of a variable, such as DOCS_TOKEN.',
+    {
+      hint: 'The token itself stays in your environment: export DOCS_TOKEN=…',
+    },
+  );
+}
+
 function oauthDetails(flags: Flags): Entry {
   const clientId = textFlag(flags, 'clientId');
   const clientSecret = textFlag(flags, 'clientSecret');
+  if (clientSecret !== undefined && clientId === undefined) {
+    throw new PlugboardError('USAGE', 'A client secret needs its client: --client-id is missing.', {
+      hint: 'Give both, as the server registered them.',
+    });
+  }
   const callback = textFlag(flags, 'callbackPort');
   const scopes = listFlag(flags, 'oauthScope').flatMap((value) => value.split(/[\s,]+/).filter(Boolean));
   return {

@@ -3,40 +3,91 @@
 import { type EditableScope, editTarget, setServer } from '../config/edit.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import { findProjectRoot } from '../config/home.ts';
+import { inputOwner } from '../config/inputs.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { checkNewEntry, expandedSpec, takeClientSecret } from '../config/new-entry.ts';
+import { parseEntry } from '../config/parse.ts';
 import { withAbsolutePaths } from '../config/relative-paths.ts';
+import { EXIT_STATUS, type PlugboardError } from '../errors.ts';
 import { findProgram, withoutProject } from '../lib/find-program.ts';
+import { admit } from '../policy/admit.ts';
 import { clean } from '../policy/clean.ts';
 import { withConsent } from '../policy/effective.ts';
 import { needsConsent } from '../policy/needs-consent.ts';
 import { scanEntry } from '../policy/scan-entry.ts';
 import { waitingFor } from '../policy/waiting.ts';
-import { serverDocument, trustVerdicts } from './config-report.ts';
+import { checkStartValues } from '../transport/check-entry.ts';
+import { errorDocument, serverDocument, trustVerdicts } from './config-report.ts';
 import { consentStore } from './consent-store.ts';
 import { keepClientSecret } from './credentials.ts';
 import { entryPairs, pairLines } from './entry-lines.ts';
+import { describeFailure } from './failure.ts';
 import { SCOPE_MEANING } from './scope-flag.ts';
+import { settleSharedSecrets } from './shared-secrets.ts';
 import type { Context } from './verb.ts';
 import { joinWords } from './words.ts';
 
+type Raw = Readonly<Record<string, unknown>>;
+
 export interface NewServer {
   readonly name: string;
-  readonly raw: Record<string, unknown>;
+  readonly raw: Raw;
   readonly scope: EditableScope;
   /** An existing entry of that name in that scope is replaced. */
   readonly replace: boolean;
+  /** A literal secret may go into a project's file. */
+  readonly allowSecret: boolean;
 }
 
 export async function saveServer(context: Context, server: NewServer): Promise<number> {
+  const written = await writeServer(context, server);
+  context.output.answer(written.document, () => written.lines.join('\n'));
+  return report([written], context);
+}
+
+/** Several servers at once. All are checked before the first is written. */
+export async function saveServers(context: Context, servers: readonly NewServer[]): Promise<number> {
+  for (const { name, raw, scope } of servers) checkNewEntry(name, raw, scope);
+  const written: Written[] = [];
+  for (const server of servers) written.push(await writeServer(context, server));
+  context.output.answer({ servers: written.map(({ document }) => document) }, () =>
+    written.map(({ lines }) => lines.join('\n')).join('\n'),
+  );
+  return report(written, context);
+}
+
+/** Says on stderr what was noticed; an entry that policy blocks decides the exit status. */
+function report(written: readonly Written[], context: Context): number {
+  const { output } = context;
+  for (const { notes } of written) for (const note of notes) noteLine(note, context);
+  const blocked = written.flatMap(({ error }) => error ?? []);
+  // With --json it is part of the document.
+  for (const error of output.json ? [] : blocked) output.note(describeFailure(error, output));
+  return blocked[0] === undefined ? 0 : EXIT_STATUS[blocked[0].code];
+}
+
+interface Written {
+  readonly document: Record<string, unknown>;
+  readonly lines: readonly string[];
+  readonly notes: readonly string[];
+  /** Why it cannot be used although it was written. */
+  readonly error?: PlugboardError;
+}
+
+async function writeServer(context: Context, server: NewServer): Promise<Written> {
   const { name, scope, replace } = server;
   const { home, output } = context;
   noteFaults(server, context);
   const { raw: given, secret } = takeClientSecret(server.raw);
-  // A project's file is shared; its servers start in the project.
-  const { raw, changes } = scope === 'project' ? { raw: given, changes: [] } : ownEntry(given, context);
   const { projectRoot } = await loadConfig({ cwd: context.cwd, home });
   const target = editTarget(scope, { home, projectRoot });
+  // A project's file is shared; its servers start in the project.
+  const isShared = scope === 'project';
+  const { raw: own, changes } = isShared ? { raw: given, changes: [] } : ownEntry(given, context);
+  checkValues({ name, raw: own, scope });
+  const { raw, inputs } = isShared
+    ? await settleSharedSecrets(context, { name, raw: given }, { allow: server.allowSecret })
+    : { raw: own, inputs: new Map<string, string>() };
   // Kept under the address that a login will see; found out before anything is written.
   const place = { scope, file: target.file, baseDir: projectRoot };
   const expanded = secret === undefined ? undefined : expandedSpec(name, raw, place, context.env);
@@ -51,42 +102,73 @@ export async function saveServer(context: Context, server: NewServer): Promise<n
     secret === undefined || expanded === undefined
       ? undefined
       : await keepClientSecret(context, expanded, secret);
+  await keepInputs(context, added, inputs);
 
   const verdicts = await trustVerdicts([added], context);
   const authority = { managed: config.managed, env: context.env };
-  output.answer(serverDocument(added, verdicts, authority), () =>
-    [
-      `${output.paint.good('Added')} ${name} (${scope} scope: ${SCOPE_MEANING[scope]}) to ${target.file}`,
+  const { paint } = output;
+  const admission = admit(added, verdicts.get(name), authority);
+  const error = admission.status === 'blocked' ? admission.error : undefined;
+  return {
+    ...(error === undefined ? {} : { error }),
+    document: {
+      ...serverDocument(added, verdicts, authority),
+      ...(error === undefined ? {} : { error: errorDocument(error) }),
+    },
+    lines: [
+      `${paint.good('Added')} ${name} (${scope} scope: ${SCOPE_MEANING[scope]}) to ${target.file}`,
       ...pairLines(entryPairs(added)),
       ...(keptIn === undefined
         ? []
         : [`The client's secret is kept in ${keptIn === 'file' ? home.credentials : 'the keyring'}.`]),
       ...(needsConsent(added) ? ['Approved on this machine, because you added it yourself.'] : []),
-      output.paint.faint(
-        `Not started yet. Run ${joinWords(['plugboard', 'test', name])} to connect and check its tools.`,
-      ),
-    ].join('\n'),
-  );
-  for (const { from, to } of changes) {
-    const isHere = from === '.' && scope === 'user';
-    const instead = isHere ? "; '${PROJECT_DIR}' would be the project that you are in at the time" : '';
-    output.note(`${output.notePaint.warn('note:')} ${clean(from)} is stored as ${clean(to)}${instead}.`);
-  }
-  noteShadowing(added, await withConsent(config, { home, env: context.env }), context);
-  for (const note of scanEntry(added, config.servers)) {
-    output.note(`${output.notePaint.warn('note:')} ${clean(note, { multiline: false })}`);
-  }
-  return 0;
+      ...(error === undefined
+        ? [
+            paint.faint(
+              `Not started yet. Run ${joinWords(['plugboard', 'test', name])} to connect and check its tools.`,
+            ),
+          ]
+        : []),
+    ],
+    notes: [
+      ...changes.map(({ from, to }) => {
+        const isHere = from === '.' && scope === 'user';
+        const instead = isHere ? "; '${PROJECT_DIR}' would be the project that you are in at the time" : '';
+        return `${from} is stored as ${to}${instead}.`;
+      }),
+      ...shadowingNotes(added, await withConsent(config, { home, env: context.env })),
+      ...scanEntry(added, config.servers),
+    ],
+  };
+}
+
+function noteLine(text: string, { output }: Context): void {
+  output.note(`${output.notePaint.warn('note:')} ${clean(text, { multiline: false })}`);
+}
+
+/** Values that are otherwise read at the start are checked before they are written. */
+function checkValues({ name, raw, scope }: Pick<NewServer, 'name' | 'raw' | 'scope'>): void {
+  const { entry } = parseEntry(name, raw, scope);
+  if (entry !== undefined) checkStartValues(name, entry);
+}
+
+/** Answers to the references that took the place of secrets. */
+async function keepInputs(
+  context: Context,
+  spec: ServerSpec,
+  inputs: ReadonlyMap<string, string>,
+): Promise<void> {
+  if (inputs.size === 0) return;
+  const { openInputs } = await import('./inputs.ts');
+  const store = openInputs(context);
+  for (const [id, value] of inputs) await store.set({ id, owner: inputOwner(spec) }, value);
 }
 
 /**
  * An entry of the person's own, which does not start in this folder: with absolute paths, and the path of a program
  * that only a search path into this project finds.
  */
-function ownEntry(
-  given: Record<string, unknown>,
-  { cwd, env }: Context,
-): ReturnType<typeof withAbsolutePaths> {
+function ownEntry(given: Raw, { cwd, env }: Context): ReturnType<typeof withAbsolutePaths> {
   const { raw, changes } = withAbsolutePaths(given, cwd);
   const { command } = raw;
   const path = env['PATH'] ?? '';
@@ -98,28 +180,25 @@ function ownEntry(
   return { raw: { ...raw, command: here }, changes: [...changes, { from: command, to: here }] };
 }
 
-function noteFaults({ name, raw, scope }: NewServer, { output }: Context): void {
-  for (const problem of checkNewEntry(name, raw, scope)) {
-    // The entry may have been pasted from anywhere, and its keys are quoted here.
-    const text = clean(`${problem.message} ${problem.hint ?? ''}`, { multiline: false });
-    output.note(`${output.notePaint.warn('note:')} ${text}`);
-  }
+function noteFaults({ name, raw, scope }: NewServer, context: Context): void {
+  for (const { message, hint = '' } of checkNewEntry(name, raw, scope))
+    noteLine(`${message} ${hint}`.trim(), context);
 }
 
 /** The strongest approved entry wins whole, so a new entry may be hidden at once, or hide another. */
-function noteShadowing(added: ServerSpec, config: LoadedConfig, { output }: Context): void {
+function shadowingNotes(added: ServerSpec, config: LoadedConfig): string[] {
   const { name } = added;
   const used = config.servers.find((spec) => spec.name === name);
   const hidden = config.shadowed.filter((spec) => spec.name === name);
   const waiting = waitingFor(name, config);
-  const warn = output.notePaint.warn('note:');
-  if (used !== undefined && used !== added) {
-    output.note(`${warn} ${name} of ${used.scope} scope (${used.file}) is stronger and stays in use here.`);
-  } else if (hidden.length > 0) {
-    const scopes = hidden.map((spec) => `${spec.scope} scope`);
-    output.note(`${warn} it is used here in place of ${name} of ${scopes.join(' and ')}.`);
-  }
-  if (waiting === undefined) return;
-  const { message, hint } = waiting.error;
-  output.note(`${warn} ${clean(`${message}. ${hint}`, { multiline: false })}`);
+  const scopes = hidden.map((spec) => `${spec.scope} scope`);
+  const isHidden = used !== undefined && used !== added;
+  return [
+    ...(isHidden
+      ? [`${name} of ${used.scope} scope (${used.file}) is stronger and stays in use here.`]
+      : hidden.length > 0
+        ? [`it is used here in place of ${name} of ${scopes.join(' and ')}.`]
+        : []),
+    ...(waiting === undefined ? [] : [`${waiting.error.message}. ${waiting.error.hint}`]),
+  ];
 }

@@ -1,6 +1,7 @@
 /** What somebody wants to add, checked before anything is written, and its secret taken out of it. */
 
 import { PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json-rpc.ts';
 import { specFromCode } from './code-spec.ts';
 import type { EditableScope } from './edit.ts';
 import type { ServerSpec } from './entry.ts';
@@ -15,13 +16,30 @@ export function checkNewEntry(name: string, raw: unknown, scope: EditableScope):
     throw new PlugboardError('USAGE', bad, { hint: 'Choose a short name such as "files" or "my-server".' });
   }
   const { entry, faults } = parseEntry(name, raw, scope);
+  refuseTwins(name, raw);
   if (entry !== undefined) return faults;
   const worst = faults.find(({ fatal }) => fatal) ?? faults[0];
   throw new PlugboardError(
     'CONFIG_INVALID',
     `Server "${name}" cannot be added: ${worst?.message ?? 'its entry is not valid.'}`,
-    { server: name, hint: worst?.hint ?? 'An entry has either a "command" or a "url".' },
+    {
+      server: name,
+      hint: worst?.hint ?? 'docs/configuration.md lists the keys of an entry and their values.',
+    },
   );
+}
+
+/** Headers are the same in any case; one of two would be sent. */
+function refuseTwins(name: string, raw: unknown): void {
+  const headers = isRecord(raw) && isRecord(raw['headers']) ? Object.keys(raw['headers']) : [];
+  const twin = headers.find((header, at) =>
+    headers.slice(0, at).some((other) => other.toLowerCase() === header.toLowerCase()),
+  );
+  if (twin === undefined) return;
+  throw new PlugboardError('CONFIG_INVALID', `The header ${twin} is given twice for "${name}".`, {
+    server: name,
+    hint: 'Upper and lower case are the same in headers: keep one of them.',
+  });
 }
 
 /** The address and issuer of an entry that is about to be written, filled in: what its client's secret is kept under. */

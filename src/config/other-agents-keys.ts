@@ -3,6 +3,7 @@
 import { noEffect, type Report } from './fault.ts';
 
 const INSTEAD: ReadonlyMap<string, string> = new Map([
+  ['cmd', 'Write "command".'],
   ['environment', 'Write "env".'],
   ['envFile', 'Files of variables are not read: name each variable in "env" or "envVars".'],
   ['serverUrl', 'Write "url".'],

@@ -87,7 +87,10 @@ export function parseEntry(name: string, value: unknown, scope: Scope): ParsedEn
   ENTRY.check(value, [], report);
   for (const key of Object.keys(value)) reportOtherAgentsKey(key, report);
   const kind = kindOf(value, faults, report);
-  if (faults.some((fault) => fault.fatal) || kind === undefined) return { raw: value, faults };
+  if (faults.some((fault) => fault.fatal) || kind === undefined) {
+    // First the reason that the entry cannot be used.
+    return { raw: value, faults: faults.toSorted((a, b) => Number(b.fatal) - Number(a.fatal)) };
+  }
 
   const foreign = kind === 'stdio' ? REMOTE_KEYS : STDIO_KEYS;
   const picked: Record<string, unknown> = {};

@@ -5,6 +5,9 @@ import { clean } from './clean.ts';
 import { lookAlikes } from './scan-names.ts';
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+/** Latin letters next to those that can pass for them. */
+const MIXED_ALPHABETS =
+  /(?=.*\p{Script=Latin})(?=.*[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}])/u;
 /** A program that is fetched and run unseen, whatever it is today. */
 const FETCHED_AND_RUN = /\b(?:curl|wget|iwr)\b[^|]{0,500}\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b/;
 
@@ -18,10 +21,14 @@ export function scanEntry(spec: ServerSpec, servers: readonly ServerSpec[]): str
   const names = lookAlikes(spec.name, servers).map(
     (other) => `the name looks like that of ${JSON.stringify(other)}: make sure which one you mean.`,
   );
+  const mixed = MIXED_ALPHABETS.test(spec.name)
+    ? ['the name is written with letters of several alphabets, some of which look like others.']
+    : [];
   const text = JSON.stringify(spec.raw);
   const hidden = clean(text) === text ? [] : ['its entry holds characters that nobody sees.'];
   return [
     ...names,
+    ...mixed,
     ...hidden,
     ...(isStdio(spec.entry) ? ofCommand(text) : ofAddress(spec.entry.url, servers)),
   ];
@@ -39,7 +46,7 @@ function ofAddress(url: string, servers: readonly ServerSpec[]): string[] {
   const hosts = servers.flatMap(({ entry }) =>
     !isStdio(entry) && URL.canParse(entry.url) ? [{ name: new URL(entry.url).hostname }] : [],
   );
-  const others = [...new Set(lookAlikes(hostname, hosts))];
+  const others = [...new Set(lookAlikes(hostname, hosts))].filter((other) => !areRelated(hostname, other));
   return [
     ...(/(?:^|\.)xn--/.test(hostname)
       ? [`${hostname} is written with letters of other alphabets, which can look like another address.`]
@@ -49,4 +56,9 @@ function ofAddress(url: string, servers: readonly ServerSpec[]): string[] {
       ? ['its address is not encrypted: others on the way can read and change what is said.']
       : []),
   ];
+}
+
+/** A name below the other belongs to the same owner. */
+function areRelated(one: string, other: string): boolean {
+  return one.endsWith(`.${other}`) || other.endsWith(`.${one}`);
 }

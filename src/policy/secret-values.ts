@@ -9,8 +9,8 @@ import {
   looksLikeToken,
 } from '../config/secret-shapes.ts';
 
-/** Stands where a secret was; in no argument of anybody. */
-const HOLE = '\u0000';
+/** Marks the place of a secret; no argument can contain it. */
+export const HOLE = '\u0000';
 /** A variable that is not filled in says where the value comes from. */
 const REFERENCE = /^\$\{[^}]*\}$/;
 /** Of a value whose name says nothing, so much is needed to take it for more than a setting. */
@@ -54,7 +54,7 @@ export function inHeader(name: string, value: string): string[] {
   return isSecretName(name) || isUnlikelySetting(value) ? [value, ...passwordsIn(value)] : passwordsIn(value);
 }
 
-function inVariable(name: string, value: string): string[] {
+export function inVariable(name: string, value: string): string[] {
   if (isSecretName(name)) return [value, ...passwordsIn(value)];
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return inUrl(value);
   return isUnlikelySetting(value) ? [value, ...passwordsIn(value)] : passwordsIn(value);
@@ -77,7 +77,7 @@ function inArguments(args: readonly string[]): string[] {
   });
 }
 
-function inUrl(url: string): string[] {
+export function inUrl(url: string): string[] {
   const found = filling(url, hideSecretsInUrl(url, HOLE));
   return [...found.flatMap((value) => [value, decoded(value)]), ...passwordsIn(url)];
 }
@@ -86,7 +86,7 @@ function inUrl(url: string): string[] {
  * The second half of `user:password@` in every url of a text: programs print it alone. The first half is a name, and
  * names such as `postgres` or `admin` are in ordinary sentences too. Without a colon the whole is the secret, a token.
  */
-function passwordsIn(text: string): string[] {
+export function passwordsIn(text: string): string[] {
   const authorities = text.split('://').slice(1);
   return authorities.flatMap((rest) => {
     const [word = ''] = rest.split(/[\s"'<>]/, 1);
@@ -104,7 +104,7 @@ function passwordsIn(text: string): string[] {
 }
 
 /** What stood in the holes of a text. */
-function filling(text: string, hidden: string): string[] {
+export function filling(text: string, hidden: string): string[] {
   if (text === hidden) return [];
   const parts = hidden.split(HOLE);
   const found: string[] = [];

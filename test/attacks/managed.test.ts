@@ -90,11 +90,10 @@ describe('A22: a denied server', () => {
       status: 5,
       value: { error: { code: 'BLOCKED_BY_POLICY' } },
     });
+    // G12: adding it is not reported as a success.
     expect(
-      (await command(['add', 'evil', '--force', '--', ...[canary().command, ...canary().args]])).value,
-    ).toMatchObject({
-      status: 'blocked',
-    });
+      await command(['add', 'evil', '--force', '--', ...[canary().command, ...canary().args]]),
+    ).toMatchObject({ status: 5, value: { status: 'blocked', error: { code: 'BLOCKED_BY_POLICY' } } });
     expect(standing(await listed(['--no-connect']))).toContainEqual(['evil', 'blocked']);
     expect(existsSync(trace)).toBe(false);
   });

@@ -177,9 +177,9 @@ describe('the command line', () => {
     ],
     [
       '--server without a name',
-      ['list', '--server', 'https://example.com/mcp'],
-      '--server needs a name and a command or url, not "https://example.com/mcp".',
-      "Write --server 'files=npx -y some-server' or --server docs=https://example.com/mcp.",
+      ['list', '--server', 'some-server'],
+      '--server needs a name and a command or url, not "some-server".',
+      "Write --server 'files=npx -y some-server', or --server docs=https://example.com/mcp. See plugboard --help.",
     ],
     [
       'an open quote in --server',

@@ -37,7 +37,9 @@ export async function addPreset(context: Context, args: readonly string[], flags
     // Servers of a project's file start in the project, and other agents that read the file know no ${PROJECT_DIR}.
     project: scope === 'project' ? '.' : '${PROJECT_DIR}',
   });
-  const status = await saveServer(context, { name, raw, scope, replace: flags['force'] === true });
+  const replace = flags['force'] === true;
+  // A secret was refused above; what is left is the preset's own.
+  const status = await saveServer(context, { name, raw, scope, replace, allowSecret: false });
   for (const [id, secret] of secrets) {
     const { openInputs } = await import('../inputs.ts');
     await openInputs(context).set({ id, owner: '' }, secret);

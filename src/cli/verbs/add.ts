@@ -2,11 +2,14 @@
 
 import type { Command } from 'commander';
 import { Option } from 'commander';
+import { checkServerName } from '../../config/parse.ts';
 import { PlugboardError } from '../../errors.ts';
+import { settleTarget } from '../add-target.ts';
 import { newEntry } from '../new-entry.ts';
 import { saveServer } from '../save-server.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
 import { type Context, collect, type Flags, type Verb } from '../verb.ts';
+import { joinWords } from '../words.ts';
 
 export const add: Verb = {
   configure(command: Command): void {
@@ -38,6 +41,7 @@ export const add: Verb = {
       .option('--startup-timeout <ms>', 'maximum time to start')
       .option('--tool-timeout <ms>', 'maximum time without output or progress of a call')
       .option('--server-cwd <dir>', 'folder that it runs in')
+      .option('--allow-secret', 'write a secret into the shared .mcp.json as it is')
       .option('-f, --force', 'replace an entry of the same name')
       .addHelpText('after', EXAMPLES);
   },
@@ -47,22 +51,33 @@ export const add: Verb = {
       const { addPreset } = await import('../presets/add.ts');
       return addPreset(context, args, flags);
     }
-    const [name, ...rest] = args;
-    if (name === undefined) {
-      throw new PlugboardError('USAGE', 'Missing argument <name>.', {
-        hint: 'Usage: plugboard add <name> -- <command> [args…], or plugboard add <name> <url>.',
+    const { afterDashes } = context;
+    const [name, ...words] = args.slice(0, args.length - (afterDashes?.length ?? 0));
+    if (name === undefined) throw missingName(afterDashes);
+    const badName = checkServerName(name);
+    if (badName !== undefined) {
+      throw new PlugboardError('USAGE', badName, {
+        hint: 'Choose a short name such as "files" or "my-server".',
       });
     }
-    const { afterDashes } = context;
-    const words = rest.slice(0, rest.length - (afterDashes?.length ?? 0));
+    const given = { words, afterDashes };
+    const target = flags['transport'] === undefined ? await settleTarget(context, name, given) : given;
     return saveServer(context, {
       name,
-      raw: newEntry({ words, afterDashes }, await withClientSecret(context, flags)),
+      raw: newEntry(target, await withClientSecret(context, flags)),
       scope: scopeFlag(flags) ?? 'local',
       replace: flags['force'] === true,
+      allowSecret: flags['allowSecret'] === true,
     });
   },
 };
+
+function missingName(afterDashes: readonly string[] | undefined): PlugboardError {
+  const command = afterDashes === undefined ? '<command> [args…]' : joinWords(afterDashes);
+  return new PlugboardError('USAGE', 'Missing argument <name>.', {
+    hint: `Usage: plugboard add <name> -- ${command}, or plugboard add <name> <url>.`,
+  });
+}
 
 /** The environment is looked at for a client that was named. */
 async function withClientSecret(context: Context, flags: Flags): Promise<Flags> {

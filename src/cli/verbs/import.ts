@@ -1,14 +1,15 @@
 /** `plugboard import`: takes over what other agents on this machine are configured with, after showing what that is. */
 
 import type { Command } from 'commander';
-import { AGENTS, agentCalled } from '../../config/import/agents.ts';
-import { type Found, findForeign } from '../../config/import/find.ts';
+import { AGENTS } from '../../config/import/agents.ts';
+import type { Found } from '../../config/import/find.ts';
 import { loadConfig } from '../../config/load.ts';
 import { isAgreed } from '../ask.ts';
 import { foreignPlaces } from '../foreign-places.ts';
 import { inputLine, type PlannedInput, planInputs } from '../import-inputs.ts';
 import { importLines, summaryLine } from '../import-lines.ts';
 import { type Planned, planImport, plannedDocument } from '../import-plan.ts';
+import { findSources } from '../import-sources.ts';
 import { writeImport } from '../import-write.ts';
 import { noteProblems } from '../problems.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
@@ -19,7 +20,7 @@ export const importVerb: Verb = {
     command
       .argument(
         '[source...]',
-        `whose: ${AGENTS.map(({ id }) => id).join(', ')}; without any, all that are found`,
+        `whose: ${AGENTS.map(({ id }) => id).join(', ')}; or a file; without any, all that are found`,
       )
       .addOption(
         scopeOption('where to write; default: as there, so yours stay yours and a project’s its own'),
@@ -32,9 +33,8 @@ export const importVerb: Verb = {
 
   async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
     const { cwd, home, output } = context;
-    const agents = args.length === 0 ? AGENTS : [...new Set(args.map(agentCalled))];
     const config = await loadConfig({ cwd, home });
-    const found = await findForeign(agents, foreignPlaces(context, config.projectRoot));
+    const { found, agents } = await findSources(context, args, foreignPlaces(context, config.projectRoot));
     const options = { scope: scopeFlag(flags), overwrite: flags['overwrite'] === true };
     const planned = await planImport(context, found, config, options);
     const inputs = await planInputs(context, found, planned, config.projectRoot);
@@ -60,7 +60,8 @@ Shows what would be added, changed or left alone, and what cannot be carried ove
 Examples:
   plugboard import --dry-run             what all agents on this machine have
   plugboard import codex cursor          only theirs
-  plugboard import vscode -s user        yours, in every project`;
+  plugboard import vscode -s user        yours, in every project
+  plugboard import ./servers.json        a file in the format of any of them`;
 
 function question({ length: count }: readonly Planned[]): string {
   return `Import ${count} ${count === 1 ? 'server' : 'servers'}?`;

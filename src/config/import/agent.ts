@@ -43,6 +43,20 @@ export interface ForeignEntry {
   readonly path: readonly string[];
 }
 
+/** One file of an agent that was read. */
+export interface ForeignSettings {
+  readonly file: ForeignFile;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/** What the rest of an agent's settings decides about one server. */
+export interface Around {
+  /** Where it is switched off; undefined if it is not. */
+  readonly off?: string | undefined;
+  /** Values for keys that the entry itself leaves open. */
+  readonly defaults?: Readonly<Record<string, unknown>>;
+}
+
 /** A program to start, as every agent can be told of one. */
 export interface Program {
   readonly command: string;
@@ -59,7 +73,8 @@ export interface NeededVariable {
 }
 
 export interface Agent {
-  readonly id: AgentId;
+  /** `file` for a file of unknown origin. */
+  readonly id: AgentId | 'file';
   /** As its makers write it. */
   readonly title: string;
   /** Files that may hold servers, the stronger ones first. The first of a scope that may be written is where a new one is made. */
@@ -68,6 +83,14 @@ export interface Agent {
   entries(value: Readonly<Record<string, unknown>>, file: ForeignFile, where: Where): readonly ForeignEntry[];
   /** One entry in our words. */
   translate(value: Readonly<Record<string, unknown>>): Translated;
+  /** Files without servers that switch servers on and off. */
+  switchFiles?(where: Where): readonly ForeignFile[];
+  /** What the agent's settings outside of an entry say about it. */
+  around?(
+    server: Pick<ForeignEntry, 'name' | 'scope'>,
+    settings: readonly ForeignSettings[],
+    where: Where,
+  ): Around;
   /** Questions for secrets that entries of this file refer to. */
   inputs?(value: Readonly<Record<string, unknown>>): readonly unknown[];
   /** Where a server called `name` is written in a file that holds this. */

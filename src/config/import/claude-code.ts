@@ -40,6 +40,31 @@ export const claudeCode: Agent = {
     ];
   },
 
+  switchFiles: ({ env, userHome, projectRoot }) => [
+    jsonFile(join(projectRoot, '.claude', 'settings.local.json'), 'project'),
+    jsonFile(join(projectRoot, '.claude', 'settings.json'), 'project'),
+    jsonFile(join(env['CLAUDE_CONFIG_DIR'] || join(userHome, '.claude'), 'settings.json'), 'user'),
+  ],
+
+  around({ name, scope }, settings, { projectRoot }) {
+    const lists = settings.map(({ file, value }) => ({ file, lists: switchesOf(value, projectRoot) }));
+    const naming = (key: string): string | undefined =>
+      lists.find(({ lists: of }) => of.some((each) => isListed(each[key], name)))?.file.path;
+    const off = naming('disabledMcpServers');
+    if (scope !== 'project' || off !== undefined) return { off };
+    // A project's servers have an answer of their own; a list of those that are on leaves the others off.
+    const answered = naming('disabledMcpjsonServers');
+    if (answered !== undefined || naming('enabledMcpjsonServers') !== undefined) return { off: answered };
+    if (lists.some(({ lists: of }) => of.some((each) => each['enableAllProjectMcpServers'] === true)))
+      return {};
+    const chosen = lists.find(({ lists: of }) =>
+      of.some(
+        (each) => Array.isArray(each['enabledMcpjsonServers']) && each['enabledMcpjsonServers'].length > 0,
+      ),
+    );
+    return { off: chosen?.file.path };
+  },
+
   translate(raw) {
     return new Translation(raw, SHELL)
       .value('type')
@@ -67,3 +92,18 @@ export const claudeCode: Agent = {
   placeOf: (_value, name) => ['mcpServers', name],
   entryFor: ({ command, args, env }) => ({ type: 'stdio', command, args, env }),
 };
+
+/** Settings at the top of a file, and those of this project in it. */
+function switchesOf(
+  value: Readonly<Record<string, unknown>>,
+  projectRoot: string,
+): readonly Readonly<Record<string, unknown>>[] {
+  const { projects } = value;
+  const key = isRecord(projects) ? projectKey(projects, [projectRoot]) : undefined;
+  const project = isRecord(projects) && key !== undefined ? projects[key] : undefined;
+  return isRecord(project) ? [value, project] : [value];
+}
+
+function isListed(list: unknown, name: string): boolean {
+  return Array.isArray(list) && list.includes(name);
+}

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { isRecord } from '../../lib/json-rpc.ts';
+import { valueAt } from '../value-at.ts';
 import type { Agent } from './agent.ts';
 import { DOLLAR } from './dialect.ts';
 import { entriesAt, jsonFile } from './files.ts';
@@ -20,6 +21,24 @@ export const gemini: Agent = {
   },
 
   entries: (value, file) => entriesAt(value, ['mcpServers'], file.scope),
+
+  // Written by `gemini mcp disable`.
+  switchFiles: ({ userHome }) => [jsonFile(join(userHome, '.gemini', 'mcp-server-enablement.json'), 'user')],
+
+  around({ name }, settings) {
+    const excluded = settings.find(({ value }) => names(valueAt(value, ['mcp', 'excluded']))?.includes(name));
+    if (excluded !== undefined) return { off: excluded.file.path };
+    // The project's list replaces that of the person.
+    const allowing = settings.find(({ value }) => names(valueAt(value, ['mcp', 'allowed'])) !== undefined);
+    const allowed = names(valueAt(allowing?.value, ['mcp', 'allowed']));
+    if (allowing !== undefined && allowed?.includes(name) === false) return { off: allowing.file.path };
+    const switched = settings.find(
+      ({ file, value }) =>
+        file.path.endsWith('mcp-server-enablement.json') &&
+        valueAt(value, [name.toLowerCase().trim(), 'enabled']) === false,
+    );
+    return { off: switched?.file.path };
+  },
 
   translate(raw) {
     const translation = new Translation(raw, DOLLAR);
@@ -70,3 +89,7 @@ export const gemini: Agent = {
   variablesIn: ({ env }) =>
     Object.entries(isRecord(env) ? env : {}).flatMap(([name, value]) => (value === `$${name}` ? [name] : [])),
 };
+
+function names(value: unknown): readonly unknown[] | undefined {
+  return Array.isArray(value) ? value : undefined;
+}

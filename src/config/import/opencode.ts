@@ -37,7 +37,15 @@ export const opencode: Agent = {
       : first;
   },
 
+  around(_server, settings) {
+    const limit = settings
+      .map(({ value }) => valueAt(value, ['experimental', 'mcp_timeout']))
+      .find((value) => typeof value === 'number' && value > 0);
+    return limit === undefined ? {} : { defaults: { toolTimeoutMs: limit } };
+  },
+
   translate(raw) {
+    const { type, command: written, url, timeout } = raw;
     const translation = new Translation(raw, BRACES)
       .ignoring('type')
       .texts('command', 'args')
@@ -66,8 +74,17 @@ export const opencode: Agent = {
       delete entry['args'];
       entry['command'] = command;
       if (args.length > 0) entry['args'] = args;
-    } else if (entry['url'] === undefined) {
-      translation.refuse('It only switches a server on or off that is configured elsewhere.');
+    }
+    // There the limit is for the start and for each call.
+    if (typeof timeout === 'number') entry['toolTimeoutMs'] = timeout;
+    if (type !== undefined && type !== 'local' && type !== 'remote') {
+      translation.refuse('Its "type" is neither "local" nor "remote".');
+    } else if (written !== undefined && !Array.isArray(written)) {
+      translation.refuse('Its "command" is not a list of words.');
+    } else if (written === undefined && url === undefined) {
+      const missing = type === 'local' ? 'It has no "command".' : 'It has no "url".';
+      const isSwitch = 'It only switches a server on or off that is configured elsewhere.';
+      translation.refuse(type === undefined ? isSwitch : missing);
     }
     return translation.done();
   },

@@ -35,7 +35,8 @@ export const vscode: Agent = {
       .without('sandboxEnabled', 'Its sandbox is another one; see "sandbox" in docs/configuration.md.')
       .without('sandbox', 'Its sandbox is another one; see "sandbox" in docs/configuration.md.')
       .inside('oauth', 'oauth', (oauth) => oauth.text('clientId'))
-      .ignoring('gallery', 'version', 'dev')
+      .without('dev', 'Only VS Code can watch and debug a server.')
+      .ignoring('gallery', 'version')
       .done();
   },
 

@@ -107,6 +107,7 @@ const EXPECTED: Readonly<Record<AgentId, Readonly<Record<string, unknown>>>> = {
         env: { KEY: `\${MY_KEY}` },
         enabled: true,
         startupTimeoutMs: 10000,
+        toolTimeoutMs: 10000,
       },
       'without environment.CERT',
     ],
@@ -155,6 +156,7 @@ const EXPECTED: Readonly<Record<AgentId, Readonly<Record<string, unknown>>>> = {
         args: ['-y', 'server-perplexity-ask', `--region=\${input:region}`],
         env: { PERPLEXITY_API_KEY: `\${input:perplexity-key}` },
       },
+      'without dev',
     ],
     'code-http': ['user', { type: 'http', url: 'https://api.githubcopilot.com/mcp' }],
   },
@@ -224,11 +226,14 @@ const EXPECTED: Readonly<Record<AgentId, Readonly<Record<string, unknown>>>> = {
   },
 };
 
-it.each(AGENTS.map(({ id }) => id))('CFG-6: the servers of %s come over in our words', async (id) => {
-  const found = await foundOf(id);
-  expect(summary(found)).toEqual(EXPECTED[id]);
-  expect(found.problems).toEqual([]);
-});
+it.each(AGENTS.flatMap(({ id }) => (id === 'file' ? [] : [id])))(
+  'CFG-6: the servers of %s come over in our words',
+  async (id) => {
+    const found = await foundOf(id);
+    expect(summary(found)).toEqual(EXPECTED[id]);
+    expect(found.problems).toEqual([]);
+  },
+);
 
 it('CFG-6: the questions of VS Code come with its servers, hidden only where it hides them', async () => {
   const { inputs } = await foundOf('vscode');
@@ -332,4 +337,85 @@ it('CFG-6: an agent that nobody knows is answered with the nearest', () => {
     expect.objectContaining({ code: 'USAGE', hint: expect.stringContaining('Did you mean "codex"?') }),
   );
   expect(agentCalled('Claude').id).toBe('claude-code');
+});
+
+/** Writes files below the machine's folder and reads the servers of one agent. */
+async function switched(
+  id: AgentId,
+  files: Readonly<Record<string, unknown>>,
+): Promise<Record<string, unknown>> {
+  const where = machine();
+  for (const [path, value] of Object.entries(files)) {
+    const file = join(where.dir, path);
+    mkdirSync(join(file, '..'), { recursive: true });
+    const text = JSON.stringify(value).replaceAll('<project>', where.projectRoot);
+    writeFileSync(file, text);
+  }
+  const { servers } = await findForeign([agentCalled(id)], where);
+  return Object.fromEntries(
+    servers.map(({ name, entry, refused }) => [name, refused ?? entry['enabled'] ?? true]),
+  );
+}
+
+it('B10: servers that Gemini CLI has excluded, not allowed or disabled stay off', async () => {
+  const entry = { command: 'x' };
+  expect(
+    await switched('gemini', {
+      'home/.gemini/settings.json': {
+        mcpServers: { a: entry, b: entry, c: entry, D: entry },
+        mcp: { excluded: ['a'] },
+      },
+      'project/.gemini/settings.json': { mcpServers: { p: entry }, mcp: { allowed: ['b', 'p', 'D'] } },
+      'home/.gemini/mcp-server-enablement.json': { d: { enabled: false } },
+    }),
+  ).toEqual({ a: false, b: true, c: false, D: false, p: true });
+});
+
+it('B10: servers that Claude Code has switched off in this project stay off', async () => {
+  const entry = { command: 'x' };
+  expect(
+    await switched('claude-code', {
+      'home/.claude.json': {
+        mcpServers: { u: entry, v: entry },
+        projects: {
+          '<project>': {
+            mcpServers: { l: entry },
+            disabledMcpServers: ['u', 'l'],
+            disabledMcpjsonServers: ['p'],
+          },
+        },
+      },
+      'project/.mcp.json': { mcpServers: { p: entry, q: entry, r: entry } },
+      'project/.claude/settings.local.json': { enabledMcpjsonServers: ['q'] },
+    }),
+  ).toEqual({ u: false, v: true, l: false, p: false, q: true, r: false });
+});
+
+it('B10: a file that only switches a server off does so for the one that is configured elsewhere', async () => {
+  expect(
+    await switched('opencode', {
+      'home/.config/opencode/opencode.json': { mcp: { a: { type: 'local', command: ['x'] } } },
+      'project/opencode.json': { mcp: { a: { enabled: false } } },
+    }),
+  ).toEqual({ a: false });
+});
+
+it('B25: entries of OpenCode that cannot be used are refused for what is wrong with them', async () => {
+  expect(
+    await switched('opencode', {
+      'home/.config/opencode/opencode.json': {
+        mcp: {
+          a: { type: 'alien' },
+          b: { type: 'local', command: 'x' },
+          c: { type: 'local' },
+          d: { enabled: true },
+        },
+      },
+    }),
+  ).toEqual({
+    a: 'Its "type" is neither "local" nor "remote".',
+    b: 'Its "command" is not a list of words.',
+    c: 'It has no "command".',
+    d: 'It only switches a server on or off that is configured elsewhere.',
+  });
 });

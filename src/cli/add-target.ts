@@ -1,0 +1,60 @@
+/** The command or url of `add` as it was meant: a whole command line in one word is split, an address gets its scheme. */
+
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { PlugboardError } from '../errors.ts';
+import { findProgram } from '../lib/find-program.ts';
+import { clean } from '../policy/clean.ts';
+import type { Target } from './new-entry.ts';
+import type { Context } from './verb.ts';
+import { joinWords, splitWords } from './words.ts';
+
+/** A name with a dot, or `localhost`, with an optional port and path. */
+const ADDRESS =
+  /^(?<host>(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}|localhost|\d{1,3}(?:\.\d{1,3}){3})(?<port>:\d{1,5})?(?<path>\/\S*)?$/i;
+/** Endings of files that are also those of domains: `server.py`, `run.sh`. */
+const SCRIPT = /\.(?:[cm]?[jt]s|py|sh|rb|pl|php|jar|exe|cmd|bat|ps1|go|rs|lua)$/i;
+
+export async function settleTarget(context: Context, name: string, target: Target): Promise<Target> {
+  const { words, afterDashes } = target;
+  const given = afterDashes ?? words;
+  const [only] = given;
+  if (only === undefined || given.length !== 1 || isThere(only, context)) return target;
+  const url = addressOf(only);
+  if (url !== undefined) {
+    if (await isMeant(context, name, only, url)) return { words: [url], afterDashes: undefined };
+    return target;
+  }
+  if (!/\s/.test(only.trim()) || /^[a-z][a-z0-9+.-]*:\/\//i.test(only)) return target;
+  const split = splitWords(only);
+  const { output } = context;
+  output.note(
+    `${output.notePaint.warn('note:')} ${clean(`"${only}" was given as one word and is used as the command ${joinWords(split)}.`, { multiline: false })}`,
+  );
+  return afterDashes === undefined ? { words: split, afterDashes } : { words, afterDashes: split };
+}
+
+/** The url that a word without a scheme stands for; undefined if it does not look like an address. */
+export function addressOf(word: string): string | undefined {
+  const { host, port, path } = ADDRESS.exec(word)?.groups ?? {};
+  if (host === undefined || (path === undefined && port === undefined && SCRIPT.test(host))) return undefined;
+  const isHere = /^(?:localhost|127\.)/i.test(host);
+  return `${isHere ? 'http' : 'https'}://${word}`;
+}
+
+async function isMeant(context: Context, name: string, word: string, url: string): Promise<boolean> {
+  if (context.output.canAsk) {
+    const { confirm } = await import('./ask.ts');
+    return confirm(context, `"${word}" is not a command. Did you mean ${url}?`);
+  }
+  throw new PlugboardError('USAGE', `"${word}" is neither a url nor a command that can be found.`, {
+    server: name,
+    hint: `Did you mean ${joinWords(['plugboard', 'add', name, url])}?`,
+  });
+}
+
+/** A program on the search path, or a file. */
+function isThere(word: string, { env, cwd }: Context): boolean {
+  if (existsSync(resolve(cwd, word))) return true;
+  return !word.includes('/') && findProgram(word, env['PATH'] ?? '') !== undefined;
+}

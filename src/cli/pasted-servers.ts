@@ -1,0 +1,84 @@
+/** Servers in a text that was pasted or piped in: one entry, or the servers of a README's snippet in any known format. */
+
+import { recognise, translatePlain } from '../config/import/any-file.ts';
+import { readDocumentOf } from '../config/import/find.ts';
+import { jsonOf, parseJsonc } from '../config/jsonc.ts';
+import { PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { foreignPlaces } from './foreign-places.ts';
+import { parseJson } from './json-argument.ts';
+import type { Context } from './verb.ts';
+
+type Raw = Readonly<Record<string, unknown>>;
+
+export interface Pasted {
+  /** Undefined for an entry on its own. */
+  readonly name: string | undefined;
+  readonly raw: Raw;
+  /** What cannot be carried over, as sentences. */
+  readonly lost: readonly string[];
+}
+
+const HINT = `For example plugboard add-json docs '{"type":"http","url":"https://example.com/mcp"}'`;
+/** Keys of an entry, in any format: an object with one of them is not a map of servers. */
+const ENTRY_SIGNS = ['command', 'url', 'httpUrl', 'serverUrl', 'type'];
+
+/**
+ * Reads the servers of a text: JSON with comments and trailing commas, also inside a Markdown fence, also without the
+ * outer braces.
+ *
+ * @throws PlugboardError USAGE for a text that is not JSON or has no servers
+ */
+export function pastedServers(context: Context, text: string): readonly Pasted[] {
+  const value = parsed(text);
+  if (!isRecord(value)) {
+    throw new PlugboardError('USAGE', 'The entry has to be a JSON object.', { hint: HINT });
+  }
+  if (ENTRY_SIGNS.some((key) => typeof value[key] === 'string' || Array.isArray(value[key]))) {
+    return [{ name: undefined, raw: translatePlain(value).entry, lost: [] }];
+  }
+  const file = { path: '', format: 'json', scope: 'user' } as const;
+  const recognised = recognise(value, file) ?? recognise(asServers(value), file);
+  if (recognised === undefined) return [{ name: undefined, raw: value, lost: [] }];
+  const whole = recognise(value, file) === undefined ? asServers(value) : value;
+  const document = { file: '', text, value: whole, problems: [] };
+  const { servers } = readDocumentOf(recognised.agent, file, document, foreignPlaces(context, context.cwd));
+  return servers.map(({ name, entry, lost, refused }) => {
+    if (refused !== undefined) {
+      throw new PlugboardError('CONFIG_INVALID', `Server "${name}" cannot be added: ${refused}`, {
+        server: name,
+      });
+    }
+    return {
+      name,
+      raw: entry,
+      lost: lost.map(({ key, reason }) => `without "${key}" of ${name}: ${reason}`),
+    };
+  });
+}
+
+/** `{ "files": { "command": … } }`: the inside of `mcpServers`. */
+function asServers(value: Raw): unknown {
+  const entries = Object.values(value);
+  const isMap =
+    entries.length > 0 &&
+    entries.every((entry) => isRecord(entry) && ENTRY_SIGNS.some((key) => Object.hasOwn(entry, key)));
+  return isMap ? { mcpServers: value } : undefined;
+}
+
+function parsed(text: string): unknown {
+  const plain = unfenced(text);
+  const { tree, fault } = parseJsonc(plain);
+  if (fault === undefined && tree !== undefined) return jsonOf(tree);
+  // Part of a file: `"files": { … }`, perhaps with a comma behind it.
+  if (/^\s*"/.test(plain)) {
+    const { tree: wrapped } = parseJsonc(`{${plain.trim().replace(/,$/, '')}}`);
+    if (wrapped !== undefined) return jsonOf(wrapped);
+  }
+  return parseJson(plain, { what: 'The entry', hint: HINT });
+}
+
+/** The content of a Markdown fence, if the text is one. */
+function unfenced(text: string): string {
+  return /^\s*```[\w-]*\s*\n(?<inside>[\s\S]*?)\n\s*```\s*$/.exec(text)?.groups?.['inside'] ?? text;
+}
