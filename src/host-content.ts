@@ -179,7 +179,7 @@ export class HostContent {
   async read(connection: Connection, uri: string, options: ContentOptions = {}): Promise<ReadResult> {
     // Contents are not pinned, so a new address can be read as one that is not listed; one whose definition changed, not.
     if (this.#options.pins.stateOf(connection.spec, 'resources', uri) === 'changed')
-      throw partHeld(connection.name, `the resource ${visibleUri(uri)}`);
+      throw partHeld(connection.name, `the resource ${visibleUri(uri)}`, visibleUri(uri));
     return readResource(connection, uri, this.#asked(connection, options));
   }
 
@@ -220,7 +220,11 @@ export class HostContent {
     // A prompt can be had from a server whose list cannot.
     const listed = await this.#prompts.of(connection).catch(() => []);
     if (this.#options.pins.stateOf(connection.spec, 'prompts', name) !== 'free')
-      throw partHeld(connection.name, `the prompt ${clean(name, { multiline: false, max: 200 })}`);
+      throw partHeld(
+        connection.name,
+        `the prompt ${clean(name, { multiline: false, max: 200 })}`,
+        clean(name, { multiline: false }),
+      );
     return getPrompt(connection, name, args, { ...this.#asked(connection, options), listed });
   }
 

@@ -25,6 +25,7 @@ import type { SaveOptions, ServerOrigin } from './host-configure.ts';
 import type { ContentOptions, Expansion } from './host-content.ts';
 import { HostCore } from './host-core.ts';
 import type { FirstLists } from './host-first-lists.ts';
+import { type InspectedTool, inspectTools } from './host-inspect.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
 import type { HeldBack } from './host-pins.ts';
 import type { ServerReport } from './host-report.ts';
@@ -55,6 +56,8 @@ export interface SearchResult {
   readonly tool: string;
   readonly description: string;
   readonly score: number;
+  /** How close it comes to the best result, which has 1. */
+  readonly relevance: number;
   /** Which words of the query were found in which part of the tool. */
   readonly why?: readonly { readonly field: string; readonly words: readonly string[] }[];
 }
@@ -241,6 +244,11 @@ export class Host {
     return catalog.snapshot.findHeld(tool)?.server === server;
   }
 
+  /** Every tool of a server for a person to look at: also those that are held back or hidden, with the reason. */
+  inspect(name: string): readonly InspectedTool[] {
+    return inspectTools(this.#core, this.#servers.get(name));
+  }
+
   /** What is held back of a server because it is new or has changed, with the differences. */
   async heldBack(name: string): Promise<HeldBack> {
     const { spec } = this.#servers.get(name);
@@ -269,13 +277,13 @@ export class Host {
     return this.#servers.get(name).phases;
   }
 
-  /** What looks like an attack in the words of a server about its tools, hidden ones included. It only advises. */
+  /** What looks like an attack in the definitions of a server's tools, hidden text and held tools included. It only advises. */
   async scan(name: string): Promise<readonly Finding[]> {
     this.#servers.get(name);
     const { scanListing } = await import('./policy/scan.ts');
     // As the server said it: what was cleaned away before anybody read it is what has to be told.
-    const said = this.#core.catalog.listing(name)?.tools ?? [];
-    return scanListing(said.map(({ name: tool, ...rest }) => ({ tool, ...rest })));
+    const { tools = [], held = [] } = this.#core.catalog.listing(name) ?? {};
+    return scanListing([...tools, ...held].map(({ name: tool, ...rest }) => ({ tool, ...rest })));
   }
 
   /** Adds a server for as long as this host lives, or replaces one; resolves when it has settled. */
@@ -466,6 +474,11 @@ function givenText(what: string, value: unknown): string {
   throw new PlugboardError('INVALID_ARGUMENTS', `The ${what} is not a text.`);
 }
 
-function searchResult({ tool: { name, server, tool, description }, score, why }: SearchHit): SearchResult {
-  return { name, server, tool, description, score, ...(why === undefined ? {} : { why }) };
+function searchResult({
+  tool: { name, server, tool, description },
+  score,
+  relevance,
+  why,
+}: SearchHit): SearchResult {
+  return { name, server, tool, description, score, relevance, ...(why === undefined ? {} : { why }) };
 }

@@ -1,27 +1,30 @@
 /** Lets a call through, asks the person, or refuses (CAL-2). What is decided is in `policy/approval.ts`. */
 
-import { isForeign } from '../config/entry.ts';
+import type { Tool } from '../catalog/tool.ts';
+import { isForeign, type ServerSpec, type Settings } from '../config/entry.ts';
 import { entryOwner } from '../config/owner.ts';
 import { allowPlace, permissionsFor } from '../config/rules.ts';
 import { PlugboardError } from '../errors.ts';
 import { signalOf } from '../lib/cancellation.ts';
-import { type ApprovalDecision, approvalMode, decideApproval, sessionRule } from '../policy/approval.ts';
+import {
+  type ApprovalDecision,
+  approvalMode,
+  decideApproval,
+  type RuleNames,
+  sessionRule,
+} from '../policy/approval.ts';
 import { askPerson, howToAllow } from './ask-person.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
-import { settingsOf, toolSettings } from './settings.ts';
+import { settingsIn, settingsOf } from './settings.ts';
 
 export const approve: Stage = (context, next) => (call) => {
-  const { tool, entry, connection } = settingsOf(call);
-  const { spec } = connection;
-  const settings = context.settings();
-  const decision = decideApproval({
+  const { tool, connection } = settingsOf(call);
+  const decision = decisionOn({
+    tool,
+    spec: connection.spec,
     names: context.snapshot().ruleNames(tool),
-    approval: approvalMode(spec, toolSettings(context, call)?.approval, settings),
-    permissions: permissionsFor(spec, settings),
-    hints: tool.annotations,
-    trusted: entry.trusted === true,
+    settings: context.settings(),
     sessionAllows: call.session.allowed,
-    owner: entryOwner(spec),
   });
   switch (decision.kind) {
     case 'pass':
@@ -40,6 +43,28 @@ export const approve: Stage = (context, next) => (call) => {
       return decision satisfies never;
   }
 };
+
+export interface Judged {
+  readonly tool: Pick<Tool, 'tool' | 'annotations'>;
+  readonly spec: ServerSpec;
+  readonly names: RuleNames;
+  readonly settings: Settings;
+  readonly sessionAllows: ReadonlySet<string>;
+}
+
+/** Whether a call of a tool passes, is asked about or is denied, by everything that is configured. */
+export function decisionOn({ tool, spec, names, settings, sessionAllows }: Judged): ApprovalDecision {
+  const { entry } = spec;
+  return decideApproval({
+    names,
+    approval: approvalMode(spec, settingsIn(entry, tool, () => names)?.approval, settings),
+    permissions: permissionsFor(spec, settings),
+    hints: tool.annotations,
+    trusted: entry.trusted === true,
+    sessionAllows,
+    owner: entryOwner(spec),
+  });
+}
 
 async function ask(
   context: CallContext,

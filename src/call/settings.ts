@@ -4,6 +4,7 @@ import type { Tool } from '../catalog/tool.ts';
 import type { ServerEntry, ToolSettings } from '../config/entry.ts';
 import type { Connection } from '../connection/connection.ts';
 import { PlugboardError } from '../errors.ts';
+import type { RuleNames } from '../policy/approval.ts';
 import type { Call, CallContext } from './call.ts';
 
 export interface Resolved {
@@ -20,12 +21,19 @@ export function settingsOf(call: Call): Resolved {
   return { tool, connection, entry: connection.spec.entry };
 }
 
-/** The settings of a tool in its server's entry: under its own name, or under its full name in either spelling. */
 export function toolSettings(context: CallContext, call: Call): ToolSettings | undefined {
   const { tool, entry } = settingsOf(call);
-  const { tools } = entry;
+  return settingsIn(entry, tool, () => context.snapshot().ruleNames(tool));
+}
+
+/** The settings of a tool in its server's entry: under its own name, or under its full name in either spelling. */
+export function settingsIn(
+  { tools }: ServerEntry,
+  { tool }: Pick<Tool, 'tool'>,
+  names: () => RuleNames,
+): ToolSettings | undefined {
   if (tools === undefined) return undefined;
-  const { long, short } = context.snapshot().ruleNames(tool).assigned;
-  const key = [tool.tool, ...long, ...short].find((name) => Object.hasOwn(tools, name));
+  const { long, short } = names().assigned;
+  const key = [tool, ...long, ...short].find((name) => Object.hasOwn(tools, name));
   return key === undefined ? undefined : tools[key];
 }

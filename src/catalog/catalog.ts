@@ -36,6 +36,10 @@ export interface ServerListing {
   readonly quarantined: readonly Quarantined[];
   /** Tools that are not what they were when they were pinned: known, and not to be called (POL-3). */
   readonly held?: readonly AcceptedTool[];
+  /** Those of `held` that the server did not have when it was first seen. */
+  readonly heldAsNew?: readonly string[];
+  /** Another server answers than the one that was pinned: all of it is held. */
+  readonly holdsIdentity?: boolean;
   /** What was mended so that it could be used, for the log. */
   readonly warnings: readonly string[];
   readonly instructions?: string;
@@ -95,6 +99,13 @@ function executionOf(listing: ServerListing, tool: AcceptedTool): Pick<Tool, 'ex
   return support === undefined || support === 'forbidden' ? {} : { execution: { taskSupport: 'optional' } };
 }
 
+/** A tool of a server's list for a person to look at, with why it cannot be called if it cannot. */
+export interface ListedTool {
+  readonly tool: Tool;
+  /** `hidden`: the entry leaves it out with `enabledTools` or `disabledTools`. */
+  readonly state: 'available' | 'held' | 'hidden';
+}
+
 interface Member {
   readonly listing: ServerListing;
   readonly entry: EntryBase;
@@ -133,6 +144,26 @@ export class Catalog {
 
   listing(server: string): ServerListing | undefined {
     return this.#servers.get(server)?.listing;
+  }
+
+  /** Every tool of a server's list, also those that are held back or hidden; by name, as in the snapshot. */
+  inspect(server: string): readonly ListedTool[] {
+    const member = this.#servers.get(server);
+    if (member === undefined) return [];
+    const { listing, entry } = member;
+    const passes = toolFilter(entry);
+    const shown = (accepted: AcceptedTool, state: ListedTool['state']): ListedTool => {
+      const cleaned = this.#cleaned(server, accepted);
+      const name = this.snapshot.nameOf({ server, tool: accepted.name }, this.naming) ?? accepted.name;
+      return {
+        tool: { name, server, ...cleaned, ...executionOf(listing, accepted) },
+        state: passes(accepted.name) ? state : 'hidden',
+      };
+    };
+    return [
+      ...listing.tools.map((tool) => shown(tool, 'available')),
+      ...(listing.held ?? []).map((tool) => shown(tool, 'held')),
+    ].sort((a, b) => compare(a.tool.tool, b.tool.tool));
   }
 
   get snapshot(): Snapshot {

@@ -221,6 +221,8 @@ function withoutHeld(listing: ServerListing, pinned: PinnedResult): ServerListin
     ...rest,
     tools: listing.tools.filter((tool) => !isHeld(tool)),
     held,
+    heldAsNew: held.flatMap(({ name }) => (pinned.added.has(name) ? [name] : [])),
+    ...(pinned.holdsIdentity ? { holdsIdentity: true } : {}),
     quarantined: [
       ...listing.quarantined,
       ...(pinned.holdsIdentity ? [{ tool: IDENTITY, reason: HELD_REASON }] : []),

@@ -1,4 +1,4 @@
-/** Which tool `call` means: `<server> <tool>`, or both in one word. */
+/** Which tool a command means: `<server> <tool>`, or both in one word. */
 
 import { possibleOwners } from '../catalog/names.ts';
 import { PlugboardError } from '../errors.ts';
@@ -14,21 +14,32 @@ export interface CalledTool {
 }
 
 /** Reads `<server> <tool> …`, `<server.tool> …`, `<server/tool> …` or `<server__tool> …`; a server of that very name is first. */
-export async function calledTool(context: Context, args: readonly string[]): Promise<CalledTool> {
+export async function calledTool(
+  context: Context,
+  args: readonly string[],
+  command: 'call' | 'tool' = 'call',
+): Promise<CalledTool> {
   const [first = '', second, ...rest] = args;
-  if (/__|[./]/.test(first)) {
-    const { cwd, home, env, extra } = context;
-    const config = context.config ?? (await loadEffective({ cwd, home, env, extra }));
-    const names = config.servers.map(({ name }) => name);
-    const one = names.includes(first) ? undefined : inOneWord(first, names);
-    if (one !== undefined) return { ...one, words: args.slice(1) };
-  }
+  const one = await toolInOneWord(context, first);
+  if (one !== undefined) return { ...one, words: args.slice(1) };
   if (second === undefined) {
     throw new PlugboardError('USAGE', 'The tool is missing.', {
-      hint: 'Use: plugboard call <server> <tool>, or plugboard call <server.tool>.',
+      hint: `Use: plugboard ${command} <server> <tool>, or plugboard ${command} <server.tool>.`,
     });
   }
   return { servers: [first], name: second, words: rest };
+}
+
+/** Reads `server.tool` and the like; undefined for any other word, and for the name of a server. */
+export async function toolInOneWord(
+  context: Context,
+  word: string,
+): Promise<Omit<CalledTool, 'words'> | undefined> {
+  if (!/__|[./]/.test(word)) return undefined;
+  const { cwd, home, env, extra } = context;
+  const config = context.config ?? (await loadEffective({ cwd, home, env, extra }));
+  const names = config.servers.map(({ name }) => name);
+  return names.includes(word) ? undefined : inOneWord(word, names);
 }
 
 function inOneWord(word: string, names: readonly string[]): Omit<CalledTool, 'words'> | undefined {

@@ -106,6 +106,12 @@ export const rows: readonly CommandRow[] = [
     load: async () => (await import('./verbs/tools.ts')).tools,
   },
   {
+    name: 'tool',
+    group: TOOLS,
+    summary: 'show one tool: its arguments, and how to call it',
+    load: async () => (await import('./verbs/tool.ts')).tool,
+  },
+  {
     name: 'search',
     group: TOOLS,
     summary: 'find tools by what they do',

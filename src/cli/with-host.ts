@@ -12,6 +12,7 @@ import { SERVED_SESSIONS } from '../serve/served-sessions.ts';
 import { trustVerdicts } from './config-report.ts';
 import { aborted } from './interrupt.ts';
 import { findServer } from './known-server.ts';
+import { reportPinNews } from './pin-news.ts';
 import { noteProblems } from './problems.ts';
 import type { Context } from './verb.ts';
 import { whileConnecting } from './waiting-line.ts';
@@ -38,6 +39,7 @@ export type CommandHost = Pick<
   | 'credentialPlace'
   | 'find'
   | 'firstLists'
+  | 'inspect'
   | 'isHeld'
   | 'login'
   | 'logout'
@@ -109,7 +111,12 @@ export async function openHost(
   const host = await (context.openHost?.({ ...need, servers }) ?? ownHost(context, config, need));
   const stopLog = context.verbose ? logTo(context, host) : undefined;
   try {
-    return await Promise.race([work({ host, config }), aborted(signal)]);
+    const status = await Promise.race([work({ host, config }), aborted(signal)]);
+    reportPinNews(
+      context,
+      config.servers.filter(({ name }) => servers.includes(name)),
+    );
+    return status;
   } finally {
     await host.close();
     stopLog?.();

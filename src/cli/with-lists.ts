@@ -8,8 +8,8 @@ import { whileConnecting } from './waiting-line.ts';
 import { type CommandHost, noteMissing, openHost } from './with-host.ts';
 
 export interface Wanted {
-  /** One server, whose failure is the command's; undefined: all of them. */
-  readonly server: string | undefined;
+  /** The servers that are meant, whose failure is the command's; undefined: all of them. */
+  readonly servers: readonly string[] | undefined;
   readonly refresh: boolean;
 }
 
@@ -25,7 +25,7 @@ export function addRefreshFlag(command: Command): Command {
 }
 
 export function wantedLists([server]: readonly string[], flags: Flags): Wanted {
-  return { server, refresh: flags['refresh'] === true };
+  return { servers: server === undefined ? undefined : [server], refresh: flags['refresh'] === true };
 }
 
 /** Notes on stderr which servers are missing, and returns them for `--json`; {} when there are none. */
@@ -36,22 +36,25 @@ type NoteUnreached = (missing: readonly PlugboardError[]) => {
 /** Runs `work` when the tools of every server are known, or the wait for them is over. */
 export function withLists(
   context: Context,
-  { server, refresh }: Wanted,
+  { servers, refresh }: Wanted,
   work: (host: CommandHost, noteUnreached: NoteUnreached) => Promise<number>,
 ): Promise<number> {
-  const servers = server === undefined ? 'all' : [server];
-  return openHost(context, { servers, connect: refresh ? 'all' : 'unknown' }, async ({ host }) => {
-    const failedBefore = new Set(failedServers(host).map((error) => error.server));
-    const shown = refresh ? host : startedOf(host);
-    await whileConnecting(context.output, shown, async () => {
-      if (server !== undefined) await bringOne(host, server, refresh);
-      else await bringAll(host, refresh);
-    });
-    if (server === undefined) noteMissing(context, host, isKeptAway);
-    const isFailedNow = (name: string): boolean =>
-      (refresh || !failedBefore.has(name)) && failedServers(host).some((error) => error.server === name);
-    return work(host, (missing) => noteUnreached(context, host, missing, isFailedNow));
-  });
+  return openHost(
+    context,
+    { servers: servers ?? 'all', connect: refresh ? 'all' : 'unknown' },
+    async ({ host }) => {
+      const failedBefore = new Set(failedServers(host).map((error) => error.server));
+      const shown = refresh ? host : startedOf(host);
+      await whileConnecting(context.output, shown, async () => {
+        if (servers === undefined) await bringAll(host, refresh);
+        else await Promise.all(servers.map((server) => bringOne(host, server, refresh)));
+      });
+      if (servers === undefined) noteMissing(context, host, isKeptAway);
+      const isFailedNow = (name: string): boolean =>
+        (refresh || !failedBefore.has(name)) && failedServers(host).some((error) => error.server === name);
+      return work(host, (missing) => noteUnreached(context, host, missing, isFailedNow));
+    },
+  );
 }
 
 async function bringOne(host: CommandHost, server: string, refresh: boolean): Promise<void> {
@@ -66,13 +69,13 @@ async function bringAll(host: CommandHost, refresh: boolean): Promise<void> {
 }
 
 /** The servers that a command is about: a host that others share may have more. */
-export function serversOf(host: CommandHost, server: string | undefined): readonly string[] {
-  return server === undefined ? host.servers().map(({ name }) => name) : [server];
+export function serversOf(host: CommandHost, { servers }: Wanted): readonly string[] {
+  return servers ?? host.servers().map(({ name }) => name);
 }
 
 /** Which servers are missing from a list of tools. */
-export function missingTools(host: CommandHost, { server, refresh }: Wanted): readonly PlugboardError[] {
-  if (server !== undefined) return [];
+export function missingTools(host: CommandHost, { servers, refresh }: Wanted): readonly PlugboardError[] {
+  if (servers !== undefined) return [];
   return refresh ? failedServers(host) : host.firstLists.unreached();
 }
 

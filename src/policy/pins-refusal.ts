@@ -9,24 +9,33 @@ export function pinChanged(server: string, tool: string): PlugboardError {
     `${tool} of ${server} was not called: its definition is new or has changed since you first connected`,
     {
       server,
-      hint: acceptHint(server),
+      hint: acceptHint(server, tool),
     },
   );
 }
 
-/** @param what as in "the prompt review". */
-export function partHeld(server: string, what: string): PlugboardError {
+/** @param what as in "the prompt review". @param name the prompt or address alone. */
+export function partHeld(server: string, what: string, name: string): PlugboardError {
   return new PlugboardError(
     'PIN_CHANGED',
     `${what} of ${server} was not used: its definition is new or has changed since you first connected`,
     {
       server,
-      hint: acceptHint(server),
+      hint: acceptHint(server, name),
     },
   );
 }
 
-function acceptHint(server: string): string {
-  const command = `plugboard pins ${shellWord(server)}`;
-  return `${command} shows what changed; ${command} --accept takes it as it is now.`;
+/** The command that accepts one element of a server; without a name, all that is held back of that server. */
+export function acceptCommand(server: string, name?: string): string {
+  return `${showCommand(server, name)} --accept`;
+}
+
+function acceptHint(server: string, name: string): string {
+  return `${showCommand(server, name)} shows what changed; ${acceptCommand(server, name)} takes it as it is now.`;
+}
+
+function showCommand(server: string, name: string | undefined): string {
+  const words = [server, ...(name === undefined ? [] : [name])].map(shellWord);
+  return `plugboard pins ${words.join(' ')}`;
 }

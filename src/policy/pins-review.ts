@@ -56,8 +56,17 @@ export async function reviewPins(home: Home, keys: readonly string[]): Promise<r
   return found;
 }
 
+/** Which elements are accepted, by the name that `reviewPins` shows. */
+export type IsChosen = (name: string) => boolean;
+
+const ALL: IsChosen = () => true;
+
 /** Accepts exactly what `reviewPins` showed: what a server has changed since then is held back anew. */
-export async function acceptPins(home: Home, keys: readonly string[]): Promise<void> {
+export async function acceptPins(
+  home: Home,
+  keys: readonly string[],
+  isChosen: IsChosen = ALL,
+): Promise<void> {
   await readBook(home, keys);
   const seen = new Map<string, Definitions>();
   for (const key of keys) seen.set(key, await readDefinitions(home, key));
@@ -65,11 +74,11 @@ export async function acceptPins(home: Home, keys: readonly string[]): Promise<v
     let after = before;
     for (const [key, definitions] of seen) {
       const record = after.get(key);
-      if (record !== undefined) after = after.with(key, accepted(record, definitions));
+      if (record !== undefined) after = after.with(key, accepted(record, definitions, isChosen));
     }
     return after;
   });
-  for (const [key, definitions] of seen) await writeDefinitions(home, key, adopted(definitions));
+  for (const [key, definitions] of seen) await writeDefinitions(home, key, adopted(definitions, isChosen));
 }
 
 /** The pins of these servers, all of which can be understood. */
@@ -92,7 +101,7 @@ function holdsAnything({ held, heldInstructions, heldIdentity, parts = {} }: Pin
   );
 }
 
-function accepted(record: PinRecord, definitions: Definitions): PinRecord {
+function accepted(record: PinRecord, definitions: Definitions, isChosen: IsChosen): PinRecord {
   const { held = {}, heldInstructions, heldIdentity, parts, ...kept } = record;
   const tools: Record<string, string> = Object.assign(Object.create(null), record.tools);
   const rests: Record<string, string> = Object.assign(Object.create(null), record.rests);
@@ -100,7 +109,7 @@ function accepted(record: PinRecord, definitions: Definitions): PinRecord {
   for (const [name, hash] of Object.entries(held)) {
     const shown = ownEntry(definitions.tools, name)?.held;
     // What could not be shown is accepted by its hash; what was shown, only if it still is that.
-    if (shown === undefined || isTool(shown, hash)) {
+    if (isChosen(shownName(name)) && (shown === undefined || isTool(shown, hash))) {
       const [now = hash, rest] = hash.split('.');
       tools[name] = now;
       if (rest !== undefined) rests[name] = rest;
@@ -108,13 +117,15 @@ function accepted(record: PinRecord, definitions: Definitions): PinRecord {
   }
   const text = definitions.instructions?.held;
   const takesText =
-    heldInstructions !== undefined && (text === undefined || hashInstructions(text) === heldInstructions);
+    heldInstructions !== undefined &&
+    isChosen(INSTRUCTIONS) &&
+    (text === undefined || hashInstructions(text) === heldInstructions);
   return sealed({
     ...kept,
     tools,
     rests,
-    ...(parts === undefined ? {} : { parts: acceptedParts(parts, definitions) }),
-    ...(heldIdentity === undefined ? {} : { identity: heldIdentity }),
+    ...(parts === undefined ? {} : { parts: acceptedParts(parts, definitions, isChosen) }),
+    ...(heldIdentity === undefined ? {} : isChosen(IDENTITY) ? { identity: heldIdentity } : { heldIdentity }),
     ...(takesText ? { instructions: heldInstructions } : {}),
     ...(heldInstructions === undefined || takesText ? {} : { heldInstructions }),
     ...(Object.keys(left).length === 0 ? {} : { held: left }),
@@ -129,6 +140,7 @@ function isTool(shown: PinnedTool, hash: string): boolean {
 function acceptedParts(
   parts: NonNullable<PinRecord['parts']>,
   definitions: Definitions,
+  isChosen: IsChosen,
 ): NonNullable<PinRecord['parts']> {
   const all = KINDS.flatMap((kind): [PinnedKind, PinnedParts][] => {
     const known = parts[kind];
@@ -137,7 +149,8 @@ function acceptedParts(
     const left: Record<string, string> = {};
     for (const [id, hash] of Object.entries(known.held ?? {})) {
       const shown = ownEntry(definitions.parts?.[kind] ?? {}, id)?.held;
-      if (shown === undefined || hashPart({ id, definition: shown }) === hash) pinned[id] = hash;
+      const isShown = shown === undefined || hashPart({ id, definition: shown }) === hash;
+      if (isShown && isChosen(shownName(id))) pinned[id] = hash;
       else left[id] = hash;
     }
     return [[kind, { pinned, ...(Object.keys(left).length === 0 ? {} : { held: left }) }]];
@@ -145,19 +158,25 @@ function acceptedParts(
   return Object.fromEntries(all);
 }
 
-function adopted(definitions: Definitions): Definitions {
-  const said = definitions.instructions?.held ?? definitions.instructions?.pinned;
-  const parts = Object.entries(definitions.parts ?? {}).map(([kind, each]) => [kind, newest(each)]);
+function adopted(definitions: Definitions, isChosen: IsChosen): Definitions {
+  const { instructions } = definitions;
+  const said = instructions?.held ?? instructions?.pinned;
+  const parts = Object.entries(definitions.parts ?? {}).map(([kind, each]) => [kind, newest(each, isChosen)]);
+  const text = isChosen(INSTRUCTIONS) && said !== undefined ? { pinned: said } : instructions;
   return {
-    tools: newest(definitions.tools),
-    ...(said === undefined ? {} : { instructions: { pinned: said } }),
+    tools: newest(definitions.tools, isChosen),
+    ...(text === undefined ? {} : { instructions: text }),
     ...(parts.length === 0 ? {} : { parts: Object.fromEntries(parts) }),
   };
 }
 
-function newest<T>(versions: Readonly<Record<string, Versions<T>>>): Record<string, Versions<T>> {
-  const all = Object.entries(versions).map(([name, { pinned, held }]) => {
-    const now = held ?? pinned;
+function newest<T>(
+  versions: Readonly<Record<string, Versions<T>>>,
+  isChosen: IsChosen,
+): Record<string, Versions<T>> {
+  const all = Object.entries(versions).map(([name, each]) => {
+    if (!isChosen(shownName(name))) return [name, each] as const;
+    const now = each.held ?? each.pinned;
     return [name, now === undefined ? {} : { pinned: now }] as const;
   });
   return Object.fromEntries(all);

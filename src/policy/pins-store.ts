@@ -19,6 +19,7 @@ import { PinBook } from './pins-book.ts';
 import { readPins, updatePins } from './pins-file.ts';
 import { keepParts, keepTools } from './pins-keep.ts';
 import { mergedParts, mergedTools } from './pins-merge.ts';
+import { keepNews } from './pins-news.ts';
 
 /** Writes that come close together, as at the first start of many servers, become one. */
 const GATHER_MS = 20;
@@ -110,6 +111,12 @@ class PinStore implements Pins {
     if (record === undefined || now === undefined) return { ...FREE, ...sealOf(now) };
     const verdict = judge(record, listing);
     tell(mode, record, listing, verdict, warn);
+    if (mode === 'warn' && !isFree(verdict)) {
+      const { changed, added, instructionsChanged } = verdict;
+      const all = [...changed, ...(instructionsChanged ? ['its instructions'] : [])];
+      if (all.length + added.length > 0)
+        keepNews(this.#home, { key, server: spec.name, changed: all, added });
+    }
     if (mode === 'warn' || isFree(verdict)) return { ...FREE, ...sealOf(now) };
     const { changed, added, identityChanged, instructionsChanged } = verdict;
     const held = identityChanged ? listing.tools.map(({ name }) => name) : [...changed, ...added];

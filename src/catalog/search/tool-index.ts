@@ -14,6 +14,8 @@ export interface SearchHit {
   readonly tool: Tool;
   /** From 0 to 1, comparable within one search only. */
   readonly score: number;
+  /** How close it comes to the best result, which has 1. */
+  readonly relevance: number;
   /** Which of the query's words were found in which part of the tool. */
   readonly why?: readonly Reason[];
 }
@@ -70,7 +72,7 @@ function select(
       found.add(tool);
     }
   }
-  return [...found].map((tool) => ({ tool, score: 1 }));
+  return [...found].map((tool) => ({ tool, score: 1, relevance: 1 }));
 }
 
 /** A query of nothing but stop words says nothing, unless it is what a tool is called: `give`, `who am i`. */
@@ -80,7 +82,7 @@ function byNameAlone(tools: readonly Tool[], text: string): SearchHit[] {
   const wanted = words.join(' ');
   return tools
     .filter((tool) => wordsOf(tool.tool).join(' ') === wanted)
-    .map((tool) => ({ tool, score: 1, why: [{ field: 'name', words }] }));
+    .map((tool) => ({ tool, score: 1, relevance: 1, why: [{ field: 'name', words }] }));
 }
 
 interface RankInput {
@@ -103,9 +105,12 @@ function rank({ tools, matcher, weights, parsed, usage, count }: RankInput): Sea
   });
   scored.sort((a, b) => b.score - a.score || a.position - b.position);
   const asked = askedWords(parsed.text, matcher.vocabulary);
+  const best = scored[0]?.score ?? 0;
   return scored.slice(0, count).map(({ position, score }) => ({
     tool: tools[position] as Tool,
     score: 1 / (1 + Math.exp(-score)),
+    // Of the sums: the curve above makes all good results nearly 1.
+    relevance: best > 0 ? Math.max(0, score / best) : score === best ? 1 : 0,
     why: reasonsFor(asked, matcher.profile(position)),
   }));
 }

@@ -1,23 +1,19 @@
 /** `plugboard call`: one call of one tool, from the words of a shell to its result. */
 
 import type { Command } from 'commander';
-import { plainName } from '../../catalog/names.ts';
-import type { Tool } from '../../catalog/tool.ts';
 import { PlugboardError } from '../../errors.ts';
-import { nearest } from '../../lib/nearest.ts';
 import { pinChanged } from '../../policy/pins-refusal.ts';
 import { approveCall } from '../approve-call.ts';
 import { readInput, toArguments } from '../call-arguments.ts';
 import { calledTool } from '../call-target.ts';
+import { findTool } from '../find-tool.ts';
 import { milliseconds } from '../flags.ts';
 import { aborted } from '../interrupt.ts';
-import { didYouMean } from '../known-server.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { resultText } from '../result-text.ts';
 import { saveImages, saveResult } from '../save-result.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
-import { type CommandHost, withHost } from '../with-host.ts';
-import { joinWords } from '../words.ts';
+import { withHost } from '../with-host.ts';
 
 /** Not touched before it is read: making the stream takes time, and it would hold the terminal. */
 const STDIN: AsyncIterable<Buffer> = { [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator]() };
@@ -54,7 +50,7 @@ export const call: Verb = {
     const forModel = flags['limit'] === true;
     return withHost(context, { servers, approve, forModel }, async ({ host }) => {
       for (const server of servers) if (host.isHeld(server, name)) throw pinChanged(server, name);
-      const tool = findTool(host, servers, name);
+      const tool = findTool(host, { servers, name }, host.tools());
       const given = toArguments(input, tool.inputSchema, (message) => output.note(message));
       const line = new ProgressLine(output, name);
       const result = await host
@@ -91,25 +87,5 @@ function sayYes(thrown: unknown): never {
     server,
     cause: thrown,
     hint: 'No one can be asked here: add --yes to answer yes.',
-  });
-}
-
-/** @param servers those that are asked: all of them may have to be, as `a__b__c` may be of `a` or of `a__b` */
-function findTool(host: CommandHost, servers: readonly string[], name: string): Tool {
-  const offered = host.tools().filter((tool) => servers.includes(tool.server));
-  const spelled = host.find(name);
-  const found =
-    offered.find(({ tool }) => tool === name) ??
-    offered.find(({ server, tool }) => server === spelled?.server && tool === spelled.tool);
-  if (found !== undefined) return found;
-  const near = nearest(
-    name,
-    offered.flatMap(({ server, tool }) => [tool, plainName(server, tool, 'gateway')]),
-  );
-  const [server = ''] = servers;
-  const show = `${joinWords(['plugboard', 'tools', server])} shows all of them.`;
-  throw new PlugboardError('UNKNOWN_TOOL', `${server} has no tool called "${name}".`, {
-    server,
-    hint: near.length > 0 ? `${didYouMean(near)} ${show}` : show,
   });
 }

@@ -2,9 +2,11 @@
 
 import type { Command } from 'commander';
 import type { ServerSpec } from '../../config/entry.ts';
+import { PlugboardError } from '../../errors.ts';
 import { clean } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import { pinKey } from '../../policy/pins.ts';
+import { acceptCommand } from '../../policy/pins-refusal.ts';
 import { acceptPins, type HeldTool, reviewPins } from '../../policy/pins-review.ts';
 import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
@@ -17,24 +19,32 @@ export const pins: Verb = {
   configure(command: Command): void {
     command
       .argument('[server]', 'only of this server')
+      .argument('[tool]', 'only this tool, prompt or resource')
       .option('--accept', 'accept tools that are on hold as they are now')
       .addHelpText('after', EXAMPLES);
   },
 
   async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
     const { home, output } = context;
-    const chosen = await choose(context, args[0]);
+    const [server, name] = args;
+    const chosen = await choose(context, server);
     const keys = chosen.map(pinKey);
     const accept = flags['accept'] === true;
+    const isMeant = (shown: string): boolean => name === undefined || shown === name;
+    const review = async (): Promise<readonly HeldTool[]> => {
+      const all = await reviewPins(home, keys);
+      if (accept && name !== undefined) checkIdentity(all, server ?? '', name);
+      return all.filter(({ tool }) => isMeant(tool));
+    };
     // What somebody was shown is what is accepted: servers are only asked when there is nothing to accept yet.
-    let held = accept ? await reviewPins(home, keys) : [];
+    let held = accept ? await review() : [];
     if (held.length === 0) {
       await lookAgain(context, chosen);
-      held = await reviewPins(home, keys);
+      held = await review();
     }
-    if (accept) await acceptPins(home, keys);
+    if (accept) await acceptPins(home, keys, isMeant);
     output.answer({ held: accept ? [] : held, ...(accept ? { accepted: held } : {}) }, () =>
-      listing(held, accept, { output, server: args[0] }),
+      listing(held, accept, { output, server, name }),
     );
     return 0;
   },
@@ -47,7 +57,19 @@ project, and for your own programs if their entry has "pins": "hold".
 
 Examples:
   plugboard pins                     what is held back, and what changed
-  plugboard pins docs --accept       take it as it is now`;
+  plugboard pins docs search --accept   take this one tool as it is now
+  plugboard pins docs --accept       take everything that is held back of docs`;
+
+/** If another server answers, all of it is held, and one tool cannot be accepted without the others. */
+function checkIdentity(held: readonly HeldTool[], server: string, name: string): void {
+  const isOther = held.some(({ kind }) => kind === 'identity');
+  if (!isOther || held.every(({ tool, kind }) => tool !== name || kind === 'identity')) return;
+  throw new PlugboardError(
+    'PIN_CHANGED',
+    `Another server answers as ${server} than the one first seen, so ${name} cannot be accepted alone.`,
+    { server, hint: `${acceptCommand(server)} accepts all of it, after you have looked at it.` },
+  );
+}
 
 async function choose(context: Context, name: string | undefined): Promise<readonly ServerSpec[]> {
   const config = await loadEffective(context);
@@ -74,7 +96,11 @@ async function lookAgain(context: Context, chosen: readonly ServerSpec[]): Promi
 function listing(
   held: readonly HeldTool[],
   accepted: boolean,
-  { output, server: asked }: { readonly output: Output; readonly server: string | undefined },
+  {
+    output,
+    server: asked,
+    name,
+  }: { readonly output: Output; readonly server: string | undefined; readonly name: string | undefined },
 ): string {
   if (held.length === 0) return 'Nothing is held back.';
   const { paint } = output;
@@ -87,7 +113,7 @@ function listing(
   const named = asked ?? (others.length === 0 ? only : undefined);
   const end = accepted
     ? `${paint.good('Accepted')}: ${held.length === 1 ? 'it is' : 'they are'} used as shown above.`
-    : `Accept with: ${joinWords(['plugboard', 'pins', ...(named === undefined ? [] : [named]), '--accept'])}`;
+    : `Accept with: ${joinWords(['plugboard', 'pins', ...[named, name].filter((word) => word !== undefined), '--accept'])}`;
   return [...blocks, end].join('\n');
 }
 

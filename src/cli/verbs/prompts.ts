@@ -44,10 +44,12 @@ export const prompts: Verb = {
 async function find(
   context: Context,
   host: CommandHost,
-  { server, refresh }: Wanted,
+  wanted: Wanted,
 ): Promise<Unreached & { readonly prompts: readonly ListedPrompt[] }> {
+  const { servers, refresh } = wanted;
+  const server = servers?.[0];
   if (!refresh) {
-    const known = await host.firstLists.prompts(() => host.firstLists.waitMs, serversOf(host, server));
+    const known = await host.firstLists.prompts(() => host.firstLists.waitMs, serversOf(host, wanted));
     if (server === undefined || known.unreached.length === 0) return known;
   }
   const prompts = await askServers(context, host, server, (name) => host.prompts(name));

@@ -49,10 +49,12 @@ export const resources: Verb = {
 async function find(
   context: Context,
   host: CommandHost,
-  { server, refresh }: Wanted,
+  wanted: Wanted,
 ): Promise<ResourceListing & Unreached> {
+  const { servers, refresh } = wanted;
+  const server = servers?.[0];
   if (!refresh) {
-    const known = await host.firstLists.resources(() => host.firstLists.waitMs, serversOf(host, server));
+    const known = await host.firstLists.resources(() => host.firstLists.waitMs, serversOf(host, wanted));
     if (server === undefined || known.unreached.length === 0) return known;
   }
   const listings = await askServers(context, host, server, async (name) => [await host.resources(name)]);

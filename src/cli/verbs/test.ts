@@ -7,9 +7,11 @@ import type { ServerReport } from '../../host-report.ts';
 import { clean } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import type { Finding } from '../../policy/scan.ts';
+import { heldDocument, heldLine } from '../held-tools.ts';
 import { openInputs } from '../inputs.ts';
 import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
+import { toolCount } from '../report-lines.ts';
 import { layOut } from '../table.ts';
 import type { Context, Verb } from '../verb.ts';
 import { whileConnecting } from '../waiting-line.ts';
@@ -40,13 +42,19 @@ export const test: Verb = {
       const phases = [config, ...host.phases(name)];
       const stderr = error?.detail.stderr;
       const findings = await host.scan(name);
+      const held = host.inspect(name).filter(({ state }) => state === 'held');
       const told = {
         ...(stderr ? { stderr } : {}),
         ...(findings.length === 0 ? {} : { findings }),
+        ...(held.length === 0 ? {} : { held: held.map(heldDocument) }),
         ...(error === undefined ? {} : { error: error.toJSON() }),
       };
       output.answer({ server, phases, ...told }, () =>
-        [describe(name, server, phases, output), ...findings.map(findingLine)].join('\n'),
+        [
+          describe(name, server, phases, output),
+          ...held.flatMap((tool) => heldLine(tool, output).map((line) => `  ${line}`)),
+          ...findings.map(findingLine),
+        ].join('\n'),
       );
       return error === undefined ? 0 : failed(error, output);
     });
@@ -117,8 +125,9 @@ function describe(
 
 function conclusion(server: ServerReport | undefined): string[] {
   if (server?.status !== 'connected') return [];
-  const { tools, protocolVersion, era, connectMs } = server;
+  const { tools, protocolVersion, era, connectMs, held = 0 } = server;
+  const count = `${toolCount(tools)}${held === 0 ? '' : `, ${held} on hold`}`;
   return [
-    `Connected in ${Math.round(connectMs ?? 0)} ms: protocol ${clean(protocolVersion ?? '')} (${era}), ${tools} ${tools === 1 ? 'tool' : 'tools'}.`,
+    `Connected in ${Math.round(connectMs ?? 0)} ms: protocol ${clean(protocolVersion ?? '')} (${era}), ${count}.`,
   ];
 }

@@ -1,75 +1,88 @@
-/** `plugboard tools`: what can be called, grouped by server. */
+/** `plugboard tools`: what can be called, grouped by server; with the name of a tool, that tool. */
 
 import type { Command } from 'commander';
 import type { Tool } from '../../catalog/tool.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
+import type { InspectedTool } from '../../host-inspect.ts';
 import { clean } from '../../policy/clean.ts';
+import { toolInOneWord } from '../call-target.ts';
 import { byServer } from '../each-server.ts';
+import { heldDocument, heldLine } from '../held-tools.ts';
 import type { Output } from '../output.ts';
+import { argumentNames } from '../schema-text.ts';
+import { shortened } from '../shortened.ts';
 import { indent, wrap } from '../table.ts';
+import { showTool } from '../tool-view.ts';
 import type { Context, Flags, Verb } from '../verb.ts';
-import type { CommandHost } from '../with-host.ts';
-import { addRefreshFlag, missingTools, wantedLists, withLists } from '../with-lists.ts';
-import { joinWords } from '../words.ts';
+import { addRefreshFlag, missingTools, serversOf, wantedLists, withLists } from '../with-lists.ts';
 
-/** Characters of a description that a listing shows; `--json` has it whole. */
+/** Characters of a description that a listing shows; `--verbose`, `tool` and `--json` have it whole. */
 const MAX_DESCRIPTION = 300;
 
 export const tools: Verb = {
   configure(command: Command): void {
-    addRefreshFlag(command.argument('[server]', 'only the tools of this server')).addHelpText(
+    addRefreshFlag(
+      command
+        .argument('[server]', 'only the tools of this server')
+        .argument('[tool]', 'only this tool, as plugboard tool shows it'),
+    ).addHelpText(
       'after',
-      '\nExamples:\n  plugboard tools\n  plugboard tools files --json',
+      '\nExamples:\n  plugboard tools\n  plugboard tools files --json\n  plugboard tools files read_text_file',
     );
   },
 
-  run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
-    const wanted = wantedLists(args, flags);
-    const { server } = wanted;
-    return withLists(context, wanted, async (host, noteUnreached) => {
-      const found = host.tools().filter((tool) => server === undefined || tool.server === server);
-      const unreached = noteUnreached(missingTools(host, wanted));
-      noteHeld(context, host, server);
-      context.output.answer({ tools: found, ...unreached }, () => listing(found, context.output));
-      return 0;
-    });
+  async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+    const [server = '', tool] = args;
+    if (tool !== undefined || (await toolInOneWord(context, server)) !== undefined)
+      return showTool(context, args, flags);
+    return list(context, args, flags);
   },
 };
 
-/** A tool that is held back is missing from the list, which would look as if the server had none. */
-function noteHeld({ output }: Context, host: CommandHost, server: string | undefined): void {
-  for (const { name, held = 0 } of host.servers()) {
-    if (held === 0 || (server !== undefined && name !== server)) continue;
-    const what = held === 1 ? '1 tool is' : `${held} tools are`;
-    const command = joinWords(['plugboard', 'pins', name]);
-    const text = clean(`${what} held back, new or changed: ${command}`, { multiline: false });
-    output.note(`${output.notePaint.warn('note:')} ${text}`);
-  }
+function list(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+  const wanted = wantedLists(args, flags);
+  const { output, verbose } = context;
+  return withLists(context, wanted, async (host, noteUnreached) => {
+    const names = serversOf(host, wanted);
+    const found = host.tools().filter(({ server }) => names.includes(server));
+    // Left out of the list they would look as if the server did not have them.
+    const held = names.flatMap((name) => host.inspect(name)).filter(({ state }) => state === 'held');
+    const unreached = noteUnreached(missingTools(host, wanted));
+    const document = { tools: found, ...(held.length === 0 ? {} : { held: held.map(heldDocument) }) };
+    output.answer({ ...document, ...unreached }, () =>
+      listing(found, held, { output, max: verbose ? undefined : MAX_DESCRIPTION }),
+    );
+    return 0;
+  });
 }
 
-function listing(found: readonly Tool[], output: Output): string {
-  if (found.length === 0) return 'No tools.';
-  return [...byServer(found)]
-    .map(([server, group]) => {
-      const head = `${output.paint.strong(clean(server, { multiline: false }))} (${group.length})`;
-      return [head, ...group.map((tool) => indent(describe(tool, output), '  '))].join('\n');
+interface Shown {
+  readonly output: Output;
+  /** Characters of a description; undefined: all of them. */
+  readonly max: number | undefined;
+}
+
+function listing(found: readonly Tool[], held: readonly InspectedTool[], shown: Shown): string {
+  const { paint } = shown.output;
+  const usable = byServer(found);
+  const heldOf = byServer(held.map(({ tool, ...rest }) => ({ ...rest, tool, server: tool.server })));
+  const servers = [...new Set([...usable.keys(), ...heldOf.keys()])];
+  if (servers.length === 0) return 'No tools.';
+  return servers
+    .map((server) => {
+      const [own, kept] = [usable.get(server) ?? [], heldOf.get(server) ?? []];
+      const count = kept.length === 0 ? `${own.length}` : `${own.length}, ${kept.length} on hold`;
+      return [
+        `${paint.strong(clean(server, { multiline: false }))} (${count})`,
+        ...own.map((tool) => indent(describe(tool, shown), '  ')),
+        ...kept.flatMap((tool) => heldLine(tool, shown.output).map((line) => `  ${line}`)),
+      ].join('\n');
     })
     .join('\n\n');
 }
 
-function describe(tool: Tool, output: Output): string {
+function describe(tool: Tool, { output, max }: Shown): string {
   const width = output.columns === undefined ? undefined : output.columns - 6;
-  const text = clean(tool.description, { multiline: false, max: MAX_DESCRIPTION });
-  const head = `${output.paint.strong(clean(tool.tool, { multiline: false }))} ${output.paint.faint(parameters(tool))}`;
+  const text = shortened(tool.description, max);
+  const head = `${output.paint.strong(clean(tool.tool, { multiline: false }))} ${output.paint.faint(argumentNames(tool.inputSchema))}`;
   return [head.trimEnd(), ...(text === '' ? [] : wrap(text, width).map((line) => `  ${line}`))].join('\n');
-}
-
-/** `path [limit]`: what it takes, the optional in brackets. */
-function parameters({ inputSchema }: Tool): string {
-  const { properties, required } = inputSchema;
-  if (!isRecord(properties)) return '';
-  const needed = new Set(Array.isArray(required) ? required : []);
-  return Object.keys(properties)
-    .map((name) => clean(needed.has(name) ? name : `[${name}]`, { multiline: false }))
-    .join(' ');
 }

@@ -5,6 +5,7 @@ export const DAEMON_COMMANDS: ReadonlySet<string> = new Set([
   'list',
   'status',
   'tools',
+  'tool',
   'search',
   'resources',
   'read',

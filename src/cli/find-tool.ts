@@ -1,0 +1,35 @@
+/** Finds a tool by a name in any of its spellings, and says helpfully that there is none. */
+
+import { plainName } from '../catalog/names.ts';
+import type { Tool } from '../catalog/tool.ts';
+import { PlugboardError } from '../errors.ts';
+import { nearest } from '../lib/nearest.ts';
+import type { CalledTool } from './call-target.ts';
+import { didYouMean } from './known-server.ts';
+import type { CommandHost } from './with-host.ts';
+import { joinWords } from './words.ts';
+
+/** @param among tools that are meant; several servers may have to be asked, as `a__b__c` may be of `a` or of `a__b`. */
+export function findTool(
+  host: Pick<CommandHost, 'find'>,
+  { servers, name }: Pick<CalledTool, 'servers' | 'name'>,
+  among: readonly Tool[],
+): Tool {
+  const offered = among.filter((tool) => servers.includes(tool.server));
+  const spelled = host.find(name);
+  const found =
+    offered.find(({ tool }) => tool === name) ??
+    offered.find(({ server, tool }) => server === spelled?.server && tool === spelled.tool) ??
+    offered.find((tool) => tool.name === name || plainName(tool.server, tool.tool, 'gateway') === name);
+  if (found !== undefined) return found;
+  const near = nearest(
+    name,
+    offered.flatMap(({ server, tool }) => [tool, plainName(server, tool, 'gateway')]),
+  );
+  const [server = ''] = servers;
+  const show = `${joinWords(['plugboard', 'tools', server])} shows all of them.`;
+  throw new PlugboardError('UNKNOWN_TOOL', `${server} has no tool called "${name}".`, {
+    server,
+    hint: near.length > 0 ? `${didYouMean(near)} ${show}` : show,
+  });
+}

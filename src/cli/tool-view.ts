@@ -1,0 +1,148 @@
+/** One tool for a person: everything that a call of it needs to know, and a line that calls it. */
+
+import type { ToolAnnotations } from '../catalog/tool.ts';
+import { PlugboardError } from '../errors.ts';
+import type { InspectedTool } from '../host-inspect.ts';
+import { clean } from '../policy/clean.ts';
+import { calledTool } from './call-target.ts';
+import { exampleCall } from './example-call.ts';
+import { findTool } from './find-tool.ts';
+import { heldReason, releaseCommand } from './held-tools.ts';
+import type { Output } from './output.ts';
+import { type ArgumentText, argumentTexts } from './schema-text.ts';
+import { wrap } from './table.ts';
+import type { Context, Flags } from './verb.ts';
+import { withLists } from './with-lists.ts';
+
+const INDENT = '  ';
+
+export async function showTool(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+  const { servers, name, words } = await calledTool(context, args, 'tool');
+  const [extra] = words;
+  if (extra !== undefined) {
+    throw new PlugboardError('USAGE', `"${extra}" is one argument too many: a tool is shown, not called.`, {
+      hint: 'To call it, use plugboard call with the same words.',
+    });
+  }
+  const { output } = context;
+  return withLists(context, { servers, refresh: flags['refresh'] === true }, async (host) => {
+    const all = servers.flatMap((server) => host.inspect(server));
+    const found = findTool(
+      host,
+      { servers, name },
+      all.map(({ tool }) => tool),
+    );
+    const shown = all.find(({ tool }) => tool === found);
+    if (shown === undefined) throw new PlugboardError('INTERNAL', 'a tool that was found is not listed');
+    output.answer(toolDocument(shown), () => toolLines(shown, output).join('\n'));
+    return 0;
+  });
+}
+
+/** The whole definition, whether it can be called, and how. */
+function toolDocument(shown: InspectedTool): Record<string, unknown> {
+  const { tool, state, approval } = shown;
+  const call = exampleCall(tool);
+  return {
+    ...tool,
+    state,
+    ...(state === 'held' ? { held: { reason: heldReason(shown), accept: releaseCommand(shown) } } : {}),
+    approval,
+    ...(call === undefined ? {} : { call }),
+  };
+}
+
+function toolLines(shown: InspectedTool, output: Output): string[] {
+  const { paint, columns } = output;
+  const { tool } = shown;
+  const { title = tool.annotations?.title } = tool;
+  const oneLine = (text: string): string => clean(text, { multiline: false });
+  const wrapped = (text: string, by = INDENT): string[] =>
+    wrap(text, columns === undefined ? undefined : columns - by.length).map((line) =>
+      `${by}${line}`.trimEnd(),
+    );
+  const head = [oneLine(tool.server), paint.strong(oneLine(tool.tool))];
+  const section = (name: string, lines: readonly string[]): string[] =>
+    lines.length === 0 ? [] : ['', paint.strong(name), ...lines];
+  const call = exampleCall(tool);
+  return [
+    [...head, ...(title === undefined ? [] : [paint.faint(`(${oneLine(title)})`)])].join(' '),
+    ...clean(tool.description)
+      .trim()
+      .split('\n')
+      .flatMap((line) => wrapped(line)),
+    ...section('Arguments', argumentLines(argumentTexts(tool.inputSchema), wrapped, output)),
+    ...section('Returns', argumentLines(argumentTexts(tool.outputSchema ?? {}), wrapped, output)),
+    ...section(
+      'About',
+      [...stateTexts(shown), approvalText(shown), ...annotationTexts(tool.annotations)].flatMap((text) =>
+        wrapped(text),
+      ),
+    ),
+    ...section(
+      'Call',
+      call === undefined
+        ? [`${INDENT}Its name or arguments cannot be typed: use - and JSON on stdin.`]
+        : [INDENT + call],
+    ),
+  ];
+}
+
+function argumentLines(
+  texts: readonly ArgumentText[],
+  wrapped: (text: string, by: string) => string[],
+  output: Output,
+  by = INDENT,
+): string[] {
+  return texts.flatMap(({ name, about, description, members }) => [
+    `${by}${output.paint.strong(name)}${about === '' ? '' : `  ${about}`}`,
+    ...(description === '' ? [] : wrapped(description, `${by}    `)),
+    ...argumentLines(members, wrapped, output, `${by}    `),
+  ]);
+}
+
+function stateTexts(shown: InspectedTool): string[] {
+  switch (shown.state) {
+    case 'available':
+      return [];
+    case 'held':
+      return [
+        `On hold: ${heldReason(shown)}. It is not called until you accept it: ${releaseCommand(shown)}`,
+      ];
+    case 'hidden':
+      return ['Hidden: its server\'s entry leaves it out ("enabledTools" or "disabledTools").'];
+    default:
+      return shown.state satisfies never;
+  }
+}
+
+function approvalText({ approval }: InspectedTool): string {
+  switch (approval.kind) {
+    case 'pass':
+      return `Approval: not asked about, because ${approval.reason}.`;
+    case 'deny':
+      return `Approval: denied, because ${approval.reason}.`;
+    case 'ask':
+      return approval.explicit
+        ? `Approval: asked about before each call, because ${approval.reason}.`
+        : `Approval: typing the call is enough; chat asks first, because ${approval.reason}.`;
+    default:
+      return approval satisfies never;
+  }
+}
+
+/** Hints of the server; absent ones have the defaults of the protocol, which are not repeated here. */
+function annotationTexts(annotations: ToolAnnotations | undefined): string[] {
+  if (annotations === undefined) return [];
+  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
+  const said = [
+    ...(readOnlyHint === true ? ['it only reads'] : readOnlyHint === false ? ['it changes things'] : []),
+    ...(destructiveHint === true && readOnlyHint !== true ? ['it may delete or overwrite'] : []),
+    ...(destructiveHint === false && readOnlyHint !== true ? ['it deletes and overwrites nothing'] : []),
+    ...(idempotentHint === true ? ['repeating a call changes nothing more'] : []),
+    ...(idempotentHint === false && readOnlyHint !== true ? ['repeating a call has an effect again'] : []),
+    ...(openWorldHint === true ? ['it reaches the outside world'] : []),
+    ...(openWorldHint === false ? ['it stays within its own data'] : []),
+  ];
+  return said.length === 0 ? [] : [`According to its server: ${said.join('; ')}.`];
+}

@@ -1,0 +1,68 @@
+/**
+ * Changes of a person's own servers that were taken without a question, until a command has reported them. A file of
+ * lines, because the host that notices a change is often one that nobody watches: that of an agent, or of the daemon.
+ */
+
+import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Home } from '../config/home.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+
+/** Of the file; beyond it the oldest news are dropped when it is read. */
+const MAX_NEWS = 200;
+
+export interface PinNews {
+  /** The pins of the server, by `pinKey`. */
+  readonly key: string;
+  readonly server: string;
+  /** What changed: names of tools, "its instructions". */
+  readonly changed: readonly string[];
+  /** Names of tools that are new. */
+  readonly added: readonly string[];
+}
+
+/** Rare and small, and written at once: the process may end before anything that waits. */
+export function keepNews(home: Home, news: PinNews): void {
+  try {
+    mkdirSync(home.cache, { recursive: true, mode: 0o700 });
+    appendFileSync(newsFile(home), `${JSON.stringify(news)}\n`, { mode: 0o600 });
+  } catch {
+    // The log has it.
+  }
+}
+
+/** Takes the news of these servers out of the file; those of others stay. */
+export function takeNews(home: Home, keys: ReadonlySet<string>): readonly PinNews[] {
+  const file = newsFile(home);
+  const claimed = `${file}.${process.pid}`;
+  try {
+    renameSync(file, claimed);
+  } catch {
+    return [];
+  }
+  const all = readFileSync(claimed, 'utf8').split('\n').slice(-MAX_NEWS).flatMap(parsed);
+  const others = all.filter(({ key }) => !keys.has(key));
+  for (const each of others) keepNews(home, each);
+  rmSync(claimed, { force: true });
+  return all.filter(({ key }) => keys.has(key));
+}
+
+function newsFile(home: Home): string {
+  return join(home.cache, 'pin-news.jsonl');
+}
+
+function parsed(line: string): PinNews[] {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (!isRecord(value)) return [];
+    const { key, server, changed, added } = value;
+    if (typeof key !== 'string' || typeof server !== 'string') return [];
+    return [{ key, server, changed: texts(changed), added: texts(added) }];
+  } catch {
+    return [];
+  }
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
