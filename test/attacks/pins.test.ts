@@ -296,7 +296,7 @@ describe('plugboard pins', () => {
           error: {
             code: 'PIN_CHANGED',
             server: 'sums',
-            hint: 'plugboard pins sums shows what changed; plugboard pins sums --accept takes it as it is now.',
+            hint: 'plugboard pins sums add shows what changed; plugboard pins sums add --accept takes it as it is now.',
           },
         },
       });

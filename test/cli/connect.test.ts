@@ -262,12 +262,17 @@ describe('tools and search', () => {
             tool: 'add',
             description: 'Adds two numbers.',
             score: expect.any(Number),
+            relevance: 1,
+            inputSchema: expect.objectContaining({ required: ['a', 'b'] }),
+            call: 'plugboard call legacy add a=1 b=1',
             why: [{ field: 'description', words: ['two', 'numbers'] }],
           },
         ],
       },
     });
     const { stdout } = await place.run(['search', 'two', 'numbers', '-n', '1', '--verbose']);
-    expect(stdout).toBe('add of legacy\n  Adds two numbers.\n  why: description: two, numbers\n');
+    expect(stdout).toBe(
+      'legacy add a b\n  Adds two numbers.\n  why: description: two, numbers\n  plugboard call legacy add a=1 b=1\n',
+    );
   });
 });

@@ -52,9 +52,9 @@ function counted(document: Document): string {
     return `${lost.length} not reached`;
   }
   if (findings !== undefined) return `findings: ${[...new Set(findings.map(({ kind }) => kind))].join(', ')}`;
-  if (held !== undefined) return `${held.length} held back`;
   const list = ['tools', 'results', 'resources', 'prompts'].find((name) => Array.isArray(document[name]));
-  return list === undefined ? '' : `${(document[list] as unknown[]).length} ${list}`;
+  const shown = list === undefined ? [] : [`${(document[list] as unknown[]).length} ${list}`];
+  return [...shown, ...(held === undefined ? [] : [`${held.length} held back`])].join(', ');
 }
 
 /** What these say of each server is counted. */

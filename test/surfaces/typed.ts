@@ -28,6 +28,7 @@ export const TYPED: Readonly<Record<string, Typed>> = {
   export: { hostile: [['--to', 'claude-code', '--dry-run']] },
   plugin: { hostile: [['list'], ['add', '.']], writes: true },
   tools: { hostile: [[], ['evil']], faulty: [], poisoned: ['poison'] },
+  tool: { hostile: [['evil', 'x']], faulty: ['dies', 'work'], poisoned: ['poison', 'read'] },
   search: { hostile: [['anything']], faulty: ['work'], poisoned: ['read'] },
   call: { hostile: [['evil', 'x']], faulty: ['dies', 'work'], poisoned: ['poison', 'read'] },
   resources: { hostile: [[], ['evil']], faulty: [], poisoned: ['poison'] },

@@ -23,8 +23,8 @@ describe('CAT-7: searching an index of tools', () => {
     expect(
       index.search('select:mcp__vcs__diff_show,mcp__notes__getNote,mcp__no__such', { limit: 10 }),
     ).toEqual([
-      { tool: GUARD_TOOLS.find((t) => t.name === 'mcp__vcs__diff_show'), score: 1 },
-      { tool: GUARD_TOOLS.find((t) => t.name === 'mcp__notes__getNote'), score: 1 },
+      { tool: GUARD_TOOLS.find((t) => t.name === 'mcp__vcs__diff_show'), score: 1, relevance: 1 },
+      { tool: GUARD_TOOLS.find((t) => t.name === 'mcp__notes__getNote'), score: 1, relevance: 1 },
     ]);
   });
 
