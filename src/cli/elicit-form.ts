@@ -1,6 +1,7 @@
 /** A server's question to the person at the terminal: a form field by field, or an address to open (CAL-3). */
 
 import type { ElicitAnswer, ElicitRequest } from '../connection/questions.ts';
+import { fieldFault } from '../connection/questions-form.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { reveal, revealLines } from '../policy/clean.ts';
 import type { Output } from './output.ts';
@@ -21,7 +22,8 @@ export async function askElicitation(output: Output, request: ElicitRequest): Pr
   }
   const content: Record<string, unknown> = {};
   for (const [name, field] of fieldsOf(request.schema)) {
-    const value = await askField(prompter, name, field, isRequired(request.schema, name), signal);
+    const asking = { output, prompter, signal };
+    const value = await askField(asking, name, field, isRequired(request.schema, name));
     if (value === CANCELLED) return { action: 'cancel' };
     if (value !== undefined) content[name] = value;
   }
@@ -30,7 +32,28 @@ export async function askElicitation(output: Output, request: ElicitRequest): Pr
   return send ? { action: 'accept', content } : { action: 'decline' };
 }
 
+/** Asks until the answer fits the field: the server gets nothing that it did not ask for. */
 async function askField(
+  { output, prompter, signal }: Asking,
+  name: string,
+  field: Field,
+  required: boolean,
+): Promise<unknown> {
+  for (;;) {
+    const value = await askOnce(prompter, name, field, required, signal);
+    const fault = value === CANCELLED || value === undefined ? undefined : fieldFault(field, value);
+    if (fault === undefined) return value;
+    output.line(output.paint.warn(sentence(fault)));
+  }
+}
+
+interface Asking {
+  readonly output: Output;
+  readonly prompter: Prompter;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function askOnce(
   prompter: Prompter,
   name: string,
   field: Field,
@@ -39,7 +62,7 @@ async function askField(
 ): Promise<unknown> {
   const about = typeof field['description'] === 'string' ? ` (${field['description']})` : '';
   const base = {
-    message: reveal(`${typeof field['title'] === 'string' ? field['title'] : name}${about}`),
+    message: revealLines(`${typeof field['title'] === 'string' ? field['title'] : name}${about}`),
     signal,
   };
   const choices = choicesOf(field['type'] === 'array' && isRecord(field['items']) ? field['items'] : field);
@@ -56,26 +79,24 @@ async function askField(
     });
   }
   if (field['type'] === 'boolean') return prompter.confirm({ ...base, initial: initial === true });
-  const numeric = field['type'] === 'number' || field['type'] === 'integer';
+  const read = (text: string): string | number =>
+    field['type'] === 'number' || field['type'] === 'integer' ? Number(text) : text;
   const text = await prompter.text({
     ...base,
     ...(initial === undefined ? {} : { initial: String(initial) }),
-    fault: (value) => fault(value, field, required),
+    fault: (given) => {
+      if (given.trim() === '') return required ? 'This is needed.' : undefined;
+      const fault = fieldFault(field, read(given));
+      return fault === undefined ? undefined : sentence(fault);
+    },
   });
   if (text === CANCELLED) return text;
-  if (text === '' && !required) return undefined;
-  return numeric ? Number(text) : text;
+  return text.trim() === '' && !required ? undefined : read(text);
 }
 
-/** The common faults at once; the host checks the whole answer before the server gets it. */
-function fault(value: string, field: Field, required: boolean): string | undefined {
-  if (value === '') return required ? 'This is needed.' : undefined;
-  if (field['type'] === 'integer' && !/^[+-]?\d+$/.test(value)) return 'A whole number, please.';
-  if (field['type'] === 'number' && !Number.isFinite(Number(value))) return 'A number, please.';
-  const { minLength, maxLength } = field;
-  if (typeof minLength === 'number' && value.length < minLength) return `At least ${minLength} characters.`;
-  if (typeof maxLength === 'number' && value.length > maxLength) return `At most ${maxLength} characters.`;
-  return undefined;
+/** `must be at least 3` → `It must be at least 3.` */
+function sentence(fault: string): string {
+  return `It ${reveal(fault)}.`;
 }
 
 function fieldsOf(schema: ElicitRequest['schema']): [string, Field][] {
@@ -95,13 +116,18 @@ function choicesOf(field: Field): Choice[] {
   if (Array.isArray(values)) {
     return values.map((value, at) => ({
       value: String(value),
-      label: reveal(String((Array.isArray(names) ? names[at] : undefined) ?? value)),
+      label: labelOf((Array.isArray(names) ? names[at] : undefined) ?? value),
     }));
   }
   const titled = field['oneOf'] ?? field['anyOf'];
   if (!Array.isArray(titled)) return [];
   return titled.filter(isRecord).map((each) => ({
     value: String(each['const']),
-    label: reveal(String(each['title'] ?? each['const'])),
+    label: labelOf(each['title'] ?? each['const']),
   }));
+}
+
+/** One line: lists of choices are drawn line by line. */
+function labelOf(value: unknown): string {
+  return reveal(String(value).replaceAll(/\s+/g, ' '));
 }

@@ -76,6 +76,12 @@ export function readForm(schema: unknown): Form | { readonly refused: string } {
   };
 }
 
+/** What is wrong with the value of one field of `Form.schema`, or nothing: for asking field by field. */
+export function fieldFault(field: JsonObject, value: unknown): string | undefined {
+  const kind = kindOf(field);
+  return typeof kind === 'string' ? undefined : kind.check(value);
+}
+
 function complete(fields: readonly Field[], content: unknown): ReturnType<Form['complete']> {
   const given = isRecord(content) ? content : {};
   const problems: string[] = [];

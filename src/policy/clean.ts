@@ -51,7 +51,7 @@ export function visibleJson(json: string): string {
 /** The same text with what would be invisible written out, for questions where nothing may be hidden (A13). */
 export function reveal(text: string): string {
   const shown = (char: string): string => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
-  return replaceUnseen(text, shown).replace(/[\n\t]/g, shown);
+  return replaceUnseen(text, shown).replace(/\n/g, '\\n').replace(/\t/g, '\\t');
 }
 
 /** As `reveal`, for text of several lines: each is a line of its own. */

@@ -47,7 +47,9 @@ describe('UI-2: chat in a terminal', () => {
     await screen.type('delete the old note');
     await screen.press('Enter');
     await screen.shows('Allow delete_note of notes?');
-    await screen.shows('Deny');
+    await screen.shows('● Deny');
+    await screen.press('Up', 'Up', 'Up');
+    await screen.shows('● Allow once');
     await screen.press('Enter');
     await screen.shows('It is gone.');
     await screen.shows(/✔ mcp__notes__delete_note \d+ ms +deleted old/);
@@ -57,6 +59,30 @@ describe('UI-2: chat in a terminal', () => {
     await screen.press('Enter');
     await screen.shows('left with 0');
     expect(await screen.text()).toMatch(/Go on with: plugboard chat --resume [0-9a-f-]{36}/);
+  });
+
+  it('L13: resumes with the last exchange, breaks lines at words, and leaves at the second Ctrl-C', async () => {
+    const long = `${'twelve-chars '.repeat(12)}end`;
+    model = await ScriptedModel.start(
+      { text: 'Hello Ann.' },
+      { text: `${long}\n\`\`\`\n${'code '.repeat(25)}\n` },
+    );
+    await place.json(['chat', '-p', 'I am Ann', '--model', model.name], { cwd: place.dir });
+    screen = await openChat(model, '--resume');
+    await screen.isWaiting();
+    await screen.shows(/Resumed after 2 messages\.\n› I am Ann\nHello Ann\./);
+    await screen.type('more');
+    await screen.press('Enter');
+    await screen.shows('10 out');
+    // 100 columns: seven words of 13 cells, and code that goes on to the edge.
+    expect(await screen.text()).toContain(`${'twelve-chars '.repeat(7).trim()}\ntwelve-chars`);
+    expect(await screen.text()).toContain(`${'code '.repeat(20).trim()}`);
+    await screen.isWaiting();
+    await screen.press('C-c');
+    await screen.shows('Press Ctrl-C again to leave (or Ctrl-D).');
+    await screen.isWaiting();
+    await screen.press('C-c');
+    await screen.shows('left with 0');
   });
 
   it("CAL-3: shows a server's form in place and sends back what was typed", async () => {
@@ -70,12 +96,22 @@ describe('UI-2: chat in a terminal', () => {
     await screen.press('Enter');
     await screen.shows('notes asks: Who are you?');
     await screen.shows('Your name');
-    await screen.type('Ann');
+    await screen.type('A');
+    await screen.press('Enter');
+    await screen.shows('It must have at least 2 characters.');
+    await screen.type('nn');
+    await screen.press('Enter');
+    await screen.shows(/E-mail \(Work\n.*or home\)/);
+    await screen.type('200');
+    await screen.press('Enter');
+    await screen.shows('It must be an e-mail address.');
+    await screen.type('@example.com');
     await screen.press('Enter');
     await screen.shows('Send this to notes?');
     await screen.press('Enter');
     await screen.shows('Welcome.');
-    expect(JSON.stringify(model.requests[1]?.body.messages.at(-1))).toContain('\\"name\\":\\"Ann\\"');
+    const answer = JSON.parse(model.requests[1]?.body.messages.at(-1).content);
+    expect(answer).toMatchObject({ action: 'accept', content: { name: 'Ann', email: '200@example.com' } });
   });
 
   it('CAL-4: shows progress; Ctrl-C cancels the call, and again the turn', async () => {
@@ -94,6 +130,8 @@ describe('UI-2: chat in a terminal', () => {
     const scripted = model;
     await expect.poll(() => scripted.abandoned).toBe(1);
     await screen.isWaiting();
+    await screen.press('C-c');
+    await screen.shows('Press Ctrl-C again');
     await screen.press('C-c');
     await screen.shows('left with 0');
   });

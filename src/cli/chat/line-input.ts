@@ -3,6 +3,7 @@
 import { type CompleterResult, createInterface, type Interface } from 'node:readline';
 
 const MAX_HISTORY = 500;
+const LEAVE_HINT = 'Press Ctrl-C again to leave (or Ctrl-D).';
 
 export type Completer = (line: string) => Promise<CompleterResult>;
 
@@ -17,7 +18,7 @@ export class LineInput {
     this.#completer = completer;
   }
 
-  /** One line, which may have been begun already; undefined when the person leaves: Ctrl-D, or Ctrl-C on an empty line. */
+  /** One line, which may have been begun already; undefined when the person leaves: Ctrl-D, or Ctrl-C twice on an empty line. */
   read(signal: AbortSignal, begun: string): Promise<string | undefined> {
     const lines = createInterface({
       input: process.stdin,
@@ -35,6 +36,7 @@ export class LineInput {
       },
     });
     this.#open = lines;
+    let isLeaving = false;
     return new Promise((resolve) => {
       const finish = (line: string | undefined): void => {
         signal.removeEventListener('abort', leave);
@@ -49,7 +51,13 @@ export class LineInput {
         this.#history = history;
       });
       lines.on('SIGINT', () => {
-        if (lines.line === '') return finish(undefined);
+        if (lines.line === '' && isLeaving) return finish(undefined);
+        // It may have been meant for a turn that has just ended.
+        isLeaving = lines.line === '';
+        if (isLeaving) {
+          this.interject(LEAVE_HINT);
+          return;
+        }
         // What was typed is given up, as in a shell.
         process.stdout.write('^C\n');
         lines.write(null, { ctrl: true, name: 'e' });

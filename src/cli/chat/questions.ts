@@ -47,6 +47,8 @@ export class Questions {
           ...(request.askRule === undefined ? [ALWAYS] : []),
           { value: 'deny', label: 'Deny' },
         ],
+        // Enter alone must not allow what cannot be undone.
+        ...(mayDestroy(request) ? { initial: 'deny' } : {}),
         signal: request.signal,
       });
       return answer === CANCELLED ? 'cancel' : answer;
@@ -92,4 +94,9 @@ export class Questions {
     this.#last = asked.catch(() => {});
     return asked;
   }
+}
+
+/** By the protocol's defaults: a tool that is not known to only read, or only add, may destroy. */
+function mayDestroy({ annotations }: ApprovalRequest): boolean {
+  return annotations?.readOnlyHint !== true && annotations?.destructiveHint !== false;
 }

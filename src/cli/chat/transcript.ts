@@ -10,6 +10,7 @@ import { resultText } from '../result-text.ts';
 import { cut } from '../table.ts';
 import { StatusLine } from './status-line.ts';
 import { StreamCleaner } from './stream-cleaner.ts';
+import { WordWrap } from './word-wrap.ts';
 
 const MAX_ARGUMENT_CHARS = 100;
 const DEFAULT_COLUMNS = 100;
@@ -21,9 +22,11 @@ export class Transcript {
   readonly #status: StatusLine;
   readonly #running = new Map<string, string>();
   readonly #words = new StreamCleaner();
+  readonly #wrap: WordWrap;
 
   constructor(output: Output) {
     this.#output = output;
+    this.#wrap = new WordWrap(() => output.columns);
     this.#status = new StatusLine(output);
   }
 
@@ -34,6 +37,7 @@ export class Transcript {
 
   /** Makes room for a question; the next event draws the line below again. */
   hush(): void {
+    this.#status.write(this.#wrap.flush());
     this.#status.end();
   }
 
@@ -43,9 +47,11 @@ export class Transcript {
 
   tell(event: AgentEvent): void {
     const { paint } = this.#output;
+    if (event.type !== 'text' && event.type !== 'reasoning' && event.type !== 'progress')
+      this.#status.write(this.#wrap.flush());
     switch (event.type) {
       case 'text':
-        this.#status.write(this.#words.push(event.text));
+        this.#status.write(this.#wrap.push(this.#words.push(event.text)));
         break;
       case 'reasoning':
         this.#wait();
@@ -81,6 +87,7 @@ export class Transcript {
 
   end(turn?: Turn): void {
     this.#running.clear();
+    this.#status.write(this.#wrap.flush());
     this.#status.end();
     if (turn === undefined) return;
     const { paint } = this.#output;

@@ -8,6 +8,7 @@ import { Conversation } from '../../chat/conversation.ts';
 import { openModel } from '../../chat/model.ts';
 import { PlugboardError } from '../../errors.ts';
 import { ChatLoop } from '../chat/chat-loop.ts';
+import { lastExchange } from '../chat/last-exchange.ts';
 import { runOneShot } from '../chat/one-shot.ts';
 import { Questions } from '../chat/questions.ts';
 import { wholeNumber } from '../flags.ts';
@@ -75,6 +76,7 @@ export const chat: Verb = {
       output.line(
         `${output.paint.strong(model.name)}  ${output.paint.faint('/help shows what can be typed')}`,
       );
+      if (previous !== undefined) output.line(lastExchange(previous.messages, output));
       return Promise.race([loop.run(), aborted(signal)]);
     });
   },
