@@ -6,16 +6,18 @@ const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 const FRAME_MS = 90;
 const HIDE_CURSOR = '\u001b[?25l';
 const SHOW_CURSOR = '\u001b[?25h';
-const CLEAR_BELOW = '\u001b[0J';
+const CLEAR_LINE_END = '\u001b[K';
+/** Only below the block: clearing a whole screen puts it into the scrollback of some terminals. */
+const CLEAR_BELOW = '\u001b[J';
 
 export class LiveBlock {
   readonly #output: Output;
   readonly #render: (spinner: string) => string[];
   #timer: NodeJS.Timeout | undefined;
   #frame = 0;
-  #drawn = 0;
+  #drawn: readonly string[] = [];
 
-  /** `render` gives the lines as they should stand now, each one no wider than the terminal. */
+  /** `render` returns the current lines, each one no wider than the terminal. */
   constructor(output: Output, render: (spinner: string) => string[]) {
     this.#output = output;
     this.#render = render;
@@ -34,25 +36,30 @@ export class LiveBlock {
 
   draw(): void {
     const all = this.#render(FRAMES[this.#frame] ?? '');
-    // What scrolled out of the window cannot be redrawn: keep to the window until the end.
-    const lines = all.slice(0, Math.max(1, this.#output.rows - 1));
-    this.#output.write(`${this.#rewind()}${lines.join('\n')}\n`);
-    this.#drawn = lines.length;
+    // Lines that scrolled out of the window cannot be redrawn: keep to the window until the end.
+    this.#replace(all.slice(0, Math.max(1, this.#output.rows - 1)));
   }
 
-  /** Draws the last state whole and gives the cursor back. May be called twice. */
+  /** Draws the last state whole and shows the cursor again. May be called twice. */
   stop(): void {
     if (this.#timer === undefined) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
-    this.#output.write(`${this.#rewind()}${this.#render('…').join('\n')}\n`);
+    this.#replace(this.#render('…'));
     this.#showCursor();
     process.off('exit', this.#showCursor);
   }
 
   readonly #showCursor = (): void => this.#output.write(SHOW_CURSOR);
 
-  #rewind(): string {
-    return this.#drawn === 0 ? '' : `\u001b[${this.#drawn}A\r${CLEAR_BELOW}`;
+  /** Writes lines over those of the last time; lines that did not change are passed over. */
+  #replace(lines: readonly string[]): void {
+    const before = this.#drawn;
+    const up = before.length === 0 ? '' : `\u001b[${before.length}A\r`;
+    const text = lines.map((line, at) =>
+      line === before[at] ? '\n' : `${this.#output.drawable(line)}${CLEAR_LINE_END}\n`,
+    );
+    this.#output.write(`${up}${text.join('')}${lines.length < before.length ? CLEAR_BELOW : ''}`);
+    this.#drawn = lines;
   }
 }

@@ -2,6 +2,7 @@
 
 import { isTerminal, Sink, type TextSink } from '../lib/sink.ts';
 import { visibleJson } from '../policy/clean.ts';
+import { hasUnicode, inAscii } from './ascii.ts';
 import { createPaint, type Paint } from './paint.ts';
 
 /** Width for tables when the terminal does not say. */
@@ -35,6 +36,7 @@ export class Output {
   readonly liveNotes: boolean;
   /** A person is there to be asked. */
   readonly canAsk: boolean;
+  readonly #isAscii: boolean;
   readonly #signal: AbortSignal;
   readonly #stdout: TextSink;
   readonly #stderr: TextSink;
@@ -50,12 +52,14 @@ export class Output {
     this.#stdout = elsewhere?.stdout ?? new Sink(STDOUT, gone);
     this.#stderr = elsewhere?.stderr ?? new Sink(STDERR, () => {});
     const isFancy = !env['CI'] && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+    const colours = (sink: TextSink): boolean => forcedColour(env) ?? (isFancy && sink.isTerminal);
+    this.#isAscii = !hasUnicode(env);
     this.json = json;
     this.live = !json && isFancy && this.#stdout.isTerminal;
     this.canAsk = !json && this.#stdout.isTerminal && elsewhere === undefined && isTerminal(STDIN);
-    this.paint = createPaint(this.live);
+    this.paint = createPaint(!json && colours(this.#stdout));
     this.liveNotes = !json && isFancy && this.#stderr.isTerminal;
-    this.notePaint = createPaint(isFancy && this.#stderr.isTerminal);
+    this.notePaint = createPaint(colours(this.#stderr));
   }
 
   /** Columns that a line may take, or undefined when nothing has to fit. */
@@ -88,7 +92,17 @@ export class Output {
   /** One or more lines of a result for people; nothing with `--json`. */
   line(text: string): void {
     if (!this.json && !this.#signal.aborted)
-      this.write(`${this.#stdout.isTerminal ? forTerminal(text) : text}\n`);
+      this.write(`${this.drawable(this.#stdout.isTerminal ? forTerminal(text) : text)}\n`);
+  }
+
+  /** Text with marks that the locale can show. */
+  drawable(text: string, columns: number | undefined = this.columns): string {
+    return this.#isAscii ? inAscii(text, columns) : text;
+  }
+
+  /** Whether questions may be drawn with frames and marks. */
+  get canDraw(): boolean {
+    return this.live && !this.#isAscii;
   }
 
   /** What a tool said: exactly that into a pipe or file; a terminal gets a line end if it has none. */
@@ -104,12 +118,13 @@ export class Output {
 
   /** Diagnostics and progress. */
   note(text: string): void {
-    this.#stderr.write(`${this.#stderr.isTerminal ? forTerminal(text) : text}\n`);
+    const shown = this.#stderr.isTerminal ? forTerminal(text) : text;
+    this.#stderr.write(`${this.drawable(shown, this.noteColumns)}\n`);
   }
 
   /** Text to stderr as it is, for what is redrawn. */
   noteInPlace(text: string): void {
-    this.#stderr.write(text);
+    this.#stderr.write(this.drawable(text, this.noteColumns));
   }
 
   #document(document: unknown): void {
@@ -120,6 +135,11 @@ export class Output {
   async drained(): Promise<void> {
     await Promise.all([this.#stdout.flushed(), this.#stderr.flushed()]);
   }
+}
+
+/** `FORCE_COLOR` decides alone, as in Node: 0 and false switch colours off, all else on, in pipes too. */
+function forcedColour({ FORCE_COLOR: forced }: NodeJS.ProcessEnv): boolean | undefined {
+  return forced === undefined ? undefined : forced !== '0' && forced !== 'false';
 }
 
 /** A line end of one carriage return would let a text overwrite the line that it is in. */

@@ -6,7 +6,7 @@ import { configuredReport, trustVerdicts } from './config-report.ts';
 import type { Output } from './output.ts';
 import { noteProblems } from './problems.ts';
 import { reportLines, rowLayout, summary, toolCount } from './report-lines.ts';
-import { layOut } from './table.ts';
+import { layOut, width, wrap } from './table.ts';
 import type { Context } from './verb.ts';
 
 /** Lines beside the rows of servers; the rest of the window is theirs. */
@@ -32,11 +32,29 @@ export async function overview(context: Context): Promise<number> {
 }
 
 function steps(advice: readonly Step[], { paint, columns }: Output): string[] {
-  const all = [...advice, { command: 'plugboard --help', why: 'shows all commands' }];
-  return layOut(
-    all.map(({ command, why }, at) => [at === 0 ? 'Next:' : '', command, why]),
-    { columns: [{}, { paint: paint.strong }, { paint: paint.faint }], total: columns },
-  );
+  const all = [...advice, { command: 'plugboard --help', why: 'show all commands' }];
+  const fits = columns === undefined || all.every(({ why }) => width(why) <= columns - besides(all));
+  if (fits) {
+    return layOut(
+      all.map(({ command, why }, at) => [at === 0 ? 'Next:' : '', command, why]),
+      { columns: [{}, { paint: paint.strong }, { paint: paint.faint }], total: columns },
+    );
+  }
+  // Too narrow for a table: reasons go below their commands, whole.
+  return [
+    'Next:',
+    ...all.flatMap(({ command, why }) => [
+      `  ${paint.strong(command)}`,
+      ...wrap(why, columns - WHY_INDENT.length).map((line) => WHY_INDENT + paint.faint(line)),
+    ]),
+  ];
+}
+
+const WHY_INDENT = '      ';
+
+/** Columns of a step besides its reason. */
+function besides(all: readonly Step[]): number {
+  return 'Next:    '.length + Math.max(...all.map(({ command }) => width(command))) + 2;
 }
 
 function state({ output }: Context, reports: readonly ServerReport[]): string[] {
@@ -65,16 +83,16 @@ interface Step {
 function nextStep(reports: readonly ServerReport[], hasProblems: boolean): Step[] {
   if (reports.length === 0) {
     return [
-      { command: 'plugboard up', why: 'takes over what your agents have, step by step' },
-      { command: 'plugboard import --dry-run', why: 'shows what other agents on this machine have' },
-      { command: 'plugboard add <name> -- <command>', why: 'adds a server of your own' },
+      { command: 'plugboard up', why: 'import the servers of your agents, step by step' },
+      { command: 'plugboard import --dry-run', why: 'show the servers of other agents on this machine' },
+      { command: 'plugboard add <name> -- <command>', why: 'add a server' },
     ];
   }
-  if (hasProblems) return [{ command: 'plugboard doctor', why: 'says what is wrong, and what to do' }];
+  if (hasProblems) return [{ command: 'plugboard doctor', why: 'see what is wrong, and how to fix it' }];
   if (reports.some(({ status }) => status === 'untrusted')) {
-    return [{ command: 'plugboard trust', why: 'shows what this project wants to run' }];
+    return [{ command: 'plugboard trust', why: 'review what this project would run' }];
   }
   const isUnseen = reports.some(({ status, tools }) => status === 'idle' && tools === 0);
-  if (isUnseen) return [{ command: 'plugboard list', why: 'connects to all of them' }];
-  return [{ command: 'plugboard search <words>', why: 'finds a tool by what it does' }];
+  if (isUnseen) return [{ command: 'plugboard list', why: 'connect to all of them' }];
+  return [{ command: 'plugboard search <words>', why: 'find a tool by what it does' }];
 }

@@ -42,7 +42,9 @@ export async function runProgram(invocation: Invocation): Promise<number> {
   const program = declareProgram(words.some(isVersionFlag) ? invocation.version() : '', (text) => {
     printed += text;
   });
-  program.configureOutput({ getOutHelpWidth: () => output.columns ?? DEFAULT_COLUMNS });
+  program.configureOutput({
+    getOutHelpWidth: () => (output.json ? undefined : output.columns) ?? DEFAULT_COLUMNS,
+  });
   // All of them are needed for the help of the whole and for suggestions; otherwise only the one at hand.
   for (const each of row === undefined ? rows : [row]) {
     const command = program
@@ -137,7 +139,8 @@ export function declareProgram(version: string, print: (text: string) => void): 
 
 const EXAMPLES = `
 Examples:
-  plugboard add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+  plugboard add --preset filesystem files
+  plugboard add time -- uvx mcp-server-time
   plugboard add docs https://example.com/mcp -H 'X-Key: \${DOCS_KEY}'
   plugboard list
   plugboard call files read_text_file path=README.md`;

@@ -41,7 +41,7 @@ export interface Prompter {
 }
 
 /** Loaded when there is something to ask. */
-export async function openPrompter({ live }: Pick<Output, 'live'>): Promise<Prompter> {
-  if (live) return (await import('./prompter-drawn.ts')).drawnPrompter();
+export async function openPrompter({ canDraw }: Pick<Output, 'canDraw'>): Promise<Prompter> {
+  if (canDraw) return (await import('./prompter-drawn.ts')).drawnPrompter();
   return (await import('./prompter-plain.ts')).plainPrompter();
 }

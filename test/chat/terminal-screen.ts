@@ -8,6 +8,16 @@ import { expect } from 'vitest';
 const run = promisify(execFile);
 const WAIT_MS = 20_000;
 
+export interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+interface TerminalOptions {
+  readonly env: Readonly<Record<string, string>>;
+  readonly size?: Size;
+}
+
 export class TerminalScreen {
   readonly #socket: string;
 
@@ -15,11 +25,11 @@ export class TerminalScreen {
     this.#socket = socket;
   }
 
-  /** Runs a shell command in a terminal of 100 × 40. */
+  /** Runs a shell command in a terminal, of 100 × 40 unless a size is given. */
   static async open(
     dir: string,
     command: string,
-    env: Readonly<Record<string, string>>,
+    { env, size = { columns: 100, rows: 40 } }: TerminalOptions,
   ): Promise<TerminalScreen> {
     const screen = new TerminalScreen(join(dir, 'tmux'));
     const { TMUX: _, NO_COLOR: __, CI: ___, ...inherited } = process.env;
@@ -31,9 +41,9 @@ export class TerminalScreen {
       'new-session',
       '-d',
       '-x',
-      '100',
+      String(size.columns),
       '-y',
-      '40',
+      String(size.rows),
       command,
     ];
     await run('tmux', args, { cwd: dir, env: { ...inherited, ...env } });
@@ -51,6 +61,20 @@ export class TerminalScreen {
 
   async text(): Promise<string> {
     return (await this.#tmux('capture-pane', '-p', '-S', '-200')).replace(/\s+$/, '');
+  }
+
+  /** The rows that can be seen now, without the scrollback. */
+  async visible(): Promise<string> {
+    return (await this.#tmux('capture-pane', '-p')).replace(/\s+$/, '');
+  }
+
+  /** Lines that have left the screen at the top. */
+  async historySize(): Promise<number> {
+    return Number(await this.#tmux('display-message', '-p', '#{history_size}'));
+  }
+
+  async resize({ columns, rows }: Size): Promise<void> {
+    await this.#tmux('resize-window', '-x', String(columns), '-y', String(rows));
   }
 
   /** Waits until the screen shows it. */

@@ -22,9 +22,7 @@ afterEach(async () => {
 async function openChat(scripted: ScriptedModel, ...args: readonly string[]): Promise<TerminalScreen> {
   const command = joinWords([process.execPath, COMMAND, 'chat', '--model', scripted.name, ...args]);
   const opened = await TerminalScreen.open(place.dir, `${command}; echo "left with $?"; read -r _`, {
-    PLUGBOARD_HOME: place.home,
-    PLUGBOARD_CREDENTIALS: 'file',
-    TERM: 'xterm-256color',
+    env: { PLUGBOARD_HOME: place.home, PLUGBOARD_CREDENTIALS: 'file', TERM: 'xterm-256color' },
   });
   await opened.shows('notes connected');
   return opened;

@@ -13,6 +13,8 @@ interface Answer {
 export interface TerminalOptions {
   readonly answers?: readonly Answer[];
   readonly env?: Readonly<Record<string, string>>;
+  /** 100 unless given. */
+  readonly columns?: number;
 }
 
 export function onTerminal(
@@ -21,7 +23,7 @@ export function onTerminal(
   options: TerminalOptions = {},
 ): Promise<{ status: number | null; screen: string }> {
   const { NO_COLOR: _, CI: __, ...inherited } = process.env;
-  const line = `stty cols 100 rows 40; exec ${joinWords([process.execPath, COMMAND, ...args])}`;
+  const line = `stty cols ${options.columns ?? 100} rows 40; exec ${joinWords([process.execPath, COMMAND, ...args])}`;
   const child = spawn('script', ['-qec', line, '/dev/null'], {
     cwd: place.project,
     env: { ...inherited, TERM: 'xterm-256color', PLUGBOARD_HOME: place.home, ...options.env },

@@ -13,6 +13,7 @@ const ECHO = { command: process.execPath, args: [join(FIXTURES, 'echo.mjs')] };
 const HIDE_CURSOR = '\u001b[?25l';
 const SHOW_CURSOR = '\u001b[?25h';
 const GREEN = '\u001b[32m';
+const FAINT = '\u001b[2m';
 const PLAIN = '\u001b[39m';
 
 describe('on a terminal', () => {
@@ -42,8 +43,8 @@ describe('on a terminal', () => {
         '',
         '1 idle, 1 disabled; 0 tools known',
         '',
-        'Next:  plugboard list    connects to all of them',
-        '       plugboard --help  shows all commands',
+        'Next:  plugboard list    connect to all of them',
+        '       plugboard --help  show all commands',
         '',
       ].join('\r\n'),
     });
@@ -105,6 +106,51 @@ describe('on a terminal', () => {
     const agreed = await onTerminal(place, ['trust', 'theirs'], answer('maybe\ry\r'));
     expect(agreed.screen).toContain('Answer y or n.');
     expect((await place.json(['trust'])).value).toMatchObject({ servers: [{ state: 'trusted' }] });
+  });
+
+  it('B32: FORCE_COLOR colours what goes into a pipe, and 0 takes the colours off a terminal', async () => {
+    place.write(place.userFile, { mcpServers: { off: { command: 'x', enabled: false } } });
+    const piped = await place.run(['list', '--no-connect'], { env: { FORCE_COLOR: '1' } });
+    expect(piped.stdout).toContain(`${FAINT}·`);
+    const document = await place.run(['--json', 'list', '--no-connect'], { env: { FORCE_COLOR: '1' } });
+    expect(document.stdout).not.toContain('\u001b');
+    const plain = await onTerminal(place, ['list', '--no-connect'], { env: { FORCE_COLOR: '0' } });
+    expect(plain.screen).not.toContain('\u001b[');
+  });
+
+  it.each([
+    ['LANG', 'C'],
+    ['LC_ALL', 'POSIX'],
+    ['LC_CTYPE', 'de_DE.ISO-8859-1'],
+  ])('B32: %s=%s gets marks in ASCII, on a terminal and in a pipe', async (name, value) => {
+    const broken = { command: process.execPath, args: ['-e', 'console.error("no"); process.exit(3)'] };
+    place.write(place.userFile, { mcpServers: { echo: ECHO, broken } });
+    const env = { LC_ALL: '', LC_CTYPE: '', LANG: '', [name]: value };
+    const { screen } = await onTerminal(place, ['list'], { env });
+    const piped = await place.run(['list'], { env });
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: escapes are ASCII too
+    expect(screen + piped.stdout).toMatch(/^[\x00-\x7f]*$/);
+    expect(piped.stdout).toMatch(/^\+ echo {4}stdio/m);
+    expect(piped.stdout).toMatch(/^x broken {2}stdio/m);
+    expect(piped.stdout).toContain('    | no');
+  });
+
+  it('B30: help and first steps fit a terminal of 40 columns, without broken words', async () => {
+    const widths = (screen: string): number[] => screen.split('\r\n').map((line) => [...line].length);
+    const narrow = { columns: 40, env: { NO_COLOR: '1' } };
+    for (const args of [['--help'], ['add', '--help'], ['serve', '--help']]) {
+      const { screen } = await onTerminal(place, args, narrow);
+      expect(Math.max(...widths(screen))).toBeLessThanOrEqual(40);
+    }
+    const { screen } = await onTerminal(place, ['--help'], narrow);
+    expect(screen).toContain('  --json\r\n      print one JSON document on stdout\r\n');
+    expect(screen).toContain('  plugboard add docs \\\r\n      https://example.com/mcp -H \\\r\n');
+    const first = await onTerminal(place, [], narrow);
+    expect(first.screen).toContain(
+      '  plugboard import --dry-run\r\n      show the servers of other agents\r\n      on this machine\r\n',
+    );
+    const wide = await onTerminal(place, ['input', '--help'], { columns: 80 });
+    expect(Math.max(...widths(wide.screen))).toBeLessThanOrEqual(80);
   });
 
   it('a secret that is asked for in plain lines is not shown', async () => {

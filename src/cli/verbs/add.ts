@@ -98,10 +98,10 @@ const CLIENT_SECRET = {
 };
 
 const EXAMPLES = `
-A command without flags of its own may stand without --: plugboard add time uvx mcp-server-time
+A command without flags needs no --: plugboard add time uvx mcp-server-time
 
 Examples:
   plugboard add --preset github
-  plugboard add files -- npx -y @modelcontextprotocol/server-filesystem '\${PROJECT_DIR}'
+  plugboard add notes -- npx -y my-notes-server '\${PROJECT_DIR}'
   plugboard add github -s user -e 'TOKEN=\${GITHUB_TOKEN}' -- github-mcp-server stdio
   plugboard add docs https://example.com/mcp -H 'X-Key: \${DOCS_KEY}'`;
