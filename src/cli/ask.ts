@@ -7,8 +7,12 @@ import type { Context } from './verb.ts';
 type Asking = Pick<Context, 'output' | 'signal'>;
 
 /** Asks yes or no; Ctrl-C and Escape are a no that also ends the command. */
-export async function confirm({ output, signal }: Asking, message: string): Promise<boolean> {
-  return answered(await (await openPrompter(output)).confirm({ message, initial: false, signal }));
+export async function confirm(
+  { output, signal }: Asking,
+  message: string,
+  { initial = false }: { readonly initial?: boolean } = {},
+): Promise<boolean> {
+  return answered(await (await openPrompter(output)).confirm({ message, initial, signal }));
 }
 
 /** Whether a command may go on: by `--yes`, or by the person. Where no one can be asked, nothing is done. */

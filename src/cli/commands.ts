@@ -45,6 +45,24 @@ export const rows: readonly CommandRow[] = [
     load: async () => (await import('./verbs/get.ts')).get,
   },
   {
+    name: 'set',
+    group: SERVERS,
+    summary: "change single values of a server's entry",
+    load: async () => (await import('./verbs/set.ts')).set,
+  },
+  {
+    name: 'unset',
+    group: SERVERS,
+    summary: "remove single values of a server's entry",
+    load: async () => (await import('./verbs/set.ts')).unset,
+  },
+  {
+    name: 'edit',
+    group: SERVERS,
+    summary: "open a server's entry in your editor",
+    load: async () => (await import('./verbs/edit.ts')).edit,
+  },
+  {
     name: 'enable',
     group: SERVERS,
     summary: 'switch a server on',

@@ -17,8 +17,8 @@ import {
 type Mask = string;
 
 /**
- * What `get` and `list` print. Every value of env and headers is hidden, and everything else that looks like
- * a secret; keys without effect in this scope are left out.
+ * What `get` and `list` print. Values of env and headers are hidden but for switches, levels and small numbers in
+ * env, and so is everything else that looks like a secret; keys without effect in this scope are left out.
  *
  * @example
  * describeEntry(spec); // { url: 'https://…', headers: { 'X-Key': '${DOCS_KEY}', 'X-Org': '(set in config.json)' } }
@@ -42,6 +42,9 @@ export function transportOf(entry: ServerEntry): 'stdio' | 'http' | 'sse' {
 function hide(key: string, value: unknown, mask: Mask): unknown {
   switch (key) {
     case 'env':
+      return mapMembers(value, (name, member) =>
+        isPlainSetting(name, member) ? member : hideValue(member, mask),
+      );
     case 'headers':
       return mapMembers(value, (_, member) => hideValue(member, mask));
     case 'args':
@@ -57,6 +60,16 @@ function hide(key: string, value: unknown, mask: Mask): unknown {
     default:
       return value;
   }
+}
+
+/** Switches, log levels and small numbers say nothing that has to be hidden, unless the name says otherwise. */
+const PLAIN_SETTING =
+  /^(?:true|false|yes|no|on|off|none|null|trace|debug|verbose|info|warn|warning|error|silent|production|development|test|utf-?8|\d{1,5})$/i;
+const NUMBER_OF_A_PERSON = /pin|otp|code|cvc|cvv/i;
+
+function isPlainSetting(name: string, value: unknown): boolean {
+  if (typeof value !== 'string' || isSecretName(name) || NUMBER_OF_A_PERSON.test(name)) return false;
+  return PLAIN_SETTING.test(value);
 }
 
 /** A value that is secret whatever it looks like; only its references and the word for its scheme are shown. */

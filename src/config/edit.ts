@@ -6,7 +6,7 @@ import { errorCode } from '../lib/error-code.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { type UpdateOptions, updateFile } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';
-import { parseDocument } from './document.ts';
+import { parseDocument, readDocument } from './document.ts';
 import type { ServerSpec } from './entry.ts';
 import type { JsonPath } from './fault.ts';
 import { type Home, projectOf } from './home.ts';
@@ -100,6 +100,27 @@ export async function setServer(
   });
 }
 
+/** The text of a server's entry as it is in its file, comments included; undefined if there is none. */
+export async function entryText(target: EditTarget, name: string): Promise<string | undefined> {
+  const { text, value } = await readDocument(target.file);
+  const { textAt } = await import('./json-edit.ts');
+  return textAt(text, [...serversPath(target, value), name]);
+}
+
+/** Replaces the text of a server's entry. `check` throws if the entry that is there must not be replaced. */
+export async function setEntryText(
+  target: EditTarget,
+  name: string,
+  text: string,
+  options: EditOptions & { readonly check: (current: unknown) => void },
+): Promise<void> {
+  await change(target.file, options, (root) => {
+    const path = [...serversPath(target, root), name];
+    options.check(valueAt(root, path));
+    return { path, text };
+  });
+}
+
 /** Takes a server out; false when it was not there, and then nothing is written. */
 export async function removeServer(target: EditTarget, name: string, options: EditOptions): Promise<boolean> {
   let found = false;
@@ -144,10 +165,10 @@ export async function setValue(
 }
 
 /** One edit, decided on what the file says while it is locked. */
-interface Change {
-  readonly path: JsonPath;
-  readonly value: unknown;
-}
+type Change =
+  | { readonly path: JsonPath; readonly value: unknown }
+  /** The value as text, with comments. */
+  | { readonly path: JsonPath; readonly text: string };
 
 /** Reads, decides and writes under the lock; `decide` may run again and says undefined for no change. */
 export async function change(
@@ -187,9 +208,15 @@ async function edited(
   }
   const changes = [decide(root) ?? []].flat();
   if (changes.length === 0) return undefined;
-  const { editJson, EditError } = await import('./json-edit.ts');
+  const { editJson, replaceTextAt, EditError } = await import('./json-edit.ts');
   try {
-    return changes.reduce((changed, { path, value }) => editJson(changed, path, value), text);
+    return changes.reduce(
+      (changed, each) =>
+        'text' in each
+          ? replaceTextAt(changed, each.path, each.text)
+          : editJson(changed, each.path, each.value),
+      text,
+    );
   } catch (error) {
     if (!(error instanceof EditError)) throw error;
     throw new PlugboardError('CONFIG_UNWRITABLE', `${file} cannot be changed: ${error.message}.`, {

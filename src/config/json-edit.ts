@@ -27,6 +27,37 @@ export function editJson(text: string, path: JsonPath, value: unknown): string {
   return mark + setAt(text.slice(mark.length), path, value);
 }
 
+/** The text of the value at a path, with its comments and without the indentation around it; undefined if there is none. */
+export function textAt(text: string, path: JsonPath): string | undefined {
+  const node = nodeAt(text, path);
+  if (node === undefined) return undefined;
+  const indent = indentAt(text, node.offset);
+  return text.slice(node.offset, node.offset + node.length).replaceAll(`\n${indent}`, '\n');
+}
+
+/**
+ * The text with the value at a path replaced by another text, comments included, indented as it was.
+ *
+ * @throws EditError when there is no value at the path
+ */
+export function replaceTextAt(text: string, path: JsonPath, member: string): string {
+  const node = nodeAt(text, path);
+  if (node === undefined) throw new EditError(`${showPath(path)} is no longer there`);
+  const { eol } = styleOf(text);
+  const indent = indentAt(text, node.offset);
+  const lines = member.replaceAll('\r\n', '\n').split('\n');
+  const indented = lines.map((line, at) => (at === 0 || line === '' ? line : indent + line)).join(eol);
+  return splice(text, node.offset, node.offset + node.length, indented);
+}
+
+function nodeAt(text: string, path: JsonPath): Node | undefined {
+  let { tree: node } = parseJsonc(text);
+  for (const key of path) {
+    node = typeof key === 'number' ? node?.children?.[key] : propertyOf(node, key)?.children?.[1];
+  }
+  return node;
+}
+
 /** One change at a time, each on a fresh tree: no edit has to know what another one moved. */
 function setAt(text: string, path: JsonPath, value: unknown): string {
   const { tree, fault } = parseJsonc(text);

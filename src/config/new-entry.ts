@@ -10,7 +10,12 @@ import type { Fault } from './fault.ts';
 import { checkServerName, parseEntry } from './parse.ts';
 
 /** Throws what makes it impossible; gives back what is only worth a word. */
-export function checkNewEntry(name: string, raw: unknown, scope: EditableScope): readonly Fault[] {
+export function checkNewEntry(
+  name: string,
+  raw: unknown,
+  scope: EditableScope,
+  done: 'added' | 'changed' = 'added',
+): readonly Fault[] {
   const bad = checkServerName(name);
   if (bad !== undefined) {
     throw new PlugboardError('USAGE', bad, { hint: 'Choose a short name such as "files" or "my-server".' });
@@ -21,7 +26,7 @@ export function checkNewEntry(name: string, raw: unknown, scope: EditableScope):
   const worst = faults.find(({ fatal }) => fatal) ?? faults[0];
   throw new PlugboardError(
     'CONFIG_INVALID',
-    `Server "${name}" cannot be added: ${worst?.message ?? 'its entry is not valid.'}`,
+    `Server "${name}" cannot be ${done}: ${worst?.message ?? 'its entry is not valid.'}`,
     {
       server: name,
       hint: worst?.hint ?? 'docs/configuration.md lists the keys of an entry and their values.',

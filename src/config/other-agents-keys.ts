@@ -18,6 +18,11 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['excludeTools', 'Write "disabledTools".'],
 ]);
 
+/** What to write in place of another agent's key; undefined for other keys. */
+export function otherAgentsHint(name: string): string | undefined {
+  return INSTEAD.get(name);
+}
+
 export function reportOtherAgentsKey(name: string, report: Report): void {
   const instead = INSTEAD.get(name);
   if (instead !== undefined) report(noEffect([name], 'here', instead));

@@ -18,7 +18,7 @@ describe('add', () => {
       stdout: [
         'Added files (local scope: only you, only in this project) to <home>/config.json',
         '  command  npx -y srv <project>',
-        '  env      A=(set in config.json)',
+        '  env      A=1',
         '           B=(set in config.json)',
         'Not started yet. Run plugboard test files to connect and check its tools.',
         '',

@@ -14,7 +14,7 @@ function shown(
 const SET = '(set in config.json)';
 
 describe('describeEntry: POL-7, secrets are never shown', () => {
-  it('hides every value of env and headers and keeps references visible', () => {
+  it('hides the values of env and headers, but not switches and levels, and keeps references visible', () => {
     expect(
       shown({
         url: 'https://example.com/mcp',
@@ -37,7 +37,7 @@ describe('describeEntry: POL-7, secrets are never shown', () => {
     });
     expect(shown({ command: 'x', env: { LEVEL: 'debug', __proto__: 'x' } })).toEqual({
       command: 'x',
-      env: { LEVEL: SET },
+      env: { LEVEL: 'debug' },
     });
   });
 

@@ -112,7 +112,7 @@ async function ofKind(
     default:
       return starting(
         current,
-        kind.map((value) => ({ value })),
+        kind.map((value) => (value.endsWith('=') ? { value, open: true } : { value })),
       );
   }
 }

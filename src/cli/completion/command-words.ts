@@ -4,6 +4,7 @@
  */
 
 import { type Argument, Command, type Option } from 'commander';
+import { ENTRY_KEYS } from '../../config/keys.ts';
 import { rows } from '../commands.ts';
 import { declareProgram } from '../program.ts';
 import type { ArgumentKind, CommandWords, FlagWords, Vocabulary } from './vocabulary.ts';
@@ -58,6 +59,10 @@ function kindOf(command: string, argument: Argument): ArgumentKind {
       return command === 'call' ? 'parameter' : 'text';
     case 'dir':
       return 'folder';
+    case 'assignment':
+      return [...ENTRY_KEYS.keys()].map((key) => `${key}=`);
+    case 'key':
+      return [...ENTRY_KEYS.keys()];
     default:
       return 'text';
   }

@@ -6,22 +6,23 @@ import type { ServerSpec } from '../../config/entry.ts';
 import { admit } from '../../policy/admit.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import { waitingFor } from '../../policy/waiting.ts';
-import { serverDocument, trustVerdicts } from '../config-report.ts';
+import { errorDocument, serverDocument, trustVerdicts } from '../config-report.ts';
 import { placeOfCredentials } from '../credentials.ts';
-import { entryPairs, pairLines } from '../entry-lines.ts';
+import { entryPairs, pairLines, recordPairs } from '../entry-lines.ts';
 import { findServer } from '../known-server.ts';
 import { noteProblems } from '../problems.ts';
 import { SCOPE_MEANING } from '../scope-flag.ts';
-import type { Context, Verb } from '../verb.ts';
+import type { Context, Flags, Verb } from '../verb.ts';
 
 export const get: Verb = {
   configure(command: Command): void {
     command
       .argument('<name>', 'the server')
+      .option('--show-secrets', 'print every value of the entry as it is in the file')
       .addHelpText('after', '\nExamples:\n  plugboard get files\n  plugboard get files --json');
   },
 
-  async run(context: Context, args: readonly string[]): Promise<number> {
+  async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
     const [name = ''] = args;
     const { output } = context;
     const config = await loadEffective(context);
@@ -31,7 +32,12 @@ export const get: Verb = {
     const hidden = config.shadowed.filter((each) => each.name === name);
     const credentials = await placeOfCredentials(context, spec);
     const waiting = waitingFor(name, config);
+    const isOpen = flags['showSecrets'] === true;
+    const admission = admit(spec, verdicts.get(name), authority);
+    const error = 'error' in admission ? admission.error : undefined;
     const told = {
+      ...(isOpen ? { entry: spec.raw } : {}),
+      ...(error === undefined ? {} : { error: errorDocument(error) }),
       ...(credentials === undefined ? {} : { credentials }),
       ...(waiting === undefined ? {} : { waiting }),
     };
@@ -39,11 +45,17 @@ export const get: Verb = {
       [
         output.paint.strong(name),
         ...pairLines([
-          ['status', admit(spec, verdicts.get(name), authority).status],
+          ['status', admission.status],
+          ...(error === undefined
+            ? []
+            : [
+                ['', error.message] as const,
+                ...(error.hint === undefined ? [] : [['', error.hint] as const]),
+              ]),
           ['scope', `${spec.scope} (${SCOPE_MEANING[spec.scope]})`],
           ...(spec.file === undefined ? [] : [['file', spec.file] as const]),
           ['transport', transportOf(spec.entry)],
-          ...entryPairs(spec),
+          ...(isOpen ? recordPairs(spec.raw) : entryPairs(spec)),
           ...(credentials === undefined ? [] : [['credentials', credentials] as const]),
           ...hidden.map((each, at) => [at === 0 ? 'hides' : '', placeOf(each)] as const),
           ...(waiting === undefined

@@ -1,0 +1,165 @@
+/** Changes of one entry that exists: checked, its secrets kept out of shared files, written, and consent carried over. */
+
+import { type EditableScope, setEntryText, setServer } from '../config/edit.ts';
+import { type EntryPlace, placeOfEntry } from '../config/entry-place.ts';
+import type { JsonPath } from '../config/fault.ts';
+import { inputOwner } from '../config/inputs.ts';
+import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import { checkNewEntry, expandedSpec, takeClientSecret } from '../config/new-entry.ts';
+import { parseEntry } from '../config/parse.ts';
+import { withAbsolutePaths } from '../config/relative-paths.ts';
+import { EXIT_STATUS, PlugboardError } from '../errors.ts';
+import { canonicalJson } from '../lib/canonical-json.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { admit } from '../policy/admit.ts';
+import { clean } from '../policy/clean.ts';
+import { needsConsent } from '../policy/needs-consent.ts';
+import { checkStartValues } from '../transport/check-entry.ts';
+import { errorDocument, serverDocument, trustVerdicts } from './config-report.ts';
+import { consentStore } from './consent-store.ts';
+import { keepClientSecret } from './credentials.ts';
+import { entryPairs, pairLines } from './entry-lines.ts';
+import { describeFailure } from './failure.ts';
+import { unknownServer } from './known-server.ts';
+import { settleSharedSecrets } from './shared-secrets.ts';
+import type { Context } from './verb.ts';
+
+type Raw = Readonly<Record<string, unknown>>;
+
+export interface Found extends EntryPlace {
+  readonly config: LoadedConfig;
+  readonly raw: Raw;
+}
+
+/** @throws PlugboardError UNKNOWN_SERVER, or USAGE for a server that commands do not write */
+export async function findEntry(
+  { cwd, home }: Context,
+  name: string,
+  scope: EditableScope | undefined,
+): Promise<Found> {
+  const config = await loadConfig({ cwd, home });
+  const place = await placeOfEntry(config, name, { scope, home });
+  if (place !== undefined) return { ...place, config, raw: isRecord(place.value) ? place.value : {} };
+  const elsewhere = config.servers.find((spec) => spec.name === name);
+  if (elsewhere === undefined) throw unknownServer(config, name);
+  const where = scope === undefined ? 'which commands do not write' : `and there is none in ${scope} scope`;
+  throw new PlugboardError('USAGE', `"${name}" is of ${elsewhere.scope} scope, ${where}.`, { server: name });
+}
+
+export interface EntryChange {
+  readonly raw: Raw;
+  /** What was changed by name: everything odd about it is a refusal. */
+  readonly touched?: readonly JsonPath[];
+  /** The entry as a person wrote it, with their comments; used if nothing else has to be changed in it. */
+  readonly text?: string;
+  readonly allowSecret: boolean;
+}
+
+export async function changeEntry(
+  context: Context,
+  name: string,
+  found: Found,
+  change: EntryChange,
+): Promise<number> {
+  const { home, output, env, cwd, signal } = context;
+  const { target, config, spec } = found;
+  const { scope } = target;
+  const wasTrusted =
+    spec !== undefined && (await trustVerdicts([spec], context)).get(name)?.state === 'trusted';
+  check(name, change, scope, context);
+  const own = scope === 'project' ? change.raw : absolute(change, cwd);
+  const { raw: given, secret } = takeClientSecret(own);
+  const { raw, inputs } =
+    scope === 'project'
+      ? await settleSharedSecrets(
+          context,
+          { name, raw: given, before: found.raw },
+          { allow: change.allowSecret },
+        )
+      : { raw: given, inputs: new Map<string, string>() };
+  const place = { scope, file: target.file, baseDir: config.projectRoot };
+  const expanded = secret === undefined ? undefined : expandedSpec(name, raw, place, env);
+  const unchanged = (current: unknown): void => {
+    if (canonicalJson(current) !== canonicalJson(found.value)) throw changedMeanwhile(name, target.file);
+  };
+  if (change.text !== undefined && raw === change.raw) {
+    await setEntryText(target, name, change.text, { home, signal, check: unchanged });
+  } else {
+    const finish = (entry: Raw, current: unknown): Raw => {
+      unchanged(current);
+      return entry;
+    };
+    await setServer(target, name, raw, { home, signal, replace: true, finish });
+  }
+
+  const after = await loadConfig({ cwd, home });
+  const written = [...after.servers, ...after.waiting, ...after.shadowed].find(
+    (each) => each.name === name && each.scope === scope && each.file === target.file,
+  );
+  if (written === undefined) throw new Error(`the entry of ${name} was written but is not in ${target.file}`);
+  // A person's own entry is approved by their own hand; a project's only if it was before.
+  if (needsConsent(written) && (wasTrusted || (scope !== 'project' && written.entry.unapproved !== true))) {
+    await (await consentStore(context)).grant([written]);
+  }
+  if (expanded !== undefined && secret !== undefined) await keepClientSecret(context, expanded, secret);
+  if (inputs.size > 0) {
+    const { openInputs } = await import('./inputs.ts');
+    for (const [id, value] of inputs)
+      await openInputs(context).set({ id, owner: inputOwner(written) }, value);
+  }
+  const verdicts = await trustVerdicts([written], context);
+  const authority = { managed: after.managed, env };
+  const admission = admit(written, verdicts.get(name), authority);
+  const error = admission.status === 'blocked' ? admission.error : undefined;
+  const document = serverDocument(written, verdicts, authority);
+  output.answer(error === undefined ? document : { ...document, error: errorDocument(error) }, () =>
+    [
+      `${output.paint.good('Changed')} ${name} (${scope} scope) in ${target.file}`,
+      ...pairLines(entryPairs(written)),
+    ].join('\n'),
+  );
+  if (error === undefined) return 0;
+  if (!output.json) output.note(describeFailure(error, output));
+  return EXIT_STATUS[error.code];
+}
+
+function check(
+  name: string,
+  { raw, touched = [] }: EntryChange,
+  scope: EditableScope,
+  { output }: Context,
+): void {
+  for (const { path, message, hint } of checkNewEntry(name, raw, scope, 'changed')) {
+    const isNamed = touched.some((each) =>
+      each.every((segment, at) => path[at] === segment || at >= path.length),
+    );
+    if (isNamed) {
+      throw new PlugboardError('CONFIG_INVALID', `Server "${name}" cannot be changed: ${message}`, {
+        server: name,
+        ...(hint === undefined ? {} : { hint }),
+      });
+    }
+    output.note(
+      `${output.notePaint.warn('note:')} ${clean(`${message} ${hint ?? ''}`, { multiline: false }).trim()}`,
+    );
+  }
+  const { entry } = parseEntry(name, raw, scope);
+  if (entry !== undefined) checkStartValues(name, entry);
+}
+
+/** Relative paths that were typed begin where the person is. */
+function absolute({ raw, touched = [] }: EntryChange, cwd: string): Raw {
+  const isPath = touched.some(([key]) => key === 'command' || key === 'args' || key === 'env');
+  return isPath ? withAbsolutePaths(raw, cwd).raw : raw;
+}
+
+function changedMeanwhile(name: string, file: string): PlugboardError {
+  return new PlugboardError(
+    'USAGE',
+    `The entry of "${name}" was changed by another program; nothing was written.`,
+    {
+      server: name,
+      hint: `Look at ${file}, and run the command again.`,
+    },
+  );
+}

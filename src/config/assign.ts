@@ -1,0 +1,204 @@
+/** Single values of an entry, as `set` and `unset` name them: `env.DEBUG=1`, `args:=["a"]`, `enabled:=false`. */
+
+import { PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { nearest } from '../lib/nearest.ts';
+import { type Fault, type JsonPath, showPath } from './fault.ts';
+import { ENTRY_KEYS } from './keys.ts';
+import { otherAgentsHint } from './other-agents-keys.ts';
+
+type Raw = Readonly<Record<string, unknown>>;
+
+export interface Assignment {
+  readonly path: JsonPath;
+  /** Text is fitted to what the key takes; JSON is used as it is. */
+  readonly value: { readonly text: string } | { readonly json: unknown };
+}
+
+/** Keys whose members have free names, which may contain dots. */
+const FREE: ReadonlySet<string> = new Set(['env', 'headers', 'headersFromEnv']);
+/** Only a review by a person changes it. */
+const UNAPPROVED = 'unapproved';
+
+/**
+ * Parses `key=value` and `key:=json`.
+ *
+ * @throws PlugboardError USAGE for another shape, an unknown key or a value that is not JSON
+ */
+export function parseAssignment(word: string): Assignment {
+  const at = word.indexOf('=');
+  const isJson = at > 0 && word[at - 1] === ':';
+  const key = word.slice(0, isJson ? at - 1 : Math.max(at, 0)).trim();
+  if (key === '') {
+    throw usage(`Cannot parse ${JSON.stringify(shortened(word))}: expected key=value.`, SHAPES);
+  }
+  const path = parseKey(key);
+  const text = word.slice(at + 1);
+  if (!isJson) return { path, value: { text } };
+  try {
+    return { path, value: { json: JSON.parse(text) } };
+  } catch {
+    throw usage(
+      `The value of ${key} is not valid JSON.`,
+      `For text write ${key}=value; for JSON quote it: ${key}:='["a"]'.`,
+    );
+  }
+}
+
+const SHAPES = "Write key=value, key:='json', or env.NAME=value for one member.";
+
+/** The place that a key names. */
+export function parseKey(key: string): JsonPath {
+  const [first = '', ...rest] = key.replace(/\[(\d+)\]/g, '.$1').split('.');
+  if (!ENTRY_KEYS.has(first) && !first.startsWith('x-')) throw unknownKey(first);
+  if (first === UNAPPROVED) {
+    throw usage(
+      `"${UNAPPROVED}" cannot be set by hand.`,
+      'Review and approve the server with plugboard trust <name>.',
+    );
+  }
+  if (rest.length === 0) return [first];
+  if (FREE.has(first)) return [first, rest.join('.')];
+  // Names of tools may have dots; what follows them is one key.
+  if (first === 'tools' && rest.length > 1) return [first, rest.slice(0, -1).join('.'), rest.at(-1) ?? ''];
+  return [first, ...rest.map((part) => (/^\d+$/.test(part) ? Number(part) : part))];
+}
+
+function unknownKey(key: string): PlugboardError {
+  const [meant] = nearest(key, ENTRY_KEYS.keys(), 1);
+  const instead = otherAgentsHint(key);
+  const hint =
+    instead ??
+    (meant === undefined
+      ? `The keys of an entry are ${[...ENTRY_KEYS.keys()].filter((each) => each !== UNAPPROVED).join(', ')}.`
+      : `Did you mean "${meant}"?`);
+  return usage(`${JSON.stringify(shortened(key))} is not a key of a server's entry.`, hint);
+}
+
+/**
+ * The entry with values set. Text for a key that takes numbers, switches or lists becomes one; the same key again adds
+ * to a list.
+ */
+export function assign(raw: Raw, assignments: readonly Assignment[]): Raw {
+  const byPath = new Map<string, Assignment[]>();
+  for (const each of assignments) {
+    const key = JSON.stringify(each.path);
+    byPath.set(key, [...(byPath.get(key) ?? []), each]);
+  }
+  let entry = raw;
+  for (const [first, ...more] of byPath.values()) {
+    if (first !== undefined) entry = assignOne(entry, first.path, [first, ...more]);
+  }
+  return entry;
+}
+
+function assignOne(raw: Raw, path: JsonPath, given: readonly Assignment[]): Raw {
+  const values = given.map(({ value }) => value);
+  const [only] = values;
+  if (only !== undefined && 'json' in only && values.length === 1) return put(raw, path, only.json);
+  const texts = values.map((value) => ('text' in value ? value.text : String(value.json)));
+  const candidates = texts.length > 1 ? [texts] : candidatesFor(texts[0] ?? '', path);
+  const tried = candidates.map((value) => put(raw, path, value));
+  const fitting = tried.find((entry) => faultsAt(entry, path).length === 0);
+  if (fitting !== undefined) return fitting;
+  const fault = tried.flatMap((entry) => faultsAt(entry, path))[0];
+  if (texts.length > 1)
+    throw usage(`${showPath(path)} was given ${texts.length} times and is not a list.`, 'Give it once.');
+  throw usage(fault?.message ?? `${showPath(path)} cannot have this value.`, fault?.hint ?? hintFor(path));
+}
+
+function hintFor(path: JsonPath): string {
+  return `For another type write ${path.join('.')}:=<json>.`;
+}
+
+/** What a text can mean, the likeliest first. */
+function candidatesFor(text: string, path: JsonPath): readonly unknown[] {
+  const parsed = parsedOf(text);
+  const isOpen = ENTRY_KEYS.get(String(path[0]))?.kind.types.length === 0;
+  // A key that takes anything takes the text too, although a switch is meant.
+  if (isOpen && typeof parsed === 'boolean') return [parsed];
+  return [text, ...(parsed === undefined ? [] : [parsed]), [text]];
+}
+
+function parsedOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function faultsAt(entry: Raw, path: JsonPath): Fault[] {
+  const [first] = path;
+  const faults: Fault[] = [];
+  ENTRY_KEYS.get(String(first))?.kind.check(entry[String(first)], [String(first)], (fault) =>
+    faults.push(fault),
+  );
+  return faults.filter((fault) =>
+    path.every((segment, at) => fault.path[at] === segment || at >= fault.path.length),
+  );
+}
+
+/** The entry without the values at these places; an object that becomes empty goes too. */
+export function unassign(raw: Raw, paths: readonly JsonPath[], server: string): Raw {
+  let entry = raw;
+  for (const path of paths) {
+    const changed = without(entry, path);
+    if (changed === undefined) {
+      const keys = Object.keys(entry);
+      const [meant] = nearest(String(path[0]), keys, 1);
+      const more =
+        meant === undefined || path.length > 1 ? `It has ${keys.join(', ')}.` : `Did you mean "${meant}"?`;
+      throw usage(`The entry of "${server}" has no ${showPath(path)}.`, more);
+    }
+    entry = changed;
+  }
+  return entry;
+}
+
+function put(value: unknown, path: JsonPath, member: unknown): Raw {
+  return putAt(value, path, member) as Raw; // a path has at least one key, so the outermost is an object
+}
+
+function putAt(value: unknown, path: JsonPath, member: unknown): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return member;
+  if (typeof key === 'number') {
+    const items: readonly unknown[] = Array.isArray(value) ? value : [];
+    if (key > items.length)
+      throw usage(
+        `The list has ${items.length} members; the next is ${items.length}.`,
+        'Members are counted from 0.',
+      );
+    return Object.assign([...items], { [key]: putAt(items[key], rest, member) });
+  }
+  const object = isRecord(value) ? value : {};
+  return { ...object, [key]: putAt(object[key], rest, member) };
+}
+
+/** Undefined if there is nothing at the place. */
+function without(value: Raw, path: JsonPath): Raw | undefined {
+  const [key = '', ...rest] = path;
+  const member = value[key];
+  if (member === undefined) return undefined;
+  const { [key]: _gone, ...others } = value;
+  if (rest.length === 0) return others;
+  if (Array.isArray(member) && typeof rest[0] === 'number' && rest.length === 1) {
+    return rest[0] < member.length
+      ? { ...value, [key]: member.filter((_, at) => at !== rest[0]) }
+      : undefined;
+  }
+  const inner = isRecord(member) ? without(member, rest) : undefined;
+  if (inner === undefined) return undefined;
+  return Object.keys(inner).length === 0 ? others : { ...value, [key]: inner };
+}
+
+/** What precedes anything secret in a mistyped word. */
+function shortened(word: string): string {
+  const MAX_CHARS = 24;
+  return word.length > MAX_CHARS ? `${word.slice(0, MAX_CHARS)}…` : word;
+}
+
+function usage(message: string, hint: string): PlugboardError {
+  return new PlugboardError('USAGE', message, { hint });
+}

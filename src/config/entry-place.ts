@@ -1,0 +1,44 @@
+/** Where the entry of a server is written, also of one that is too broken to be used. */
+
+import { readDocument } from './document.ts';
+import { type EditableScope, type EditTarget, editTarget, serversPath, targetOf } from './edit.ts';
+import type { ServerSpec } from './entry.ts';
+import type { Home } from './home.ts';
+import type { LoadedConfig } from './load.ts';
+import { EDITABLE_SCOPES, isEditable } from './removal.ts';
+import { valueAt } from './value-at.ts';
+
+export interface EntryPlace {
+  readonly target: EditTarget;
+  /** The value in the file. */
+  readonly value: unknown;
+  /** Undefined for an entry that cannot be used as it is. */
+  readonly spec: ServerSpec | undefined;
+}
+
+/** The entry in use, or that of the scope that was asked for; undefined if commands can write none. */
+export async function placeOfEntry(
+  config: LoadedConfig,
+  name: string,
+  { scope: wanted, home }: { readonly scope: EditableScope | undefined; readonly home: Home },
+): Promise<EntryPlace | undefined> {
+  const where = { home, projectRoot: config.projectRoot };
+  const fits = (scope: EditableScope): boolean => wanted === undefined || scope === wanted;
+  const spec = [...config.servers, ...config.waiting, ...config.shadowed].find(
+    (each) => each.name === name && each.builtIn !== true && isEditable(each.scope) && fits(each.scope),
+  );
+  const targets =
+    spec === undefined
+      ? EDITABLE_SCOPES.filter(fits).map((scope) => editTarget(scope, where))
+      : [targetOf(spec, where)];
+  for (const target of targets) {
+    const value = await valueIn(target, name);
+    if (value !== undefined) return { target, value, spec };
+  }
+  return undefined;
+}
+
+async function valueIn(target: EditTarget, name: string): Promise<unknown> {
+  const { value } = await readDocument(target.file);
+  return valueAt(value, [...serversPath(target, value), name]);
+}
