@@ -9,6 +9,7 @@
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Transport } from '../transport/contract.ts';
+import { listeningLine } from '../transport/listening.ts';
 import type { Implementation, Negotiated, Verdict } from './eras.ts';
 import { type ListResult, listAll } from './listing.ts';
 import { negotiate } from './negotiate.ts';
@@ -64,7 +65,7 @@ export async function openServer(options: OpenOptions): Promise<Opened> {
     try {
       return await attempt.run();
     } catch (thrown) {
-      const error = withStderr(asPlugboardError(thrown), attempt.stderr());
+      const error = silent(withStderr(asPlugboardError(thrown), attempt.stderr()), attempt.noise());
       const closed = attempt.close();
       options.closing(closed);
       const next = nextPlan(plan, attempt.phase, error, options);
@@ -105,6 +106,24 @@ function withStderr(error: PlugboardError, stderr: string): PlugboardError {
   if (stderr === '' || error.detail.stderr !== undefined || error.code === 'CANCELLED') return error;
   const { code, message, server, hint, cause, detail } = error;
   return new PlugboardError(code, message, { server, hint, cause, detail: { ...detail, stderr } });
+}
+
+/** A process that says nothing we understand in time may be no stdio server: its own lines are the best explanation. */
+function silent(error: PlugboardError, noise: string | undefined): PlugboardError {
+  const { code, message, server, cause, detail } = error;
+  if (code !== 'TIMEOUT') return error;
+  const listening = listeningLine(`${noise ?? ''}\n${detail.stderr ?? ''}`);
+  const line = listening?.line ?? noise;
+  if (line === undefined) return error;
+  return new PlugboardError(code, `${message}; it printed ${JSON.stringify(line)}`, {
+    server,
+    cause,
+    detail,
+    hint:
+      listening === undefined
+        ? 'This may not be a stdio MCP server, or it may need different arguments.'
+        : `It serves over HTTP. Start it yourself, and give ${JSON.stringify(listening.url)}, often with /mcp at its end, as "url" in place of "command".`,
+  });
 }
 
 class Attempt {
@@ -151,6 +170,10 @@ class Attempt {
 
   stderr(): string {
     return this.#transport?.stderr?.() ?? '';
+  }
+
+  noise(): string | undefined {
+    return this.#transport?.noise?.();
   }
 
   async close(): Promise<void> {

@@ -49,6 +49,8 @@ export interface Transport {
   send(message: JsonRpcMessage, options?: SendOptions): Promise<void>;
   /** Cleaned tail of what the server's process wrote to stderr, where there is a process. */
   stderr?(): string;
+  /** Cleaned lines of stdout that are not messages, if a process wrote some: the first that says where it listens, else the last. */
+  noise?(): string | undefined;
   /** Told after negotiation; decides headers and cancellation on HTTP. */
   negotiated(protocolVersion: string): void;
   /** Ends everything this transport started. May be called twice; never rejects. */

@@ -53,6 +53,11 @@ export class RedactedTransport implements Transport {
     return this.#redact(this.#inner.stderr?.() ?? '');
   }
 
+  noise(): string | undefined {
+    const noise = this.#inner.noise?.();
+    return noise === undefined ? undefined : this.#redact(noise);
+  }
+
   negotiated(protocolVersion: string): void {
     this.#inner.negotiated(protocolVersion);
   }

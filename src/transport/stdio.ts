@@ -8,6 +8,7 @@ import { processRow } from '../lib/process-table.ts';
 import { clean } from '../policy/clean.ts';
 import type { Notice, Receiver, SendOptions, Transport } from './contract.ts';
 import { DEFAULT_MAX_LINE_BYTES, FrameDecoder } from './framing.ts';
+import { listeningLine } from './listening.ts';
 import { OWNER_VARIABLE, type Reaper } from './reaper.ts';
 import { StderrTail } from './stderr-tail.ts';
 import { aborted, exited, gone, halfClosed, spawnFailed } from './stdio-errors.ts';
@@ -76,6 +77,7 @@ class StdioTransport implements Transport {
   #framesThisTurn = 0;
   #noiseLines = 0;
   #lastNoise: string | undefined;
+  #listening: string | undefined;
 
   constructor(options: StdioOptions) {
     this.#options = options;
@@ -127,6 +129,10 @@ class StdioTransport implements Transport {
 
   stderr(): string {
     return this.#stderr.text();
+  }
+
+  noise(): string | undefined {
+    return this.#listening ?? this.#lastNoise;
   }
 
   negotiated(): void {
@@ -186,6 +192,7 @@ class StdioTransport implements Transport {
     this.#noiseLines += 1;
     const quoted = this.#redact(clean(line.slice(0, MAX_NOISE_CHARS), { multiline: false }));
     this.#lastNoise = quoted;
+    if (!this.#spoke && listeningLine(quoted) !== undefined) this.#listening ??= quoted;
     if (this.#noiseLines > 1) return;
     this.#notice(
       'warning',

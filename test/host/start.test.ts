@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ServerEntry } from '../../src/config/entry.ts';
 import { fakeClock, scriptedServer } from '../../src/testing/index.ts';
 import { exists, outcome, report, status, textOf, until, World } from './world.ts';
 
@@ -72,6 +73,38 @@ describe('starting servers', () => {
       },
     });
     await until('the end of its process', () => !world.pids('hangs').some(exists));
+  });
+
+  it('F17: a program that serves over HTTP, or prints other things, is quoted with what to do', async () => {
+    const program = (code: string): object => ({
+      command: process.execPath,
+      args: ['-e', `${code}; process.stdin.resume()`],
+      startupTimeoutMs: 1_000,
+    });
+    const host = await world.host({
+      servers: {
+        web: program(
+          'console.log("hi"); console.log("Server listening on http://localhost:3000"); console.log("ok")',
+        ),
+        logs: program('console.error("Uvicorn running on http://0.0.0.0:8000 (Press CTRL+C to quit)")'),
+        repl: program('console.log("Welcome! Type help.")'),
+      } as Record<string, ServerEntry>,
+    });
+    await host.ready();
+    const { web, logs, repl } = Object.fromEntries(host.servers().map(({ name, error }) => [name, error]));
+    const http = (url: string): string =>
+      `It serves over HTTP. Start it yourself, and give ${JSON.stringify(url)}, often with /mcp at its end, as "url" in place of "command".`;
+    expect(web).toEqual({
+      code: 'TIMEOUT',
+      message:
+        'web did not finish starting within 1 s; it printed "Server listening on http://localhost:3000"',
+      hint: http('http://localhost:3000'),
+    });
+    expect(logs).toMatchObject({ hint: http('http://127.0.0.1:8000') });
+    expect(repl).toMatchObject({
+      message: 'repl did not finish starting within 1 s; it printed "Welcome! Type help."',
+      hint: 'This may not be a stdio MCP server, or it may need different arguments.',
+    });
   });
 
   // Protocol: 26-stdio-16
