@@ -71,6 +71,10 @@ export interface CallEvents {
     readonly session: string;
     readonly ref?: string;
   };
+  /** `{ id, arguments }`: as given, right after `call.begin`; neither the audit nor the management API has them. */
+  readonly 'call.arguments': { readonly id: string; readonly arguments: Readonly<Record<string, unknown>> };
+  /** `{ id, result }`: what the caller gets, right before `call.end`; none if the call failed. */
+  readonly 'call.result': { readonly id: string; readonly result: ShapedResult };
   /** `{ id, progress, total?, message? }`. */
   readonly 'call.progress': { readonly id: string } & Progress;
   /** `{ id, outcome, ms, code? }`: exactly one for each begin. */
@@ -97,7 +101,7 @@ export interface CallContext {
   readonly absent: (name: string) => PlugboardError | undefined;
   readonly settings: () => Settings;
   readonly sandboxState: () => unknown;
-  readonly events: Pick<Emitter<CallEvents>, 'emit'>;
+  readonly events: Pick<Emitter<CallEvents>, 'emit' | 'has'>;
   /** `session`: the only one whose client gets it. */
   readonly log: (server: string, level: 'info' | 'warning', message: string, session?: string) => void;
   /** Called when hidden text was removed from an answer; reported once for each place. */

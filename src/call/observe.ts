@@ -13,9 +13,12 @@ export const observe: Stage = (context, next) => async (call) => {
   const { id, session, ref } = call;
   const { tool } = settingsOf(call);
   const begun = { id, server: tool.server, tool: tool.tool, session: session.id };
-  context.events.emit('call.begin', ref === undefined ? begun : { ...begun, ref });
+  const { events } = context;
+  events.emit('call.begin', ref === undefined ? begun : { ...begun, ref });
+  if (events.has('call.arguments')) events.emit('call.arguments', { id, arguments: call.arguments });
   try {
     const result = await next(call);
+    if (events.has('call.result')) events.emit('call.result', { id, result });
     end(context, call, started, result.isError ? 'tool-error' : 'ok', { bytes: bytesOf(result) });
     return result;
   } catch (thrown) {

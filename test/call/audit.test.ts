@@ -85,6 +85,22 @@ describe('CAL-6: the audit log', () => {
     expect(await it.audit()).toMatchObject([{ time: '2026-01-01T00:00:00.000Z', ms: 1_500 }]);
   });
 
+  it('G13: arguments and results are events of their own for who shows calls, and stay out of the audit', async () => {
+    const it = await world();
+    const seen: unknown[] = [];
+    for (const name of ['call.begin', 'call.arguments', 'call.result', 'call.end'] as const)
+      it.host.on(name, (event) => void seen.push([name, event]));
+    const result = await it.host.call('mcp__s__echo', { a: 1 });
+    await it.host.call('mcp__s__nothing').catch(() => {});
+    expect(seen).toEqual([
+      ['call.begin', { id: 'c1', server: 's', tool: 'echo', session: 'host' }],
+      ['call.arguments', { id: 'c1', arguments: { a: 1 } }],
+      ['call.result', { id: 'c1', result }],
+      ['call.end', { id: 'c1', outcome: 'ok', ms: 0 }],
+    ]);
+    expect(await it.audit()).toMatchObject([{ arguments: { a: 'number' } }]);
+  });
+
   it('a shape is bounded, however wide and deep the arguments are', () => {
     const wide = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`k${at}`, at]));
     expect(Object.keys(shapeOf(wide))).toHaveLength(21);
