@@ -4,6 +4,7 @@ import type { DedicatedReason } from './call/berths.ts';
 import type { ServerListing } from './catalog/catalog.ts';
 import { transportOf } from './config/describe.ts';
 import type { Scope } from './config/entry.ts';
+import { type SwitchedOff, switchedOffBy } from './config/switches.ts';
 import type { Connection } from './connection/connection.ts';
 import type { Era } from './connection/eras.ts';
 import type { LogMessage } from './connection/log-gate.ts';
@@ -39,6 +40,8 @@ export interface ServerReport {
   readonly quarantined?: readonly { readonly tool: string; readonly reason: string }[];
   /** An entry of a project or plugin with the same name that would be used instead if it were approved. */
   readonly waiting?: Waiting;
+  /** Who switched it off, and where. */
+  readonly disabledBy?: SwitchedOff;
 }
 
 /** `twins`: processes that work for one session each; `reasonOf`: why each was started. */
@@ -61,6 +64,7 @@ export function reportOf(
     transport: transportKind === 'sse' ? 'sse' : transportOf(spec.entry),
     status: state.status,
     ...('error' in state ? { error: errorOf(state.error) } : {}),
+    ...(state.status === 'disabled' ? { disabledBy: switchedOffBy(spec) ?? { by: 'you' } } : {}),
     tools: listing?.tools.length ?? 0,
     ...(negotiated === undefined ? {} : { protocolVersion: negotiated.protocolVersion, era: negotiated.era }),
     ...(state.status === 'connected' ? { connectMs: state.connectMs } : {}),

@@ -5,6 +5,7 @@ import { describeEntry, transportOf } from '../config/describe.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { switchedOffBy } from '../config/switches.ts';
 import type { PlugboardError } from '../errors.ts';
 import type { ServerReport } from '../host-report.ts';
 import { type Authority, admit } from '../policy/admit.ts';
@@ -40,10 +41,15 @@ export function configuredReport(
     scope: spec.scope,
     transport: transportOf(spec.entry),
     status: admission.status,
+    ...offBy(admission.status === 'disabled' ? switchedOffBy(spec) : undefined),
     ...('error' in admission ? { error: errorDocument(admission.error) } : {}),
     tools: admission.status === 'idle' ? knownCount(home, spec) : 0,
     ...(waiting === undefined ? {} : { waiting }),
   };
+}
+
+function offBy(disabledBy: ServerReport['disabledBy'] | undefined): Pick<ServerReport, 'disabledBy'> {
+  return disabledBy === undefined ? {} : { disabledBy };
 }
 
 /** An error inside of a document. */
@@ -57,11 +63,13 @@ export function serverDocument(
   verdicts: Verdicts,
   authority: Authority,
 ): Record<string, unknown> {
+  const admission = admit(spec, verdicts.get(spec.name), authority);
   return {
     name: spec.name,
     scope: spec.scope,
     ...(spec.file === undefined ? {} : { file: spec.file }),
     entry: describeEntry(spec),
-    status: admit(spec, verdicts.get(spec.name), authority).status,
+    status: admission.status,
+    ...(admission.status === 'disabled' ? { disabledBy: switchedOffBy(spec) } : {}),
   };
 }

@@ -1,5 +1,6 @@
 /** One server of `list` as lines: a row of fixed columns, and under it what went wrong. */
 
+import { basename } from 'node:path';
 import type { ServerReport } from '../host-report.ts';
 import { clean } from '../policy/clean.ts';
 import type { Output } from './output.ts';
@@ -72,8 +73,16 @@ function row(report: ServerReport, { output, nameCells }: RowLayout, spinner: st
 
 function statusCells(report: ServerReport): string {
   if (report.status === 'connected') return connectedCells(report);
-  const words = STATUS_WORDS[report.status];
+  // Of one's own entry there is nothing to ask.
+  const isOwn = report.disabledBy === undefined || report.scope === 'user' || report.scope === 'local';
+  const words = isOwn ? STATUS_WORDS[report.status] : disabledText(report.disabledBy);
   return report.status === 'idle' && report.tools > 0 ? `${words}, ${toolCount(report.tools)} known` : words;
+}
+
+/** Who switched a server off. */
+export function disabledText({ by, file }: NonNullable<ServerReport['disabledBy']>): string {
+  if (by === 'you') return 'disabled by you';
+  return file === undefined ? 'disabled' : `disabled in ${clean(basename(file), { multiline: false })}`;
 }
 
 export function toolCount(tools: number): string {

@@ -132,7 +132,7 @@ export async function removeServer(target: EditTarget, name: string, options: Ed
   return found;
 }
 
-/** Sets `enabled` of a server; false when the server was not there, and then nothing is written. */
+/** Switches a server off, or on again by removing that; false when the server was not there, and then nothing is written. */
 export async function setEnabled(
   target: EditTarget,
   name: string,
@@ -148,8 +148,9 @@ export async function setEnabled(
     const { enabled: before = true, disabled }: RawEntry = isRecord(entry) ? entry : {};
     // Other agents write "disabled": true, which would stay in force.
     const off = enabled && disabled === true ? [{ path: [...path, 'disabled'], value: undefined }] : [];
-    // Enabled is the default: an entry that never said otherwise is left as it is.
-    return before === enabled ? off : [...off, { path: [...path, 'enabled'], value: enabled }];
+    // Enabled is the default: it is written by leaving the key out.
+    if (before === enabled) return off;
+    return [...off, { path: [...path, 'enabled'], value: enabled ? undefined : false }];
   });
   return found;
 }

@@ -93,6 +93,8 @@ export interface ServerSpec {
   readonly variables?: Readonly<Record<string, string>>;
   /** How the values of `${input:…}` are asked for, for a project's or plugin's entry: consent covers them. */
   readonly questions?: readonly InputQuestion[];
+  /** The person's own file, if a switch in it decides on `enabled` instead of the entry. */
+  readonly switchedIn?: string;
   /** Part of Plugboard itself: used where no other entry of its name is. */
   readonly builtIn?: true;
 }

@@ -1,6 +1,6 @@
 /** The JSON Schemas that ship with the package, made from the table of keys. */
 
-import { ENTRY_KEYS, INPUTS, PROJECT_PERMISSIONS, SETTINGS_KEYS } from './keys.ts';
+import { ENTRY_KEYS, INPUTS, PROJECT_PERMISSIONS, PROJECT_SERVERS, SETTINGS_KEYS } from './keys.ts';
 import { type JsonSchema, type Keys, object } from './kind.ts';
 
 const DIALECT = 'http://json-schema.org/draft-07/schema#';
@@ -31,7 +31,11 @@ export function configFileSchema(): JsonSchema {
         type: 'object',
         additionalProperties: {
           type: 'object',
-          properties: { mcpServers: SERVERS, permissions: PROJECT_PERMISSIONS.schema },
+          properties: {
+            mcpServers: SERVERS,
+            permissions: PROJECT_PERMISSIONS.schema,
+            servers: PROJECT_SERVERS.schema,
+          },
         },
       },
       ...propertiesOf(SETTINGS_KEYS),

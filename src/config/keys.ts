@@ -205,6 +205,16 @@ const FOR_ALL_HINT = 'Set it in permissions at the top level, which is for all s
 /** What `config.json` may set for the servers that one project supplies, in addition to its local scope. */
 export const PROJECT_PERMISSIONS: Kind = ownedPermissions('project');
 
+/** A person's own settings of servers in one project, by name. */
+export const PROJECT_SERVERS: Kind = record(
+  object(
+    keys({
+      enabled: { kind: flag, description: 'Whether you use this server here, whatever its entry says.' },
+    }),
+  ),
+  'an object of settings by server',
+);
+
 /** What `config.json` may say beside its servers. */
 export const SETTINGS_KEYS: Keys = keys({
   defaults: {

@@ -17,6 +17,7 @@ import { type EntryFault, parseServers, parseSettings, type Source } from './par
 import type { Plugin } from './plugins.ts';
 import { projectKey } from './project-key.ts';
 import { relativePathProblem } from './relative-paths.ts';
+import { parseSwitches, type Switches, withSwitch } from './switches.ts';
 
 /** The file of a project, in the shape that other agents read. */
 export const PROJECT_FILE = '.mcp.json';
@@ -93,8 +94,10 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     parts.push({ servers: servers.map((spec) => ({ ...spec, builtIn: true })), problems });
   }
   const inputs = parts.flatMap((part) => part.inputs ?? []);
+  const switches: Switches = person?.switches ?? new Map();
+  const all = parts.flatMap((part) => part.servers.map((spec) => withQuestions(spec, inputs)));
   return {
-    ...mergeSpecs(parts.flatMap((part) => part.servers.map((spec) => withQuestions(spec, inputs)))),
+    ...mergeSpecs(all.map((spec) => withSwitch(spec, switches, options.home.config))),
     settings: person?.settings ?? {},
     problems: parts.flatMap((part) => part.problems),
     files: [
@@ -185,7 +188,7 @@ interface Folders {
 async function readOwn(
   document: Document,
   folders: Folders,
-): Promise<Part & { readonly settings: Settings }> {
+): Promise<Part & { readonly settings: Settings; readonly switches: Switches }> {
   const { file } = document;
   const { faults, value } = topLevel(document);
   const user = parseServers(value['mcpServers'], { scope: 'user', file, baseDir: folders.projectRoot }, [
@@ -198,7 +201,8 @@ async function readOwn(
     folders,
   );
   const rules = projectRules(value['projects']);
-  const all = [...faults, ...inSettings, ...local.faults, ...rules.faults, ...user.faults];
+  const { switches, faults: inSwitches } = switchesIn(value['projects'], folders);
+  const all = [...faults, ...inSettings, ...local.faults, ...inSwitches, ...rules.faults, ...user.faults];
   const servers = [...local.servers, ...user.servers];
   return {
     servers,
@@ -209,7 +213,17 @@ async function readOwn(
     ],
     settings: rules.projects === undefined ? settings : { ...settings, projects: rules.projects },
     inputs: parseInputs(settings.inputs, '').inputs,
+    switches,
   };
+}
+
+function switchesIn(projects: unknown, folders: Folders): ReturnType<typeof parseSwitches> {
+  const key = isRecord(projects)
+    ? projectKey(projects, [folders.projectRoot, ...folders.aliases])
+    : undefined;
+  const project = isRecord(projects) && key !== undefined ? projects[key] : undefined;
+  const value = isRecord(project) ? project['servers'] : undefined;
+  return parseSwitches(value, ['projects', key ?? '', 'servers']);
 }
 
 function parseLocal(projects: unknown, source: Source, folders: Folders): ReturnType<typeof parseServers> {

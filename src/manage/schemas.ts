@@ -93,6 +93,12 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
       pid: count,
       held: { ...count, description: 'Tools that are held back because they are new or have changed.' },
       quarantined: list(object({ tool: text, reason: text })),
+      disabledBy: {
+        type: 'object',
+        description: 'Who switched it off, and in which file.',
+        properties: { by: { enum: ['you', 'project', 'plugin', 'managed', 'code'] }, file: text },
+        required: ['by'],
+      },
       waiting: {
         ...object(
           { scope: text, status: text, error: object({ code: text, message: text }, { hint: text }) },

@@ -333,7 +333,7 @@ describe('enable and disable', () => {
         name: 'files',
         scope: 'user',
         file: '<home>/config.json',
-        entry: { command: 'x', enabled: true },
+        entry: { command: 'x' },
         status: 'idle',
       },
     });
@@ -346,6 +346,27 @@ describe('enable and disable', () => {
     expect((await place.json(['enable', 'mine'])).value).toMatchObject({ status: 'idle' });
     await place.run(['disable', 'theirs']);
     expect((await place.json(['enable', 'theirs'])).value).toMatchObject({ status: 'untrusted' });
+  });
+
+  it('F12: switch a server of the project for oneself, and the shared file with -s project', async () => {
+    const shared = { mcpServers: { mine: { command: 'x' }, off: { command: 'x', enabled: false } } };
+    place.write(place.projectFile, shared);
+    expect(await place.json(['disable', 'mine'])).toMatchObject({
+      value: { status: 'disabled', disabledBy: { by: 'you', file: '<home>/config.json' } },
+    });
+    expect(place.read(place.projectFile)).toEqual(shared);
+    expect(place.read(place.userFile)).toEqual({
+      projects: { [place.project]: { servers: { mine: { enabled: false } } } },
+    });
+    expect((await place.run(['list', '--no-connect'])).stdout).toBe(
+      '· mine  stdio  project  disabled by you\n· off   stdio  project  disabled in .mcp.json\n',
+    );
+    expect((await place.json(['enable', 'off'])).value).toMatchObject({ status: 'untrusted' });
+    await place.run(['enable', 'mine']);
+    await place.run(['disable', 'off']);
+    expect(place.read(place.userFile)).toEqual({ projects: {} });
+    await place.run(['disable', 'mine', '-s', 'project']);
+    expect(place.read(place.projectFile)).toMatchObject({ mcpServers: { mine: { enabled: false } } });
   });
 
   it('of an unknown name is a usage error', async () => {

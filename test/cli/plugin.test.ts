@@ -68,7 +68,7 @@ describe('plugin', () => {
       status: 2,
       value: { error: { hint: 'plugboard plugin remove tools removes all of it.' } },
     });
-    expect(await place.json(['disable', 'tools:echo'])).toMatchObject({ status: 2 });
+    expect(await place.json(['disable', 'tools:echo'])).toMatchObject({ value: { status: 'disabled' } });
   });
 
   it.each([

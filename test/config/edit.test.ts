@@ -51,7 +51,7 @@ describe('edits: CFG-5', () => {
       expect(await setEnabled(target, 'a', false, { home })).toBe(true);
       expect((await loadConfig({ cwd: root, home })).servers[0]?.entry.enabled).toBe(false);
       expect(await setEnabled(target, 'a', true, { home })).toBe(true);
-      expect((await loadConfig({ cwd: root, home })).servers[0]?.entry.enabled).toBe(true);
+      expect((await loadConfig({ cwd: root, home })).servers[0]?.entry.enabled).toBeUndefined();
       expect(await removeServer(target, 'a', { home })).toBe(true);
       expect((await loadConfig({ cwd: root, home })).servers).toEqual([]);
       expect([

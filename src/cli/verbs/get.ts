@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { transportOf } from '../../config/describe.ts';
 import type { ServerSpec } from '../../config/entry.ts';
+import { switchedOffBy } from '../../config/switches.ts';
 import { admit } from '../../policy/admit.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import { waitingFor } from '../../policy/waiting.ts';
@@ -11,6 +12,7 @@ import { placeOfCredentials } from '../credentials.ts';
 import { entryPairs, pairLines, recordPairs } from '../entry-lines.ts';
 import { findServer } from '../known-server.ts';
 import { noteProblems } from '../problems.ts';
+import { disabledText } from '../report-lines.ts';
 import { SCOPE_MEANING } from '../scope-flag.ts';
 import type { Context, Flags, Verb } from '../verb.ts';
 
@@ -45,7 +47,7 @@ export const get: Verb = {
       [
         output.paint.strong(name),
         ...pairLines([
-          ['status', admission.status],
+          ['status', statusText(admission.status, spec)],
           ...(error === undefined
             ? []
             : [
@@ -71,6 +73,11 @@ export const get: Verb = {
     return 0;
   },
 };
+
+function statusText(status: string, spec: ServerSpec): string {
+  const off = status === 'disabled' ? switchedOffBy(spec) : undefined;
+  return off === undefined ? status : `${disabledText(off)}${off.file === undefined ? '' : ` (${off.file})`}`;
+}
 
 function placeOf(spec: ServerSpec): string {
   return `${spec.name} of ${spec.scope} scope in ${spec.file}`;

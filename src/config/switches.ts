@@ -1,0 +1,50 @@
+/** A person's own switches for the servers of one project: `projects["<folder>"].servers`, stronger than their entries. */
+
+import { isRecord } from '../lib/json-rpc.ts';
+import type { ServerSpec } from './entry.ts';
+import type { Fault, JsonPath } from './fault.ts';
+import { PROJECT_SERVERS } from './keys.ts';
+
+/** What is switched, by the names of servers. */
+export type Switches = ReadonlyMap<string, boolean>;
+
+/** Who switched a server off, and in which file. */
+export interface SwitchedOff {
+  readonly by: 'you' | 'project' | 'plugin' | 'managed' | 'code';
+  readonly file?: string;
+}
+
+/** Reads `servers` of a project; a broken one is reported and switches nothing. */
+export function parseSwitches(
+  value: unknown,
+  path: JsonPath,
+): { switches: Switches; faults: readonly Fault[] } {
+  const faults: Fault[] = [];
+  if (value === undefined) return { switches: new Map(), faults };
+  PROJECT_SERVERS.check(value, path, (fault) => faults.push(fault));
+  if (!isRecord(value) || faults.some(({ fatal }) => fatal)) return { switches: new Map(), faults };
+  const switches = Object.entries(value).flatMap(([name, setting]): [string, boolean][] =>
+    isRecord(setting) && typeof setting['enabled'] === 'boolean' ? [[name, setting['enabled']]] : [],
+  );
+  return { switches: new Map(switches), faults };
+}
+
+/** The entry as this person uses it; what consent is bound to stays as it is. */
+export function withSwitch(spec: ServerSpec, switches: Switches, file: string): ServerSpec {
+  const enabled = switches.get(spec.name);
+  if (enabled === undefined || !isSwitchable(spec)) return spec;
+  return { ...spec, entry: { ...spec.entry, enabled }, switchedIn: file };
+}
+
+/** True for servers that have an entry for others too, or for other projects. */
+export function isSwitchable({ scope, builtIn }: Pick<ServerSpec, 'scope' | 'builtIn'>): boolean {
+  return builtIn !== true && (scope === 'project' || scope === 'user' || scope === 'plugin');
+}
+
+/** Undefined for a server that is on. */
+export function switchedOffBy({ entry, scope, file, switchedIn }: ServerSpec): SwitchedOff | undefined {
+  if (entry.enabled !== false) return undefined;
+  if (switchedIn !== undefined) return { by: 'you', file: switchedIn };
+  const by = scope === 'user' || scope === 'local' ? 'you' : scope;
+  return { by, ...(file === undefined ? {} : { file }) };
+}
