@@ -437,7 +437,10 @@ export class HostCore {
       changed: (server) => {
         const first = this.pool.get(server);
         const all = first === undefined ? [] : [first, ...this.work.twinsOf(first)];
-        const renewed = Promise.all(all.map((each) => each.reconnect().catch(() => {})));
+        const renewed = Promise.all(all.map((each) => each.reconnect().catch(() => {}))).then(() => {
+          // Logged out: its tools were those of that login.
+          if (first?.state.status === 'needs_auth') this.forget(server);
+        });
         this.#renewing = Promise.all([this.#renewing, renewed]).then(() => {});
       },
     });

@@ -193,7 +193,7 @@ export class HostSession {
     args: Readonly<Record<string, unknown>> = {},
     options: CallOptions = {},
   ): Promise<ShapedResult> {
-    const { signal, cancellation, onProgress, timeoutMs, ref, handedOn, task } = options;
+    const { signal, cancellation, onProgress, timeoutMs, ref, onMismatch, handedOn, task } = options;
     return this.#core.pipeline({
       id: this.#core.nextCallId(),
       name,
@@ -204,6 +204,7 @@ export class HostSession {
       onProgress,
       timeoutMs,
       ref,
+      onMismatch,
       handedOn,
       task,
     });

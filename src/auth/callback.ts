@@ -112,7 +112,17 @@ function callbackParams(request: IncomingMessage, port: number): URLSearchParams
   return twice ? undefined : url.searchParams;
 }
 
-const STYLE = 'body{font:1rem system-ui,sans-serif;margin:4rem auto;max-width:32rem;padding:0 1rem}';
+/** The look of the page at `/`, in a few lines. */
+const STYLE: string = [
+  ':root{color-scheme:light dark}',
+  'body{margin:0;min-height:100vh;display:grid;place-items:center;font:14px/1.5 ui-sans-serif,system-ui,sans-serif;',
+  'background:light-dark(#fbfbfa,#111214);color:light-dark(#1b1b1a,#ececed)}',
+  'main{box-sizing:border-box;width:min(420px,calc(100vw - 32px));padding:24px 28px;border-radius:10px;',
+  'border:1px solid light-dark(#d3d1cb,#383b42);background:light-dark(#fff,#1d1f23)}',
+  'small{font-weight:600;color:light-dark(#5d5c58,#a2a4aa)}',
+  'h1{margin:6px 0;font-size:19px;line-height:1.3;overflow-wrap:anywhere}',
+  'p{margin:0;color:light-dark(#5d5c58,#a2a4aa)}',
+].join('');
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
@@ -127,7 +137,7 @@ function show(response: ServerResponse, status: number, title: string, text: str
   if (response.writableEnded) return;
   response.writeHead(status, PAGE_HEADERS);
   response.end(
-    `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapeHtml(title)}</title><style>${STYLE}</style><h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p></html>\n`,
+    `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title><style>${STYLE}</style><main><small>Plugboard</small><h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p></main></html>\n`,
   );
 }
 

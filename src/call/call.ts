@@ -35,6 +35,8 @@ export interface CallOptions extends Cancellable {
   readonly timeoutMs?: number | undefined;
   /** A name that the caller chose for this call, reported by `call.begin`. */
   readonly ref?: string | undefined;
+  /** @internal Called if the structured content does not fit the tool's output schema, with what is wrong. */
+  readonly onMismatch?: ((problems: readonly string[]) => void) | undefined;
   /** What the client that this call is for sent with its request. */
   readonly handedOn?: HandedOn | undefined;
   /** @internal Set if the caller follows tasks itself: a task is then returned in place of its result. */

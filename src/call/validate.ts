@@ -71,6 +71,7 @@ async function withOutput(
       'warning',
       `${tool.tool}: its structured output is not what it promised: ${why}`,
     );
+    call.onMismatch?.(problems);
   }
   return result;
 }

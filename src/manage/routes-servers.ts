@@ -44,8 +44,16 @@ export function serverRoutes(host: Host, logins: WaitingLogins): readonly JsonRo
           readonly scope?: EditableScope;
           readonly replace?: boolean;
         };
-        if (replace !== true) await refuseTaken(host, name, scope ?? 'local');
-        await host.save(name, entry, { scope, replace, signal, unapproved: true });
+        if (replace !== true) refuseTaken(host, name, scope ?? 'local');
+        try {
+          await host.save(name, entry, { scope, replace, signal, unapproved: true });
+        } catch (thrown) {
+          // An entry that a stronger scope hides is taken, too.
+          const { code, server } = asPlugboardError(thrown);
+          throw code === 'USAGE' && server === name && replace !== true
+            ? taken(name, scope ?? 'local')
+            : thrown;
+        }
         return host.describe(name);
       },
     },
@@ -229,10 +237,13 @@ async function approve(host: Host, name: string, digest: string): Promise<void> 
   }
 }
 
-async function refuseTaken(host: Host, name: string, scope: EditableScope): Promise<void> {
+function refuseTaken(host: Host, name: string, scope: EditableScope): void {
   const known = host.servers().find((server) => server.name === name);
-  if (known?.scope !== scope) return;
-  throw new HttpFailure(
+  if (known?.scope === scope) throw taken(name, scope);
+}
+
+function taken(name: string, scope: EditableScope): HttpFailure {
+  return new HttpFailure(
     409,
     new PlugboardError('USAGE', `There is a server called ${JSON.stringify(name)} in ${scope} scope.`, {
       server: name,

@@ -178,7 +178,12 @@ async function call(session: HostSession, { body, signal }: ApiRequest): Promise
     readonly timeoutMs?: number;
     readonly ref?: string;
   };
-  return session.call(name, args ?? {}, { signal, timeoutMs, ref });
+  let mismatch: readonly string[] | undefined;
+  const onMismatch = (problems: readonly string[]): void => {
+    mismatch = problems;
+  };
+  const result = await session.call(name, args ?? {}, { signal, timeoutMs, ref, onMismatch });
+  return mismatch === undefined ? result : { ...result, mismatch };
 }
 
 function inside(name: string, schema: Schema): Schema {

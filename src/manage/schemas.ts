@@ -175,7 +175,12 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
   ),
   CallResult: object(
     { content: list(object({ type: text })), isError: flag },
-    { structuredContent: {}, truncated: object({ tokens: count, file: text }), _meta: anyObject },
+    {
+      structuredContent: {},
+      mismatch: { ...list(text), description: "Where structuredContent does not fit the tool's output schema." },
+      truncated: object({ tokens: count, file: text }),
+      _meta: anyObject,
+    },
   ),
   Question: {
     ...object(

@@ -99,6 +99,10 @@ describe('SRV-5: servers', () => {
       error: { code: 'USAGE', server: 'docs', message: expect.any(String), hint: expect.any(String) },
     });
     expect(replaced.body).toMatchObject({ entry: { args: ['b'] } });
+    // An entry that a stronger scope hides is not in the list, and not overwritten either.
+    const hiding = await api('POST', '/api/servers', { ...again, scope: 'local' });
+    const hidden = await api('POST', '/api/servers', again);
+    expect([hiding.status, hidden.status, hidden.body]).toMatchObject([201, 409, taken.body]);
   });
 
   it.each([
