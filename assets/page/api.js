@@ -69,9 +69,19 @@ export async function followEvents(handlers) {
       if (error instanceof ApiError && error.status === 401) return handlers.refused();
     }
     handlers.connected(false);
-    await new Promise((resolve) => setTimeout(resolve, wait));
+    await new Promise((resolve) => {
+      endWait = resolve;
+      setTimeout(resolve, wait);
+    });
     wait = Math.min(wait * 2, MAX_RETRY_MS);
   }
+}
+
+let endWait = () => {};
+
+/** Tries at once instead of after the wait. */
+export function retryNow() {
+  endWait();
 }
 
 async function readStream(lastId, handlers, seen) {

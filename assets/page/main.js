@@ -1,8 +1,9 @@
 /** The page itself: the token, the four views, the keyboard, and what is told at the edge. */
 
-import { setToken, takeToken } from './api.js';
+import { retryNow, setToken, takeToken } from './api.js';
 import { button, h, props, replace } from './dom.js';
 import { failed, notice } from './notices.js';
+import { namePlace, onPlace, placeNow } from './place.js';
 import { serversView } from './servers.js';
 import { STATUS } from './states.js';
 import { follow, onNotice, reloadServers, store, watch } from './store.js';
@@ -25,8 +26,10 @@ const VIEWS = [
 const main = document.getElementById('view');
 const nav = document.querySelector('.nav');
 const foot = document.querySelector('.rail-foot');
+const offline = document.getElementById('offline');
 const made = new Map();
 let current;
+let wasConnected = false;
 
 /** One object for each view, made once. */
 function viewOf(name) {
@@ -34,27 +37,57 @@ function viewOf(name) {
   return made.get(name);
 }
 
-async function show(name, use = () => {}) {
+/** The last place of each view, to come back to. */
+const lastPlaces = new Map();
+
+/** Shows the place that the address names. */
+async function showPlace(use = () => {}) {
+  const [name, ...rest] = placeNow();
   const known = VIEWS.find(([each]) => each === name) ?? VIEWS[0];
   current = known[0];
-  if (location.hash !== `#${current}`) history.replaceState(null, '', `#${current}`);
+  if (name !== current) namePlace([current], { over: true });
+  lastPlaces.set(current, name === current ? [name, ...rest] : [current]);
   drawNav();
   const view = await viewOf(current);
-  // Another one was asked for meanwhile.
+  // Another one was asked for while this one was loaded.
   if (current !== known[0]) return;
   if (view.element !== main.firstElementChild) {
     replace(main, view.element);
     main.setAttribute('aria-label', known[1]);
     view.draw?.();
   }
+  view.route?.(lastPlaces.get(current).slice(1));
   use(view);
+}
+
+/** Shows a view where it was left; a second time, its list. */
+async function show(name, use) {
+  // Its details have named places of their own since it was shown.
+  if (placeNow()[0] === current) lastPlaces.set(current, placeNow());
+  namePlace(name === current ? [name] : (lastPlaces.get(name) ?? [name]));
+  await showPlace(use);
 }
 
 function drawNav() {
   for (const [at, [name, label, , amount]] of VIEWS.entries()) {
     const link =
       nav.children[at] ??
-      nav.appendChild(h('a', props({ href: `#${name}` }), h('span.nav-name', label), h('span.nav-count')));
+      nav.appendChild(
+        h(
+          'a',
+          props({
+            href: `#${name}`,
+            onclick: (event) => {
+              if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+              event.preventDefault();
+              void show(name);
+            },
+          }),
+          h('span.nav-name', label),
+          ' ',
+          h('span.nav-count'),
+        ),
+      );
     link.setAttribute('aria-current', current === name ? 'page' : 'false');
     link.title = `Press ${at + 1}`;
     const number = amount();
@@ -63,6 +96,28 @@ function drawNav() {
   }
   const waiting = store.questions.length;
   document.title = waiting === 0 ? 'Plugboard' : `(${waiting}) Plugboard`;
+}
+
+/** A gateway that is not there is shown wherever one looks: what is on the page may be old. */
+function drawOffline() {
+  wasConnected ||= store.connected;
+  const isOffline = wasConnected && !store.connected;
+  document.body.classList.toggle('is-offline', isOffline);
+  if (offline.hidden === !isOffline) return;
+  offline.hidden = !isOffline;
+  replace(
+    offline,
+    isOffline
+      ? [
+          h(
+            'p',
+            h('strong', 'Plugboard cannot be reached.'),
+            ' What is shown may be old. This page goes on by itself.',
+          ),
+          button('Try now', retryNow, { kind: 'small' }),
+        ]
+      : '',
+  );
 }
 
 function drawFoot() {
@@ -139,6 +194,15 @@ document.addEventListener('keydown', (event) => {
   } else if (event.key === '?') showKeys();
 });
 
+/** Server → what was told of it last. */
+const told = new Map();
+
+document.querySelector('.skip').addEventListener('click', (event) => {
+  // The address names a place of this page.
+  event.preventDefault();
+  main.focus();
+});
+
 function tell({ kind, report, before, event }) {
   if (kind === 'login') {
     const words = {
@@ -153,8 +217,11 @@ function tell({ kind, report, before, event }) {
     return;
   }
   const [tone, word] = STATUS[report.status] ?? ['calm', report.status];
-  // What is on its way is seen in the list; what it came to is worth a word.
+  // What is on its way is seen in the list; what it came to is worth a word, once for as long as it stays so.
   if (before === undefined || tone === 'busy' || report.status === 'idle') return;
+  const key = JSON.stringify([report.status, report.error?.message]);
+  if (told.get(report.name) === key) return;
+  told.set(report.name, key);
   notice(`${report.name}: ${word}`, { kind: tone === 'calm' ? 'info' : tone, hint: report.error?.message });
 }
 
@@ -193,24 +260,26 @@ function askForToken(wrong) {
 }
 
 async function start() {
-  const view = location.hash.slice(1);
   if (takeToken() === null) return askForToken(false);
   drawFoot();
   try {
     // Enough to know whether we may come in, and what the first view shows.
     const first = reloadServers();
-    void show(view);
+    void showPlace();
     await first;
   } catch (error) {
     if (error.status === 401 || error.status === 429) return askForToken(true);
     failed(error);
   }
   watch(['servers', 'tools', 'calls', 'questions'], drawNav);
-  watch(['connected'], drawFoot);
-  addEventListener('hashchange', () => {
+  watch(['connected'], () => {
+    drawFoot();
+    drawOffline();
+  });
+  onPlace(() => {
     // Another address with a token was pasted into the same window.
     if (location.hash.startsWith('#token=')) takeToken() && location.reload();
-    else void show(location.hash.slice(1));
+    else void showPlace();
   });
   onNotice(tell);
   follow(() => askForToken(true));

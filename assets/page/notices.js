@@ -7,6 +7,9 @@ const MAX_SHOWN = 4;
 
 export function notice(text, { kind = 'info', hint } = {}) {
   const box = document.getElementById('notices');
+  // One that is still shown is not shown twice.
+  for (const shown of [...box.children])
+    if (shown.dataset.text === JSON.stringify([text, hint])) shown.remove();
   const close = () => element.remove();
   const element = h(
     `div.notice.${kind}`,
@@ -14,6 +17,7 @@ export function notice(text, { kind = 'info', hint } = {}) {
     hint === undefined ? '' : h('p.hint', hint),
     h('button.close', props({ type: 'button', aria: { label: 'Dismiss' }, onclick: close }), '×'),
   );
+  element.dataset.text = JSON.stringify([text, hint]);
   box.append(element);
   while (box.childElementCount > MAX_SHOWN) box.firstElementChild.remove();
   let timer = setTimeout(close, STAYS_MS);

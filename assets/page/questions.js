@@ -23,6 +23,7 @@ export function questionsView() {
   const more = h('div.questions-more');
   const none = h(
     'div.welcome',
+    props({ tabIndex: -1 }),
     h('p', 'Nothing waits for you.'),
     h(
       'p.hint',
@@ -73,7 +74,7 @@ export function questionsView() {
   watch(['questions'], draw);
   draw();
   // Not a button: what is pressed by habit must not be an approval.
-  return { element, focus: () => element.querySelector('.question')?.focus() };
+  return { element, focus: () => (element.querySelector('.question') ?? none).focus() };
 }
 
 /** Which questions have a card, those that have one first, and the others by server. */
@@ -156,7 +157,11 @@ function cardOf(question, bodyOf) {
       h(
         'header',
         h('span.kind', KINDS[question.kind] ?? 'Question'),
+        ' ',
         h('span.from', cut(plain(question.server), MAX_NAME_CHARS)),
+        ' ',
+        h('span.for', forCall(question)),
+        ' ',
         left,
       ),
       title,
@@ -166,6 +171,12 @@ function cardOf(question, bodyOf) {
       h('div.actions', ...actions),
     ),
   };
+}
+
+/** Which call it is about: one server may ask for several at once. */
+function forCall({ kind, call: id }) {
+  const call = kind === 'approval' ? undefined : store.calls.findLast((each) => each.id === id);
+  return call === undefined ? '' : `for ${cut(plain(call.tool), MAX_NAME_CHARS)}`;
 }
 
 const KINDS = { approval: 'Approval', elicitation: 'Question', sampling: 'Completion' };
@@ -193,17 +204,20 @@ function approval({ tool, server, reason, askRule, arguments: args, annotations 
     ),
     body: [
       name.length > MAX_NAME_CHARS ? bounded('p.hint', `Its whole name is ${name}`) : '',
-      h(
-        'p.hint',
-        `Asked because ${cut(plain(reason), 500)}.`,
-        warned ? ' The server says that it is destructive.' : '',
-      ),
+      h('p.hint', `Asked because ${cut(plain(reason), 500)}.`),
+      warned
+        ? h(
+            'p',
+            h('span.tag', props({ data: { tone: 'bad' } }), 'destructive'),
+            ' The server says that it destroys something.',
+          )
+        : '',
       Object.keys(args ?? {}).length === 0
         ? h('p.none', 'Without arguments.')
         : h('div.arguments', jsonTree(args, { open: true })),
     ],
     actions: [
-      button('Allow once', answer('allow'), { kind: 'primary' }),
+      button('Allow once', answer('allow'), { kind: warned ? '' : 'primary' }),
       button('Allow for this session', answer('allow-session')),
       // A lasting rule has no effect against an `ask` rule.
       ...(askRule === undefined ? [button('Always allow', answer('allow-always'))] : []),
@@ -219,7 +233,7 @@ function elicitation(question, answer) {
 function formOf({ server, message, schema, warning }, answer) {
   const form = schemaForm(schema);
   const read = () => {
-    const { value, problems } = form.read();
+    const { value, problems } = form.check();
     if (problems.length > 0) throw new Error(problems.join('; '));
     return value;
   };

@@ -54,12 +54,23 @@ function blockOf(each) {
     case 'audio':
       return media(each, SOUNDS, (src) => h('audio', props({ src, controls: true })));
     case 'resource_link':
-      return block('link', h('p.link-line', each.title ?? each.name ?? '', ' ', h('code', each.uri ?? '')));
+      return block(
+        'link',
+        h('p.link-line', each.title ?? each.name ?? '', ' ', h('code', each.uri ?? '')),
+        each.description === undefined ? '' : bounded('p.caption', each.description),
+        each.mimeType === undefined ? '' : h('p.caption', each.mimeType),
+      );
     case 'resource':
       return block(
         'resource',
         h('p.link-line', h('code', each.resource?.uri ?? '')),
         each.resource?.text === undefined ? '' : textOf(each.resource.text),
+        each.resource?.blob === undefined
+          ? ''
+          : h(
+              'p.caption',
+              `${each.resource.mimeType ?? 'unknown type'} · ${size(each.resource.blob.length * 0.75)}`,
+            ),
       );
     default:
       return block(String(each.type), jsonTree(each));
@@ -161,8 +172,8 @@ function table(rows) {
   );
 }
 
-/** Branches are made when they are opened. */
-export function jsonTree(value, { open = false, name } = {}) {
+/** Branches are made when they are opened; `deep`: all are open from the beginning. */
+export function jsonTree(value, { open = false, deep = false, name } = {}) {
   const label = name === undefined ? '' : h('span.key', `${cut(revealed(name), MAX_KEY_CHARS)}: `);
   if (typeof value !== 'object' || value === null) {
     const kind = value === null ? 'null' : typeof value;
@@ -176,7 +187,7 @@ export function jsonTree(value, { open = false, name } = {}) {
   const inner = h('div.branch');
   const fillIn = (from) => {
     for (const [key, each] of entries.slice(from, from + MAX_CHILDREN))
-      inner.append(jsonTree(each, { name: key }));
+      inner.append(jsonTree(each, { name: key, open: deep, deep }));
     const left = entries.length - from - MAX_CHILDREN;
     if (left <= 0) return;
     const more = h(

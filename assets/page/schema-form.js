@@ -1,6 +1,7 @@
 /** A form made of a JSON Schema: what it can show as fields it does, and everything else is JSON by hand. */
 
 import { h, plain, props, replace } from './dom.js';
+import { parseJson } from './json-text.js';
 import { bounded, cut } from './said.js';
 import { choicesOf, fits, isObject, limitsOf, nameOf, resolve, typeOf } from './schema.js';
 
@@ -13,45 +14,108 @@ const MAX_NOTE_CHARS = 600;
 const LONG_NAMES =
   /^(text|content|contents|body|code|prompt|message|query|script|sql|html|markdown|description|input)$/i;
 
+/** How formats look that people cannot guess. */
+const FORMATS = {
+  date: '2026-01-31',
+  'date-time': '2026-01-31T09:00:00Z',
+  time: '09:00:00Z',
+  duration: 'P1DT2H',
+};
+
 let made = 0;
 const nextId = () => {
   made += 1;
   return `field-${made}`;
 };
 
-/** Gives `element`, and `read()` → `{ value, problems }`. A switch turns the whole form into JSON and back. */
+/**
+ * Gives `element`, `read()` → `{ value, problems }`, and `check()`, which also marks the wrong fields and leads to the
+ * first. A switch turns the whole form into JSON and back.
+ */
 export function schemaForm(schema, { value } = {}) {
   const root = isObject(schema) ? schema : {};
   const body = h('div.form-body');
   let field;
   let isJson = false;
-  const show = (json, now) => {
+  const show = (json, next) => {
     isJson = json;
-    field = json ? byHand() : topField(root);
-    if (now !== undefined) field.write(now);
+    field = next;
     replace(body, field.element);
     toggle.textContent = json ? 'Fill in a form' : 'Edit as JSON';
   };
   const read = () => {
-    const problems = [];
-    const found = field.read(
-      (path, message) => problems.push(path === '' ? message : `${path}: ${message}`),
-      '',
-    );
-    return { value: found ?? {}, problems };
+    const faults = [];
+    const found = field.read((path, message, control) => faults.push({ path, message, control }), []);
+    return { value: found ?? {}, faults };
   };
-  const toggle = h(
-    'button.link',
-    props({
-      type: 'button',
-      onclick: () => {
-        const { value: now, problems } = read();
-        show(!isJson, problems.length > 0 && isJson ? undefined : now);
-      },
-    }),
-  );
-  show(false, value);
-  return { element: h('div.form', h('div.form-head', toggle), body), read: () => read() };
+  /** Shows the same as JSON or as a form, unless something would be lost. */
+  const change = () => {
+    const { value: now, faults } = read();
+    const broken = faults.filter(({ message }) => message.startsWith('is not JSON'));
+    if (broken.length > 0) return mark(broken);
+    const next = written(isJson ? topField(root) : byHand(), now);
+    const lost = isJson ? lostIn(now, next.read(() => {}, []) ?? {}, []) : undefined;
+    if (lost !== undefined)
+      return mark([
+        { message: `has no field in the form: ${lost.join(' › ') || 'this value'}`, control: field.control },
+      ]);
+    show(!isJson, next);
+  };
+  const toggle = h('button.link', props({ type: 'button', onclick: change }));
+  show(false, value === undefined ? topField(root) : written(topField(root), value));
+  const told = ({ value: now, faults }) => ({ value: now, problems: faults.map(sentence) });
+  return {
+    element: h('div.form', h('div.form-head', toggle), body),
+    read: () => told(read()),
+    check() {
+      const result = read();
+      mark(result.faults);
+      return told(result);
+    },
+  };
+}
+
+function written(field, value) {
+  field.write(value);
+  return field;
+}
+
+const sentence = ({ path = [], message }) =>
+  path.length === 0 ? message : `${path.join(' › ')}: ${message}`;
+
+/** Each wrong field with its reason, until it is changed; the first gets the focus. */
+function mark(faults) {
+  const marked = faults.filter(({ control }) => control !== undefined);
+  for (const { message, control } of marked) {
+    control.unmark?.();
+    const reason = h('p.field-error', message);
+    reason.id = `${control.id}-error`;
+    control.after(reason);
+    control.setAttribute('aria-invalid', 'true');
+    control.setAttribute('aria-describedby', reason.id);
+    control.unmark = () => {
+      reason.remove();
+      control.removeAttribute('aria-invalid');
+      control.removeAttribute('aria-describedby');
+      control.removeEventListener('input', control.unmark);
+    };
+    control.addEventListener('input', control.unmark);
+  }
+  const [first] = marked;
+  if (first === undefined) return;
+  first.control.focus();
+  first.control.scrollIntoView({ block: 'nearest' });
+}
+
+/** The path of the first value that is not in `kept`; undefined if all are. */
+function lostIn(value, kept, path) {
+  if (typeof value !== 'object' || value === null) return value === kept ? undefined : path;
+  if (typeof kept !== 'object' || kept === null || Array.isArray(value) !== Array.isArray(kept)) return path;
+  for (const [name, each] of Object.entries(value)) {
+    const lost = Object.hasOwn(kept, name) ? lostIn(each, kept[name], [...path, name]) : [...path, name];
+    if (lost !== undefined) return lost;
+  }
+  return undefined;
 }
 
 const byHand = () => jsonField({}, { required: true, rows: 10 });
@@ -120,10 +184,11 @@ function labelled(control, schema, { name, required }) {
     'label',
     props({ for: id }),
     h('span.field-name', labelOf(schema.title ?? name)),
+    ' ',
     required ? h('span.required', 'required') : '',
   );
   const limits = limitsOf(schema);
-  if (limits !== '') label.append(h('span.field-limits', limits));
+  if (limits !== '') label.append(' ', h('span.field-limits', limits));
   return h('div.field', label, control, note);
 }
 
@@ -146,11 +211,19 @@ function textField(schema, options) {
   const { default: fallback } = schema;
   if (typeof fallback === 'string') control.value = fallback;
   else if (Array.isArray(schema.examples)) control.placeholder = labelOf(schema.examples[0] ?? '');
+  else if (Object.hasOwn(FORMATS, schema.format ?? '')) control.placeholder = FORMATS[schema.format];
   return {
     element: labelled(control, schema, options),
     read(problem, path) {
       if (control.value === '' && !options.required) return undefined;
-      if (control.value === '' && schema.minLength > 0) problem(path, 'is required');
+      if (control.value === '') {
+        problem(
+          path,
+          schema.minLength > 0 ? 'is required' : 'is required; Edit as JSON can send an empty text',
+          control,
+        );
+        return undefined;
+      }
       return control.value;
     },
     write(value) {
@@ -167,13 +240,17 @@ function numberField(schema, options) {
     read(problem, path) {
       const text = control.value.trim();
       if (text === '') {
-        if (options.required) problem(path, 'is required');
+        if (options.required) problem(path, 'is required', control);
         return undefined;
       }
       const value = Number(text);
-      if (Number.isNaN(value)) problem(path, 'has to be a number');
-      else if (typeOf(schema) === 'integer' && !Number.isInteger(value))
-        problem(path, 'has to be a whole number');
+      // Kept as it was typed: it is shown as JSON, too.
+      if (Number.isNaN(value)) {
+        problem(path, 'has to be a number', control);
+        return text;
+      }
+      if (typeOf(schema) === 'integer' && !Number.isInteger(value))
+        problem(path, 'has to be a whole number', control);
       return value;
     },
     write(value) {
@@ -211,16 +288,18 @@ function jsonField(schema, options) {
   };
   if (schema.default !== undefined) write(schema.default);
   return {
+    control,
     element: labelled(control, schema, options),
     read(problem, path) {
       if (control.value.trim() === '') {
-        if (options.required && options.name !== undefined) problem(path, 'is required');
+        if (options.required && options.name !== undefined) problem(path, 'is required', control);
         return undefined;
       }
       try {
-        return JSON.parse(control.value);
-      } catch {
-        problem(path, 'is not JSON');
+        return parseJson(control.value);
+      } catch (error) {
+        problem(path, error.message, control);
+        if (error.position !== undefined) control.setSelectionRange(error.position, error.position + 1);
         return undefined;
       }
     },
@@ -251,7 +330,8 @@ function objectField(schema, where, options) {
     read(problem, path) {
       const problems = [];
       const found = members.flatMap(([name, field]) => {
-        const value = field.read((...why) => problems.push(why), path === '' ? name : `${path}.${name}`);
+        const label = labelOf(resolve(schema.properties[name], where).title ?? name);
+        const value = field.read((...why) => problems.push(why), [...path, label]);
         return value === undefined ? [] : [[name, value]];
       });
       // An object that need not be there, and into which nothing was written, is not there.
@@ -293,7 +373,7 @@ function arrayField(schema, where, options) {
     element: group('fieldset', schema, options, 'list', list, more),
     read(problem, path) {
       if (items.length === 0) return options.required ? [] : undefined;
-      return items.map((field, at) => field.read(problem, `${path}[${at}]`));
+      return items.map((field, at) => field.read(problem, [...path, String(at + 1)]));
     },
     write(values) {
       items.length = 0;
@@ -308,7 +388,7 @@ function group(kind, schema, options, fallback, ...inside) {
   const required = options.required ? h('span.required', 'required') : '';
   return h(
     kind,
-    h('legend', labelOf(schema.title ?? options.name ?? fallback), required),
+    h('legend', labelOf(schema.title ?? options.name ?? fallback), ' ', required),
     noteOf(schema),
     ...inside,
   );

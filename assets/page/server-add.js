@@ -2,8 +2,10 @@
 
 import { api } from './api.js';
 import { button, h, props, replace } from './dom.js';
+import { parseJson } from './json-text.js';
 import { notice } from './notices.js';
-import { loadTools, reloadServers } from './store.js';
+import { shellWords } from './shell-words.js';
+import { loadTools, reloadServers, store } from './store.js';
 
 const SCOPES = [
   ['local', 'You, in this project'],
@@ -56,29 +58,46 @@ export function openAddDialog(onAdded) {
   kind.addEventListener('change', showKind);
   showKind();
 
-  async function add() {
+  async function add(isReplacement = false) {
     replace(wrong);
     try {
       const body = {
         name: name.value.trim(),
         scope: scope.value,
         entry: entryOf(kind.value, { command, url, entry, environment, headers }),
+        ...(isReplacement ? { replace: true } : {}),
       };
+      const other = store.servers.find((each) => each.name === body.name)?.scope;
       const added = await api('POST', '/api/servers', body);
       dialog.close();
-      notice(`${added.name} is added${added.status === 'connected' ? ' and connected' : ''}.`, {
-        hint: added.error?.hint,
+      const done = isReplacement ? 'replaced' : 'added';
+      notice(`${added.name} is ${done}${added.status === 'connected' ? ' and connected' : ''}.`, {
+        hint:
+          hiddenBy(body, other, added) ??
+          (added.unapproved === undefined ? added.error?.hint : 'Read its entry and approve it to start it.'),
       });
       await Promise.all([reloadServers(), loadTools()]);
       onAdded(added.name);
     } catch (error) {
+      const isTaken = error.status === 409 && error.code === 'USAGE';
       replace(
         wrong,
-        h('div.callout.bad', h('p', error.message), error.hint === undefined ? '' : h('p.hint', error.hint)),
+        h(
+          'div.callout.bad',
+          h('p', error.message),
+          isTaken ? h('p.hint', 'Choose another name, or replace its entry.') : '',
+          isTaken
+            ? h(
+                'div.actions',
+                button('Replace it', () => add(true), { kind: 'danger' }),
+              )
+            : '',
+          isTaken || error.hint === undefined ? '' : h('p.hint', error.hint),
+        ),
       );
     }
   }
-  const submit = button('Add', add, { kind: 'primary' });
+  const submit = button('Add', () => add(), { kind: 'primary' });
   const form = h(
     'form',
     props({ method: 'dialog' }),
@@ -111,6 +130,14 @@ export function openAddDialog(onAdded) {
   name.focus();
 }
 
+/** Of two entries with one name, only one is used. */
+function hiddenBy({ name, scope }, other, added) {
+  if (other === undefined || other === scope) return undefined;
+  return added.scope === scope
+    ? `It is used instead of ${name} in ${other} scope.`
+    : `It is not used: ${name} in ${added.scope} scope is stronger.`;
+}
+
 function lines(placeholder) {
   return h('textarea.mono', props({ rows: 2, spellcheck: false, placeholder }));
 }
@@ -129,9 +156,9 @@ function field(label, control, note) {
 function entryOf(kind, { command, url, entry, environment, headers }) {
   if (kind === 'json') {
     try {
-      return JSON.parse(entry.value);
-    } catch {
-      throw new Error('The entry is not JSON.');
+      return parseJson(entry.value);
+    } catch (error) {
+      throw new Error(`The entry ${error.message}.`);
     }
   }
   const named = Object.fromEntries(
@@ -142,14 +169,7 @@ function entryOf(kind, { command, url, entry, environment, headers }) {
   );
   const some = Object.keys(named).length > 0;
   if (kind === 'http') return { url: url.value.trim(), ...(some ? { headers: named } : {}) };
-  const [program, ...args] = words(command.value);
+  const [program, ...args] = shellWords(command.value);
   if (program === undefined) throw new Error('A command is needed.');
   return { command: program, ...(args.length === 0 ? {} : { args }), ...(some ? { env: named } : {}) };
-}
-
-/** `a "b c" 'd'` → three words. */
-export function words(line) {
-  return [...line.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g)].map(
-    ([, double, single, bare]) => double?.replace(/\\(.)/g, '$1') ?? single ?? bare,
-  );
 }

@@ -8,9 +8,11 @@ import { jsonTree } from './result.js';
 import { cut } from './said.js';
 import { ServerLogin } from './server-login.js';
 import { STATUS } from './states.js';
-import { changed, loadStats, reloadServers, store } from './store.js';
+import { changed, loadStats, loadTools, reloadServers, store } from './store.js';
 
 const LOGS_IN = new Set(['needs_auth', 'needs_client_registration']);
+/** Scopes whose files this page may change. */
+const EDITABLE = new Set(['local', 'project', 'user']);
 
 export class ServerDetail {
   constructor(name, onGone) {
@@ -79,8 +81,13 @@ export class ServerDetail {
     if (LOGS_IN.has(report.status))
       actions.append(button('Log in', () => this.login.begin(), { kind: 'primary' }));
     if (['keyring', 'file'].includes(this.origin?.credentials))
-      actions.append(this.action('Clear the login', 'DELETE', '/auth'));
-    actions.append(this.removal());
+      actions.append(askedTwice('Clear the login', 'Really clear it', () => this.act('DELETE', '/auth')));
+    actions.append(
+      askedTwice('Remove', 'Really remove', () => this.remove(), {
+        kind: 'quiet',
+        about: EDITABLE.has(report.scope) ? `from ${report.scope} scope` : '',
+      }),
+    );
     replace(
       this.head,
       h('div.detail-title', h('h2', this.name), h('span.pill', props({ data: { tone } }), word)),
@@ -89,7 +96,13 @@ export class ServerDetail {
   }
 
   drawReason({ error, status, waiting, quarantined = [] }) {
+    // Drawn again only if it says something else: an open detail of it stays open while calls come in.
+    const isHere = this.origin?.unapproved !== undefined;
+    const key = JSON.stringify([error, status, waiting, quarantined, isHere]);
+    if (this.reasonAs === key) return;
+    this.reasonAs = key;
     const tone = STATUS[status]?.[0] === 'bad' ? 'bad' : 'warn';
+    const hint = isHere ? 'Read its entry below, and approve it if it is yours.' : hintOf(status, error);
     replace(
       this.reason,
       error === undefined
@@ -97,7 +110,7 @@ export class ServerDetail {
         : h(
             `div.callout.${tone}`,
             h('p', error.message),
-            error.hint === undefined ? '' : h('p.hint', error.hint),
+            hint === undefined ? '' : h('p.hint', hint),
             error.stderr === undefined
               ? ''
               : h('details', h('summary', 'What it wrote to stderr'), h('pre.text', error.stderr)),
@@ -171,12 +184,13 @@ export class ServerDetail {
     replace(
       this.config,
       file === undefined ? h('p.hint', 'For this run only; it is in no file.') : h('p.hint', h('code', file)),
-      jsonTree(entry, { open: true }),
+      jsonTree(entry, { open: true, deep: true }),
       terms === undefined ? '' : h('p.hint', terms),
     );
     const { report } = this;
     if (report === undefined) return;
     this.drawHead(report);
+    this.drawReason(report);
     this.drawFacts(report);
   }
 
@@ -222,38 +236,28 @@ export class ServerDetail {
   }
 
   action(label, method, path, kind = '', body = undefined) {
-    const act = async () => {
-      try {
-        await api(method, serverPath(this.name, path), body);
-        await Promise.all([reloadServers(), loadStats()]);
-        this.describedAs = undefined;
-        changed('servers');
-      } catch (error) {
-        failed(error);
-        // What was shown may be old.
-        void this.describe();
-      }
-    };
-    return button(label, act, { kind });
+    return button(label, () => this.act(method, path, body), { kind });
   }
 
-  /** Asked twice, in place: a removed entry is gone from its file. */
-  removal() {
-    const place = h('span.removal');
-    const ask = () =>
-      replace(
-        place,
-        button('Really remove', () => this.remove(), { kind: 'danger' }),
-        button('Keep', () => replace(place, first)),
-      );
-    const first = button('Remove', ask, { kind: 'quiet' });
-    place.append(first);
-    return place;
+  async act(method, path, body) {
+    try {
+      await api(method, serverPath(this.name, path), body);
+      await Promise.all([reloadServers(), loadStats(), loadTools()]);
+      this.describedAs = undefined;
+      changed('servers');
+    } catch (error) {
+      failed(error);
+      // What was shown may be old.
+      void this.describe();
+    }
   }
 
   async remove() {
     try {
-      const { file } = await api('DELETE', serverPath(this.name));
+      const { scope } = this.report ?? {};
+      // Of several entries with this name, the one that is shown.
+      const which = EDITABLE.has(scope) ? `?scope=${scope}` : '';
+      const { file } = await api('DELETE', serverPath(this.name, which));
       notice(
         file === undefined
           ? `${this.name} is removed from this run.`
@@ -261,10 +265,38 @@ export class ServerDetail {
       );
       this.onGone();
       await reloadServers();
+      const left = this.report;
+      if (left !== undefined) notice(`${this.name} in ${left.scope} scope is used now.`);
     } catch (error) {
       failed(error);
     }
   }
+}
+
+/** A button that asks once more, in place: what it does cannot be undone, and a second click may be meant for what was there before. */
+function askedTwice(label, again, act, { kind = '', about = '' } = {}) {
+  const place = h('span.removal');
+  const really = button(again, act, { kind: 'danger' });
+  const keep = button('Keep', () => {
+    replace(place, first);
+    first.focus();
+  });
+  const first = button(
+    label,
+    () => {
+      // At the place of the first click is what changes nothing.
+      replace(place, keep, really, about === '' ? '' : h('span.hint', about));
+      keep.focus();
+    },
+    { kind },
+  );
+  place.append(first);
+  return place;
+}
+
+/** What can be done on this page; hints of errors are written for a terminal. */
+function hintOf(status, error) {
+  return status === 'needs_auth' ? 'Press Log in, and log in with your browser.' : error?.hint;
 }
 
 function heldPart({ tool, kind, diff }) {

@@ -83,8 +83,26 @@ export class ServerLogin {
     const query = address.includes('?') ? address.slice(address.indexOf('?') + 1) : address;
     const answer = new URLSearchParams(query.split('#')[0]);
     const body = { code: answer.get('code') ?? '', state: answer.get('state') ?? '' };
+    if (answer.has('error'))
+      return failed(
+        new Error(`The login was refused: ${answer.get('error_description') ?? answer.get('error')}.`),
+      );
+    if (body.code === '' || body.state === '')
+      return failed({
+        message: 'This is not the address that a login ends on: it has no code.',
+        hint: 'Copy the whole address out of the browser after you logged in there.',
+      });
     if (answer.has('iss')) body.iss = answer.get('iss');
-    await api('POST', serverPath(this.server, '/auth/callback'), body).catch(failed);
+    await api('POST', serverPath(this.server, '/auth/callback'), body).catch((error) =>
+      failed(
+        error.code === 'AUTH_FAILED'
+          ? {
+              message: 'This address does not belong to this login.',
+              hint: 'Log in again, and paste the new address.',
+            }
+          : error,
+      ),
+    );
   }
 }
 

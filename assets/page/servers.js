@@ -3,6 +3,7 @@
 import { bars, share } from './charts.js';
 import { button, count, duration, h, plural, props, replace } from './dom.js';
 import { panes } from './panes.js';
+import { namePlace, placeNow } from './place.js';
 import { openAddDialog } from './server-add.js';
 import { ServerDetail } from './server-detail.js';
 import { STATUS } from './states.js';
@@ -18,36 +19,61 @@ export function serversView() {
       h(
         'div.head-line',
         h('h1', 'Servers'),
-        button('Add a server', () => openAddDialog(select), { kind: 'primary' }),
+        button('Add a server', () => openAddDialog((name) => select(name)), { kind: 'primary' }),
       ),
       summary,
       problems,
     ),
     list: rows,
+    home: ['servers'],
     empty: 'Choose a server to see how it is.',
   });
   let detail;
   let selected;
 
-  function select(name, { focus = true } = {}) {
+  /** `place`: the address is to name it; `isNew`: it is to be read from its top, also where only one thing has room. */
+  function select(name, { place = true, isNew = true } = {}) {
+    if (place) namePlace(['servers', name]);
+    if (detail !== undefined && selected === name) {
+      frame.show(detail.element, isNew);
+      // Its entry may be another one with the same state.
+      void detail.describe();
+      return;
+    }
     selected = name;
     detail = new ServerDetail(name, () => {
-      selected = undefined;
-      detail = undefined;
-      frame.clear();
+      forget();
       drawRows();
     });
-    frame.show(detail.element, focus);
+    frame.show(detail.element, isNew);
     drawRows();
+  }
+
+  function forget() {
+    if (placeNow()[1] === selected) namePlace(['servers'], { over: true });
+    selected = undefined;
+    detail = undefined;
+    frame.clear();
   }
 
   function drawRows() {
     const focused = document.activeElement?.dataset?.server;
-    replace(rows, ...store.servers.map((server) => row(server, selected === server.name, select)));
+    const inReach = store.servers.some(({ name }) => name === selected) ? selected : store.servers[0]?.name;
+    replace(
+      rows,
+      ...store.servers.map((server) =>
+        h(
+          'div',
+          props({ role: 'listitem' }),
+          row(server, { isSelected: selected === server.name, isInReach: inReach === server.name, select }),
+        ),
+      ),
+    );
     if (store.servers.length === 0) {
       rows.append(
         h(
           'div.welcome',
+          props({ role: 'listitem' }),
           h('p', store.loaded ? 'No server is configured yet.' : 'Looking …'),
           store.loaded ? h('p.hint', 'Add one here, or with plugboard add or plugboard import.') : '',
         ),
@@ -71,15 +97,13 @@ export function serversView() {
       ),
     );
     if (selected !== undefined && store.loaded && !store.servers.some(({ name }) => name === selected)) {
-      selected = undefined;
-      detail = undefined;
-      frame.clear();
+      forget();
     }
     // Where both fit, something is shown from the beginning.
     if (selected === undefined && store.servers.length > 0 && matchMedia('(min-width: 900px)').matches) {
       const worst =
         store.servers.find(({ status }) => ['bad', 'warn'].includes(STATUS[status]?.[0])) ?? store.servers[0];
-      select(worst.name, { focus: false });
+      select(worst.name, { place: false, isNew: false });
     }
     detail?.update();
   }
@@ -91,42 +115,60 @@ export function serversView() {
     all[Math.max(0, Math.min(all.length - 1, all.indexOf(document.activeElement) + step))]?.focus();
   });
   watch(['servers', 'stats', 'logins', 'tools'], draw);
-  return { element: frame.element, draw, select, focus: () => rows.querySelector('.server-row')?.focus() };
+  return {
+    element: frame.element,
+    draw,
+    select,
+    focus: () => rows.querySelector('.server-row[tabindex="0"]')?.focus(),
+    /** Shows what an address names. */
+    route([name]) {
+      if (name === undefined) frame.shut();
+      else if (store.servers.some((each) => each.name === name) || !store.loaded)
+        select(name, { place: false });
+    },
+  };
 }
 
 function figures() {
   const { servers, stats, definitionTokens, tools } = store;
-  const connected = servers.filter(({ status }) => status === 'connected').length;
+  // An idle server is started by its first call.
+  const ready = servers.filter(({ status }) => status === 'connected' || status === 'idle').length;
   const calls = [...stats.values()].reduce((sum, each) => sum + each.calls, 0);
   const failed = [...stats.values()].reduce((sum, each) => sum + each.failed, 0);
   const saved = definitionTokens.all > definitionTokens.given;
   return [
-    figure(`${connected}`, `of ${servers.length} connected`),
+    figure(`${ready}`, `of ${servers.length} ready`, 'Connected, or started by the first call'),
     figure(count(tools.length), tools.length === 1 ? 'tool' : 'tools'),
     figure(
       count(saved ? definitionTokens.given : definitionTokens.all),
-      saved ? `of ${count(definitionTokens.all)} tokens given` : 'tokens of definitions',
+      saved ? `of ${count(definitionTokens.all)} tokens` : 'tokens',
+      saved
+        ? `What the definitions of tools cost a model: it is given ${count(definitionTokens.given)} tokens, and searches for the rest`
+        : 'What the definitions of tools cost a model',
     ),
     figure(count(calls), failed === 0 ? (calls === 1 ? 'call' : 'calls') : `calls, ${count(failed)} failed`),
   ];
 }
 
-function figure(number, label) {
-  return h('div.figure', h('strong', number), h('span', label));
+function figure(number, label, title) {
+  return h('div.figure', props({ title }), h('strong', number), ' ', h('span', label));
 }
 
-function row({ name, status, transport, scope, tools }, isSelected, select) {
+/** Only one row is reached with Tab, the others with the arrows: the next Tab leads into the detail. */
+function row({ name, status, transport, scope, tools }, { isSelected, isInReach, select }) {
   const [tone, word] = STATUS[status] ?? ['calm', status];
   return h(
     'button.server-row',
     props({
       type: 'button',
       data: { server: name },
+      tabIndex: isInReach ? 0 : -1,
       aria: { current: String(isSelected) },
       onclick: () => select(name),
     }),
-    h(`span.dot.${tone}`, props({ title: word })),
-    h('span.server-name', h('strong', name), h('span.server-word', props({ data: { tone } }), word)),
+    h(`span.dot.${tone}`, props({ aria: { hidden: 'true' } })),
+    h('span.server-name', h('strong', name), ' ', h('span.server-word', props({ data: { tone } }), word)),
+    ' ',
     h('span.server-meta', [transport, scope, plural(tools, 'tool')].join(' · ')),
     ...charts(name),
   );

@@ -12,19 +12,33 @@ const HINTS = [
   ['idempotentHint', true, 'idempotent', 'calm'],
   ['openWorldHint', true, 'open world', 'calm'],
 ];
+/** An answer that begins below this part of the window is scrolled to. */
+const IN_VIEW = 0.6;
 
 export class ToolTry {
+  /** The call that runs now; undefined: none. */
+  #stop;
+
   constructor(tool) {
     this.name = tool.name;
-    this.print = JSON.stringify(tool);
     this.element = h('article.tool');
-    this.draw(tool);
+    this.wrong = h('div', props({ role: 'alert' }));
+    this.answer = h('div.answer', props({ aria: { live: 'polite' } }));
+    this.go = button('Run', () => this.run(), { kind: 'primary' });
+    this.cancel = button('Cancel', () => this.#stop?.abort(), { kind: 'quiet' });
+    this.cancel.hidden = true;
+    this.refresh(tool);
   }
 
-  /** What the server says about it now; a form that is being filled in stays unless it is another one. */
+  get isRunning() {
+    return this.#stop !== undefined;
+  }
+
+  /** Draws what the server says about it now; what was filled in, and the answer, stay. */
   refresh(tool) {
-    if (tool === undefined || JSON.stringify(tool) === this.print) return;
-    this.print = JSON.stringify(tool);
+    const print = JSON.stringify(tool);
+    if (tool === undefined || print === this.print) return;
+    this.print = print;
     this.draw(tool);
   }
 
@@ -33,27 +47,31 @@ export class ToolTry {
     const tags = HINTS.filter(([key, value]) => annotations[key] === value).map(([, , word, tone]) =>
       h('span.tag', props({ data: { tone }, title: 'As the server says' }), word),
     );
-    this.form = schemaForm(tool.inputSchema);
-    this.wrong = h('div', props({ role: 'alert' }));
-    this.answer = h('div.answer', props({ aria: { live: 'polite' } }));
-    this.stop = undefined;
-    const go = button('Run', () => this.run(), { kind: 'primary' });
-    this.cancel = button('Cancel', () => this.stop?.abort(), { kind: 'quiet' });
-    this.cancel.hidden = true;
+    this.form = schemaForm(tool.inputSchema, { value: this.form?.read().value });
     const form = h(
       'form',
       this.form.element,
       this.wrong,
-      h('div.actions', go, this.cancel, h('span.keys', h('kbd', 'Ctrl'), h('kbd', '↵'))),
+      h('div.actions', this.go, this.cancel, h('span.keys', h('kbd', 'Ctrl'), h('kbd', '↵'))),
     );
     form.addEventListener('submit', (event) => event.preventDefault());
+    // What was wrong with the last attempt is about what was filled in then.
+    form.addEventListener('input', () => replace(this.wrong));
+    form.addEventListener('click', ({ target }) => {
+      if (target.closest('.form-head') !== null) replace(this.wrong);
+    });
     form.addEventListener('keydown', (event) => {
-      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) go.click();
+      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) this.go.click();
     });
     replace(
       this.element,
       h('div.detail-head', h('div.detail-title', h('h2', tool.title ?? tool.tool), ...tags)),
-      h('p.tool-names', h('code', tool.name), h('span', `of ${tool.server}`)),
+      h(
+        'p.tool-names',
+        h('code', tool.name),
+        h('span', `of ${tool.server}`),
+        tool.deferred ? h('span', '· models find it by search') : '',
+      ),
       h('p.about', tool.description),
       h('section', h('h3', 'Try it'), form),
       this.answer,
@@ -72,69 +90,82 @@ export class ToolTry {
   }
 
   async run() {
-    const { value, problems } = this.form.read();
+    const { value, problems } = this.form.check();
     replace(
       this.wrong,
       problems.length === 0 ? '' : h('div.callout.bad', ...problems.map((problem) => h('p', problem))),
     );
     if (problems.length > 0) return;
-    this.stop = new AbortController();
+    const stop = new AbortController();
+    this.#stop = stop;
     this.cancel.hidden = false;
+    // Its own name for the call: the events of other calls of this tool have other names.
+    const ref = crypto.randomUUID();
     const began = performance.now();
-    const progress = h(
-      'p.waiting',
-      h('span.spinner', props({ aria: { hidden: 'true' } })),
-      h('span', 'Running …'),
-    );
-    replace(this.answer, h('section', h('h3', 'Answer'), progress));
-    const unwatch = watch(['calls', 'questions'], () => this.showProgress(progress));
+    const line = h('span', 'Running …');
+    this.show('', h('p.waiting', h('span.spinner', props({ aria: { hidden: 'true' } })), line));
+    const unwatch = watch(['calls', 'questions'], () => replace(line, progressOf(ref)));
     try {
-      const result = await api('POST', '/api/call', { name: this.name, arguments: value }, this.stop.signal);
-      const took = performance.now() - began;
-      const pill = h(
-        'span.pill',
-        props({ data: { tone: result.isError ? 'bad' : 'good' } }),
-        result.isError ? 'the tool says that it failed' : 'ok',
-      );
-      replace(
-        this.answer,
-        h('section', h('h3', 'Answer', pill, h('span.took', duration(took))), showResult(result)),
+      const result = await api('POST', '/api/call', { name: this.name, arguments: value, ref }, stop.signal);
+      this.show(
+        [pillOf(result), h('span.took', duration(performance.now() - began))],
+        mismatchOf(result),
+        showResult(result),
       );
     } catch (error) {
-      const stopped = error.name === 'AbortError';
-      replace(
-        this.answer,
+      const isStopped = error.name === 'AbortError';
+      this.show(
+        '',
         h(
-          'section',
-          h('h3', 'Answer'),
-          h(
-            `div.callout.${stopped ? 'warn' : 'bad'}`,
-            h('p', stopped ? 'The call was cancelled.' : error.message),
-            error.hint === undefined ? '' : h('p.hint', error.hint),
-          ),
+          `div.callout.${isStopped ? 'warn' : 'bad'}`,
+          h('p', isStopped ? 'The call was cancelled.' : error.message),
+          error.hint === undefined ? '' : h('p.hint', error.hint),
         ),
       );
     } finally {
       unwatch();
+      this.#stop = undefined;
       this.cancel.hidden = true;
     }
   }
 
-  showProgress(line) {
-    const call = store.calls.findLast((each) => each.outcome === undefined && this.name.endsWith(each.tool));
-    const asked = store.questions.length > 0;
-    const { progress, total, message } = call?.progress ?? {};
-    const share =
-      progress === undefined
-        ? ''
-        : total === undefined
-          ? ` ${progress}`
-          : ` ${Math.round((progress / total) * 100)} %`;
-    replace(
-      line.lastElementChild,
-      asked
-        ? 'Waiting for an answer under Questions …'
-        : `Running …${share}${message === undefined ? '' : `, ${message}`}`,
-    );
+  /** Shows an answer, where it can be seen. */
+  show(aside, ...content) {
+    replace(this.answer, h('section', h('h3', 'Answer', aside), ...content));
+    if (this.answer.isConnected && this.answer.getBoundingClientRect().top > innerHeight * IN_VIEW)
+      this.answer.scrollIntoView({ block: 'start' });
   }
+}
+
+function pillOf({ isError, mismatch }) {
+  const [tone, word] = isError
+    ? ['bad', 'the tool says that it failed']
+    : mismatch === undefined
+      ? ['good', 'ok']
+      : ['warn', 'not what it promised'];
+  return h('span.pill', props({ data: { tone } }), word);
+}
+
+function mismatchOf({ mismatch }) {
+  if (mismatch === undefined) return '';
+  return h(
+    'div.callout.warn',
+    h('p', 'The answer does not fit the output schema of the tool.'),
+    ...mismatch.map((problem) => h('p.hint', problem)),
+  );
+}
+
+/** How far the call of this name is. */
+function progressOf(ref) {
+  const call = store.calls.findLast((each) => each.ref === ref);
+  if (call !== undefined && store.questions.some((question) => question.call === call.id))
+    return 'Waiting for an answer under Questions …';
+  const { progress, total, message } = call?.progress ?? {};
+  const share =
+    progress === undefined
+      ? ''
+      : total === undefined
+        ? ` ${progress}`
+        : ` ${Math.round((progress / total) * 100)} %`;
+  return `Running …${share}${message === undefined ? '' : `, ${message}`}`;
 }

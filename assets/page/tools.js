@@ -4,12 +4,18 @@ import { api } from './api.js';
 import { h, plural, props, replace } from './dom.js';
 import { failed } from './notices.js';
 import { panes } from './panes.js';
+import { namePlace } from './place.js';
 import { store, watch } from './store.js';
 import { ToolTry } from './tool-try.js';
 import { VirtualList } from './virtual-list.js';
 
 const TYPING_MS = 90;
 const MAX_RESULTS = 100;
+const ROW_HEIGHT = 58;
+/** With a line for the reason. */
+const FOUND_ROW_HEIGHT = 76;
+/** Tools that were opened keep their form and answer; the oldest that is not running makes room. */
+const MAX_KEPT_TRIES = 50;
 
 export function toolsView() {
   const box = h(
@@ -26,11 +32,11 @@ export function toolsView() {
   const counted = h('span.counted', props({ role: 'status' }));
   const list = new VirtualList({
     label: 'Tools',
-    rowHeight: 58,
-    render: drawRow,
+    rowHeight: ROW_HEIGHT,
+    render: (item, row) => drawRow(item, row, showing()),
     keyOf: ({ name }) => name,
     printOf: ({ title, description, deferred, score, why }) =>
-      JSON.stringify([title, description, deferred, score, why]),
+      JSON.stringify([title, description, deferred, score, why, showing()]),
     onOpen: (item) => open(item.name),
     empty: () =>
       box.value.trim() === '' ? (store.loaded ? 'No tools are known yet.' : 'Looking …') : 'Nothing fits.',
@@ -38,17 +44,31 @@ export function toolsView() {
   const frame = panes({
     head: h('div.head', h('div.head-line', h('h1', 'Tools'), counted), h('div.controls', box, filter)),
     list: list.element,
+    home: ['tools'],
     empty: 'Choose a tool to read about it and to try it.',
   });
   let found;
   let searching;
   let timer;
   let opened;
+  /** What an address names before the tools are there. */
+  let wanted;
+  const tries = new Map();
+
+  /** Rows have only what tells them apart. */
+  function showing() {
+    const { tools } = store;
+    return {
+      server: filter.value === '' && tools.some(({ server }) => server !== tools[0].server),
+      deferred: tools.some(({ deferred }) => !deferred),
+    };
+  }
 
   function draw() {
     const of = filter.value;
     const all = found ?? store.tools;
     const items = of === '' ? all : all.filter(({ server }) => server === of);
+    list.setRowHeight(found === undefined ? ROW_HEIGHT : FOUND_ROW_HEIGHT);
     list.show(
       items.length,
       (at) => items[at],
@@ -85,7 +105,7 @@ export function toolsView() {
         undefined,
         searching.signal,
       );
-      found = results;
+      found = results.map((each, at) => ({ ...each, place: at + 1 }));
       list.active = -1;
       list.element.scrollTop = 0;
       draw();
@@ -94,12 +114,37 @@ export function toolsView() {
     }
   }
 
-  function open(name) {
+  /** `place`: the address is to name it. */
+  function open(name, { place = true } = {}) {
     const tool = store.tools.find((each) => each.name === name);
     if (tool === undefined) return;
-    opened = new ToolTry(tool);
-    frame.show(opened.element, true);
+    wanted = undefined;
+    if (place) namePlace(['tools', tool.server, tool.tool]);
+    const isNew = opened?.name !== name || !frame.element.classList.contains('open');
+    opened = tries.get(name) ?? new ToolTry(tool);
+    keep(opened);
+    opened.refresh(tool);
+    if (isNew) frame.show(opened.element, true);
     draw();
+  }
+
+  function keep(one) {
+    tries.delete(one.name);
+    tries.set(one.name, one);
+    if (tries.size <= MAX_KEPT_TRIES) return;
+    for (const [name, each] of tries) {
+      if (each.isRunning) continue;
+      tries.delete(name);
+      return;
+    }
+  }
+
+  function route([server, tool]) {
+    wanted = undefined;
+    if (tool === undefined) return frame.shut();
+    const known = store.tools.find((each) => each.server === server && each.tool === tool);
+    if (known === undefined) wanted = [server, tool];
+    else open(known.name, { place: false });
   }
 
   box.addEventListener('input', () => {
@@ -119,6 +164,7 @@ export function toolsView() {
     if (found === undefined) draw();
     else void search();
     opened?.refresh(store.tools.find(({ name }) => name === opened.name));
+    if (wanted !== undefined) route(wanted);
   });
   drawFilter();
   draw();
@@ -131,33 +177,40 @@ export function toolsView() {
       box.value += typed;
       void search();
     },
-    open,
-    close: frame.close,
-    only(server) {
-      filter.value = server;
-      draw();
-    },
+    route,
   };
 }
 
-function drawRow({ tool, server, description, title, why = [], score, deferred }, row) {
+function drawRow({ tool, server, description, title, why = [], place, score, deferred }, row, showing) {
+  const about = [title === tool ? undefined : title, firstLine(description)];
   replace(
     row,
     h(
       'span.tool-line',
       h('strong', tool),
-      title !== undefined && title !== tool ? h('span.tool-title', title) : '',
-      deferred ? h('span.tag', props({ title: 'A model has to search for it' }), 'deferred') : '',
-      h('span.tool-server', server),
+      ' ',
+      deferred && showing.deferred
+        ? h('span.tag', props({ title: 'A model has to search for it' }), 'by search')
+        : '',
+      showing.server ? h('span.tool-server', server) : '',
       score === undefined
         ? ''
-        : h('span.tool-score', props({ title: 'How well it fits, from 0 to 1' }), score.toFixed(2)),
+        : h(
+            'span.tool-score',
+            props({ title: `Place ${place}, score ${score.toPrecision(3)}` }),
+            `${place}.`,
+          ),
     ),
+    h('span.tool-about', about.filter((part) => part).join(' · ')),
     why.length === 0
-      ? h('span.tool-about', firstLine(description))
+      ? ''
       : h(
           'span.tool-why',
-          ...why.map(({ field, words }) => h('span.reason', h('em', field), ` ${words.join(', ')}`)),
+          'found in ',
+          ...why.flatMap(({ field, words }, at) => [
+            at === 0 ? '' : ' · ',
+            h('span.reason', h('em', field), ` ${words.join(', ')}`),
+          ]),
         ),
   );
 }

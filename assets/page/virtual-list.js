@@ -57,6 +57,13 @@ export class VirtualList {
     this.draw();
   }
 
+  /** Of all rows from now on; shown by the next `show`. */
+  setRowHeight(height) {
+    if (this.rowHeight === height) return;
+    this.rowHeight = height;
+    for (const row of [...this.rows.values(), ...this.spare]) delete row.dataset.at;
+  }
+
   schedule() {
     if (this.waiting) return;
     this.waiting = true;
@@ -105,6 +112,7 @@ export class VirtualList {
       row.dataset.at = at;
       row.id = `${this.id()}-${at}`;
       row.style.transform = `translateY(${at * this.rowHeight}px)`;
+      row.style.height = `${this.rowHeight}px`;
       row.setAttribute('aria-posinset', at + 1);
     }
     row.setAttribute('aria-setsize', this.length);

@@ -177,7 +177,10 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
     { content: list(object({ type: text })), isError: flag },
     {
       structuredContent: {},
-      mismatch: { ...list(text), description: "Where structuredContent does not fit the tool's output schema." },
+      mismatch: {
+        ...list(text),
+        description: "Where structuredContent does not fit the tool's output schema.",
+      },
       truncated: object({ tokens: count, file: text }),
       _meta: anyObject,
     },

@@ -90,3 +90,43 @@ export async function textOf(page: Page, selector: string): Promise<string> {
     .first()
     .evaluate((element) => String(Reflect.get(element, 'innerText')));
 }
+
+/** Text that is shown with less contrast than WCAG AA asks for: 4.5, or 3 for large text. */
+export async function contrastFaults(page: Page): Promise<unknown> {
+  return page.evaluate(`(() => {
+    const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+    const rgba = (colour) => {
+      canvas.clearRect(0, 0, 1, 1);
+      canvas.fillStyle = colour;
+      canvas.fillRect(0, 0, 1, 1);
+      const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+      return [r, g, b, a / 255];
+    };
+    const over = ([r, g, b, a], [R, G, B]) => [r * a + R * (1 - a), g * a + G * (1 - a), b * a + B * (1 - a)];
+    const light = (colour) => {
+      const [r, g, b] = colour.map((part) => {
+        const share = part / 255;
+        return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+      });
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const behind = (element) => {
+      const layers = [];
+      for (let at = element; at !== null; at = at.parentElement) layers.unshift(rgba(getComputedStyle(at).backgroundColor));
+      return layers.reduce((below, layer) => over(layer, below), [255, 255, 255]);
+    };
+    const faults = new Set();
+    for (const element of document.querySelectorAll('body *')) {
+      const isText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '');
+      if (!isText || element.closest(':disabled') || !element.checkVisibility({ opacityProperty: true })) continue;
+      const style = getComputedStyle(element);
+      const back = behind(element);
+      const [a, b] = [light(over(rgba(style.color), back)), light(back)].sort((one, two) => two - one);
+      const size = parseFloat(style.fontSize);
+      const least = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700) ? 3 : 4.5;
+      const ratio = (a + 0.05) / (b + 0.05);
+      if (ratio < least) faults.add(element.className + ': ' + ratio.toFixed(2));
+    }
+    return [...faults];
+  })()`);
+}

@@ -82,7 +82,7 @@ describe('SRV-6: tools', () => {
     // Every letter is a search of its own: the last one counts. Rows are moved, not made anew, so the place tells the first.
     await expect
       .poll(() => textOf(page, '.list .row[data-at="0"]'), { timeout: WAIT_MS })
-      .toMatch(/^give\s[\s\S]*description arguments$/);
+      .toMatch(/^give\s+1\.\s+Gives its arguments back\.\s+found in [\s\S]*description arguments$/);
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     expect(await textOf(page, '.detail h2')).toBe('give');

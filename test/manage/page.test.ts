@@ -100,7 +100,7 @@ describe('SRV-6: servers', () => {
     const auth = await startAuthServer();
     open.push(auth);
     const config = { mcpServers: { remote: { url: auth.url, lifecycle: 'eager' } } };
-    const { page, context, faults } = await show({ script: echo, config });
+    const { page, context, world, faults } = await show({ script: echo, config });
     await page.addInitScript('window.open = (address) => { window.opened = address; return null; }');
     await page.reload();
     await page.click(row('remote'));
@@ -116,7 +116,12 @@ describe('SRV-6: servers', () => {
     await page.waitForSelector('.detail .pill:text-is("connected")');
     expect(await page.locator('.login .callout').count()).toBe(0);
     await page.click('.detail button:text-is("Clear the login")');
+    await page.click('.detail button:text-is("Really clear it")');
     await page.waitForSelector('.detail .pill:text-is("needs a login")');
+    // Hints are about this page, and its tools have gone with the login.
+    expect(await textOf(page, '.detail .callout .hint')).toBe('Press Log in, and log in with your browser.');
+    const toolsOf = async (): Promise<unknown> => (await world.api('GET', '/api/tools?server=remote')).body;
+    await expect.poll(toolsOf).toEqual({ tools: [] });
     expect(faults).toEqual([]);
   }, 60_000);
 
