@@ -14,6 +14,7 @@ import { createSession, type Session, type SessionOptions } from './call/session
 import { collect } from './call/task.ts';
 import type { Telemetry } from './call/telemetry.ts';
 import { Workplace } from './call/workplace.ts';
+import type { Prompt, Resource } from './catalog/accept-lists.ts';
 import { type CatalogCache, openCatalogCache } from './catalog/cache.ts';
 import { Catalog, taskSupportOf } from './catalog/catalog.ts';
 import { openContentCache } from './catalog/content-cache.ts';
@@ -230,7 +231,11 @@ export class HostCore {
       cache: openContentCache(home, clock),
       pins: this.#pins,
       keyOf: ({ spec }) => this.intake.keyOf(spec),
-      read: (kind, connection, items, isNews) => this.firstLists.read(kind, connection, items, isNews),
+      read: (kind, connection, items, isNews) => {
+        if (kind === 'prompts') this.#known.keepPrompts(connection.spec, items as readonly Prompt[]);
+        if (kind === 'resources') this.#known.keepResources(connection.spec, items as readonly Resource[]);
+        this.firstLists.read(kind, connection, items, isNews);
+      },
       isDenied: (server) => this.contentDenial(server) !== undefined,
     });
     this.firstLists = this.#createFirstLists(naming);

@@ -9,48 +9,119 @@ import { replaceFile } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import type { AcceptedTool } from './accept.ts';
 import { toolFilter } from './filter.ts';
-import { knownFile, knownFolder, writeKnown } from './known-tools.ts';
+import {
+  type KnownParameter,
+  type KnownTool,
+  knownContentFile,
+  knownFile,
+  knownFolder,
+  writeKnown,
+} from './known-tools.ts';
 
-const MAX_FILES = 500;
+/** Three for each server. */
+const MAX_FILES = 1500;
 /** Nobody picks from a longer list with the tabulator key. */
 const MAX_TOOLS = 2000;
 const MAX_PARAMETERS = 32;
 const MAX_NAME_CHARS = 128;
 
+/** Characters of a description that a shell shows. */
+const MAX_ABOUT_CHARS = 80;
+const MAX_VALUES = 32;
+
+interface ListedPrompt {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly arguments?:
+    | readonly { readonly name: string; readonly description?: string | undefined }[]
+    | undefined;
+}
+
+interface ListedResource {
+  readonly uri: string;
+  readonly name?: string | undefined;
+}
+
 export interface KnownToolsKeeper {
   keep(spec: ServerSpec, tools: readonly AcceptedTool[]): void;
+  keepPrompts(spec: ServerSpec, prompts: readonly ListedPrompt[]): void;
+  keepResources(spec: ServerSpec, resources: readonly ListedResource[]): void;
   flush(): Promise<void>;
 }
 
 export function openKnownToolsKeeper(home: Home): KnownToolsKeeper {
   let writing: Promise<void> = Promise.resolve();
+  const write = (file: string, count: number, rows: readonly KnownTool[]): void => {
+    const text = writeKnown(count, rows.slice(0, MAX_TOOLS));
+    writing = writing.then(() => save(home, file, text)).catch(() => {}); // A home that cannot be written knows nothing.
+  };
   return {
     keep(spec, tools) {
       const passes = toolFilter(spec.entry);
       const named = tools.filter(({ name }) => name.length <= MAX_NAME_CHARS && passes(name));
-      const text = writeKnown(
+      write(
+        knownFile(home, spec),
         tools.length,
-        named
-          .slice(0, MAX_TOOLS)
-          .map(({ name, inputSchema }) => ({ name, parameters: parametersOf(inputSchema) })),
+        named.map(({ name, description, inputSchema }) => ({
+          name,
+          ...about(description),
+          parameters: parametersOf(inputSchema),
+        })),
       );
-      writing = writing.then(() => save(home, spec, text)).catch(() => {}); // A home that cannot be written knows nothing.
+    },
+    keepPrompts(spec, prompts) {
+      const rows = prompts.map(({ name, description, arguments: taken = [] }) => ({
+        name,
+        ...about(description),
+        parameters: taken
+          .slice(0, MAX_PARAMETERS)
+          .map((argument) => ({ name: argument.name, ...about(argument.description) })),
+      }));
+      write(knownContentFile(home, spec, 'prompts'), rows.length, rows);
+    },
+    keepResources(spec, resources) {
+      const rows = resources.map(({ uri, name }) => ({ name: uri, ...about(name), parameters: [] }));
+      write(knownContentFile(home, spec, 'resources'), rows.length, rows);
     },
     flush: () => writing,
   };
 }
 
-async function save(home: Home, spec: ServerSpec, text: string): Promise<void> {
-  const file = knownFile(home, spec);
+async function save(home: Home, file: string, text: string): Promise<void> {
   if ((await readFile(file, 'utf8').catch(() => '')) === text) return;
   await makeFolder(knownFolder(home), 0o700);
   await replaceFile(file, text, { mode: 0o600 });
   await keepNewest(knownFolder(home), MAX_FILES);
 }
 
-function parametersOf({ properties }: AcceptedTool['inputSchema']): string[] {
+function parametersOf({ properties }: AcceptedTool['inputSchema']): KnownParameter[] {
   if (!isRecord(properties)) return [];
-  return Object.keys(properties)
-    .filter((name) => name.length <= MAX_NAME_CHARS)
-    .slice(0, MAX_PARAMETERS);
+  return Object.entries(properties)
+    .filter(([name]) => name.length <= MAX_NAME_CHARS)
+    .slice(0, MAX_PARAMETERS)
+    .map(([name, schema]) => ({ name, ...(isRecord(schema) ? described(schema) : {}) }));
+}
+
+function described(schema: Record<string, unknown>): Omit<KnownParameter, 'name'> {
+  const values = valuesOf(schema);
+  return { ...about(schema['description']), ...(values.length === 0 ? {} : { values }) };
+}
+
+/** What the schema lists, of itself or of its items. */
+function valuesOf({ enum: listed, type, items }: Record<string, unknown>): string[] {
+  if (Array.isArray(listed)) {
+    const texts = listed
+      .filter((value) => ['string', 'number', 'boolean'].includes(typeof value))
+      .map(String);
+    return texts.length > MAX_VALUES ? [] : texts.filter((text) => text.length <= MAX_NAME_CHARS);
+  }
+  if (type === 'boolean') return ['true', 'false'];
+  return isRecord(items) && Array.isArray(items['enum']) ? valuesOf({ enum: items['enum'] }) : [];
+}
+
+/** The first line, or as much of it as a shell shows. */
+function about(text: unknown): { about?: string } {
+  const [line = ''] = typeof text === 'string' ? text.trim().split('\n') : [];
+  if (line === '') return {};
+  return { about: line.length > MAX_ABOUT_CHARS ? `${line.slice(0, MAX_ABOUT_CHARS - 1)}…` : line };
 }

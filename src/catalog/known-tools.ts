@@ -11,11 +11,21 @@ import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { quickHash } from '../lib/quick-hash.ts';
 
+export interface KnownParameter {
+  readonly name: string;
+  readonly about?: string;
+  /** All values that it can have, if there are few. */
+  readonly values?: readonly string[];
+}
+
+/** A tool, a prompt, or a resource (its address is the name). */
 export interface KnownTool {
   readonly name: string;
-  /** Names of its arguments. */
-  readonly parameters: readonly string[];
+  readonly about?: string;
+  readonly parameters: readonly KnownParameter[];
 }
+
+export type KnownContent = 'prompts' | 'resources';
 
 /** Enough for the first line, which has the number. */
 const HEAD_BYTES = 64;
@@ -31,9 +41,14 @@ export function knownFile(home: Home, { name, scope, baseDir, raw }: ServerSpec)
   return join(knownFolder(home), `${quickHash(canonicalJson(parts))}.jsonl`);
 }
 
+/** The same for prompts and resources. */
+export function knownContentFile(home: Home, spec: ServerSpec, kind: KnownContent): string {
+  return knownFile(home, spec).replace(/\.jsonl$/, `-${kind}.jsonl`);
+}
+
 /** One line with their number, then one for each tool. */
 export function writeKnown(count: number, tools: readonly KnownTool[]): string {
-  const lines = tools.map(({ name, parameters }) => JSON.stringify([name, ...parameters]));
+  const lines = tools.map((tool) => JSON.stringify(tool));
   return `${[JSON.stringify({ tools: count }), ...lines].join('\n')}\n`;
 }
 
@@ -55,15 +70,40 @@ export function knownCount(home: Home, spec: ServerSpec): number {
 
 /** The tools a server had; none when it was never seen. */
 export function knownTools(home: Home, spec: ServerSpec): KnownTool[] {
+  return readRows(knownFile(home, spec));
+}
+
+/** The prompts or resources a server had; none when they were never listed. */
+export function knownContent(home: Home, spec: ServerSpec, kind: KnownContent): KnownTool[] {
+  return readRows(knownContentFile(home, spec, kind));
+}
+
+function readRows(file: string): KnownTool[] {
   try {
-    const lines = readFileSync(knownFile(home, spec), 'utf8').trimEnd().split('\n').slice(1);
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n').slice(1);
     return lines.flatMap((line) => {
       const row: unknown = JSON.parse(line);
-      if (!Array.isArray(row)) return [];
-      const [name, ...parameters] = row.filter((each) => typeof each === 'string');
-      return name === undefined ? [] : [{ name, parameters }];
+      // 0.1.0 wrote the names alone.
+      if (Array.isArray(row)) {
+        const [name, ...names] = row.filter((each) => typeof each === 'string');
+        return name === undefined ? [] : [{ name, parameters: names.map((each) => ({ name: each })) }];
+      }
+      if (!isRecord(row) || typeof row['name'] !== 'string') return [];
+      const { parameters } = row;
+      return [{ ...named(row), parameters: Array.isArray(parameters) ? parameters.flatMap(parameter) : [] }];
     });
   } catch {
     return [];
   }
+}
+
+function parameter(value: unknown): KnownParameter[] {
+  if (!isRecord(value) || typeof value['name'] !== 'string') return [];
+  const { values } = value;
+  if (!Array.isArray(values)) return [named(value)];
+  return [{ ...named(value), values: values.filter((each) => typeof each === 'string') }];
+}
+
+function named({ name, about }: Record<string, unknown>): { name: string; about?: string } {
+  return { name: String(name), ...(typeof about === 'string' ? { about } : {}) };
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -56,7 +56,11 @@ describe('UI-1: what can stand at the cursor', () => {
   });
 
   it('the values of a flag: words to choose from, folders and files', async () => {
-    expect(values(await asked('add', 'x', '-t', ''))).toEqual(['stdio', 'http', 'sse']);
+    expect(await asked('add', 'x', '-t', '')).toEqual([
+      'stdio\ta program that is started',
+      'http\tan address (streamable HTTP)',
+      'sse\tan address (HTTP+SSE of 2024)',
+    ]);
     expect(await asked('--cwd', '')).toEqual([':folders']);
     expect(await asked('read', 'echo', 'x://y', '-o', '')).toEqual([':files']);
     expect(await asked('call', 'echo', 'echo', '--timeout', '')).toEqual([]);
@@ -71,9 +75,9 @@ describe('UI-1: what can stand at the cursor', () => {
     ]);
     expect(await asked('--json', 'call', 'e')).toEqual(['echo\tuser scope']);
     expect(values(await asked('call', 'echo', 'ec'))).toEqual(['echo']);
-    expect(await asked('call', 'echo', 'echo', '')).toEqual(['message=\t\topen']);
+    expect(await asked('call', 'echo', 'echo', '')).toEqual(['message=\tWhat to give back.\topen']);
     expect(await asked('call', 'echo', 'echo', 'message=x', '')).toEqual([]);
-    expect(await asked('call', 'echo', 'echo', 'message=')).toEqual([':files']);
+    expect(await asked('call', 'echo', 'echo', 'message=')).toEqual([':value-files']);
     expect(values(await asked('trust', 'theirs', 't'))).toEqual([]);
     expect(await asked('add', 'e')).toEqual([]);
     expect(await asked('add', 'x', '--', 'np')).toEqual([':files']);
@@ -85,6 +89,56 @@ describe('UI-1: what can stand at the cursor', () => {
     mkdirSync(join(other, '.git'), { recursive: true });
     place.write(join(other, '.mcp.json'), { mcpServers: { elsewhere: { command: 'x' } } });
     expect(values(await asked('--cwd', other, 'get', ''))).toEqual(['elsewhere', 'echo', 'my files']);
+  });
+
+  it('B18: every argument and value that can be known, with descriptions', async () => {
+    const choices = join(FIXTURES, 'cli-choices.mjs');
+    place.write(place.userFile, {
+      mcpServers: {
+        tools: { command: process.execPath, args: [choices], env: { KEY: '${input:some-key}' } },
+        off: { command: 'x', enabled: false },
+        remote: { url: 'https://example.com/mcp' },
+      },
+      inputs: [{ type: 'promptString', id: 'some-key', default: 'x' }],
+      plugins: { kit: { path: place.dir } },
+    });
+    place.write(place.projectFile, { mcpServers: { theirs: { command: 'x' } } });
+    for (const list of ['tools', 'prompts', 'resources']) await place.run([list, 'tools']);
+    const offered: Readonly<Record<string, readonly string[]>> = {
+      'add --preset file': ['filesystem\tfiles of one folder'],
+      'export --to cl': ['claude-code\tClaude Code', 'claude-desktop\tClaude Desktop'],
+      'import co': ['codex\tCodex'],
+      'import ./f': [':files'],
+      'daemon re': ['restart\treplace it; sessions move to the new one'],
+      'service i': ['install\tstart the daemon with your session'],
+      'plugin remove ': ['kit\t'],
+      'plugin add ': [':folders'],
+      'input set ': ['some-key\tused by tools'],
+      'input list ': [],
+      'trust ': ['theirs\tproject scope'],
+      'login ': ['remote\tuser scope'],
+      'enable ': ['off\tuser scope'],
+      'disable t': ['theirs\tproject scope', 'tools\tuser scope'],
+      'add x --scope=u': ['--scope=user\tonly you, in every project'],
+      'serve --approvals ': [
+        'client\tthe agent asks its own user',
+        'enforce\tPlugboard asks, whatever the agent does',
+      ],
+      'call tools choose ': ['colour=\tThe colour\topen', 'loud=\t\topen', 'path=\t\topen'],
+      'call tools choose colour=': ['colour=red\t', 'colour=green\t'],
+      'call tools choose colour=red loud=t': ['loud=true\t'],
+      'call tools choose path=@a': [':value-files'],
+      'call tools choose --col': ['--colour\tThe colour'],
+      'prompt tools ': ['greet\tA greeting'],
+      'prompt tools greet ': ['who=\tWhom\topen'],
+      'read tools ': ['memo://first\tfirst'],
+    };
+    const found = await Promise.all(
+      Object.keys(offered).map(async (line) => [line, await asked(...line.split(' '))]),
+    );
+    expect(Object.fromEntries(found)).toEqual(offered);
+    expect(values(await asked('call', 'tools', 'ch'))).toEqual(['choose']);
+    expect(await asked('call', 'tools', 'ch')).toEqual(['choose\tChooses a colour']);
   });
 
   it('A13: a name that hides something, or breaks the line, is not offered', async () => {
@@ -119,10 +173,13 @@ describe('UI-1: completion in real shells', () => {
   const inBash = async (...words: string[]): Promise<string[]> => {
     const script = [
       'source <(plugboard completion bash)',
+      'COMP_LINE=$1; COMP_POINT=${#COMP_LINE}; shift',
       'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() { echo "compopt $*"; }',
       '_plugboard; printf "%s\\n" "${COMPREPLY[@]}"',
     ].join('\n');
-    const { stdout } = await run('bash', ['-c', script, 'bash', ...words], {
+    // Signs at which bash takes a word apart have no space around them.
+    const line = words.join(' ').replace(/ ?([=:@]+) ?/g, '$1');
+    const { stdout } = await run('bash', ['-c', script, 'bash', line, ...words], {
       cwd: place.project,
       env: env(),
     });
@@ -141,6 +198,8 @@ describe('UI-1: completion in real shells', () => {
     expect(await inBash('plugboard', 'call', 'echo', 'echo', 'message', '=', 'RE')).toEqual([
       'compopt -o default',
     ]);
+    expect(await inBash('plugboard', 'call', 'echo', 'echo', 'message', '=')).toEqual(['compopt -o default']);
+    expect(await inBash('plugboard', 'add', 'x', '--scope', '=', 'us')).toEqual(['user']);
     expect(await inBash('plugboard', '--cwd', '')).toEqual(['compopt -o default -o dirnames']);
     const { stdout } = await run(
       'bash',
@@ -166,8 +225,14 @@ describe('UI-1: completion in real shells', () => {
       'login\tlog in to a remote server',
       'logout\tlog out of a remote server',
     ]);
-    expect(await inFish('plugboard call echo ec')).toEqual(['echo']);
-    expect(await inFish('plugboard call echo echo m')).toEqual(['message=']);
+    expect(await inFish('plugboard call echo ec')).toEqual(['echo\tGives the message back.']);
+    expect(await inFish('plugboard call echo echo m')).toEqual(['message=\tWhat to give back.']);
+    writeFileSync(join(place.project, 'notes.txt'), '');
+    expect(await inFish('plugboard call echo echo message=no')).toEqual(['message=notes.txt']);
+    expect(await inFish('plugboard call echo echo message=@no')).toEqual(['message=@notes.txt']);
+    expect(await inFish('plugboard daemon rest')).toEqual([
+      'restart\treplace it; sessions move to the new one',
+    ]);
   });
 
   it('zsh', async () => {
@@ -194,6 +259,9 @@ describe('UI-1: completion in real shells', () => {
     expect(await inZsh('plugboard comp', 'letion')).toBe('found\n');
     expect(await inZsh('plugboard get m', 'files')).toBe('found\n');
     expect(await inZsh('plugboard call echo echo m', 'essage=')).toBe('found\n');
+    writeFileSync(join(place.project, 'notes.txt'), '');
+    expect(await inZsh('plugboard call echo echo message=no', 'tes.txt')).toBe('found\n');
+    expect(await inZsh('plugboard call echo echo message=@no', 'tes.txt')).toBe('found\n');
   });
 
   it('an unknown shell is a usage error that names the known ones', async () => {

@@ -1,6 +1,6 @@
 /** What may stand where the cursor is, for the words of a command line that is being typed. */
 
-import type { ArgumentKind, CommandWords, FlagWords, Vocabulary } from './vocabulary.ts';
+import type { ArgumentKind, CommandWords, FlagWords, NamedKind, Vocabulary } from './vocabulary.ts';
 
 export interface Candidate {
   readonly value: string;
@@ -9,15 +9,24 @@ export interface Candidate {
   readonly open?: boolean;
 }
 
-/** What has to be looked up, asked for only when it is needed. */
-export interface Names {
-  servers(cwd: string | undefined): Promise<readonly Candidate[]>;
-  tools(cwd: string | undefined, server: string): Promise<readonly Candidate[]>;
-  parameters(cwd: string | undefined, server: string, tool: string): Promise<readonly Candidate[]>;
+/** An argument of a tool or a prompt. */
+export interface Parameter extends Candidate {
+  readonly values?: readonly string[];
 }
 
-/** A list to choose from, or what kind of path the shell should complete itself. */
-export type Completion = readonly Candidate[] | 'files' | 'folders';
+/** Where names are looked up, when they are needed. */
+export interface Names {
+  of(kind: NamedKind, cwd: string | undefined, server: string): Promise<readonly Candidate[]>;
+  parameters(
+    kind: 'tool' | 'prompt',
+    cwd: string | undefined,
+    server: string,
+    name: string,
+  ): Promise<readonly Parameter[]>;
+}
+
+/** A list to choose from, or what kind of path the shell completes: `value-files` after `key=` or `key=@`. */
+export type Completion = readonly Candidate[] | 'files' | 'folders' | 'value-files';
 
 /** @param words what was typed after `plugboard`; the last one is at the cursor and may be empty. */
 export async function complete(
@@ -27,20 +36,24 @@ export async function complete(
 ): Promise<Completion> {
   const typed = words.slice(0, -1);
   const current = words.at(-1) ?? '';
-  // Behind -- stands the command of a server.
+  // After -- comes the command of a server.
   if (typed.includes('--')) return 'files';
   const line = read(typed, vocabulary);
-  if (line.awaits !== undefined) return ofKind(line.awaits, [], line.cwd, names, current);
-  if (current.startsWith('-')) return starting(current, flagCandidates(line.command, vocabulary));
+  const at = { before: line.positionals, cwd: line.cwd, names };
+  if (line.awaits !== undefined && !(line.isOptional && current.startsWith('-'))) {
+    return ofKind(line.awaits, { ...at, before: [], current });
+  }
+  const flagged = /^(--[\w-]+)=(.*)$/s.exec(current);
+  if (flagged !== null) return afterFlag(flagged, line, vocabulary, at);
+  const kind = line.command === undefined ? 'text' : argumentKind(line.command, line.positionals.length);
+  if (current.startsWith('-')) {
+    const own = kind === 'parameter' ? await freeParameters('tool', { ...at, current }) : [];
+    const flags = flagCandidates(line.command, vocabulary);
+    return starting(current, [...flags, ...own.map(({ value, about }) => candidate(`--${value}`, about))]);
+  }
   if (line.command === undefined) return starting(current, commandCandidates(vocabulary, line.isHelp));
   if (line.isHelp) return [];
-  return ofKind(
-    argumentKind(line.command, line.positionals.length),
-    line.positionals,
-    line.cwd,
-    names,
-    current,
-  );
+  return ofKind(kind, { ...at, current });
 }
 
 interface Line {
@@ -48,8 +61,9 @@ interface Line {
   readonly positionals: readonly string[];
   readonly isHelp: boolean;
   readonly cwd: string | undefined;
-  /** What the flag before the cursor wants. */
+  /** The value that the flag before the cursor takes. */
   readonly awaits: ArgumentKind | undefined;
+  readonly isOptional: boolean;
 }
 
 /** Reads the words before the cursor as the program will: flags with their values apart, then the command, then its arguments. */
@@ -61,33 +75,57 @@ function read(typed: readonly string[], { commands, flags }: Vocabulary): Line {
   for (let at = 0; at < typed.length; at++) {
     const word = typed[at] ?? '';
     const flag = [...flags, ...(command?.flags ?? [])].find(({ names }) => names.includes(word));
-    if (flag?.value !== undefined && flag.optional !== true) {
-      if (at + 1 >= typed.length) return { command, positionals, isHelp, cwd, awaits: flag.value };
+    const next = typed[at + 1];
+    if (flag?.value !== undefined && next === undefined) {
+      const isOptional = flag.optional === true;
+      return { command, positionals, isHelp, cwd, awaits: flag.value, isOptional };
+    }
+    if (flag?.value !== undefined && !(flag.optional === true && next?.startsWith('-') === true)) {
       at++;
-      if (word === '--cwd') cwd = typed[at];
+      if (word === '--cwd') cwd = next;
     } else if (word.startsWith('--cwd=')) cwd = word.slice('--cwd='.length);
     else if (word.startsWith('-')) continue;
     else if (command !== undefined) positionals.push(word);
     else if (word === 'help') isHelp = true;
     else command = commands.find(({ name, alias }) => word === name || word === alias) ?? UNKNOWN;
   }
-  return { command, positionals, isHelp, cwd, awaits: undefined };
+  return { command, positionals, isHelp, cwd, awaits: undefined, isOptional: false };
 }
 
 const UNKNOWN: CommandWords = { name: '', about: '', flags: [], arguments: [], repeats: false };
 
 function argumentKind({ arguments: kinds, repeats }: CommandWords, at: number): ArgumentKind {
-  return kinds[at] ?? (repeats ? kinds.at(-1) : undefined) ?? [];
+  return kinds[at] ?? (repeats ? kinds.at(-1) : undefined) ?? 'text';
 }
 
-async function ofKind(
-  kind: ArgumentKind,
-  before: readonly string[],
-  cwd: string | undefined,
-  names: Names,
-  current: string,
+interface At {
+  readonly before: readonly string[];
+  readonly cwd: string | undefined;
+  readonly names: Names;
+  readonly current: string;
+}
+
+/** `--scope=us`: the values of the flag, each with the flag in front. */
+async function afterFlag(
+  [, name = '', value = '']: RegExpExecArray,
+  { command }: Line,
+  { flags }: Vocabulary,
+  at: Omit<At, 'current'>,
 ): Promise<Completion> {
-  const [server = '', tool = ''] = before;
+  const flag = [...(command?.flags ?? []), ...flags].find(({ names }) => names.includes(name));
+  if (flag?.value === undefined) return [];
+  const found = await ofKind(flag.value, { ...at, before: [], current: value });
+  if (typeof found === 'string') return 'value-files';
+  return found.map((each) => ({ ...each, value: `${name}=${each.value}` }));
+}
+
+async function ofKind(kind: ArgumentKind, at: At): Promise<Completion> {
+  const { before, cwd, names, current } = at;
+  if (typeof kind === 'object') {
+    if ('byAction' in kind) return ofKind(kind.byAction[before[0] ?? ''] ?? 'text', at);
+    const found = starting(current, without(kind.words, before));
+    return found.length === 0 && kind.orFile === true ? 'files' : found;
+  }
   switch (kind) {
     case 'file':
       return 'files';
@@ -95,29 +133,55 @@ async function ofKind(
       return 'folders';
     case 'text':
       return [];
-    case 'server':
-      return starting(current, without(await names.servers(cwd), before));
-    case 'tool':
-      return starting(current, await names.tools(cwd, server));
-    case 'parameter': {
-      // A value may well be a path.
-      if (current.includes('=')) return 'files';
-      const given = before.slice(2).map((word) => word.split(/:?=/, 1)[0] ?? '');
-      const free = (await names.parameters(cwd, server, tool)).filter(({ value }) => !given.includes(value));
-      return starting(
-        current,
-        free.map(({ value }) => ({ value: `${value}=`, open: true })),
-      );
+    case 'parameter':
+      return parameterOf('tool', at);
+    case 'prompt-parameter':
+      return parameterOf('prompt', at);
+    default: {
+      const isList = kind.endsWith('server');
+      const found = await names.of(kind, cwd, before[0] ?? '');
+      return starting(current, isList ? without(found, before) : found);
     }
-    default:
-      return starting(
-        current,
-        kind.map((value) => (value.endsWith('=') ? { value, open: true } : { value })),
-      );
   }
 }
 
-function without(all: readonly Candidate[], given: readonly string[]): readonly Candidate[] {
+/** `key=`, the values of a key that has few, or a path. */
+async function parameterOf(kind: 'tool' | 'prompt', at: At): Promise<Completion> {
+  const { current } = at;
+  const [, key = '', sign] = /^([^=]*?)(:?=)/.exec(current) ?? [];
+  if (sign === undefined) {
+    const free = await freeParameters(kind, at);
+    return starting(
+      current,
+      free.map(({ value, about }) => ({ ...candidate(`${value}=`, about), open: true })),
+    );
+  }
+  const { before, cwd, names } = at;
+  const [server = '', name = ''] = before;
+  const parameter = (await names.parameters(kind, cwd, server, name)).find(({ value }) => value === key);
+  // A value may well be a path.
+  if (parameter?.values === undefined) return 'value-files';
+  return starting(
+    current,
+    parameter.values.map((value) => ({ value: `${key}${sign}${value}` })),
+  );
+}
+
+/** Arguments that were not given yet. */
+async function freeParameters(
+  kind: 'tool' | 'prompt',
+  { before, cwd, names }: At,
+): Promise<readonly Parameter[]> {
+  const [server = '', name = '', ...words] = before;
+  const given = words.map((word) => word.split(/:?=/, 1)[0] ?? '');
+  return without(await names.parameters(kind, cwd, server, name), given);
+}
+
+function candidate(value: string, about: string | undefined): Candidate {
+  return about === undefined ? { value } : { value, about };
+}
+
+function without<T extends Candidate>(all: readonly T[], given: readonly string[]): readonly T[] {
   return all.filter(({ value }) => !given.includes(value));
 }
 

@@ -4,13 +4,75 @@
  */
 
 import { type Argument, Command, type Option } from 'commander';
+import { AGENTS } from '../../config/import/agents.ts';
 import { ENTRY_KEYS } from '../../config/keys.ts';
 import { rows } from '../commands.ts';
+import { PRESETS } from '../presets/table.ts';
 import { declareProgram } from '../program.ts';
-import type { ArgumentKind, CommandWords, FlagWords, Vocabulary } from './vocabulary.ts';
+import type { ArgumentKind, CommandWords, FlagWords, Vocabulary, Word } from './vocabulary.ts';
 
-/** Commands whose `<name>` is not that of a server which is there. */
-const OTHER_NAMES: ReadonlySet<string> = new Set(['add', 'add-json', 'prompt', 'plugin']);
+const AGENT_WORDS: readonly Word[] = AGENTS.map(({ id, title }) => ({ value: id, about: title }));
+const PRESET_WORDS: readonly Word[] = PRESETS.map(({ id, title }) => ({ value: id, about: title }));
+
+/** What the choices of arguments and flags mean, where their names do not say it all. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  'daemon start': 'start it, if it does not run',
+  'daemon stop': 'stop it and its servers',
+  'daemon restart': 'replace it; sessions move to the new one',
+  'daemon status': 'show its sessions, servers and processes',
+  'daemon run': 'stay in the foreground, for a service',
+  'service install': 'start the daemon with your session',
+  'service remove': 'remove the service',
+  'service status': 'show whether it is installed and runs',
+  'plugin add': 'add the plugin in a folder',
+  'plugin list': 'show plugins and their servers',
+  'plugin remove': 'remove a plugin',
+  'plugin enable': 'switch a plugin on',
+  'plugin disable': 'switch a plugin off',
+  'input list': 'show which inputs servers use',
+  'input set': 'store a value',
+  'input remove': 'delete a stored value',
+  'token add': 'create a token',
+  'token list': 'show tokens',
+  'token revoke': 'revoke a token',
+  'init server': 'a project for a new server',
+  '--scope local': 'only you, only in this project',
+  '--scope project': 'everyone who works on this project (.mcp.json)',
+  '--scope user': 'only you, in every project',
+  '--transport stdio': 'a program that is started',
+  '--transport http': 'an address (streamable HTTP)',
+  '--transport sse': 'an address (HTTP+SSE of 2024)',
+  '--approvals client': 'the agent asks its own user',
+  '--approvals enforce': 'Plugboard asks, whatever the agent does',
+};
+
+/** Arguments whose values depend on the command; all others are known by their name. */
+const ARGUMENTS: Readonly<Record<string, ArgumentKind>> = {
+  'add name': 'text',
+  'add-json name': 'text',
+  'prompt name': 'prompt',
+  'prompt arguments': 'prompt-parameter',
+  'call arguments': 'parameter',
+  'read uri': 'resource',
+  'trust name': 'approvable-server',
+  'enable name': 'disabled-server',
+  'disable name': 'enabled-server',
+  'login server': 'remote-server',
+  'logout server': 'remote-server',
+  'import source': { words: AGENT_WORDS, orFile: true },
+  'input id': { byAction: { set: 'input', remove: 'input' } },
+  'input server': { byAction: { set: 'server', remove: 'server' } },
+  'plugin plugin': { byAction: { add: 'folder', remove: 'plugin', enable: 'plugin', disable: 'plugin' } },
+  'token name': { byAction: { revoke: 'token' } },
+  'workspace root': 'folder',
+};
+
+const FLAGS: Readonly<Record<string, ArgumentKind>> = {
+  'add --preset': { words: PRESET_WORDS },
+  'export --to': { words: AGENT_WORDS },
+  'up --agent': { words: AGENT_WORDS },
+  'serve --approvals': wordsOf('--approvals', ['client', 'enforce']),
+};
 
 export async function commandWords(): Promise<Vocabulary> {
   const commands = await Promise.all(
@@ -23,47 +85,62 @@ export async function commandWords(): Promise<Vocabulary> {
           name: row.name,
           ...(row.alias === undefined ? {} : { alias: row.alias }),
           about: row.summary,
-          flags: command.options.map(flagOf),
+          flags: command.options.map((option) => flagOf(row.name, option)),
           arguments: command.registeredArguments.map((argument) => kindOf(row.name, argument)),
           repeats: command.registeredArguments.at(-1)?.variadic === true,
         };
       }),
   );
   const { options } = declareProgram('', () => {});
-  return { commands, flags: options.map(flagOf) };
+  return { commands, flags: options.map((option) => flagOf('', option)) };
 }
 
-function flagOf({ short, long, description, argChoices, flags, required, optional }: Option): FlagWords {
-  const takesFolder = /<dir>/.test(flags);
-  const takesFile = /<file>/.test(flags);
+function flagOf(command: string, option: Option): FlagWords {
+  const { short, long, description, required, optional } = option;
   return {
     names: [short, long].filter((name) => name !== undefined),
     about: description,
-    ...(required || optional
-      ? { value: takesFolder ? 'folder' : takesFile ? 'file' : (argChoices ?? 'text') }
-      : {}),
+    ...(required || optional ? { value: flagValue(command, option) } : {}),
     ...(optional ? { optional } : {}),
   };
 }
 
+function flagValue(command: string, { long = '', flags, argChoices }: Option): ArgumentKind {
+  const known = FLAGS[`${command} ${long}`];
+  if (known !== undefined) return known;
+  if (argChoices !== undefined) return wordsOf(long, argChoices);
+  if (/<dir>/.test(flags)) return 'folder';
+  return /<file>/.test(flags) ? 'file' : 'text';
+}
+
 function kindOf(command: string, argument: Argument): ArgumentKind {
-  if (argument.argChoices !== undefined) return argument.argChoices;
+  if (argument.argChoices !== undefined) return wordsOf(command, argument.argChoices);
+  const known = ARGUMENTS[`${command} ${argument.name()}`];
+  if (known !== undefined) return known;
   switch (argument.name()) {
     case 'server':
-      return 'server';
     case 'name':
-      return OTHER_NAMES.has(command) ? 'text' : 'server';
+      return 'server';
     case 'tool':
       return 'tool';
-    case 'arguments':
-      return command === 'call' ? 'parameter' : 'text';
     case 'dir':
       return 'folder';
     case 'assignment':
-      return [...ENTRY_KEYS.keys()].map((key) => `${key}=`);
+      return { words: [...ENTRY_KEYS.keys()].map((key) => ({ value: `${key}=`, open: true })) };
     case 'key':
-      return [...ENTRY_KEYS.keys()];
+      return { words: [...ENTRY_KEYS.keys()].map((value) => ({ value })) };
+    case 'file':
+      return 'file';
     default:
       return 'text';
   }
+}
+
+function wordsOf(what: string, choices: readonly string[]): ArgumentKind {
+  return {
+    words: choices.map((value) => {
+      const about = MEANINGS[`${what} ${value}`];
+      return about === undefined ? { value } : { value, about };
+    }),
+  };
 }

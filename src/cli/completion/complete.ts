@@ -5,12 +5,15 @@
 
 import { readFileSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { knownTools } from '../../catalog/known-tools.ts';
-import type { ServerSpec } from '../../config/entry.ts';
+import { type KnownContent, knownContent, knownTools } from '../../catalog/known-tools.ts';
+import { isStdio, type ServerSpec } from '../../config/entry.ts';
 import { findHome } from '../../config/home.ts';
+import { inputIds } from '../../config/inputs.ts';
+import type { LoadedConfig } from '../../config/load.ts';
 import { clean } from '../../policy/clean.ts';
+import { needsConsent } from '../../policy/needs-consent.ts';
 import { type Candidate, type Completion, complete, type Names } from './candidates.ts';
-import type { Vocabulary } from './vocabulary.ts';
+import type { NamedKind, Vocabulary } from './vocabulary.ts';
 
 const STDOUT = 1;
 /** Where the build has put the words of all commands. */
@@ -32,22 +35,66 @@ function lineOf({ value, about = '', open }: Candidate): string[] {
 
 function namesFromFiles(): Names {
   const home = findHome(process.env);
-  const specs = async (cwd = '.'): Promise<readonly ServerSpec[]> => {
+  const load = async (cwd = '.'): Promise<LoadedConfig> => {
     // Commands and flags are completed without it.
     const { loadEffective } = await import('../../policy/effective.ts');
-    return (await loadEffective({ cwd: resolve(cwd), home, env: process.env })).servers;
+    return loadEffective({ cwd: resolve(cwd), home, env: process.env });
   };
-  const toolsOf = async (cwd: string | undefined, server: string) => {
-    const spec = (await specs(cwd)).find(({ name }) => name === server);
-    return spec === undefined ? [] : knownTools(home, spec);
+  const known = async (cwd: string | undefined, server: string, kind: 'tool' | KnownContent) => {
+    const spec = (await load(cwd)).servers.find(({ name }) => name === server);
+    if (spec === undefined) return [];
+    return kind === 'tool' ? knownTools(home, spec) : knownContent(home, spec, kind);
   };
   return {
-    servers: async (cwd) =>
-      (await specs(cwd)).map(({ name, scope }) => ({ value: name, about: `${scope} scope` })),
-    tools: async (cwd, server) => (await toolsOf(cwd, server)).map(({ name }) => ({ value: name })),
-    parameters: async (cwd, server, tool) => {
-      const known = (await toolsOf(cwd, server)).find(({ name }) => name === tool);
-      return (known?.parameters ?? []).map((value) => ({ value }));
+    async of(kind, cwd, server) {
+      switch (kind) {
+        case 'tool':
+          return (await known(cwd, server, 'tool')).map(named);
+        case 'prompt':
+          return (await known(cwd, server, 'prompts')).map(named);
+        case 'resource':
+          return (await known(cwd, server, 'resources')).map(named);
+        case 'input':
+          return inputsOf(await load(cwd));
+        case 'plugin':
+          return Object.keys((await load(cwd)).settings.plugins ?? {}).map((value) => ({ value }));
+        case 'token': {
+          const { readTokenFile, tokenFileOf } = await import('../../serve/token-file.ts');
+          return readTokenFile(tokenFileOf(home)).tokens.map(({ name }) => ({ value: name }));
+        }
+        default:
+          return (await load(cwd)).servers
+            .filter(SERVERS[kind])
+            .map(({ name, scope }) => ({ value: name, about: `${scope} scope` }));
+      }
+    },
+    async parameters(kind, cwd, server, name) {
+      const rows = await known(cwd, server, kind === 'tool' ? 'tool' : 'prompts');
+      return (rows.find((row) => row.name === name)?.parameters ?? []).map((parameter) => ({
+        ...named(parameter),
+        ...(parameter.values === undefined ? {} : { values: parameter.values }),
+      }));
     },
   };
+}
+
+/** The servers that a command can be about. */
+const SERVERS: Readonly<Record<`${string}server` & NamedKind, (spec: ServerSpec) => boolean>> = {
+  server: () => true,
+  'enabled-server': ({ entry }) => entry.enabled !== false,
+  'disabled-server': ({ entry }) => entry.enabled === false,
+  'approvable-server': needsConsent,
+  'remote-server': ({ entry }) => !isStdio(entry) && entry.oauth !== false,
+};
+
+function inputsOf(config: LoadedConfig): Candidate[] {
+  const ids = new Map<string, string[]>();
+  for (const spec of config.servers) {
+    for (const id of inputIds(spec)) ids.set(id, [...(ids.get(id) ?? []), spec.name]);
+  }
+  return [...ids].map(([value, servers]) => ({ value, about: `used by ${servers.join(', ')}` }));
+}
+
+function named({ name, about }: { readonly name: string; readonly about?: string }): Candidate {
+  return { value: name, ...(about === undefined ? {} : { about }) };
 }

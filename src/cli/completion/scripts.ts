@@ -6,27 +6,35 @@ export type Shell = (typeof SHELLS)[number];
 const BASH = `# Completion of plugboard for bash. Put this line into ~/.bashrc:
 #   source <(plugboard completion bash)
 _plugboard() {
-  local word value line
+  local line value word gap at rest=\${COMP_LINE:0:COMP_POINT}
+  local -a words=()
   COMPREPLY=()
-  word=\${COMP_WORDS[COMP_CWORD]}
-  # bash takes key=value apart; what stands behind the sign may be a path.
-  if [[ $word == = || \${COMP_WORDS[COMP_CWORD-1]} == = ]]; then
-    compopt -o default
-    return
-  fi
-  local -a words=("\${COMP_WORDS[@]:1:COMP_CWORD-1}" "\${word//\\\\/}")
+  # bash takes key=value, addresses and @file apart: parts without a space between them are one word.
+  for ((at = 0; at <= COMP_CWORD; at++)); do
+    word=\${COMP_WORDS[at]}
+    if [[ -z $word ]]; then gap=$rest; else gap=\${rest%%"$word"*}; fi
+    rest=\${rest#"$gap"}
+    rest=\${rest#"$word"}
+    if [[ -z $gap && \${#words[@]} -gt 0 ]]; then words[-1]+=$word; else words+=("$word"); fi
+  done
+  # Only the part after the last sign is replaced.
+  [[ $word =~ ^[=:@]+$ ]] && word=
+  local whole=\${words[-1]}
+  local before=\${whole%"$word"}
+  words=("\${words[@]//[\\\\\\'\\"]/}")
   while IFS= read -r line; do
     case $line in
-      :files) compopt -o default ;;
+      :files | :value-files) compopt -o default ;;
       :folders) compopt -o default -o dirnames ;;
       *)
         value=\${line%%$'\\t'*}
         [[ $line == *$'\\topen' ]] && compopt -o nospace
+        value=\${value#"$before"}
         printf -v value %q "$value"
         COMPREPLY+=("\${value//\\\\=/=}")
         ;;
     esac
-  done < <(plugboard __complete -- "\${words[@]}" 2>/dev/null)
+  done < <(plugboard __complete -- "\${words[@]:1}" 2>/dev/null)
 }
 complete -F _plugboard plugboard
 `;
@@ -40,18 +48,19 @@ _plugboard() {
   while IFS= read -r line; do
     case $line in
       :files) _files; return ;;
+      :value-files) compset -P '*='; compset -P '@'; _files; return ;;
       :folders) _files -/; return ;;
     esac
     value=\${line%%$'\\t'*}
     about=\${\${line#*$'\\t'}%%$'\\t'*}
     if [[ $line == *$'\\topen' ]]; then
-      open+=("$value")
+      open+=("\${value//:/\\\\:}\${about:+:$about}")
     else
       plain+=("\${value//:/\\\\:}\${about:+:$about}")
     fi
   done < <(plugboard __complete -- "\${(@Q)words[2,CURRENT]}" 2>/dev/null)
   (( $#plain )) && _describe plugboard plain
-  (( $#open )) && compadd -S '' -- $open
+  (( $#open )) && _describe plugboard open -S ''
 }
 compdef _plugboard plugboard
 `;
@@ -64,6 +73,12 @@ function __plugboard_complete
         switch $line
             case :files
                 __fish_complete_path (commandline -ct)
+            case :value-files
+                set -l token (commandline -ct)
+                set -l key (string match -r '^[^=]*=@?' -- $token)
+                for path in (__fish_complete_path (string replace -- $key '' $token))
+                    echo $key$path
+                end
             case :folders
                 __fish_complete_directories (commandline -ct)
             case '*'
