@@ -180,7 +180,9 @@ document.addEventListener('keydown', (event) => {
   const typing =
     event.target.closest?.('input, textarea, select, dialog') !== null && event.target !== document.body;
   if (event.key === 'Escape' && !event.target.closest?.('dialog')) {
-    document.querySelector('.panes.open .back')?.click();
+    // Where both panes have room there is nothing to go back from.
+    const back = document.querySelector('.panes.open .back');
+    if (back?.checkVisibility()) back.click();
     if (typing) event.target.blur();
   }
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -213,6 +215,15 @@ function tell({ kind, report, before, event }) {
     notice(`${words[event.state]} ${event.server}.`, {
       kind: event.state === 'failed' ? 'bad' : 'good',
       hint: event.message,
+    });
+    return;
+  }
+  if (kind === 'question') {
+    if (current === 'questions') return;
+    const { server, tool } = event;
+    notice(event.kind === 'approval' ? `Allow ${tool} of ${server}?` : `${server} asks a question.`, {
+      kind: 'warn',
+      hint: 'It waits under Questions.',
     });
     return;
   }

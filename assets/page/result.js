@@ -1,6 +1,7 @@
 /** What a tool answered: text, a tree of JSON, pictures, sounds, or a table where it is one. */
 
-import { h, plain, props, replace, revealed } from './dom.js';
+import { button, h, plain, props, replace, revealed } from './dom.js';
+import { notice } from './notices.js';
 import { bounded, cut } from './said.js';
 
 const MAX_TEXT_CHARS = 60_000;
@@ -40,7 +41,21 @@ export function showResult(result) {
   for (const [name] of tabs)
     bar.append(h('button.tab', props({ type: 'button', role: 'tab', onclick: () => choose(name) }), name));
   choose('Result');
-  return h('div.result', bar, readable, raw);
+  const copy = button('Copy', () => copyResult(result), { kind: 'tab' });
+  return h('div.result', h('div.result-bar', bar, copy), readable, raw);
+}
+
+/** Its text if that is all it is, else everything as JSON. */
+async function copyResult(result) {
+  const { content = [], structuredContent } = result;
+  const isText = structuredContent === undefined && content.every(({ type }) => type === 'text');
+  const text = isText ? content.map((each) => each.text).join('\n') : JSON.stringify(result, null, 2);
+  try {
+    await navigator.clipboard.writeText(text);
+    notice('The answer is in the clipboard.');
+  } catch {
+    notice('This browser does not let the page write to the clipboard.', { kind: 'bad' });
+  }
 }
 
 function blockOf(each) {

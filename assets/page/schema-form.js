@@ -118,7 +118,7 @@ function lostIn(value, kept, path) {
   return undefined;
 }
 
-const byHand = () => jsonField({}, { required: true, rows: 10 });
+const byHand = () => jsonField({}, { required: true, rows: 10, label: 'All values as JSON' });
 
 /** A schema that no form can be made of is filled in as JSON. */
 function topField(root) {
@@ -175,11 +175,14 @@ function fieldFor(given, where, options) {
 }
 
 /** A label, the control, and what its author says about it. */
-function labelled(control, schema, { name, required }) {
+function labelled(control, schema, { name, required, label: unseen = 'Value' }) {
   const id = nextId();
   control.id = id;
   const note = noteOf(schema);
-  if (name === undefined) return h('div.field', control, note);
+  if (name === undefined) {
+    control.setAttribute('aria-label', labelOf(schema.title ?? unseen));
+    return h('div.field', control, note);
+  }
   const label = h(
     'label',
     props({ for: id }),
@@ -349,10 +352,11 @@ function arrayField(schema, where, options) {
   if (Array.isArray(schema.prefixItems) || Array.isArray(schema.items)) return jsonField(schema, options);
   const inner = { ...where, depth: where.depth + 1 };
   const items = [];
+  const label = `Item of ${labelOf(schema.title ?? options.name ?? 'the list')}`;
   const list = h('div.items');
   const add = (value) => {
     if (items.length >= MAX_ITEMS) return;
-    const field = fieldFor(schema.items ?? {}, inner, { required: true });
+    const field = fieldFor(schema.items ?? {}, inner, { required: true, label });
     if (value !== undefined) field.write(value);
     const remove = h(
       'button.remove',
@@ -412,7 +416,10 @@ function variantField(schema, variants, where, options) {
     field =
       choose.value === '' || variant === undefined
         ? undefined
-        : fieldFor({ ...base, ...resolve(variant, where) }, inner, { required: true });
+        : fieldFor({ ...base, ...resolve(variant, where) }, inner, {
+            required: true,
+            label: schema.title ?? options.name,
+          });
     replace(place, field?.element);
   };
   choose.addEventListener('change', pick);

@@ -43,19 +43,20 @@ export function typeOf(schema) {
   return schema.items === undefined ? undefined : 'array';
 }
 
-export function choicesOf({ enum: values, enumNames, oneOf, const: constant }) {
+export function choicesOf({ enum: values, enumNames, oneOf, anyOf, const: constant }) {
   // A list that long is no choice; it is filled in by hand.
   if (Array.isArray(values) && values.length > MAX_CHOICES) return undefined;
   if (Array.isArray(values))
     return values.map((value, at) => ({ value, label: text(enumNames?.[at]) ?? shown(value) }));
   if (constant !== undefined) return [{ value: constant, label: shown(constant) }];
+  const among = oneOf ?? anyOf;
   const isList =
-    Array.isArray(oneOf) &&
-    oneOf.length > 0 &&
-    oneOf.length <= MAX_CHOICES &&
-    oneOf.every((each) => each !== null && typeof each === 'object' && 'const' in each);
+    Array.isArray(among) &&
+    among.length > 0 &&
+    among.length <= MAX_CHOICES &&
+    among.every((each) => each !== null && typeof each === 'object' && 'const' in each);
   return isList
-    ? oneOf.map((each) => ({ value: each.const, label: text(each.title) ?? shown(each.const) }))
+    ? among.map((each) => ({ value: each.const, label: text(each.title) ?? shown(each.const) }))
     : undefined;
 }
 

@@ -107,7 +107,11 @@ async function loadCalls() {
 }
 
 export async function loadQuestions() {
+  const before = new Set(store.questions.map(({ id }) => id));
   store.questions = (await api('GET', '/api/approvals')).approvals;
+  const [news] = store.questions.filter(({ id }) => !before.has(id));
+  // One notice for all that came at once; the number is in the rail.
+  if (news !== undefined) for (const tell of noticeListeners) tell({ kind: 'question', event: news });
   changed('questions');
 }
 

@@ -105,6 +105,7 @@ describe('SRV-6: a call on the page', () => {
     await other.close();
     // A question of another call is not one of this.
     const asking = world.api('POST', '/api/call', { name: 'mcp__small__wipe' });
+    await page.waitForSelector('.notice:has-text("Allow wipe of small?")');
     await expect.poll(() => page.title()).toBe('(1) Plugboard');
     await openTool(page, 'order');
     await openTool(page, 'slow');
@@ -154,6 +155,9 @@ describe('SRV-6: forms', () => {
     expect(await page.getByRole('group', { name: 'Customer required' }).count()).toBe(1);
     await page.keyboard.type('Ada');
     expect(await page.locator('.field-error').count()).toBe(0);
+    await page.click('fieldset:has-text("notes") >> button:text-is("Add an item")');
+    expect(await page.getByLabel('Item of notes').count()).toBe(1);
+    await page.click('.tool .remove');
   });
 
   it('keep broken JSON, say where it is wrong, and refuse a form that would lose something', async () => {
