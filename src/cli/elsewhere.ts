@@ -11,6 +11,7 @@ import { hasSwitch, rows } from './commands.ts';
 import { reportFailure } from './failure.ts';
 import { Output } from './output.ts';
 import { runProgram } from './program.ts';
+import type { Context } from './verb.ts';
 import type { CommandHost, Need } from './with-host.ts';
 
 export interface Elsewhere {
@@ -25,6 +26,8 @@ export interface Elsewhere {
   readonly signal: AbortSignal;
   /** The command could ask a person if it ran in the shell's own process. */
   readonly canAskLocally: boolean;
+  /** Asks the person at the shell what a server wants to know; undefined if there is none. */
+  readonly elicit?: Context['elicit'];
   readonly stdout: TextSink;
   readonly stderr: TextSink;
 }
@@ -51,7 +54,13 @@ export async function runElsewhere(elsewhere: Elsewhere): Promise<number | 'loca
       version: readVersion,
       output,
       signal: cancel.signal,
-      there: { cwd, home, config, openHost: (need) => Promise.resolve(viewOf(host, need)) },
+      there: {
+        cwd,
+        home,
+        config,
+        elicit: elsewhere.elicit,
+        openHost: (need) => Promise.resolve(viewOf(host, need)),
+      },
     });
   } catch (thrown) {
     const { code } = asPlugboardError(thrown);
@@ -62,8 +71,8 @@ export async function runElsewhere(elsewhere: Elsewhere): Promise<number | 'loca
 
 /** The shared host for one command: the servers it named, every tool, whole results. */
 function viewOf(host: Host, need: Need): CommandHost {
-  const { servers: wanted, approve, forModel = false } = need;
-  const session: HostSession = host.session({ approve, approvals: 'client', forModel });
+  const { servers: wanted, approve, elicit, forModel = false } = need;
+  const session: HostSession = host.session({ approve, elicit, approvals: 'client', forModel });
   const takesPart = (server: string): boolean => wanted === 'all' || wanted.includes(server);
   return {
     tools: () => session.allTools().filter(({ server }) => takesPart(server)),

@@ -27,7 +27,10 @@ async function main(): Promise<void> {
   // A relay, or a command that a running daemon can run. What is answered from files needs no daemon.
   if ((command === 'serve' || DAEMON_COMMANDS.has(command)) && !words.includes('--no-connect')) {
     const { runQuickly } = await import('../daemon/client/quick.ts');
-    const status = await runQuickly(words, process.env);
+    const status = await runQuickly(words, process.env, async (question) => {
+      const { askForDaemon } = await import('./ask-for-daemon.ts');
+      return askForDaemon(question);
+    });
     if (status === 'alone') words.push('--no-daemon');
     else if (status !== undefined) process.exit(status);
   }

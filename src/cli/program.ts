@@ -20,7 +20,7 @@ export interface Invocation {
   readonly output: Output;
   readonly signal: AbortSignal;
   /** For a command that runs for a shell elsewhere: where that shell stands, and the host that is used. */
-  readonly there?: Pick<Context, 'cwd' | 'home' | 'config' | 'openHost'> | undefined;
+  readonly there?: Pick<Context, 'cwd' | 'home' | 'config' | 'elicit' | 'openHost'> | undefined;
 }
 
 /** Global flags that take the next word as their value. */
@@ -91,6 +91,7 @@ function contextOf(
     home: there?.home ?? findHome(env),
     config: there?.config,
     openHost: there?.openHost,
+    elicit: there?.elicit,
     env,
     output,
     signal,

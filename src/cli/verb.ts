@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { ServerEntry } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import type { Questioned } from '../connection/questions.ts';
 import type { Output } from './output.ts';
 import type { CommandHost, Need } from './with-host.ts';
 
@@ -23,6 +24,8 @@ export interface Context {
   readonly config?: LoadedConfig | undefined;
   /** Opens a host that is shared with others instead of one for this command alone. */
   readonly openHost?: OpenHost | undefined;
+  /** Asks a person who is at the terminal of another process; undefined: as `output.canAsk` says. */
+  readonly elicit?: Questioned['elicit'];
   /** What stood after `--`, as it was typed; undefined when there was no `--`. */
   readonly afterDashes: readonly string[] | undefined;
 }

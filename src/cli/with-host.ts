@@ -2,6 +2,7 @@
 
 import type { Approve } from '../call/session.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import type { Questioned } from '../connection/questions.ts';
 import { allowsDaemon } from '../daemon/client/wanted.ts';
 import type { Host } from '../host.ts';
 import type { ServerReport } from '../host-report.ts';
@@ -24,6 +25,8 @@ export interface Need {
   readonly connect?: 'all' | 'none' | 'unknown' | undefined;
   /** How the person is asked about a call. */
   readonly approve?: Approve | undefined;
+  /** How the person is asked a server's question; default: it is cancelled. */
+  readonly elicit?: Questioned['elicit'];
   /** Results are cleaned and cut as for a model; default: they are whole. */
   readonly forModel?: boolean | undefined;
   /** Problems of the configuration are part of the command's own answer; default: they are told on stderr. */
@@ -146,6 +149,7 @@ async function ownHost(context: Context, config: LoadedConfig, need: Need): Prom
     // People want to see every tool, not what a model would be given.
     toolSearch: false,
     approve: need.approve,
+    elicit: need.elicit,
     // Servers get the capabilities of a gateway's session, so that both share the cached lists.
     sessions: SERVED_SESSIONS,
     ...(need.servers === 'all' ? {} : { only: need.servers }),

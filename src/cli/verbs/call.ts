@@ -6,6 +6,7 @@ import { pinChanged } from '../../policy/pins-refusal.ts';
 import { approveCall } from '../approve-call.ts';
 import { readInput, toArguments } from '../call-arguments.ts';
 import { calledTool } from '../call-target.ts';
+import { elicitDuring } from '../elicit-during.ts';
 import { findTool } from '../find-tool.ts';
 import { milliseconds } from '../flags.ts';
 import { aborted } from '../interrupt.ts';
@@ -48,11 +49,12 @@ export const call: Verb = {
     const input = await Promise.race([readInput(words, { stdin: STDIN, cwd }), aborted(signal)]);
     const approve = approveCall(context, flags['yes'] === true);
     const forModel = flags['limit'] === true;
-    return withHost(context, { servers, approve, forModel }, async ({ host }) => {
+    const line = new ProgressLine(output, name);
+    const elicit = elicitDuring(context, () => line.clear());
+    return withHost(context, { servers, approve, elicit, forModel }, async ({ host }) => {
       for (const server of servers) if (host.isHeld(server, name)) throw pinChanged(server, name);
       const tool = findTool(host, { servers, name }, host.tools());
       const given = toArguments(input, tool.inputSchema, (message) => output.note(message));
-      const line = new ProgressLine(output, name);
       const result = await host
         .call(tool.name, given, { signal, timeoutMs, onProgress: (progress) => line.show(progress) })
         .catch(sayYes)

@@ -1,10 +1,11 @@
 /** Runs a command in the daemon, where its servers are: its output comes back as frames, then its exit status. */
 
+import type { Socket } from 'node:net';
 import { findHome, type Home } from '../../config/home.ts';
 import { EXIT_STATUS } from '../../errors.ts';
 import { LineCutter } from '../../lib/lines.ts';
 import { isReaderGone, isTerminal, outputFailed, Sink } from '../../lib/sink.ts';
-import type { CommandFrame, Screen } from '../protocol/hello.ts';
+import type { CommandAnswer, CommandFrame, Screen } from '../protocol/hello.ts';
 import { placeOf } from '../protocol/place.ts';
 import { attach } from './attach.ts';
 import { wantsDaemon } from './wanted.ts';
@@ -22,10 +23,14 @@ const LOST = {
   hint: 'Check the result, then try again. `plugboard daemon status` shows the daemon, run/daemon.log in the home its log.',
 };
 
+/** Asks the person what a server wants to know; loaded only then. */
+export type AskPerson = (question: Readonly<Record<string, unknown>>) => Promise<unknown>;
+
 /** Undefined if no daemon runs or the command has to run locally: then nothing was done. */
 export async function runInDaemon(
   words: readonly string[],
   env: NodeJS.ProcessEnv,
+  ask: AskPerson,
 ): Promise<number | undefined> {
   if (words.some((word) => LOCAL.has(word) || word.startsWith('--server='))) return undefined;
   const home = findHome(env);
@@ -34,7 +39,7 @@ export async function runInDaemon(
   let onGone = (_error: Error): void => {};
   const stdout = new Sink(STDOUT, (error) => onGone(error));
   const stderr = new Sink(STDERR, () => {});
-  const screen = screenOf(stdout, stderr);
+  const screen = screenOf(stdout, stderr, words);
   const hello = { kind: 'command', cwd: process.cwd(), env, words, screen, workspace: 'any' } as const;
   if (wantsDaemon(env)) await startFirst(home, env);
   const attached = await attach(place, hello).catch(() => undefined);
@@ -60,6 +65,7 @@ export async function runInDaemon(
     const frame = JSON.parse(line.toString('utf8')) as CommandFrame;
     if ('out' in frame) stdout.write(frame.out);
     else if ('err' in frame) stderr.write(frame.err);
+    else if ('ask' in frame) void answer(socket, ask(frame.ask));
     // What this process found out itself comes first.
     else status ??= 'local' in frame ? 'local' : frame.exit;
   });
@@ -86,11 +92,18 @@ async function startFirst(home: Home, env: NodeJS.ProcessEnv): Promise<void> {
   await startDaemon(home, env).catch(() => {});
 }
 
-function screenOf(stdout: Sink, stderr: Sink): Screen {
+async function answer(socket: Socket, asked: Promise<unknown>): Promise<void> {
+  const given: CommandAnswer = { answer: await asked.catch(() => ({ action: 'cancel' })) };
+  if (!socket.destroyed) socket.write(`${JSON.stringify(given)}\n`);
+}
+
+function screenOf(stdout: Sink, stderr: Sink, words: readonly string[]): Screen {
+  const canAsk = stdout.isTerminal && isTerminal(STDIN);
   return {
     stdout: sizeOf(stdout),
     stderr: sizeOf(stderr),
-    canAsk: stdout.isTerminal && isTerminal(STDIN),
+    canAsk,
+    canAnswer: canAsk && !words.includes('--json'),
   };
 }
 

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { findHome } from '../../config/home.ts';
 import { EXIT_STATUS } from '../../errors.ts';
 import { DAEMON_COMMANDS } from '../protocol/commands.ts';
-import { runInDaemon } from './command.ts';
+import { type AskPerson, runInDaemon } from './command.ts';
 import { allowsDaemon } from './wanted.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -17,11 +17,12 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export async function runQuickly(
   words: readonly string[],
   env: NodeJS.ProcessEnv,
+  ask: AskPerson,
 ): Promise<number | 'alone' | undefined> {
   if (!allowsDaemon(env)) return undefined;
   if (words[0] === 'serve') return serveQuickly(words.slice(1), env);
   const command = words.find((word) => word !== '--json') ?? '';
-  return DAEMON_COMMANDS.has(command) ? runInDaemon(words, env) : undefined;
+  return DAEMON_COMMANDS.has(command) ? runInDaemon(words, env, ask) : undefined;
 }
 
 async function serveQuickly(

@@ -84,6 +84,8 @@ export interface Screen {
   readonly stderr: Screen['stdout'];
   /** A person could be asked, by a command that runs locally. */
   readonly canAsk: boolean;
+  /** The client answers `ask` frames while the daemon runs its command. */
+  readonly canAnswer?: boolean;
 }
 
 export interface Greeting {
@@ -97,6 +99,11 @@ export interface Welcome {
   readonly ok: boolean;
   readonly result?: unknown;
   readonly error?: EncodedError | undefined;
+}
+
+/** What a client of a command sends: the answer to its last `ask`. */
+export interface CommandAnswer {
+  readonly answer: unknown;
 }
 
 /** The daemon ends this session in good order: no request without an answer was started. */
@@ -114,6 +121,8 @@ export type ServerFrame =
 /** One frame of a command's output. */
 export type CommandFrame =
   | { readonly out: string }
+  /** A server's question for the person; the client sends one `CommandAnswer` for each. */
+  | { readonly ask: Readonly<Record<string, unknown>> }
   | { readonly err: string }
   | { readonly exit: number }
   /** Nothing was done and nothing printed: run it locally. */

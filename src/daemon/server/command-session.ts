@@ -3,9 +3,12 @@
 import type { Socket } from 'node:net';
 import { runElsewhere } from '../../cli/elsewhere.ts';
 import type { Home } from '../../config/home.ts';
-import type { CommandFrame, Screen, SessionHello } from '../protocol/hello.ts';
+import type { ElicitAnswer, Questioned } from '../../connection/questions.ts';
+import { LineCutter } from '../../lib/lines.ts';
+import type { CommandAnswer, CommandFrame, Screen, SessionHello } from '../protocol/hello.ts';
 import type { Acquired } from './hosts.ts';
 
+type Elicit = NonNullable<Questioned['elicit']>;
 type CommandHello = Extract<SessionHello, { kind: 'command' }>;
 
 export async function runCommandSession(
@@ -17,6 +20,12 @@ export async function runCommandSession(
   const left = (): void => gone.abort();
   socket.once('end', left);
   socket.once('close', left);
+  let answered: (answer: unknown) => void = () => {};
+  const lines = new LineCutter((line) => {
+    // Written by our own client, on a socket of this user.
+    answered((JSON.parse(line.toString('utf8')) as CommandAnswer).answer);
+  });
+  socket.on('data', (chunk: Buffer) => lines.push(chunk));
   socket.resume();
   /** Held back while the command may still have to ask a person, which it can only do locally. */
   let kept: CommandFrame[] | undefined = hello.screen.canAsk ? [] : undefined;
@@ -30,6 +39,15 @@ export async function runCommandSession(
     for (const frame of frames) send(frame);
   };
   const { screen, words, cwd, env } = hello;
+  /** Commands ask one question at a time. A client that leaves has cancelled it. */
+  const elicit: Elicit = ({ signal, ...question }) =>
+    new Promise((resolve) => {
+      const cancel = (): void => resolve({ action: 'cancel' });
+      answered = (answer) => resolve(answer as ElicitAnswer);
+      for (const end of [signal, gone.signal]) end?.addEventListener('abort', cancel, { once: true });
+      release();
+      send({ ask: question });
+    });
   const outcome = await runElsewhere({
     argv: words,
     cwd,
@@ -39,6 +57,7 @@ export async function runCommandSession(
     config,
     signal: gone.signal,
     canAskLocally: screen.canAsk,
+    elicit: screen.canAnswer === true ? elicit : undefined,
     stdout: sink(screen.stdout, (out) => {
       release();
       send({ out });
