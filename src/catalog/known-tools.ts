@@ -4,7 +4,7 @@
  */
 
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import type { ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
@@ -35,7 +35,9 @@ export function knownFolder(home: Home): string {
 }
 
 /** Where a server's names are. Whatever decides which program or address it is is part of it, nothing secret is. */
-export function knownFile(home: Home, { name, scope, baseDir, raw }: ServerSpec): string {
+export function knownFile(home: Home, spec: ServerSpec): string {
+  const { name, scope, raw } = spec;
+  const baseDir = dependsOnFolder(spec) ? spec.baseDir : '';
   const { type, command, args, cwd, url, enabledTools, disabledTools } = raw;
   const parts = [name, scope, baseDir, { type, command, args, cwd, url, enabledTools, disabledTools }];
   return join(knownFolder(home), `${quickHash(canonicalJson(parts))}.jsonl`);
@@ -44,6 +46,13 @@ export function knownFile(home: Home, { name, scope, baseDir, raw }: ServerSpec)
 /** The same for prompts and resources. */
 export function knownContentFile(home: Home, spec: ServerSpec, kind: KnownContent): string {
   return knownFile(home, spec).replace(/\.jsonl$/, `-${kind}.jsonl`);
+}
+
+/** A server of all projects offers the same in each, unless its entry names the project. */
+function dependsOnFolder({ scope, raw }: ServerSpec): boolean {
+  const { cwd } = raw;
+  if (scope !== 'user' || (typeof cwd === 'string' && !isAbsolute(cwd))) return true;
+  return /\$\{(?:PROJECT_DIR|PWD|OLDPWD|INIT_CWD)\b|PLUGBOARD_PROJECT_DIR/.test(JSON.stringify(raw));
 }
 
 /** One line with their number, then one for each tool. */

@@ -73,6 +73,11 @@ export class InputValues {
     return (await this.#secrets()).place(keyOf(question));
   }
 
+  /** Every answer that is stored, whether a server uses it or not. */
+  async stored(): Promise<readonly Pick<InputQuestion, 'id' | 'owner'>[]> {
+    return (await (await this.#secrets()).keys()).flatMap(questionIn);
+  }
+
   async set(question: Pick<InputQuestion, 'id' | 'owner'>, value: string): Promise<SecretPlace> {
     return (await this.#secrets()).set(keyOf(question), value);
   }
@@ -111,4 +116,15 @@ export class InputValues {
 
 function keyOf({ owner, id }: Pick<InputQuestion, 'id' | 'owner'>): string {
   return `input ${JSON.stringify([owner, id])}`;
+}
+
+/** What the key of a secret names; nothing for secrets of other kinds. */
+function questionIn(key: string): Pick<InputQuestion, 'id' | 'owner'>[] {
+  if (!key.startsWith('input [')) return [];
+  try {
+    const [owner, id]: unknown[] = JSON.parse(key.slice('input '.length));
+    return typeof owner === 'string' && typeof id === 'string' ? [{ owner, id }] : [];
+  } catch {
+    return [];
+  }
 }

@@ -53,6 +53,9 @@ export function fileSecrets(home: SecretHome): SecretBackend {
       if (!parse(await readIfThere(file), file).has(key)) return false;
       return change((secrets) => secrets.delete(key));
     },
+    async keys() {
+      return [...parse(await readIfThere(file), file).keys()];
+    },
     async clear() {
       const { size } = parse(await readIfThere(file), file);
       if (size > 0) {

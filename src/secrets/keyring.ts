@@ -31,6 +31,15 @@ export function keyringSecrets(owner: string): SecretBackend {
     }
   };
 
+  const keys = async (): Promise<string[]> => {
+    const { findCredentialsAsync } = await import('@napi-rs/keyring');
+    const signal = AbortSignal.timeout(KEYRING_TIMEOUT_MS);
+    const all = await Promise.race([findCredentialsAsync(SERVICE, undefined, signal), rejectOn(signal)]);
+    return all.flatMap(({ account }) =>
+      account.startsWith(`${prefix}:`) ? [account.slice(prefix.length + 1)] : [],
+    );
+  };
+
   return {
     get: (key) => useOrMiss(key, async (entry, signal) => (await entry.getPassword(signal)) ?? undefined),
     set: async (key, value) => {
@@ -39,13 +48,10 @@ export function keyringSecrets(owner: string): SecretBackend {
       await use(key, (entry, signal) => entry.setPassword(value, signal));
     },
     delete: (key) => useOrMiss(key, (entry, signal) => entry.deletePassword(signal)),
+    keys,
     clear: async () => {
-      const { findCredentialsAsync } = await import('@napi-rs/keyring');
-      const signal = AbortSignal.timeout(KEYRING_TIMEOUT_MS);
-      const all = await Promise.race([findCredentialsAsync(SERVICE, undefined, signal), rejectOn(signal)]);
-      const own = all.filter(({ account }) => account.startsWith(`${prefix}:`));
-      for (const { account } of own)
-        await use(account.slice(prefix.length + 1), (entry, given) => entry.deletePassword(given));
+      const own = await keys();
+      for (const key of own) await use(key, (entry, given) => entry.deletePassword(given));
       return own.length;
     },
   };

@@ -14,6 +14,8 @@ export interface SecretStore {
   place(key: string): Promise<SecretPlace | undefined>;
   /** Deletes every secret of this home; returns their number. */
   clear(): Promise<number>;
+  /** The keys of all secrets of this home. */
+  keys(): Promise<readonly string[]>;
 }
 
 /** One place where secrets can be. Rejects when the place itself is not there. */
@@ -22,6 +24,7 @@ export interface SecretBackend {
   set(key: string, value: string): Promise<void>;
   delete(key: string): Promise<boolean>;
   clear(): Promise<number>;
+  keys(): Promise<readonly string[]>;
 }
 
 /** The paths of the home folder that a store needs. */
@@ -88,6 +91,10 @@ export function openSecrets(options: SecretStoreOptions): SecretStore {
       const fromFile = await file.delete(key);
       const fromKeyring = (await keyring?.delete(key).catch(() => false)) ?? false;
       return fromFile || fromKeyring;
+    },
+    async keys() {
+      const inKeyring = (await keyring?.keys().catch(() => [])) ?? [];
+      return [...new Set([...(await file.keys()), ...inKeyring])];
     },
     async clear() {
       const fromFile = await file.clear();

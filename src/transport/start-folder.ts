@@ -32,9 +32,14 @@ export function chosenFolder(
 
 /** The private folder of a server: made when it is first needed, and kept. */
 export async function privateFolder(home: Home, spec: Origin, env: NodeJS.ProcessEnv): Promise<string> {
-  const folder = join(placeOfFolders(home, spec, env), privateName(spec));
+  const folder = privatePath(home, spec, env);
   await makeFolder(folder, 0o700);
   return folder;
+}
+
+/** Where the private folder of a server is, or would be. */
+export function privatePath(home: Home, spec: Origin, env: NodeJS.ProcessEnv): string {
+  return join(placeOfFolders(home, spec, env), privateName(spec));
 }
 
 /** In our home, unless that is inside the project: programs look for settings in every folder above. */

@@ -1,16 +1,19 @@
 /** `plugboard input`: the answers to `${input:id}`, which stand in no file of the configuration. */
 
+import { join } from 'node:path';
 import { Argument, type Command } from 'commander';
+import { readDocument } from '../../config/document.ts';
 import type { InputQuestion } from '../../config/entry.ts';
+import type { InputValues } from '../../config/input-values.ts';
 import { inputOwner, questionsOf } from '../../config/inputs.ts';
-import type { LoadedConfig } from '../../config/load.ts';
+import { type LoadedConfig, PROJECT_FILE } from '../../config/load.ts';
 import { allSpecs } from '../../config/merge.ts';
 import { PlugboardError } from '../../errors.ts';
 import { nearest } from '../../lib/nearest.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { clean } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
-import { askForSecret } from '../ask.ts';
+import { askForChoice, askForSecret } from '../ask.ts';
 import { openInputs } from '../inputs.ts';
 import { didYouMean, findServer } from '../known-server.ts';
 import { readStdin } from '../read-stdin.ts';
@@ -43,7 +46,7 @@ export const input: Verb = {
         hint: 'plugboard input list shows which ids servers use.',
       });
     }
-    const question = choose(config, id, server);
+    const question = await choose(context, config, id, server);
     return action === 'set' ? set(context, question) : remove(context, question);
   },
 };
@@ -60,8 +63,10 @@ Examples:
 async function list(context: Context, config: LoadedConfig): Promise<number> {
   const { output } = context;
   const store = openInputs(context);
+  const used = usedIn(config);
+  const unused = await unusedInputs(store, used, context);
   const inputs = await Promise.all(
-    usedIn(config).map(async ({ id, owner, servers, description, password }) => ({
+    [...used, ...unused].map(async ({ id, owner, servers, description, password }) => ({
       id,
       ...(owner === '' ? {} : { owner }),
       servers,
@@ -75,7 +80,7 @@ async function list(context: Context, config: LoadedConfig): Promise<number> {
     const rows = inputs.map(({ id, servers, description = '', kept }) => [
       clean(id, { multiline: false }),
       kept === null ? 'not set' : kept,
-      clean(servers.join(', '), { multiline: false }),
+      servers.length === 0 ? 'no server uses it' : clean(servers.join(', '), { multiline: false }),
       clean(description, { multiline: false }),
     ]);
     return layOut(rows, { columns: [{}, {}, {}, {}], total: output.columns }).join('\n');
@@ -86,11 +91,17 @@ async function list(context: Context, config: LoadedConfig): Promise<number> {
 async function set(context: Context, question: InputQuestion): Promise<number> {
   const { output, home } = context;
   const value = output.canAsk
-    ? await askForSecret(context, question.description ?? question.id)
+    ? await asked(context, question)
     : (await readStdin(process.stdin)).replace(/\r?\n$/, '');
   if (value === '') {
     throw new PlugboardError('USAGE', `No value was given for ${question.id}.`, {
       hint: `Type it at a terminal, or pipe it in: … | plugboard input set ${shellWord(question.id)}`,
+    });
+  }
+  const { options = [] } = question;
+  if (options.length > 0 && !options.includes(value)) {
+    throw new PlugboardError('USAGE', `${question.id} takes one of its options, and this is none of them.`, {
+      hint: `The options are ${options.map((option) => clean(option, { multiline: false })).join(', ')}.`,
     });
   }
   const kept = await openInputs(context).set(question, value);
@@ -99,6 +110,11 @@ async function set(context: Context, question: InputQuestion): Promise<number> {
     return `${output.paint.good('Saved')} ${question.id} to ${kept === 'file' ? home.credentials : 'the keyring'}.`;
   });
   return 0;
+}
+
+function asked(context: Context, { id, description, options = [] }: InputQuestion): Promise<string> {
+  const message = description ?? id;
+  return options.length > 0 ? askForChoice(context, message, options) : askForSecret(context, message);
 }
 
 async function remove(context: Context, question: InputQuestion): Promise<number> {
@@ -122,9 +138,38 @@ function usedIn(config: LoadedConfig): Used[] {
   return [...found.values()];
 }
 
-function choose(config: LoadedConfig, id: string, server: string | undefined): InputQuestion {
+/** Stored answers that no server uses: neither here nor in another place that is known. */
+async function unusedInputs(store: InputValues, used: readonly Used[], { home }: Context): Promise<Used[]> {
+  const isUsed = ({ owner, id }: Pick<InputQuestion, 'id' | 'owner'>): boolean =>
+    used.some((each) => each.owner === owner && each.id === id);
+  const stored = (await store.stored()).filter((each) => !isUsed(each));
+  if (stored.length === 0) return [];
+  const files = new Set(stored.map(({ owner }) => fileOf(owner, home.config)));
+  const texts = new Map(
+    await Promise.all([...files].map(async (file) => [file, (await readDocument(file)).text] as const)),
+  );
+  return stored.flatMap(({ owner, id }) => {
+    const text = texts.get(fileOf(owner, home.config)) ?? '';
+    // Another project of the person, or a project elsewhere, may use it.
+    if (text.includes(`\${input:${id}}`)) return [];
+    return [{ id, owner, password: true, servers: [] }];
+  });
+}
+
+function fileOf(owner: string, own: string): string {
+  return owner === '' ? own : join(owner, PROJECT_FILE);
+}
+
+async function choose(
+  context: Context,
+  config: LoadedConfig,
+  id: string,
+  server: string | undefined,
+): Promise<InputQuestion> {
   const owner = server === undefined ? undefined : inputOwner(findServer(config, server));
   const used = usedIn(config);
+  const unused = owner === undefined ? await unusedInputs(openInputs(context), used, context) : [];
+  const [left, ...more] = unused.filter((each) => each.id === id);
   const matching = used.filter((each) => each.id === id && (owner === undefined || each.owner === owner));
   const [only, other] = matching;
   if (only !== undefined && other === undefined) return only;
@@ -136,6 +181,10 @@ function choose(config: LoadedConfig, id: string, server: string | undefined): I
         hint: `Say whose: ${matching.map(({ servers }) => joinWords(['plugboard', 'input', 'set', id, servers[0] ?? ''])).join(', or ')}.`,
       },
     );
+  }
+  if (left !== undefined) {
+    const here = [left, ...more].find((each) => each.owner === config.projectRoot || each.owner === '');
+    return here ?? left;
   }
   const near = nearest(
     id,

@@ -1,17 +1,26 @@
 /** `plugboard logout`: forgets the login of a remote server, here and for every running host. */
 
 import type { Command } from 'commander';
+import { isUrl } from '../extra-server.ts';
 import type { Context, Verb } from '../verb.ts';
 import { openHost } from '../with-host.ts';
 
 export const logout: Verb = {
   configure(command: Command): void {
-    command.argument('<server>', 'the server').addHelpText('after', '\nExample:\n  plugboard logout docs');
+    command
+      .argument('<server>', 'the server, or the url of one that was removed')
+      .addHelpText('after', '\nExample:\n  plugboard logout docs');
   },
 
   async run(context: Context, args: readonly string[]): Promise<number> {
-    const [name = ''] = args;
-    return openHost(context, { servers: [name], connect: 'none' }, async ({ host }) => {
+    const [given = ''] = args;
+    // The login of a server that was removed is still there, by its address.
+    const isAddress = isUrl(given) && URL.canParse(given);
+    const name = isAddress ? new URL(given).hostname : given;
+    const extra = isAddress ? { ...context.extra, [name]: { url: given } } : context.extra;
+    // A host that is shared does not have it.
+    const own = isAddress ? { config: undefined, openHost: undefined } : {};
+    return openHost({ ...context, extra, ...own }, { servers: [name], connect: 'none' }, async ({ host }) => {
       const removed = await host.logout(name);
       context.output.answer({ server: name, removed }, () =>
         removed ? `Logged out of ${name}.` : `There was no login to ${name}.`,

@@ -131,6 +131,8 @@ async function list(context: Context): Promise<number> {
 interface PluginDocument extends Pick<Plugin, 'name' | 'version' | 'description' | 'problems'> {
   readonly path: string;
   readonly enabled: boolean;
+  /** Its folder is gone. */
+  readonly missing?: true;
   readonly servers: readonly { readonly name: string; readonly status: string }[];
 }
 
@@ -141,6 +143,7 @@ async function documentOf(
   { path, enabled = true }: PluginSetting,
 ): Promise<PluginDocument> {
   const folder = resolve(context.home.dir, path);
+  const isMissing = !isFolder(folder);
   const { version, description, servers, problems } = await readPlugin({
     folder,
     home: context.home.dir,
@@ -155,6 +158,7 @@ async function documentOf(
     name,
     path,
     enabled,
+    ...(isMissing ? { missing: true as const } : {}),
     ...(version === undefined ? {} : { version }),
     ...(description === undefined ? {} : { description }),
     servers: servers.map((spec) => ({ name: spec.name, status: statusOf(spec) })),
@@ -192,12 +196,16 @@ async function settle(context: Context, config: LoadedConfig, plugin: string, ye
   }
 }
 
-function describe({ name, path, enabled, version, servers }: PluginDocument, { output }: Context): string {
+function describe(
+  { name, path, enabled, missing, version, servers }: PluginDocument,
+  { output }: Context,
+): string {
   const { paint } = output;
   const head = [
     paint.strong(name),
     version === undefined ? '' : clean(version, { multiline: false }),
     enabled ? '' : '(disabled)',
+    missing === true ? paint.bad('(its folder is missing)') : '',
   ];
   return [
     `${head.filter((word) => word !== '').join(' ')}  ${paint.faint(path)}`,
@@ -232,9 +240,13 @@ function settingOf(config: LoadedConfig, name: string): PluginSetting {
   });
 }
 
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
 /** The real path, so that a folder has one name however it was reached. */
 function existingFolder(path: string): string {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return realpathSync(path);
+  if (isFolder(path)) return realpathSync(path);
   throw new PlugboardError('USAGE', `There is no folder ${path}.`, { hint: 'Name a folder that exists.' });
 }
 

@@ -2,14 +2,16 @@
 
 import type { Command } from 'commander';
 import type { EditableScope } from '../../config/edit.ts';
-import type { ServerSpec } from '../../config/entry.ts';
+import { isStdio, type ServerSpec } from '../../config/entry.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { planRemoval } from '../../config/removal.ts';
 import { PlugboardError } from '../../errors.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { needsConsent } from '../../policy/needs-consent.ts';
+import { confirm } from '../ask.ts';
 import { consentStore } from '../consent-store.ts';
 import { unknownServer } from '../known-server.ts';
+import { clearLeftovers, hasOwnLogin } from '../leftovers.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
 import type { Context, Flags, Verb } from '../verb.ts';
 import { joinWords } from '../words.ts';
@@ -19,6 +21,7 @@ export const remove: Verb = {
     command
       .argument('<name>', 'the server')
       .addOption(scopeOption('where to remove it, when several scopes have it'))
+      .option('-y, --yes', 'do not ask about its secrets; they are kept')
       .addHelpText('after', '\nExamples:\n  plugboard remove files\n  plugboard remove files -s project');
   },
 
@@ -29,6 +32,16 @@ export const remove: Verb = {
     const removal = planRemoval(config, name, scopeFlag(flags), home);
     const { found, scopes } = removal;
     if (scopes.length > 1) throw severalScopes(name, scopes);
+    const yes = flags['yes'] === true;
+    const candidate = found.find(({ scope }) => scope === scopes[0]);
+    const isLoggedIn = candidate !== undefined && (await hasOwnLogin(context, candidate, config));
+    if (isLoggedIn && output.canAsk && !yes && (await confirm(context, `Log out of ${name} too?`))) {
+      const { logout } = await import('./logout.ts');
+      await logout.run(context, [name], {});
+    } else if (isLoggedIn && !isStdio(candidate.entry)) {
+      const address = shellWord(candidate.entry.url);
+      output.note(`note: its login is still stored. Delete it with: plugboard logout ${address}`);
+    }
     const target = await removal.run(context.signal);
     if (target === undefined) throw notThere(config, name, found, scopeFlag(flags));
 
@@ -36,7 +49,9 @@ export const remove: Verb = {
     if (removed !== undefined && needsConsent(removed)) {
       await (await consentStore(context)).revoke([removed]);
     }
-    output.answer({ name, scope: target.scope, file: target.file, removed: true }, () => {
+    const left = removed === undefined ? undefined : await clearLeftovers(context, removed, config, { yes });
+    const kept = left === undefined || left.inputs.length === 0 ? {} : { keptInputs: left.inputs };
+    output.answer({ name, scope: target.scope, file: target.file, removed: true, ...kept }, () => {
       return `${output.paint.good('Removed')} ${name} of ${target.scope} scope from ${target.file}`;
     });
     const next = found.find((spec) => spec !== removed);
