@@ -333,6 +333,14 @@ export class Host {
     await this.#servers.get(name).disconnect();
   }
 
+  /** Ends a server, if it runs, and starts it again; rejects with the reason when it does not come up. */
+  async reconnect(name: string): Promise<void> {
+    const connection = this.#servers.get(name);
+    await connection.reconnect();
+    // One that was not running is started, or refused with its reason.
+    await connection.connect();
+  }
+
   /** Logs in to a remote server through the browser; running hosts of this machine notice. */
   async login(name: string, options: LoginOptions = {}): Promise<void> {
     const auth = await this.#auth(name);

@@ -67,6 +67,7 @@ export class ServerDetail {
     this.headAs = key;
     const actions = h('div.actions');
     const isUp = report.status === 'connected' || report.status === 'connecting';
+    if (isUp) actions.append(this.action('Reconnect', 'POST', '/reconnect'));
     if (isUp) actions.append(this.action('Disconnect', 'POST', '/disconnect'));
     else if (!['blocked', 'untrusted', 'disabled'].includes(report.status)) {
       actions.append(

@@ -226,6 +226,12 @@ export const rows: readonly CommandRow[] = [
     load: async () => (await import('./verbs/service.ts')).service,
   },
   {
+    name: 'reconnect',
+    group: SERVING,
+    summary: 'end a server of the daemon and start it again',
+    load: async () => (await import('./verbs/reconnect.ts')).reconnect,
+  },
+  {
     name: 'reload',
     group: SERVING,
     summary: 'reload the configuration of the daemon',

@@ -86,6 +86,7 @@ function viewOf(host: Host, need: Need): CommandHost {
     prompts: (server) => host.prompts(server),
     prompt: (server, name, args, options) => session.prompt(server, name, args, { forModel, ...options }),
     connect: (name) => host.connect(name),
+    reconnect: (name) => host.reconnect(name),
     firstLists: host.firstLists,
     requiredReady: (which) => host.requiredReady(which),
     refresh: (name) => host.refresh(name),

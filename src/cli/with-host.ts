@@ -52,6 +52,7 @@ export type CommandHost = Pick<
   | 'prompts'
   | 'read'
   | 'ready'
+  | 'reconnect'
   | 'refresh'
   | 'requiredReady'
   | 'resources'

@@ -205,7 +205,7 @@ export class Connection {
     const { status } = this.#state;
     if (status === 'idle' || status === 'disconnected') return;
     if (refusalOf(this.name, this.#state, this.#closed) !== undefined) return;
-    this.#stop(byRequest(this.name, 'is connected anew'));
+    this.#stop(byRequest(this.name, 'is being reconnected'));
     this.#move(transition(this.#state, { type: 'renew', at: ticksOf(this.#context.clock) }));
     await this.connect();
   }

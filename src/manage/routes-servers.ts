@@ -127,6 +127,18 @@ export function serverRoutes(host: Host, logins: WaitingLogins): readonly JsonRo
     },
     {
       method: 'POST',
+      path: '/api/servers/{name}/reconnect',
+      operation: 'reconnectServer',
+      summary: 'End a server, if it runs, and start it again; answers when it is there.',
+      answer: ref('Server'),
+      fails: [403, 404, 409, 502, 504],
+      handle: async ({ params }) => {
+        await host.reconnect(nameIn(params));
+        return host.describe(nameIn(params));
+      },
+    },
+    {
+      method: 'POST',
       path: '/api/servers/{name}/disconnect',
       operation: 'disconnectServer',
       summary: 'End a server; it stays away until it is asked for again.',

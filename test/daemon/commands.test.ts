@@ -47,6 +47,21 @@ it('CON-11: every command that can run there prints and ends as it does at home'
   expect(there).toEqual(atHome);
 });
 
+it('G15: reconnect replaces the process of a shared server, and needs a daemon', async () => {
+  world.configure({ s: world.server() });
+  const alone = await run(['reconnect', 's']);
+  expect([alone.status, alone.stderr]).toEqual([2, expect.stringContaining('The daemon is not running')]);
+  await world.command('daemon', 'start');
+  const before = Number((await run(['call', 's', 'pid'])).stdout);
+  const report = await world.command<ServerReport>('reconnect', 's');
+  const after = Number((await run(['call', 's', 'pid'])).stdout);
+  expect(report).toMatchObject({ name: 's', status: 'connected', pid: after });
+  expect(after).not.toBe(before);
+  expect(world.servers()).toEqual([after]);
+  const idle = await run(['reconnect', 'nope']);
+  expect([idle.status, idle.stderr]).toEqual([2, expect.stringContaining('no server called "nope"')]);
+});
+
 it('CON-11: commands share what is there, see what was just added, and list says how it is doing', async () => {
   world.configure({ s: world.server() });
   await world.command('daemon', 'start');

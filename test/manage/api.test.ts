@@ -182,15 +182,17 @@ describe('SRV-5: servers', () => {
       (await api('POST', '/api/servers/small/connect')).body,
     ];
     expect(statuses).toMatchObject([{ status: 'disconnected' }, { status: 'connected' }]);
+    const again = await api('POST', '/api/servers/small/reconnect');
+    expect([again.status, again.body]).toMatchObject([200, { status: 'connected' }]);
   });
 
   it('answers a server that is not there with 404 and the nearest name', async () => {
     const { api } = await setUp({ script: echo });
-    const paths = ['', '/connect', '/disconnect', '/auth', '/auth/authenticate'];
+    const paths = ['', '/connect', '/reconnect', '/disconnect', '/auth', '/auth/authenticate'];
     const answers = await Promise.all(
       paths.map((path) => api(path === '' ? 'GET' : 'POST', `/api/servers/smal${path}`)),
     );
-    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404]);
     expect(answers[0]?.body).toMatchObject({
       error: { code: 'UNKNOWN_SERVER', hint: 'Did you mean small?' },
     });

@@ -124,6 +124,7 @@ describe('SRV-5: the OpenAPI document', () => {
       'POST /api/servers/{name}/connect',
       'POST /api/servers/{name}/disconnect',
       'POST /api/servers/{name}/pins',
+      'POST /api/servers/{name}/reconnect',
     ]);
   });
 
@@ -141,6 +142,7 @@ describe('SRV-5: the OpenAPI document', () => {
     await use('approveServer', { name: 'more' }, { digest: unapproved.digest });
     await use('disconnectServer', { name: 'more' });
     await use('connectServer', { name: 'more' });
+    await use('reconnectServer', { name: 'more' });
     const { digest } = (await use('listHeld', { name: 'more' })).data as { digest: string };
     await use('acceptHeld', { name: 'more' }, { digest });
     await use('acceptHeld', { name: 'more' }, { digest: 'another' });

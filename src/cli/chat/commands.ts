@@ -28,7 +28,14 @@ interface ChatCommand {
   run(state: ChatState, words: readonly string[]): Promise<Outcome> | Outcome;
 }
 
-export const MCP_ACTIONS: readonly string[] = ['connect', 'disconnect', 'toggle', 'login', 'logout'];
+export const MCP_ACTIONS: readonly string[] = [
+  'connect',
+  'disconnect',
+  'reconnect',
+  'toggle',
+  'login',
+  'logout',
+];
 
 export const COMMANDS: readonly ChatCommand[] = [
   {
@@ -108,6 +115,10 @@ async function runMcp(state: ChatState, [action, name, ...rest]: readonly string
     case 'disconnect':
       await host.disconnect(name);
       say(`${shown} is disconnected.`);
+      break;
+    case 'reconnect':
+      await host.reconnect(name);
+      say(`${shown} is connected again.`);
       break;
     case 'login':
       await host.login(name, {

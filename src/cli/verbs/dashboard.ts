@@ -98,7 +98,14 @@ async function show(
   output.answer({ page, url }, () =>
     ['Open this address in a browser:', `  ${page}`, 'End with Ctrl-C.'].join('\n'),
   );
-  if (!opens || !output.canAsk) return;
+  if (!opens || !output.canAsk || isElsewhere(context.env)) return;
   const { openBrowser } = await import('../../auth/browser.ts');
   await openBrowser(page, programEnvironment(context)).catch(() => false);
+}
+
+/** A browser would open where no one sees it: on the far end of SSH, or in CI. */
+function isElsewhere(env: NodeJS.ProcessEnv): boolean {
+  return [env['SSH_CONNECTION'], env['SSH_TTY'], env['CI']].some(
+    (value) => value !== undefined && value !== '',
+  );
 }

@@ -1,4 +1,4 @@
-/** The commands that a running daemon can run for a shell: they ask its hosts something and change nothing else. */
+/** The commands that a running daemon can run for a shell: they use its hosts and change no files. */
 
 export const DAEMON_COMMANDS: ReadonlySet<string> = new Set([
   'call',
@@ -11,4 +11,5 @@ export const DAEMON_COMMANDS: ReadonlySet<string> = new Set([
   'read',
   'prompts',
   'prompt',
+  'reconnect',
 ]);
