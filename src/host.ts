@@ -24,6 +24,7 @@ import { asPlugboardError, PlugboardError } from './errors.ts';
 import type { SaveOptions, ServerOrigin } from './host-configure.ts';
 import type { ContentOptions, Expansion } from './host-content.ts';
 import { HostCore } from './host-core.ts';
+import { detailsOf, type ServerDetails } from './host-details.ts';
 import type { FirstLists } from './host-first-lists.ts';
 import { type InspectedTool, inspectTools } from './host-inspect.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
@@ -242,6 +243,11 @@ export class Host {
     const { catalog } = this.#core;
     if (catalog.listing(server)?.held?.some(({ name }) => name === tool) === true) return true;
     return catalog.snapshot.findHeld(tool)?.server === server;
+  }
+
+  /** What a connected server says about itself: name and version, instructions, capabilities. */
+  details(name: string): ServerDetails {
+    return detailsOf(this.#core, this.#servers.get(name));
   }
 
   /** Every tool of a server for a person to look at: also those that are held back or hidden, with the reason. */

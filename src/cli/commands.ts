@@ -88,6 +88,18 @@ export const rows: readonly CommandRow[] = [
     load: async () => (await import('./verbs/test.ts')).test,
   },
   {
+    name: 'info',
+    group: SERVERS,
+    summary: 'show what a server says about itself, and how it runs',
+    load: async () => (await import('./verbs/info.ts')).info,
+  },
+  {
+    name: 'logs',
+    group: SERVERS,
+    summary: 'show what servers wrote to stderr and logged',
+    load: async () => (await import('./verbs/logs.ts')).logs,
+  },
+  {
     name: 'up',
     group: MOVING,
     summary: 'set up: import the servers of your agents and serve them from one place',

@@ -90,6 +90,7 @@ function viewOf(host: Host, need: Need): CommandHost {
     firstLists: host.firstLists,
     requiredReady: (which) => host.requiredReady(which),
     refresh: (name) => host.refresh(name),
+    details: (name) => host.details(name),
     inspect: (name) => host.inspect(name),
     isHeld: (server, tool) => host.isHeld(server, tool),
     phases: (name) => host.phases(name),

@@ -17,11 +17,11 @@ export function port(flag: string, text: string): number {
 export function wholeNumber(
   flag: string,
   text: string,
-  { max, example }: { max: number; example: string },
+  { min = 1, max, example }: { min?: number; max: number; example: string },
 ): number {
   const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= 1 && value <= max) return value;
-  throw new PlugboardError('USAGE', `${flag} needs a whole number from 1 to ${max}, not "${text}".`, {
+  if (value >= min && value <= max) return value;
+  throw new PlugboardError('USAGE', `${flag} needs a whole number from ${min} to ${max}, not "${text}".`, {
     hint: `For example ${example}.`,
   });
 }

@@ -4,79 +4,111 @@ import type { LoadedConfig } from '../config/load.ts';
 import { EXIT_STATUS } from '../errors.ts';
 import type { ServerReport } from '../host-report.ts';
 import { isRequired } from '../policy/required.ts';
+import { reachedBy } from './listed-server.ts';
 import { LiveBlock } from './live-block.ts';
-import { reportLines, rowLayout, summary } from './report-lines.ts';
+import { type ListedServer, reportLines, rowLayout, summary } from './report-lines.ts';
 import type { Context } from './verb.ts';
 import { NOTHING } from './verbs/list.ts';
 import { type CommandHost, openHost } from './with-host.ts';
 
-export function listConnected(context: Context): Promise<number> {
+export interface ListOptions {
+  /** Whether a server that is not connected decides the exit status. */
+  readonly isJudged: boolean;
+}
+
+export function listConnected(context: Context, { isJudged }: ListOptions): Promise<number> {
   const { output } = context;
   return openHost(context, { servers: 'all' }, async ({ host, config }) => {
-    const settled = new Map<string, ServerReport>();
-    const isLive = output.live && host.servers().length > 0;
-    const view = isLive ? inPlace(context, host, settled) : streamed(context, host);
+    const settled = new Map<string, ListedServer>();
+    const listed = inOrder(host, config);
+    const isLive = output.live && listed().length > 0;
+    const view = isLive ? inPlace(context, listed(), settled) : streamed(context, listed(), settled);
     view.start();
     try {
       await Promise.all(
         host.servers().map(async ({ name }) => {
           // Refused, failed or connected: its report says it all.
           await host.connect(name).catch(() => {});
-          const report = reportOf(host, name);
+          const report = listed().find((each) => each.name === name);
           if (report === undefined) return;
           settled.set(name, report);
-          view.settled(report);
+          view.settled();
         }),
       );
     } finally {
       view.stop();
     }
-    const servers = host.servers().map((report) => settled.get(report.name) ?? report);
+    const servers = listed().map((report) => settled.get(report.name) ?? report);
     if (output.json) output.answer({ servers, problems: config.problems }, () => '');
     else output.line(servers.length === 0 ? NOTHING : output.paint.faint(summary(servers)));
-    return missesRequired(context, config, servers) ? EXIT_STATUS.REQUIRED_FAILED : 0;
+    if (missesRequired(context, config, servers)) return EXIT_STATUS.REQUIRED_FAILED;
+    return isJudged ? judged(servers) : 0;
   });
+}
+
+/** The servers with how each is reached, in the order of the configuration, whichever settles first. */
+function inOrder(host: CommandHost, config: LoadedConfig): () => readonly ListedServer[] {
+  const specs = new Map(config.servers.map((spec, at) => [spec.name, { spec, at }]));
+  const placeOf = ({ name }: ServerReport): number => specs.get(name)?.at ?? specs.size;
+  return () =>
+    host
+      .servers()
+      .map((report): ListedServer => {
+        const spec = specs.get(report.name)?.spec;
+        return { ...report, ...(spec === undefined ? {} : reachedBy(spec)) };
+      })
+      .sort((a, b) => placeOf(a) - placeOf(b));
 }
 
 interface View {
   start(): void;
-  settled(report: ServerReport): void;
+  settled(): void;
   stop(): void;
 }
 
+type Settled = ReadonlyMap<string, ListedServer>;
+
 /** On a terminal: all rows in their order from the beginning, redrawn where they stand. */
-function inPlace({ output }: Context, host: CommandHost, settled: ReadonlyMap<string, ServerReport>): View {
-  const reports = host.servers();
+function inPlace({ output }: Context, servers: readonly ListedServer[], settled: Settled): View {
   const layout = rowLayout(
     output,
-    reports.map(({ name }) => name),
+    servers.map(({ name }) => name),
   );
   const block = new LiveBlock(output, (spinner) =>
-    reports.flatMap((first) => reportLines(settled.get(first.name) ?? waiting(first), layout, spinner)),
+    servers.flatMap((first) => reportLines(settled.get(first.name) ?? waiting(first), layout, spinner)),
   );
   return { start: () => block.start(), settled: () => block.draw(), stop: () => block.stop() };
 }
 
 /** A row that is not settled yet looks the same whether its start has begun or is about to. */
-function waiting(report: ServerReport): ServerReport {
+function waiting(report: ListedServer): ListedServer {
   return report.status === 'idle' ? { ...report, status: 'connecting' } : report;
 }
 
-/** Elsewhere: one row per server when it settles. */
-function streamed({ output }: Context, host: CommandHost): View {
+/** Elsewhere: one row per server, as soon as it and all before it have settled. */
+function streamed({ output }: Context, servers: readonly ListedServer[], settled: Settled): View {
   const layout = rowLayout(
     output,
-    host.servers().map(({ name }) => name),
+    servers.map(({ name }) => name),
   );
-  return {
-    start: () => {},
-    settled: (report) => output.line(reportLines(report, layout).join('\n')),
-    stop: () => {},
+  let next = 0;
+  const print = (): void => {
+    for (let report = nextOf(); report !== undefined; report = nextOf()) {
+      output.line(reportLines(report, layout).join('\n'));
+      next += 1;
+    }
   };
+  const nextOf = (): ListedServer | undefined => settled.get(servers[next]?.name ?? '');
+  return { start: () => {}, settled: print, stop: () => {} };
 }
 
-function reportOf(host: CommandHost, name: string): ServerReport | undefined {
-  return host.servers().find((report) => report.name === name);
+/** The status for `--exit-code`: what could not be reached first, then what a person has to do. */
+function judged(servers: readonly ServerReport[]): number {
+  const has = (...states: readonly ServerReport['status'][]): boolean =>
+    servers.some(({ status }) => states.includes(status));
+  if (has('failed', 'disconnected', 'connecting', 'idle')) return EXIT_STATUS.CONNECTION_LOST;
+  if (has('needs_auth', 'needs_client_registration')) return EXIT_STATUS.NEEDS_AUTH;
+  return has('untrusted', 'blocked') ? EXIT_STATUS.UNTRUSTED : 0;
 }
 
 function missesRequired(

@@ -12,6 +12,9 @@ const MAX_NAME_CELLS = 40;
 /** Lines of a failed server's stderr that are shown. */
 const MAX_STDERR_LINES = 8;
 const DETAIL_INDENT = '    ';
+/** Of the columns behind the name: transport, scope and status, each with its gap. */
+const STATUS_CELLS = '999 tools  2025-11-25 legacy  99999 ms'.length;
+const ROW_CELLS: number = '  stdio  project  '.length + STATUS_CELLS + '  '.length;
 
 const GLYPHS: Readonly<Record<ServerReport['status'], { glyph: string; paint: keyof Paint }>> = {
   connected: { glyph: '✔', paint: 'good' },
@@ -45,6 +48,16 @@ export interface RowLayout {
   readonly nameCells: number;
 }
 
+/** A report with how the server is reached, as `list` prints it. */
+export interface ListedServer extends ServerReport {
+  readonly command?: string;
+  readonly url?: string;
+}
+
+export function statusText({ status }: ServerReport): string {
+  return STATUS_WORDS[status];
+}
+
 /** Columns that hold for all rows, known before any server has settled: so rows can be printed as they come. */
 export function rowLayout(output: Output, names: readonly string[]): RowLayout {
   const widest = Math.max(0, ...names.map((name) => width(clean(name, { multiline: false }))));
@@ -52,18 +65,32 @@ export function rowLayout(output: Output, names: readonly string[]): RowLayout {
 }
 
 /** The row, and under it reason, hint and the end of stderr where there are any. */
-export function reportLines(report: ServerReport, layout: RowLayout, spinner?: string): string[] {
-  return [row(report, layout, spinner), ...details(report, layout.output)];
+export function reportLines(report: ListedServer, layout: RowLayout, spinner?: string): string[] {
+  const { output, nameCells } = layout;
+  const { paint, columns } = output;
+  const reached = clean(report.command ?? report.url ?? '', { multiline: false });
+  const rowCells = 'x '.length + nameCells + ROW_CELLS;
+  // The same for every state of the server, so that a list that is redrawn does not jump.
+  const hasRoom = columns === undefined || rowCells + width(reached) <= columns;
+  const first = row(report, layout, spinner, hasRoom && reached !== '' ? reached : undefined);
+  const under = hasRoom || reached === '' ? [] : [paint.faint(cut(DETAIL_INDENT + reached, columns))];
+  return [first, ...under, ...details(report, output)];
 }
 
-function row(report: ServerReport, { output, nameCells }: RowLayout, spinner: string | undefined): string {
+function row(
+  report: ServerReport,
+  { output, nameCells }: RowLayout,
+  spinner: string | undefined,
+  reached: string | undefined,
+): string {
   const { paint, columns } = output;
   const { glyph, paint: colour } = GLYPHS[report.status];
   const cells = [
     padEnd(cut(clean(report.name, { multiline: false }), nameCells), nameCells),
     padEnd(report.transport, 'stdio'.length),
     padEnd(report.scope, 'project'.length),
-    statusCells(report),
+    reached === undefined ? statusCells(report) : padEnd(statusCells(report), STATUS_CELLS),
+    ...(reached === undefined ? [] : [reached]),
   ];
   const text = cells.join('  ').trimEnd();
   const mark = report.status === 'connecting' ? (spinner ?? glyph) : glyph;

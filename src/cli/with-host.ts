@@ -40,6 +40,7 @@ export type CommandHost = Pick<
   | 'close'
   | 'connect'
   | 'credentialPlace'
+  | 'details'
   | 'find'
   | 'firstLists'
   | 'inspect'

@@ -36,6 +36,8 @@ export const RPC_HEADER_MISMATCH = -32020;
 export interface Implementation {
   readonly name: string;
   readonly version: string;
+  /** For people. */
+  readonly title?: string;
 }
 
 /** What was agreed with a server. */
@@ -75,6 +77,10 @@ export function modernCapabilities(
 export function asImplementation(value: unknown): Implementation | undefined {
   if (!isRecord(value) || typeof value['name'] !== 'string') return undefined;
   const line = (text: string): string => clean(text, { multiline: false, max: MAX_INFO_CHARS });
-  const { name, version } = value;
-  return { name: line(name), version: typeof version === 'string' ? line(version) : '' };
+  const { name, version, title } = value;
+  return {
+    name: line(name),
+    version: typeof version === 'string' ? line(version) : '',
+    ...(typeof title === 'string' ? { title: line(title) } : {}),
+  };
 }

@@ -13,6 +13,8 @@ export interface Check {
   readonly id: CheckId;
   readonly server?: string;
   readonly ok: boolean;
+  /** Of what is not ok: whether something does not work, or could be better. */
+  readonly level?: 'error' | 'advice';
   readonly message: string;
   readonly hint?: string;
 }

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { type Check, type Patient, plural } from './check.ts';
 
-export function checkConfiguration({ config }: Patient): Check[] {
+export function checkConfiguration({ config }: Pick<Patient, 'config'>): Check[] {
   const checks = config.problems.map(({ file, line, column, server, message, hint }): Check => {
     const place = [file, line, column].filter((part) => part !== undefined).join(':');
     return {

@@ -20,6 +20,7 @@ export async function checkDaemon({ home }: Pick<Patient, 'home'>): Promise<Chec
       return {
         id: 'daemon',
         ok: false,
+        level: 'advice',
         message: `${message}; this is version ${ours}`,
         hint: 'plugboard daemon stop ends it; the next agent starts the newer one.',
       };

@@ -1,9 +1,10 @@
 /** The examination: everything is looked at, nothing is changed, and each check stands for itself (UI-4). */
 
+import type { ServerSpec } from '../config/entry.ts';
 import type { FoundServer } from '../config/import/find.ts';
 import { clean } from '../policy/clean.ts';
 import { checkAdmission } from './admission.ts';
-import { type Check, caseOf, type Patient, type ServerCase } from './check.ts';
+import { type Check, type CheckId, caseOf, type Patient, type ServerCase } from './check.ts';
 import { checkCommand } from './command.ts';
 import { checkConfiguration } from './configuration.ts';
 import { checkConnect } from './connect.ts';
@@ -32,22 +33,43 @@ const SERVER_CHECKS: readonly ServerCheck[] = [
   checkScan,
 ];
 
-export async function examine(patient: Patient, foreign: readonly FoundServer[]): Promise<readonly Check[]> {
+/** What could be better, but keeps no server from working. */
+const ADVICE: ReadonlySet<CheckId> = new Set([
+  'admission',
+  'version',
+  'speed',
+  'tools',
+  'names',
+  'scan',
+  'duplicate',
+  'leftovers',
+]);
+
+/** Everything that is not about the state of a server. */
+export async function examineMachine(patient: Pick<Patient, 'config' | 'home' | 'env'>): Promise<Check[]> {
   const [keyring, daemon, leftovers] = await Promise.all([
     checkKeyring(patient),
     checkDaemon(patient),
     checkLeftovers(),
   ]);
-  const duplicates = checkDuplicates(patient, foreign);
-  const servers = patient.config.servers.flatMap((spec) => {
-    const its = caseOf(spec, patient);
-    return [
-      ...(its === undefined ? [] : examineServer(its)),
-      ...duplicates.filter(({ server }) => server === spec.name),
-    ];
-  });
-  const general = [checkNode(), ...checkConfiguration(patient), checkHome(patient.home), keyring, ...daemon];
-  return [...general, leftovers, ...servers].map(cleaned);
+  const configuration = checkConfiguration(patient);
+  return [checkNode(), ...configuration, checkHome(patient.home), keyring, ...daemon, leftovers].map(
+    finished,
+  );
+}
+
+/** What is wrong in the configuration of one server. */
+export function examineEntry(patient: Pick<Patient, 'config'>, server: string): Check[] {
+  return checkConfiguration(patient)
+    .filter((check) => check.server === server)
+    .map(finished);
+}
+
+/** One server after its start was tried. */
+export function examineOne(spec: ServerSpec, patient: Patient, foreign: readonly FoundServer[]): Check[] {
+  const its = caseOf(spec, patient);
+  const duplicates = checkDuplicates(patient, foreign).filter(({ server }) => server === spec.name);
+  return [...(its === undefined ? [] : examineServer(its)), ...duplicates].map(finished);
 }
 
 function examineServer(its: ServerCase): Check[] {
@@ -58,11 +80,15 @@ function examineServer(its: ServerCase): Check[] {
   return checks.filter(({ id, ok }) => !(lacksProgram && id === 'connect' && !ok));
 }
 
-/** Much of it quotes servers and files. */
-function cleaned(check: Check): Check {
-  const { message, hint } = check;
+/** With its level; and cleaned, because much of it quotes servers and files. */
+function finished(check: Check): Check {
+  const { id, server, ok, message, hint } = check;
+  const level = check.level ?? (ADVICE.has(id) ? 'advice' : 'error');
   return {
-    ...check,
+    id,
+    ...(server === undefined ? {} : { server }),
+    ok,
+    ...(ok ? {} : { level }),
     message: clean(message, { multiline: false }),
     ...(hint === undefined ? {} : { hint: clean(hint, { multiline: false }) }),
   };

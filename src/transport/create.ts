@@ -15,9 +15,11 @@ import { Redactor } from '../lib/redact.ts';
 import { inHeader, secretValues } from '../policy/secret-values.ts';
 import type { Transport } from './contract.ts';
 import { opensLegacySse } from './http-errors.ts';
+import { LoggedTransport } from './logged.ts';
 import type { Reaper } from './reaper.ts';
 import { RedactedTransport } from './redacted.ts';
 import { sandboxOf } from './sandbox.ts';
+import { ServerLog, serverLogFile } from './server-log.ts';
 
 export interface CreateOptions {
   /** Expanded: no variables left. */
@@ -43,7 +45,10 @@ export async function createTransport(options: CreateOptions): Promise<Transport
     ? await createProcess(entry, options, redactor)
     : await createRemote(entry, options, redactor);
   // A process whose entry has no secrets cannot tell any; a remote server is given its token later.
-  return isStdio(entry) && redactor.isEmpty ? transport : new RedactedTransport(transport, redactor.redact);
+  const isSilent = isStdio(entry) && redactor.isEmpty;
+  const redacted = isSilent ? transport : new RedactedTransport(transport, redactor.redact);
+  const log = new ServerLog(serverLogFile(options.home, options.spec), () => options.clock.now());
+  return new LoggedTransport(redacted, log);
 }
 
 async function createProcess(

@@ -30,9 +30,10 @@ const elsewhere = (): { env: Record<string, string> } => ({ env: { HOME: place.d
 
 async function checks(server?: string): Promise<Check[]> {
   const { status, value } = await place.json(['doctor'], elsewhere());
-  expect(status).toBe(0);
   const all = (value as { checks: Check[] }).checks;
-  return all.filter((check) => check.server === server);
+  expect(status).toBe(all.some(({ level }) => level === 'error') ? 1 : 0);
+  expect(all.every(({ ok, level }) => ok === (level === undefined))).toBe(true);
+  return all.filter((check) => check.server === server).map(({ level: _, ...check }) => check);
 }
 
 it('a disk without room for a small file is full; a file system without blocks reports nothing', () => {
@@ -55,11 +56,50 @@ describe('UI-4: doctor', () => {
       expect.stringMatching(/^✔ <home> /),
       '✔ PLUGBOARD_CREDENTIALS is set: logins are stored in <home>/credentials.json (mode 0600)',
       '✔ The daemon is not running; it is started when it is needed',
-      expect.stringMatching(/^[✔✖] /),
+      expect.stringMatching(/^[✔!] /),
       '',
-      expect.stringMatching(/^(?:No problems found|1 problem found)\.$/),
+      expect.stringMatching(/^No problems found(?:, 1 suggestion)?\.$/),
       '',
     ]);
+  });
+
+  it('F18: examines one server, marks advice apart from errors, and ends with 1 for errors only', async () => {
+    place.write(place.userFile, {
+      mcpServers: {
+        twin: fixture('echo.mjs'),
+        echo: fixture('echo.mjs'),
+        dies: fixture('stdio-exit.mjs', '3'),
+      },
+    });
+    const [advice, error, all, unknown] = await Promise.all([
+      place.run(['doctor', 'echo'], elsewhere()),
+      place.json(['doctor', 'dies'], elsewhere()),
+      place.run(['doctor'], elsewhere()),
+      place.run(['doctor', 'nope'], elsewhere()),
+    ]);
+    expect({ ...advice, stdout: advice.stdout.split('\n') }).toEqual({
+      status: 0,
+      stderr: '',
+      stdout: [
+        'echo',
+        expect.stringMatching(/^✔ Command found/),
+        expect.stringMatching(/^✔ Connected in/),
+        '! It is the same as "twin"',
+        '  hint: Remove one of them: plugboard remove echo',
+        '',
+        'No problems found, 1 suggestion.',
+        '',
+      ],
+    });
+    expect(error).toMatchObject({
+      status: 1,
+      value: { checks: [{ id: 'command' }, { id: 'connect', server: 'dies', ok: false, level: 'error' }] },
+    });
+    expect(all).toMatchObject({
+      status: 1,
+      stdout: expect.stringMatching(/\n1 problem found, \d suggestions?\.\n$/),
+    });
+    expect(unknown.status).toBe(2);
   });
 
   it('CFG-3: problems of the configuration have their file and line', async () => {

@@ -24,6 +24,8 @@ export const TYPED: Readonly<Record<string, Typed>> = {
   disable: { hostile: [['evil']], writes: true },
   list: { hostile: [[], ['--no-connect']], faulty: [], poisoned: [] },
   test: { hostile: [['evil'], ['remote']], faulty: ['exits'], poisoned: ['poison'] },
+  info: { hostile: [['evil']], faulty: ['exits'], poisoned: ['poison'] },
+  logs: { hostile: [[], ['evil']], faulty: [], poisoned: ['poison'] },
   // With --yes they would change the files of the person who runs the tests; test/cli/up.test.ts has that.
   up: { hostile: [['--dry-run', '--agent', 'windsurf']] },
   down: { hostile: [['--dry-run']] },

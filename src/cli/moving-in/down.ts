@@ -33,7 +33,7 @@ interface AgentUndone {
 
 /** Everything that Plugboard puts into its home. */
 const OWN_NAMES =
-  /^(?:config\.json|credentials\.json|trust\.json|pins\.json|tasks\.json|gateway-token|manage-token|tokens\.json|session-key|sessions|audit.*\.jsonl.*|cache|outputs|folders|run|exports|threads|chats|plugins|data)$/;
+  /^(?:config\.json|credentials\.json|trust\.json|pins\.json|tasks\.json|gateway-token|manage-token|tokens\.json|session-key|sessions|audit.*\.jsonl.*|cache|outputs|folders|run|logs|exports|threads|chats|plugins|data)$/;
 
 export async function moveOut(context: Context, options: DownOptions): Promise<number> {
   const { output, home } = context;

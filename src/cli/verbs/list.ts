@@ -1,8 +1,10 @@
 /** `plugboard list`: every server and how it is doing. */
 
 import type { Command } from 'commander';
+import { PlugboardError } from '../../errors.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import { configuredReport, trustVerdicts } from '../config-report.ts';
+import { reachedBy } from '../listed-server.ts';
 import { noteProblems } from '../problems.ts';
 import { reportLines, rowLayout } from '../report-lines.ts';
 import type { Context, Flags, Verb } from '../verb.ts';
@@ -11,22 +13,31 @@ export const list: Verb = {
   configure(command: Command): void {
     command
       .option('--no-connect', 'show the configuration only; start and contact nothing')
+      .option('--exit-code', 'exit with 3, 4 or 5 if an enabled server is not connected')
       .addHelpText('after', EXAMPLES);
   },
 
   async run(context: Context, _args: readonly string[], flags: Flags): Promise<number> {
+    const isJudged = flags['exitCode'] === true;
+    if (flags['connect'] === false && isJudged) {
+      throw new PlugboardError('USAGE', '--exit-code is about connections, and --no-connect makes none.', {
+        hint: 'Leave one of them out.',
+      });
+    }
     if (flags['connect'] === false) return listConfigured(context);
     // The host and all below it are loaded when something is to be connected.
     const { listConnected } = await import('../list-connected.ts');
-    return listConnected(context);
+    return listConnected(context, { isJudged });
   },
 };
 
 const EXAMPLES = `
-Ends with 0 although servers failed, and with 3 when one that is "required" did.
+Exits with 0 even if servers failed, and with 3 if one that is "required" did. With --exit-code an enabled server that
+is not connected is a failure: 3 if it could not be reached, 4 if it needs a login, 5 if it is not approved or blocked.
 
 Examples:
   plugboard list
+  plugboard list --exit-code > /dev/null || echo 'a server is down'
   plugboard list --no-connect --json`;
 
 async function listConfigured(context: Context): Promise<number> {
@@ -34,9 +45,10 @@ async function listConfigured(context: Context): Promise<number> {
   const config = context.config ?? (await loadEffective(context));
   const verdicts = await trustVerdicts(config.servers, context);
   const authority = { managed: config.managed, env: context.env };
-  const servers = config.servers.map((spec) =>
-    configuredReport(spec, verdicts, { authority, home: context.home, config }),
-  );
+  const servers = config.servers.map((spec) => ({
+    ...configuredReport(spec, verdicts, { authority, home: context.home, config }),
+    ...reachedBy(spec),
+  }));
   noteProblems(config.problems, output);
   output.answer({ servers, problems: config.problems }, () => {
     if (servers.length === 0) return NOTHING;

@@ -6,6 +6,7 @@ export const DAEMON_COMMANDS: ReadonlySet<string> = new Set([
   'status',
   'tools',
   'tool',
+  'info',
   'search',
   'resources',
   'read',

@@ -1,0 +1,15 @@
+/** How a server is reached, on one line and without its secrets. */
+
+import { describeEntry } from '../config/describe.ts';
+import type { ServerSpec } from '../config/entry.ts';
+import { joinWords } from './words.ts';
+
+/** The whole command line as a shell would take it, or the url. */
+export function reachedBy(spec: ServerSpec): { readonly command?: string; readonly url?: string } {
+  const { command, args, url } = describeEntry(spec);
+  if (typeof command === 'string') {
+    const words = Array.isArray(args) ? args.map(String) : [];
+    return { command: joinWords([command, ...words]) };
+  }
+  return typeof url === 'string' ? { url } : {};
+}

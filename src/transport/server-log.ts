@@ -1,0 +1,106 @@
+/**
+ * The log of one server: a file of bounded size with what it writes to stderr, what it logs, and when it was started and
+ * ended. Written by the process that owns the connection, so it exists however the server runs: for a command, for
+ * `serve`, in the daemon.
+ */
+
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { ServerSpec } from '../config/entry.ts';
+import type { Home } from '../config/home.ts';
+import { canonicalJson } from '../lib/canonical-json.ts';
+import { keepNewest } from '../lib/keep-newest.ts';
+import { quickHash } from '../lib/quick-hash.ts';
+import { appendRotating } from '../lib/rotating-file.ts';
+import { clean } from '../policy/clean.ts';
+
+/** Of each of the two files that a log consists of: the current one, and `<file>.1`. */
+const MAX_BYTES: number = 512 * 1024;
+const MAX_LINE_CHARS = 4_096;
+/** Lines that are gathered before they are written; more are counted and left out. */
+const MAX_GATHERED = 200;
+const GATHER_MS = 100;
+/** Files in the folder of logs; the oldest are deleted. */
+const MAX_FILES = 400;
+const MAX_NAME_CHARS = 64;
+const HASH_CHARS = 8;
+
+/** `stderr`, `plugboard` for what happens to the server, or the level of a message that it logs. */
+export type LogKind = string;
+
+export interface LogLine {
+  /** ISO 8601. */
+  readonly time: string;
+  /** Of the server's process; undefined for a remote server. */
+  readonly pid?: number;
+  readonly kind: LogKind;
+  readonly message: string;
+}
+
+/** Servers of the same name in different projects have different logs. */
+export function serverLogFile(home: Home, { name, scope, baseDir }: ServerSpec): string {
+  const isOfFolder = scope === 'project' || scope === 'local' || scope === 'plugin';
+  const hash = quickHash(canonicalJson([name, scope, isOfFolder ? baseDir : ''])).slice(0, HASH_CHARS);
+  const plain = name.replace(/[^\w.-]/g, '_').slice(0, MAX_NAME_CHARS);
+  return join(home.logs, `${plain}-${hash}.log`);
+}
+
+/** Undefined for a line that is not of a log. */
+export function readLogLine(line: string): LogLine | undefined {
+  const [, time, pid, kind, message] = LINE.exec(line) ?? [];
+  if (time === undefined || kind === undefined || message === undefined) return undefined;
+  return { time, ...(pid === '-' ? {} : { pid: Number(pid) }), kind, message };
+}
+
+const LINE = /^(\d{4}-\S+Z) (\d+|-) (\S+) (.*)$/;
+
+export class ServerLog {
+  readonly #file: string;
+  readonly #now: () => number;
+  #lines: string[] = [];
+  #leftOut = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(file: string, now: () => number) {
+    this.#file = file;
+    this.#now = now;
+  }
+
+  /** Takes a line that holds no secret any more; it is written soon. */
+  add(kind: LogKind, pid: number | undefined, message: string): void {
+    if (this.#lines.length >= MAX_GATHERED) {
+      this.#leftOut += 1;
+      return;
+    }
+    this.#lines.push(this.#line(kind, pid, message));
+    this.#timer ??= setTimeout(() => this.flush(), GATHER_MS).unref();
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#lines.length === 0) return;
+    if (this.#leftOut > 0)
+      this.#lines.push(this.#line('plugboard', undefined, `${this.#leftOut} lines were left out`));
+    const text = this.#lines.join('');
+    this.#lines = [];
+    this.#leftOut = 0;
+    try {
+      if (!existsSync(this.#file)) this.#begin();
+      appendRotating(this.#file, text, MAX_BYTES);
+    } catch {
+      // The home is gone, or the disk is full: a log is not worth a server.
+    }
+  }
+
+  #begin(): void {
+    const folder = dirname(this.#file);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    keepNewest(folder, MAX_FILES).catch(() => {});
+  }
+
+  #line(kind: LogKind, pid: number | undefined, message: string): string {
+    const text = clean(message, { multiline: false, max: MAX_LINE_CHARS });
+    return `${new Date(this.#now()).toISOString()} ${pid ?? '-'} ${kind} ${text}\n`;
+  }
+}
