@@ -77,7 +77,7 @@ const programs = {
 const verbs = (await readdir(join(src, 'cli', 'verbs')))
   .map((file) => `cli/verbs/${file}`)
   .filter((path) => !(path in programs) && !/\/(?:get|list|dashboard)\.ts$/.test(path))
-  .concat('cli/list-connected.ts', 'cli/overview.ts');
+  .concat('cli/list-connected.ts', 'cli/overview.ts', 'cli/ask-for-daemon.ts');
 const jsonc = ['config/jsonc.ts', 'config/json-edit.ts'];
 const withJsonc = { ...programs, ...Object.fromEntries(jsonc.map((path) => [path, './jsonc.cjs'])) };
 /** Read only where something of a project or plugin is configured. */
@@ -121,6 +121,8 @@ const files = [
     entry: 'cli/main.ts',
     apart: {
       'cli/commands.ts': './commands.cjs',
+      // A question of a server, in the middle of a command that the daemon runs.
+      'cli/ask-for-daemon.ts': './verbs.cjs',
       'cli/completion/complete.ts': './complete.cjs',
       'cli/workspace-program.ts': './workspace.cjs',
       'daemon/client/quick.ts': './remote.cjs',

@@ -16,7 +16,7 @@ const PLAIN_KEY = /^[A-Za-z_][\w.-]*$/;
 
 /** Undefined if the names or values cannot be written so that a shell takes them as shown. */
 export function exampleCall({ server, tool, inputSchema }: Tool): string | undefined {
-  const example = Object.entries(objectOf(inputSchema, inputSchema, 0));
+  const example = Object.entries(objectOf(inputSchema, { name: '', tool, root: inputSchema, depth: 0 }));
   const isPlain = example.every(([key]) => PLAIN_KEY.test(key));
   // `call` goes by these alone when it reads a value.
   const properties = isRecord(inputSchema['properties']) ? inputSchema['properties'] : {};
@@ -39,12 +39,13 @@ function wordOf(key: string, value: unknown, property: unknown): string {
   return isNumber || isSwitch ? `${key}=${value}` : `${key}:=${JSON.stringify(value)}`;
 }
 
-function objectOf(schema: Schema, root: Schema, depth: number): Readonly<Record<string, unknown>> {
+function objectOf(schema: Schema, place: Place): Readonly<Record<string, unknown>> {
+  const { root } = place;
   const properties = propertiesOf(schema, root);
   const needed = new Set([...requiredOf(schema, root), ...requiredByFirstBranch(schema, root)]);
   const members = [...needed].map((name): [string, unknown] => [
     name,
-    exampleOf(properties[name], { name, root, depth: depth + 1 }),
+    exampleOf(properties[name], { ...place, name, depth: place.depth + 1 }),
   ]);
   return Object.fromEntries(members);
 }
@@ -58,6 +59,8 @@ function requiredByFirstBranch(schema: Schema, root: Schema): readonly string[] 
 
 interface Place {
   readonly name: string;
+  /** The tool that is called: a path is that of a folder for some. */
+  readonly tool: string;
   readonly root: Schema;
   readonly depth: number;
 }
@@ -84,9 +87,9 @@ function exampleOf(property: unknown, place: Place): unknown {
     case 'array':
       return listOf(schema, place);
     case 'object':
-      return objectOf(schema, place.root, place.depth);
+      return objectOf(schema, place);
     default:
-      return textOf(schema, place.name);
+      return textOf(schema, place);
   }
 }
 
@@ -113,12 +116,19 @@ function numberOf(schema: Schema): number {
 }
 
 /** By the format, else by what names of arguments usually mean. */
-function textOf({ format, minLength, maxLength }: Schema, name: string): string {
-  const known = FORMATS[String(format)] ?? NAMES.find(([pattern]) => pattern.test(name))?.[1] ?? 'text';
+function textOf({ format, minLength, maxLength }: Schema, { name, tool }: Place): string {
+  const known = FORMATS[String(format)] ?? byName(name, tool);
   const least = typeof minLength === 'number' ? Math.min(minLength, MAX_TEXT_CHARS) : 0;
   const most = typeof maxLength === 'number' ? maxLength : MAX_TEXT_CHARS;
   return known.padEnd(least, 'x').slice(0, Math.max(most, 0));
 }
+
+function byName(name: string, tool: string): string {
+  const text = NAMES.find(([pattern]) => pattern.test(name))?.[1] ?? 'text';
+  return text === FILE && /dir|folder|tree/i.test(tool) ? '.' : text;
+}
+
+const FILE = 'README.md';
 
 const FORMATS: Readonly<Record<string, string>> = {
   date: '2026-01-31',
@@ -138,5 +148,5 @@ const NAMES: readonly (readonly [RegExp, string])[] = [
   [/ur[il]$/i, 'https://example.com'],
   [/email/i, 'ada@example.com'],
   [/(?:dir|directory|folder|root)$/i, '.'],
-  [/(?:path|file)$/i, 'README.md'],
+  [/(?:path|file)$/i, FILE],
 ];

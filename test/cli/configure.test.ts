@@ -326,7 +326,9 @@ describe('enable and disable', () => {
       stderr: '',
     });
     expect(place.read(place.userFile)).toEqual({ mcpServers: { files: { command: 'x', enabled: false } } });
-    expect((await place.run(['list', '--no-connect'])).stdout).toBe('· files  stdio  user     disabled\n');
+    expect((await place.run(['list', '--no-connect'])).stdout).toMatch(
+      /^· files {2}stdio {2}user {5}disabled +x\n$/,
+    );
     expect(await place.json(['enable', 'files'])).toEqual({
       status: 0,
       value: {
@@ -384,10 +386,10 @@ describe('list --no-connect', () => {
     expect({ status, stdout }).toEqual({
       status: 0,
       stdout: [
-        '! größer 🚀  http   project  not approved',
+        '! größer 🚀  http   project  not approved                            https://example.com/mcp',
         '    größer 🚀 is defined in <project>/.mcp.json and has not been approved on this machine',
         "    hint: Review and approve it: plugboard trust 'größer 🚀'",
-        '· one        stdio  user     idle',
+        '· one        stdio  user     idle                                    x',
         '',
       ].join('\n'),
     });

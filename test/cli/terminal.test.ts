@@ -24,7 +24,7 @@ describe('on a terminal', () => {
     expect(screen).toContain(HIDE_CURSOR);
     expect(screen.lastIndexOf(SHOW_CURSOR)).toBeGreaterThan(screen.lastIndexOf(HIDE_CURSOR));
     // The first frame has both rows in the order of the configuration, one of them waiting.
-    expect(screen).toMatch(/connecting….*\r\n.*off .* disabled/);
+    expect(screen).toMatch(/connecting….*\r\n.*echo\.mjs.*\r\n.*off .* disabled/);
     expect(screen).toContain(`${GREEN}✔${PLAIN} echo  stdio  user       5 tools  2025-11-25 legacy`);
     expect(screen).toMatch(/1 connected, 1 disabled/);
   });

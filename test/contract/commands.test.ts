@@ -34,7 +34,16 @@ describe('words that every command takes', () => {
     expect({ status, document: JSON.parse(stdout) }).toEqual({
       status: 0,
       document: {
-        servers: [{ name: 'echo', scope: 'user', transport: 'stdio', status: 'idle', tools: 0 }],
+        servers: [
+          {
+            name: 'echo',
+            scope: 'user',
+            transport: 'stdio',
+            status: 'idle',
+            command: expect.stringContaining('echo.mjs'),
+            tools: 0,
+          },
+        ],
         problems: [],
       },
     });
