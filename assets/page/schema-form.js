@@ -7,6 +7,8 @@ import { choicesOf, fits, isObject, limitsOf, nameOf, resolve, typeOf } from './
 
 const MAX_DEPTH = 6;
 const MAX_ITEMS = 200;
+/** More choices than this are chosen one after the other. */
+const MAX_BOXES = 20;
 const MAX_FIELDS = 200;
 const MAX_VARIANTS = 50;
 const MAX_LABEL_CHARS = 200;
@@ -350,6 +352,8 @@ function objectField(schema, where, options) {
 
 function arrayField(schema, where, options) {
   if (Array.isArray(schema.prefixItems) || Array.isArray(schema.items)) return jsonField(schema, options);
+  const choices = choicesOf(resolve(schema.items ?? {}, where)) ?? [];
+  if (choices.length > 0 && choices.length <= MAX_BOXES) return boxesField(schema, choices, options);
   const inner = { ...where, depth: where.depth + 1 };
   const items = [];
   const label = `Item of ${labelOf(schema.title ?? options.name ?? 'the list')}`;
@@ -384,6 +388,30 @@ function arrayField(schema, where, options) {
       replace(list);
       for (const value of Array.isArray(values) ? values : []) add(value);
     },
+  };
+}
+
+/** A list of which each choice is a part or not; one that repeats a choice is written as JSON. */
+function boxesField(schema, choices, options) {
+  const boxes = choices.map(() => h('input', props({ type: 'checkbox' })));
+  const write = (values) => {
+    const wanted = (Array.isArray(values) ? values : []).map((value) => JSON.stringify(value));
+    for (const [at, box] of boxes.entries()) box.checked = wanted.includes(JSON.stringify(choices[at].value));
+  };
+  write(schema.default);
+  return {
+    element: group(
+      'fieldset.choices',
+      schema,
+      options,
+      'list',
+      ...boxes.map((box, at) => h('label.choice', box, labelOf(choices[at].label))),
+    ),
+    read() {
+      const chosen = choices.filter((_, at) => boxes[at].checked).map(({ value }) => value);
+      return chosen.length === 0 && !options.required ? undefined : chosen;
+    },
+    write,
   };
 }
 

@@ -17,6 +17,7 @@ const order = {
     },
     amount: { type: 'integer', title: 'Amount' },
     notes: { type: 'array', items: { type: 'string' } },
+    extras: { type: 'array', items: { type: 'string', enum: ['nuts', 'cream', 'mint'] } },
   },
   required: ['customer'],
 };
@@ -161,7 +162,13 @@ describe('SRV-6: forms', () => {
   });
 
   it('keep broken JSON, say where it is wrong, and refuse a form that would lose something', async () => {
+    await page.getByLabel('nuts').check();
+    await page.getByLabel('mint').check();
     await page.click('.tool button:text-is("Edit as JSON")');
+    expect(JSON.parse(await page.inputValue('textarea.json'))).toEqual({
+      customer: { name: 'Ada' },
+      extras: ['nuts', 'mint'],
+    });
     const typed = '{\n  "customer": { "name": "Ada" },\n  "amount": 3,,\n}';
     await page.fill('textarea.json', typed);
     await page.click('.tool button:text-is("Fill in a form")');
