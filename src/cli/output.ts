@@ -100,9 +100,9 @@ export class Output {
     return this.#isAscii ? inAscii(text, columns) : text;
   }
 
-  /** Whether questions may be drawn with frames and marks. */
+  /** Whether questions may be drawn with frames and marks; a terminal without a size gets one character a line. */
   get canDraw(): boolean {
-    return this.live && !this.#isAscii;
+    return this.live && !this.#isAscii && process.stdout.columns !== 0;
   }
 
   /** What a tool said: exactly that into a pipe or file; a terminal gets a line end if it has none. */

@@ -150,7 +150,12 @@ describe('call', () => {
     expect({ status, value }).toMatchObject({
       status: 3,
       value: {
-        error: { code: 'TIMEOUT', server: 'echo', message: expect.stringMatching(/wait.*echo|echo.*wait/) },
+        error: {
+          code: 'TIMEOUT',
+          server: 'echo',
+          message: expect.stringMatching(/wait.*echo|echo.*wait/),
+          hint: 'Give a larger --timeout, in milliseconds.',
+        },
       },
     });
   });

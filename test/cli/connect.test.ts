@@ -204,6 +204,9 @@ describe('test', () => {
     const human = await place.run(['test', 'dies']);
     expect(human.status).toBe(3);
     expect(human.stdout).toContain('✖');
+    expect(human.stdout).toMatch(
+      /start .*\n.*negotiate .*\n.*start .*second try, for a server of an older version\n/,
+    );
     expect(human.stderr).toMatch(/^error: .*code 3.*\nhint: {2}.*\nits stderr ended with:\n {2}no luck\n$/);
   });
 

@@ -120,7 +120,7 @@ async function askForArgument(context: Context, preset: Preset, need: Argument):
 /** The secret itself, which ends up in no file of the configuration; empty when it is to come from the environment. */
 async function askForKey(context: Context, { id }: Preset, need: Secret): Promise<string> {
   const { askForSecret } = await import('../ask.ts');
-  const question = `${id} needs ${need.description} (${need.where}). It is kept in your keyring; leave it empty to take it from ${need.variable}.`;
+  const question = `${id} needs ${need.description} (${need.where}). It is kept in the system's keyring, or in a file that only you can read; leave it empty to take it from ${need.variable}.`;
   return (await askForSecret(context, question)).trim();
 }
 

@@ -57,7 +57,7 @@ export const call: Verb = {
       const given = toArguments(input, tool.inputSchema, (message) => output.note(message));
       const result = await host
         .call(tool.name, given, { signal, timeoutMs, onProgress: (progress) => line.show(progress) })
-        .catch(sayYes)
+        .catch((thrown: unknown) => explain(thrown, timeoutMs))
         .finally(() => line.clear());
       const [file, folder] = [textFlag(flags, 'output'), textFlag(flags, 'saveImages')];
       if (folder !== undefined) await saveImages(context, result, folder);
@@ -81,13 +81,17 @@ Examples:
   plugboard call shots take -o shot.png
   echo '{"path":"."}' | plugboard call files list_directory -`;
 
-/** Here the way to answer is a flag. */
-function sayYes(thrown: unknown): never {
-  if (!(thrown instanceof PlugboardError) || thrown.code !== 'APPROVAL_REQUIRED') throw thrown;
-  const { message, server } = thrown;
-  throw new PlugboardError('APPROVAL_REQUIRED', message, {
-    server,
-    cause: thrown,
-    hint: 'No one can be asked here: add --yes to answer yes.',
-  });
+/** Here the way to answer, and to wait longer, is a flag. */
+function explain(thrown: unknown, timeoutMs: number | undefined): never {
+  if (!(thrown instanceof PlugboardError)) throw thrown;
+  const { code, message, server, detail } = thrown;
+  if (code === 'APPROVAL_REQUIRED') {
+    const hint = 'No one can be asked here: add --yes to answer yes.';
+    throw new PlugboardError(code, message, { server, cause: thrown, hint });
+  }
+  if (code === 'TIMEOUT' && timeoutMs !== undefined) {
+    const hint = 'Give a larger --timeout, in milliseconds.';
+    throw new PlugboardError(code, message, { server, detail, cause: thrown, hint });
+  }
+  throw thrown;
 }

@@ -66,6 +66,9 @@ function findingLine({ tool, what, quote }: Finding): string {
   return `  ! ${clean(tool, { multiline: false })}: ${what}: ${quote}`;
 }
 
+/** Servers that fail in the newest way are started once more in an older one. */
+const SECOND_TRY = 'second try, for a server of an older version';
+
 interface Step {
   readonly name: string;
   readonly ms: number;
@@ -104,11 +107,13 @@ function describe(
   output: Output,
 ): string {
   const { paint } = output;
-  const rows = steps.map(({ name: step, ms, ok, detail }) => [
+  const isAgain = (at: number): boolean =>
+    steps[at]?.name === 'start' && steps.findIndex((step) => step.name === 'start') < at;
+  const rows = steps.map(({ name: step, ms, ok, detail }, at) => [
     ok ? '✔' : '✖',
     step,
     `${Math.round(ms)} ms`,
-    clean(detail ?? '', { multiline: false }),
+    clean(detail ?? (isAgain(at) ? SECOND_TRY : ''), { multiline: false }),
   ]);
   const lines = layOut(rows, {
     total: output.columns === undefined ? undefined : output.columns - 2,
