@@ -41,6 +41,9 @@ export async function writeServerProject(folder: string, wanted: string | undefi
 
 function nameFrom(folder: string): string {
   const plain = basename(folder)
+    // Letters keep their shape without their accents.
+    .normalize('NFD')
+    .replace(/\p{Mark}/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9._-]+/g, '-')
     .replace(/^[^a-z0-9]+|-+$/g, '');

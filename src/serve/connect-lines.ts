@@ -1,9 +1,13 @@
 /** What connects each of the known agents to a gateway: the exact lines to type or to write. */
 
+import { networkInterfaces } from 'node:os';
+
 export interface GatewayAddress {
   readonly url: string;
   /** Undefined when none is asked for. */
   readonly token: string | undefined;
+  /** What a shell replaces by the token, in lines that are typed: `$(cat …)`. */
+  readonly shellToken?: string | undefined;
 }
 
 export interface ConnectLines {
@@ -21,9 +25,9 @@ const TOKEN_VARIABLE = 'PLUGBOARD_TOKEN';
  * connectLines({ url: 'http://127.0.0.1:7420/mcp', token: undefined })[0]?.lines;
  * // → ['claude mcp add --transport http plugboard http://127.0.0.1:7420/mcp']
  */
-export function connectLines({ url, token }: GatewayAddress): readonly ConnectLines[] {
+export function connectLines({ url, token, shellToken }: GatewayAddress): readonly ConnectLines[] {
   const headers = token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } };
-  const header = token === undefined ? '' : ` --header "Authorization: Bearer ${token}"`;
+  const header = token === undefined ? '' : ` --header "Authorization: Bearer ${shellToken ?? token}"`;
   return [
     {
       agent: 'Claude Code',
@@ -37,7 +41,7 @@ export function connectLines({ url, token }: GatewayAddress): readonly ConnectLi
         token === undefined
           ? [`codex mcp add ${NAME} --url ${url}`]
           : [
-              `export ${TOKEN_VARIABLE}=${token}`,
+              `export ${TOKEN_VARIABLE}=${shellToken ?? token}`,
               `codex mcp add ${NAME} --url ${url} --bearer-token-env-var ${TOKEN_VARIABLE}`,
             ],
     },
@@ -67,4 +71,17 @@ export function describeConnecting(address: GatewayAddress): string {
       return [`  ${label}:`, ...lines.map((line) => `    ${line}`)].join('\n');
     })
     .join('\n');
+}
+
+/** An address that listens everywhere, as other machines can use it. */
+export function reachableUrl(
+  text: string,
+  interfaces: ReturnType<typeof networkInterfaces> = networkInterfaces(),
+): string {
+  const url = new URL(text);
+  if (url.hostname !== '0.0.0.0' && url.hostname !== '[::]') return text;
+  const addresses = Object.values(interfaces).flatMap((each) => each ?? []);
+  const outside = addresses.find(({ family, internal }) => family === 'IPv4' && !internal);
+  url.hostname = outside?.address ?? '127.0.0.1';
+  return url.href;
 }

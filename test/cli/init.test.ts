@@ -27,7 +27,7 @@ it('KIT-1: init server writes a project, named after its folder, and says how to
       ...FILES.map((file) => `  ${file}`),
       '',
       'Next:',
-      '  cd My Weather',
+      "  cd 'My Weather'",
       '  npm install',
       '  npm test',
       '  npm run try',
@@ -39,6 +39,10 @@ it('KIT-1: init server writes a project, named after its folder, and says how to
   expect(place.read(join(folder, 'package.json'))).toMatchObject({ name: 'my-weather', type: 'module' });
   const texts = FILES.map((file) => readFileSync(join(folder, file), 'utf8'));
   expect(texts.filter((text) => text.includes('{{'))).toEqual([]);
+});
+
+it('B28: letters with accents keep their shape in the name of the package', async () => {
+  expect((await place.json(['init', 'server', 'Ünï'])).value).toMatchObject({ name: 'uni' });
 });
 
 it('KIT-1: an empty folder is taken, a folder with anything in it is not, and nothing is changed there', async () => {

@@ -2,6 +2,7 @@
 
 import { relative, resolve } from 'node:path';
 import { Argument, type Command } from 'commander';
+import { shellWord } from '../../lib/shell-word.ts';
 import { writeServerProject } from '../server-project.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
 
@@ -19,7 +20,12 @@ export const init: Verb = {
     const folder = resolve(cwd, dir);
     const { name, files } = await writeServerProject(folder, textFlag(flags, 'name'));
     const shown = relative(process.cwd(), folder) || '.';
-    const next = [...(shown === '.' ? [] : [`cd ${shown}`]), 'npm install', 'npm test', 'npm run try'];
+    const next = [
+      ...(shown === '.' ? [] : [`cd ${shellWord(shown)}`]),
+      'npm install',
+      'npm test',
+      'npm run try',
+    ];
     output.answer({ name, folder, files, next }, () =>
       [
         `${output.paint.strong(name)} is in ${shown}:`,

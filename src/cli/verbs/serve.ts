@@ -8,7 +8,8 @@ import { checkReach } from '../../endpoint/http.ts';
 import { PlugboardError } from '../../errors.ts';
 import type { Host } from '../../host.ts';
 import type { HostOptions } from '../../host-options.ts';
-import { describeConnecting } from '../../serve/connect-lines.ts';
+import { shellWord } from '../../lib/shell-word.ts';
+import { describeConnecting, reachableUrl } from '../../serve/connect-lines.ts';
 import type { GatewayOptions } from '../../serve/gateway.ts';
 import { DEFAULT_PORT, REACH_HINT, type ServeHttpOptions } from '../../serve/http.ts';
 import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
@@ -243,13 +244,17 @@ function announce(
     },
     () => {
       const token = takesNamed ? (first?.token ?? typed ?? '<token>') : undefined;
-      const how = issuer === undefined ? ['Connect an agent:', describeConnecting({ url, token })] : [];
+      // A token of 0.1.0 can be read from its file by the lines themselves.
+      const isStored = token === '<token>' && plainFile !== undefined;
+      const shellToken = isStored ? `$(cat ${shellWord(plainFile)})` : undefined;
+      const address = { url: reachableUrl(url), token, shellToken };
+      const how = issuer === undefined ? ['Connect an agent:', describeConnecting(address)] : [];
       return [
         `Serving at ${url}`,
         ...how,
         ...(takesNamed ? aboutToken(first, typed, plainFile) : []),
         `The page, for you and not for agents: ${page}`,
-        `plugboard dashboard opens it; its token is in ${manage.file}.`,
+        `Run plugboard dashboard to open it; its token is in ${manage.file}.`,
         'End with Ctrl-C.',
       ].join('\n');
     },
