@@ -177,7 +177,10 @@ function isStoredForm(present: unknown, raw: Raw): boolean {
 /** An entry without what means nothing: defaults that are written out, and empty lists and objects. */
 function essence(value: unknown): unknown {
   if (!isRecord(value)) return value;
-  const members = Object.entries(value).filter(([key, member]) => {
+  // Two spellings of the same switch.
+  const { disabled, ...rest } = value;
+  const written = disabled === true ? { ...rest, enabled: false } : rest;
+  const members = Object.entries(written).filter(([key, member]) => {
     if (key === 'type') return member !== 'stdio' && member !== 'http';
     if (key === 'enabled') return member !== true;
     return !(typeof member === 'object' && member !== null && Object.keys(member).length === 0);
@@ -205,7 +208,9 @@ function notesOn(
     isRecord(settings) && settings['approval'] === 'approve' ? [tool] : [],
   );
   return [
-    ...(raw['enabled'] === false ? [`Disabled, as in ${agent}${off === undefined ? '' : ` (${off})`}.`] : []),
+    ...(raw['enabled'] === false || raw['disabled'] === true
+      ? [`Disabled, as in ${agent}${off === undefined ? '' : ` (${off})`}.`]
+      : []),
     ...(approval === 'approve' ? [`All of its calls are auto-approved, as in ${agent}.`] : []),
     ...(free.length === 0 ? [] : [`Calls of ${free.join(', ')} are auto-approved, as in ${agent}.`]),
     ...(entry !== undefined && holdsSecret(entry, undefined) ? [LITERAL_SECRET] : []),

@@ -18,7 +18,7 @@ export interface ListOptions {
 
 export function listConnected(context: Context, { isJudged }: ListOptions): Promise<number> {
   const { output } = context;
-  return openHost(context, { servers: 'all' }, async ({ host, config }) => {
+  return openHost(context, { servers: 'all', problems: 'whole' }, async ({ host, config }) => {
     const settled = new Map<string, ListedServer>();
     const listed = inOrder(host, config);
     const isLive = output.live && listed().length > 0;

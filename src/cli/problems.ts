@@ -19,6 +19,26 @@ export function noteProblems(problems: readonly Problem[], output: Output): void
     );
 }
 
+/**
+ * Notes the problems that concern a command: those of its servers and of whole files. A command about all servers gets one
+ * line, for what is wrong with each is not its subject.
+ */
+export function noteConcerning(
+  problems: readonly Problem[],
+  servers: 'all' | readonly string[],
+  output: Output,
+): void {
+  const concerns = ({ server }: Problem): boolean =>
+    server === undefined || (servers !== 'all' && servers.includes(server));
+  noteProblems(problems.filter(concerns), output);
+  const others = problems.filter((problem) => !concerns(problem)).length;
+  if (servers !== 'all' || others === 0 || output.json) return;
+  const what = others === 1 ? 'a problem' : `${others} problems`;
+  output.note(
+    `${output.notePaint.warn('note:')} the configuration of servers has ${what}: run plugboard doctor to see ${others === 1 ? 'it' : 'them'}.`,
+  );
+}
+
 function describeProblem(problem: Problem, output: Output): string {
   const paint = output.notePaint;
   const place = [problem.file, problem.line, problem.column].filter((part) => part !== undefined).join(':');

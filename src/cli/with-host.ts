@@ -14,7 +14,7 @@ import { trustVerdicts } from './config-report.ts';
 import { aborted } from './interrupt.ts';
 import { findServer } from './known-server.ts';
 import { reportPinNews } from './pin-news.ts';
-import { noteProblems } from './problems.ts';
+import { noteConcerning, noteProblems } from './problems.ts';
 import type { Context } from './verb.ts';
 import { whileConnecting } from './waiting-line.ts';
 
@@ -31,6 +31,8 @@ export interface Need {
   readonly forModel?: boolean | undefined;
   /** Problems of the configuration are part of the command's own answer; default: they are told on stderr. */
   readonly tellsProblems?: boolean | undefined;
+  /** `whole`: every problem of the configuration is noted; default: those that concern these servers. */
+  readonly problems?: 'whole' | undefined;
 }
 
 /** What commands use of a host. */
@@ -98,7 +100,8 @@ export async function openHost(
 ): Promise<number> {
   const { cwd, home, extra, output, signal } = context;
   const read = context.config ?? (await loadEffective({ cwd, home, env: context.env, extra }));
-  if (need.tellsProblems !== true) noteProblems(read.problems, output);
+  if (need.problems === 'whole') noteProblems(read.problems, output);
+  else if (need.tellsProblems !== true) noteConcerning(read.problems, need.servers, output);
   const refused = new Set<string>();
   let config = need.servers === 'all' ? read : await settleTrust(context, read, need.servers, refused);
   if (output.canAsk && need.connect !== 'none') {

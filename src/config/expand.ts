@@ -13,6 +13,7 @@ import {
   type StdioEntry,
 } from './entry.ts';
 import { partsOf } from './reference.ts';
+import { isSecretName } from './secret-shapes.ts';
 
 /** Refers to the project root in every entry, whatever the environment holds. */
 export const PROJECT_REFERENCE = 'PROJECT_DIR';
@@ -169,10 +170,15 @@ export function expandText(text: string, env: Environment, place: Place): string
 }
 
 function unset(variable: string, { server, key }: Place): PlugboardError {
+  const id = variable.toLowerCase().replaceAll('_', '-');
+  // A secret has no default that could be written into a file.
+  const instead = isSecretName(variable)
+    ? `write \${input:${id}} in its place and store it once: plugboard input set ${shellWord(id)}`
+    : `write a default: \${${variable}:-value}.`;
   return new PlugboardError(
     'CONFIG_INVALID',
     `Server "${server}" needs the environment variable ${variable} (in "${key}"), and it is not set.`,
-    { server, hint: `Set ${variable}, or write a default: \${${variable}:-value}.` },
+    { server, hint: `Set ${variable}, or ${instead}` },
   );
 }
 

@@ -112,8 +112,12 @@ describe('expandEntry: CFG-4', () => {
       server: 'docs',
       message:
         'Server "docs" needs the environment variable DOCS_KEY (in "headers.X-Key"), and it is not set.',
-      hint: 'Set DOCS_KEY, or write a default: ${DOCS_KEY:-value}.',
+      hint: 'Set DOCS_KEY, or write ${input:docs-key} in its place and store it once: plugboard input set docs-key',
     });
+    // F25: only what is not a secret gets the advice to write a default.
+    expect(thrown(() => expandEntry(spec({ url: 'https://${REGION}.a/' }), {})).hint).toBe(
+      'Set REGION, or write a default: ${REGION:-value}.',
+    );
   });
 
   it('CFG-9: an answer takes the place of its question, and is not looked at again', () => {

@@ -109,14 +109,14 @@ describe('UI-4: doctor', () => {
         id: 'config',
         server: 'files',
         ok: false,
-        message: '<home>/config.json:2:14: "comand" is not a known key and has no effect.',
+        message: '<home>/config.json:2:3: It has neither a "command" nor a "url".',
         hint: 'Did you mean "command"?',
       },
       {
         id: 'config',
         server: 'files',
         ok: false,
-        message: '<home>/config.json:2:3: It has neither a "command" nor a "url".',
+        message: '<home>/config.json:2:14: "comand" is not a known key and has no effect.',
         hint: 'Did you mean "command"?',
       },
     ]);
