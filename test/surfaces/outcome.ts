@@ -54,7 +54,7 @@ function counted(document: Document): string {
   if (findings !== undefined) return `findings: ${[...new Set(findings.map(({ kind }) => kind))].join(', ')}`;
   const list = ['tools', 'results', 'resources', 'prompts'].find((name) => Array.isArray(document[name]));
   const shown = list === undefined ? [] : [`${(document[list] as unknown[]).length} ${list}`];
-  return [...shown, ...(held === undefined ? [] : [`${held.length} held back`])].join(', ');
+  return [...shown, ...(Array.isArray(held) ? [`${held.length} held back`] : [])].join(', ');
 }
 
 /** What these say of each server is counted. */
