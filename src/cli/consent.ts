@@ -21,8 +21,10 @@ export function describeForConsent(
 ): string {
   const folder = runsInProject(spec) ? [['runs in', reveal(spec.baseDir)] as const] : [];
   const from = spec.file === undefined ? [] : [['from', reveal(spec.file)] as const];
-  const changes = (verdict?.changes ?? []).map(
-    ({ path, before, after }) => `    ${reveal(path)}: ${shown(before)} → ${shown(after)}`,
+  const changes = (verdict?.changes ?? []).map(({ path, before, after }) =>
+    isHash(before) && isHash(after)
+      ? `    ${reveal(path)}: the content of this file has changed`
+      : `    ${reveal(path)}: ${shown(before)} → ${shown(after)}`,
   );
   return [
     ...pairLines([...recordPairs(spec.raw), ...inputPairs(spec), ...folder, ...from]),
@@ -30,6 +32,11 @@ export function describeForConsent(
     ...(replaced === undefined ? [] : [`  This replaces ${reveal(replaced)}.`]),
     `  ${consentTerms(spec)}`,
   ].join('\n');
+}
+
+/** The fingerprint of a file that the entry starts: two of them say nothing to a person. */
+function isHash(value: unknown): boolean {
+  return typeof value === 'string' && /^(?:sha256[:-])?[0-9a-f]{64}$/i.test(value);
 }
 
 /** The questions that the entry refers to: their defaults and options are part of what runs. */

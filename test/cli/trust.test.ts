@@ -134,3 +134,15 @@ describe('trust', () => {
     });
   });
 });
+
+it('F22: a changed script is named in words, not by its hashes', async () => {
+  const changed = new Place();
+  changed.write(join(changed.project, 's.mjs'), 'console.log(1)');
+  changed.write(changed.projectFile, { mcpServers: { t: { command: 'node', args: ['s.mjs'] } } });
+  await changed.run(['trust', 't', '--yes']);
+  changed.write(join(changed.project, 's.mjs'), 'console.log(2)');
+  const { stdout } = await changed.run(['trust']);
+  expect(stdout).toContain('    script s.mjs: the content of this file has changed\n');
+  expect(stdout).not.toMatch(/[0-9a-f]{64}/);
+  changed.remove();
+});
