@@ -11,6 +11,7 @@ import { hasSwitch, rows } from './commands.ts';
 import { reportFailure } from './failure.ts';
 import { Output } from './output.ts';
 import { runProgram } from './program.ts';
+import { projectRoots } from './project-roots.ts';
 import type { Context } from './verb.ts';
 import type { CommandHost, Need } from './with-host.ts';
 
@@ -59,7 +60,7 @@ export async function runElsewhere(elsewhere: Elsewhere): Promise<number | 'loca
         home,
         config,
         elicit: elsewhere.elicit,
-        openHost: (need) => Promise.resolve(viewOf(host, need)),
+        openHost: (need) => Promise.resolve(viewOf(host, config, need)),
       },
     });
   } catch (thrown) {
@@ -70,9 +71,10 @@ export async function runElsewhere(elsewhere: Elsewhere): Promise<number | 'loca
 }
 
 /** The shared host for one command: the servers it named, every tool, whole results. */
-function viewOf(host: Host, need: Need): CommandHost {
+function viewOf(host: Host, config: LoadedConfig, need: Need): CommandHost {
   const { servers: wanted, approve, elicit, forModel = false } = need;
-  const session: HostSession = host.session({ approve, elicit, approvals: 'client', forModel });
+  const roots = projectRoots(config);
+  const session: HostSession = host.session({ approve, elicit, roots, approvals: 'client', forModel });
   const takesPart = (server: string): boolean => wanted === 'all' || wanted.includes(server);
   return {
     tools: () => session.allTools().filter(({ server }) => takesPart(server)),

@@ -15,6 +15,7 @@ import { aborted } from './interrupt.ts';
 import { findServer } from './known-server.ts';
 import { reportPinNews } from './pin-news.ts';
 import { noteConcerning, noteProblems } from './problems.ts';
+import { projectRoots } from './project-roots.ts';
 import type { Context } from './verb.ts';
 import { whileConnecting } from './waiting-line.ts';
 
@@ -155,6 +156,7 @@ async function ownHost(context: Context, config: LoadedConfig, need: Need): Prom
     toolSearch: false,
     approve: need.approve,
     elicit: need.elicit,
+    roots: projectRoots(config),
     // Servers get the capabilities of a gateway's session, so that both share the cached lists.
     sessions: SERVED_SESSIONS,
     ...(need.servers === 'all' ? {} : { only: need.servers }),

@@ -1,4 +1,6 @@
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { joinWords } from '../../src/cli/words.ts';
 import { TerminalScreen } from '../chat/terminal-screen.ts';
@@ -7,7 +9,8 @@ import { COMMAND, FIXTURES, Place } from './command.ts';
 const place = new Place();
 beforeAll(() => {
   const notes = { command: process.execPath, args: [join(FIXTURES, 'chat-server.mjs')] };
-  place.write(place.userFile, { mcpServers: { notes } });
+  const asker = { command: process.execPath, args: [join(FIXTURES, 'asking-server.mjs'), 'legacy', 'roots'] };
+  place.write(place.userFile, { mcpServers: { notes, asker } });
 });
 afterAll(async () => {
   await place.run(['daemon', 'stop']);
@@ -60,4 +63,15 @@ describe('B4: a question of a server during `call`', () => {
       stderr: 'note: notes asked "Who are you?", and no one can be asked here: it was cancelled.\n',
     });
   });
+});
+
+it.each([
+  ['with a daemon', {}],
+  ['without one', { PLUGBOARD_DAEMON: '0' }],
+])('R1: a server that asks a command for roots gets the project, %s', async (_, env) => {
+  const cwd = join(place.project, 'src');
+  mkdirSync(cwd, { recursive: true });
+  const { stdout } = await place.run(['call', 'asker', 'ask', 'method=roots/list'], { env, cwd });
+  const uri = pathToFileURL(place.project).href.replace(place.project, '<project>');
+  expect(JSON.parse(stdout)).toEqual({ result: { roots: [{ uri, name: 'project' }] } });
 });

@@ -1,0 +1,11 @@
+/** What servers get that ask a command for roots: the project it runs in. */
+
+import { basename } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { LoadedConfig } from '../config/load.ts';
+import type { Root } from '../connection/questions.ts';
+
+export function projectRoots({ projectRoot }: Pick<LoadedConfig, 'projectRoot'>): readonly Root[] {
+  const name = basename(projectRoot);
+  return [{ uri: pathToFileURL(projectRoot).href, ...(name === '' ? {} : { name }) }];
+}
