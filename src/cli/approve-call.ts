@@ -5,10 +5,10 @@ import { reveal } from '../policy/clean.ts';
 import { confirm } from './ask.ts';
 import type { Context } from './verb.ts';
 
-/** Undefined when nobody can answer: then what has to be asked is refused. */
+/** Undefined where no one can answer: then what has to be asked is refused. */
 export function approveCall(context: Context, yes: boolean): Approve | undefined {
   if (yes) return () => 'allow';
-  if (!context.output.canAsk) return undefined;
+  if ('why' in context.output.questions) return undefined;
   return async ({ server, tool, arguments: given, reason }) => {
     const shown = reveal(JSON.stringify(given));
     context.output.note(`${reveal(server)} ${reveal(tool)} ${shown}\n${reveal(reason)}`);

@@ -13,12 +13,18 @@ export function elicitDuring(context: Context, before: () => void = () => {}): E
   const ask: Elicit = async (request, id) => {
     before();
     if (elicit !== undefined) return elicit(request, id);
-    if (output.canAsk) {
-      const { askElicitation } = await import('./elicit-form.ts');
-      return askElicitation(output, request);
+    const { questions } = output;
+    if ('on' in questions) {
+      const { askOrInterrupt } = await import('./elicit-form.ts');
+      return askOrInterrupt(output, request);
     }
-    const what = clean(`${request.server} asked ${JSON.stringify(request.message)}`, { multiline: false });
-    output.note(`${output.notePaint.warn('note:')} ${what}, and no one can be asked here: it was cancelled.`);
+    const address = request.mode === 'url' ? ` and to open ${request.url ?? ''}` : '';
+    const what = clean(`${request.server} asked ${JSON.stringify(request.message)}${address}`, {
+      multiline: false,
+    });
+    output.note(
+      `${output.notePaint.warn('note:')} ${what}, and no one can be asked here (${questions.why}): it was cancelled.`,
+    );
     return { action: 'cancel' };
   };
   return (request, id) => {

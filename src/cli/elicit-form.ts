@@ -9,12 +9,30 @@ import { CANCELLED, type Choice, openPrompter, type Prompter } from './prompter.
 
 type Field = Readonly<Record<string, unknown>>;
 
+/** As `askElicitation`, where Ctrl-C ends the command, as it does without a question; Escape only cancels the question. */
+export async function askOrInterrupt(output: Output, request: ElicitRequest): Promise<ElicitAnswer> {
+  // While a question is drawn the terminal sends the key and no signal.
+  const listen = (
+    _text: unknown,
+    key: { readonly ctrl?: boolean; readonly name?: string } | undefined,
+  ): void => {
+    if (key?.ctrl === true && key.name === 'c') process.emit('SIGINT');
+  };
+  process.stdin.on('keypress', listen);
+  try {
+    return await askElicitation(output, request);
+  } finally {
+    process.stdin.off('keypress', listen);
+  }
+}
+
 export async function askElicitation(output: Output, request: ElicitRequest): Promise<ElicitAnswer> {
   const prompter = await openPrompter(output);
   const { signal } = request;
-  output.line(`${output.paint.strong(reveal(request.server))} asks: ${revealLines(request.message)}`);
-  if (request.mode === 'url') output.line(`  ${reveal(request.url ?? '')}`);
-  if (request.warning !== undefined) output.line(output.paint.warn(reveal(request.warning)));
+  const paint = output.questionPaint;
+  output.question(`${paint.strong(reveal(request.server))} asks: ${revealLines(request.message)}`);
+  if (request.mode === 'url') output.question(`  ${reveal(request.url ?? '')}`);
+  if (request.warning !== undefined) output.question(paint.warn(reveal(request.warning)));
   if (request.mode === 'url') {
     const message = `Open ${reveal(request.host ?? 'it')} in your browser?`;
     const open = await prompter.confirm({ message, initial: false, signal });
@@ -43,7 +61,7 @@ async function askField(
     const value = await askOnce(prompter, name, field, required, signal);
     const fault = value === CANCELLED || value === undefined ? undefined : fieldFault(field, value);
     if (fault === undefined) return value;
-    output.line(output.paint.warn(sentence(fault)));
+    output.question(output.questionPaint.warn(sentence(fault)));
   }
 }
 

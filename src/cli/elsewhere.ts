@@ -27,6 +27,8 @@ export interface Elsewhere {
   readonly signal: AbortSignal;
   /** The command could ask a person if it ran in the shell's own process. */
   readonly canAskLocally: boolean;
+  /** Why it could not. */
+  readonly notAsked?: string | undefined;
   /** Asks the person at the shell what a server wants to know; undefined if there is none. */
   readonly elicit?: Context['elicit'];
   readonly stdout: TextSink;
@@ -45,7 +47,7 @@ export async function runElsewhere(elsewhere: Elsewhere): Promise<number | 'loca
     env,
     signal: cancel.signal,
     onReaderGone: () => {},
-    elsewhere: { stdout, stderr },
+    elsewhere: { stdout, stderr, notAsked: elsewhere.notAsked },
   });
   try {
     return await runProgram({

@@ -29,7 +29,7 @@ async function main(): Promise<void> {
     const { runQuickly } = await import('../daemon/client/quick.ts');
     const status = await runQuickly(words, process.env, async (question) => {
       const { askForDaemon } = await import('./ask-for-daemon.ts');
-      return askForDaemon(question);
+      return askForDaemon(question, words.includes('--json'));
     });
     if (status === 'alone') words.push('--no-daemon');
     else if (status !== undefined) process.exit(status);

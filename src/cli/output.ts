@@ -1,5 +1,6 @@
 /** The two streams of the command: results on stdout (one JSON document with `--json`), everything else on stderr. */
 
+import { type QuestionPlace, questionPlace } from '../lib/question-place.ts';
 import { isTerminal, Sink, type TextSink } from '../lib/sink.ts';
 import { visibleJson } from '../policy/clean.ts';
 import { hasUnicode, inAscii } from './ascii.ts';
@@ -21,7 +22,14 @@ export interface OutputOptions {
   /** Called once when stdout takes nothing more: its reader went away (`plugboard list | head -1`), or the disk is full. */
   readonly onReaderGone: (error: Error) => void;
   /** Where it goes instead, when the command runs for somebody else's terminal; nobody can be asked there. */
-  readonly elsewhere?: { readonly stdout: TextSink; readonly stderr: TextSink } | undefined;
+  readonly elsewhere?:
+    | {
+        readonly stdout: TextSink;
+        readonly stderr: TextSink;
+        /** Why no one can be asked at that terminal either. */
+        readonly notAsked?: string | undefined;
+      }
+    | undefined;
 }
 
 export class Output {
@@ -36,6 +44,8 @@ export class Output {
   readonly liveNotes: boolean;
   /** A person is there to be asked. */
   readonly canAsk: boolean;
+  readonly #isFancy: boolean;
+  #questions: QuestionPlace | undefined;
   readonly #isAscii: boolean;
   readonly #signal: AbortSignal;
   readonly #stdout: TextSink;
@@ -53,10 +63,12 @@ export class Output {
     this.#stderr = elsewhere?.stderr ?? new Sink(STDERR, () => {});
     const isFancy = !env['CI'] && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
     const colours = (sink: TextSink): boolean => forcedColour(env) ?? (isFancy && sink.isTerminal);
+    this.#isFancy = isFancy;
     this.#isAscii = !hasUnicode(env);
     this.json = json;
     this.live = !json && isFancy && this.#stdout.isTerminal;
     this.canAsk = !json && this.#stdout.isTerminal && elsewhere === undefined && isTerminal(STDIN);
+    if (elsewhere !== undefined) this.#questions = { why: elsewhere.notAsked ?? 'there is no terminal' };
     this.paint = createPaint(!json && colours(this.#stdout));
     this.liveNotes = !json && isFancy && this.#stderr.isTerminal;
     this.notePaint = createPaint(colours(this.#stderr));
@@ -102,7 +114,36 @@ export class Output {
 
   /** Whether questions may be drawn with frames and marks; a terminal without a size gets one character a line. */
   get canDraw(): boolean {
-    return this.live && !this.#isAscii && process.stdout.columns !== 0;
+    if (this.#isAscii) return false;
+    return this.asksOnStderr
+      ? this.#isFancy && process.stderr.columns !== 0
+      : this.live && process.stdout.columns !== 0;
+  }
+
+  /** Where questions about and during a call are put: on stderr where stdout is not for people. Found when needed. */
+  get questions(): QuestionPlace {
+    this.#questions ??= questionPlace({
+      stdin: isTerminal(STDIN),
+      stdout: this.#stdout.isTerminal,
+      stderr: this.#stderr.isTerminal,
+      json: this.json,
+    });
+    return this.#questions;
+  }
+
+  get asksOnStderr(): boolean {
+    return 'on' in this.questions && this.questions.on === 'stderr';
+  }
+
+  /** A line of a question. */
+  question(text: string): void {
+    if (this.asksOnStderr) this.note(text);
+    else this.line(text);
+  }
+
+  /** Colours for questions. */
+  get questionPaint(): Paint {
+    return this.asksOnStderr ? this.notePaint : this.paint;
   }
 
   /** What a tool said: exactly that into a pipe or file; a terminal gets a line end if it has none. */

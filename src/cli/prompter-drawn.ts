@@ -3,7 +3,12 @@
 import * as prompts from '@clack/prompts';
 import { type Answer, CANCELLED, type Prompter } from './prompter.ts';
 
-export function drawnPrompter(): Prompter {
+/** `output`: where they are drawn. */
+export function drawnPrompter(output: NodeJS.WriteStream): Prompter {
+  const until = (signal: AbortSignal | undefined): { output: NodeJS.WriteStream; signal?: AbortSignal } => ({
+    output,
+    ...(signal === undefined ? {} : { signal }),
+  });
   return {
     async confirm({ message, initial = true, signal }) {
       return given(await prompts.confirm({ message, initialValue: initial, ...until(signal) }));
@@ -50,8 +55,4 @@ export function drawnPrompter(): Prompter {
 
 function given<T>(answer: T): Answer<Exclude<T, symbol>> {
   return prompts.isCancel(answer) ? CANCELLED : (answer as Exclude<T, symbol>);
-}
-
-function until(signal: AbortSignal | undefined): { signal?: AbortSignal } {
-  return signal === undefined ? {} : { signal };
 }

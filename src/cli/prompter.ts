@@ -41,7 +41,13 @@ export interface Prompter {
 }
 
 /** Loaded when there is something to ask. */
-export async function openPrompter({ canDraw }: Pick<Output, 'canDraw'>): Promise<Prompter> {
-  if (canDraw) return (await import('./prompter-drawn.ts')).drawnPrompter();
+export async function openPrompter({
+  canDraw,
+  asksOnStderr,
+}: Pick<Output, 'canDraw' | 'asksOnStderr'>): Promise<Prompter> {
+  if (canDraw)
+    return (await import('./prompter-drawn.ts')).drawnPrompter(
+      asksOnStderr ? process.stderr : process.stdout,
+    );
   return (await import('./prompter-plain.ts')).plainPrompter();
 }

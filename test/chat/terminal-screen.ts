@@ -7,6 +7,7 @@ import { expect } from 'vitest';
 
 const run = promisify(execFile);
 const WAIT_MS = 20_000;
+let opened = 0;
 
 export interface Size {
   readonly columns: number;
@@ -31,7 +32,9 @@ export class TerminalScreen {
     command: string,
     { env, size = { columns: 100, rows: 40 } }: TerminalOptions,
   ): Promise<TerminalScreen> {
-    const screen = new TerminalScreen(join(dir, 'tmux'));
+    // A server of its own for each: the one before may still be ending.
+    opened += 1;
+    const screen = new TerminalScreen(join(dir, `tmux${opened}`));
     const { TMUX: _, NO_COLOR: __, CI: ___, ...inherited } = process.env;
     const args = [
       '-S',

@@ -173,7 +173,7 @@ describe('call', () => {
         error: {
           code: 'APPROVAL_REQUIRED',
           server: 'echo',
-          hint: 'No one can be asked here: add --yes to answer yes.',
+          hint: 'No one can be asked here (stdin is not a terminal): add --yes to answer yes.',
         },
       },
     });

@@ -10,6 +10,7 @@ import { elicitDuring } from '../elicit-during.ts';
 import { findTool } from '../find-tool.ts';
 import { milliseconds } from '../flags.ts';
 import { aborted } from '../interrupt.ts';
+import type { Output } from '../output.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { resultText } from '../result-text.ts';
 import { saveImages, saveResult } from '../save-result.ts';
@@ -57,7 +58,7 @@ export const call: Verb = {
       const given = toArguments(input, tool.inputSchema, (message) => output.note(message));
       const result = await host
         .call(tool.name, given, { signal, timeoutMs, onProgress: (progress) => line.show(progress) })
-        .catch((thrown: unknown) => explain(thrown, timeoutMs))
+        .catch((thrown: unknown) => explain(thrown, { output, timeoutMs }))
         .finally(() => line.clear());
       const [file, folder] = [textFlag(flags, 'output'), textFlag(flags, 'saveImages')];
       if (folder !== undefined) await saveImages(context, result, folder);
@@ -82,11 +83,16 @@ Examples:
   echo '{"path":"."}' | plugboard call files list_directory -`;
 
 /** Here the way to answer, and to wait longer, is a flag. */
-function explain(thrown: unknown, timeoutMs: number | undefined): never {
+function explain(
+  thrown: unknown,
+  { output, timeoutMs }: { readonly output: Output; readonly timeoutMs: number | undefined },
+): never {
   if (!(thrown instanceof PlugboardError)) throw thrown;
   const { code, message, server, detail } = thrown;
   if (code === 'APPROVAL_REQUIRED') {
-    const hint = 'No one can be asked here: add --yes to answer yes.';
+    const { questions } = output;
+    const why = 'why' in questions ? ` (${questions.why})` : '';
+    const hint = `No one can be asked here${why}: add --yes to answer yes.`;
     throw new PlugboardError(code, message, { server, cause: thrown, hint });
   }
   if (code === 'TIMEOUT' && timeoutMs !== undefined) {

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { findHome, type Home } from '../../config/home.ts';
 import { EXIT_STATUS } from '../../errors.ts';
 import { LineCutter } from '../../lib/lines.ts';
+import { questionPlace } from '../../lib/question-place.ts';
 import { isReaderGone, isTerminal, outputFailed, Sink } from '../../lib/sink.ts';
 import type { CommandAnswer, CommandFrame, Screen } from '../protocol/hello.ts';
 import { placeOf } from '../protocol/place.ts';
@@ -94,16 +95,22 @@ async function startFirst(home: Home, env: NodeJS.ProcessEnv): Promise<void> {
 
 async function answer(socket: Socket, asked: Promise<unknown>): Promise<void> {
   const given: CommandAnswer = { answer: await asked.catch(() => ({ action: 'cancel' })) };
-  if (!socket.destroyed) socket.write(`${JSON.stringify(given)}\n`);
+  if (socket.writable) socket.write(`${JSON.stringify(given)}\n`);
 }
 
 function screenOf(stdout: Sink, stderr: Sink, words: readonly string[]): Screen {
-  const canAsk = stdout.isTerminal && isTerminal(STDIN);
+  const place = questionPlace({
+    stdin: isTerminal(STDIN),
+    stdout: stdout.isTerminal,
+    stderr: stderr.isTerminal,
+    json: words.includes('--json'),
+  });
   return {
     stdout: sizeOf(stdout),
     stderr: sizeOf(stderr),
-    canAsk,
-    canAnswer: canAsk && !words.includes('--json'),
+    canAsk: 'on' in place,
+    canAnswer: 'on' in place,
+    ...('why' in place ? { notAsked: place.why } : {}),
   };
 }
 

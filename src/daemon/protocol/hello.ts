@@ -86,6 +86,8 @@ export interface Screen {
   readonly canAsk: boolean;
   /** The client answers `ask` frames while the daemon runs its command. */
   readonly canAnswer?: boolean;
+  /** Why no one can be asked. */
+  readonly notAsked?: string;
 }
 
 export interface Greeting {

@@ -57,6 +57,7 @@ export async function runCommandSession(
     config,
     signal: gone.signal,
     canAskLocally: screen.canAsk,
+    notAsked: screen.notAsked,
     elicit: screen.canAnswer === true ? elicit : undefined,
     stdout: sink(screen.stdout, (out) => {
       release();
