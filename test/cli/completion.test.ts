@@ -34,17 +34,15 @@ const values = (lines: readonly string[]): string[] => lines.map((line) => line.
 
 describe('UI-1: what can stand at the cursor', () => {
   it('commands with what they do, and help', async () => {
-    expect(await asked('lo')).toEqual([
-      'login\tlog in to a remote server',
-      'logout\tlog out of a remote server',
-    ]);
+    expect(await asked('logi')).toEqual(['login\tlog in to a remote server']);
     expect(values(await asked('he'))).toEqual(['help']);
-    expect(values(await asked('help', 'lo'))).toEqual(['login', 'logout']);
+    expect(values(await asked('help', 'logo'))).toEqual(['logout']);
   });
 
   it('flags of the command and of all commands', async () => {
     expect(values(await asked('list', '--'))).toEqual([
       '--no-connect',
+      '--exit-code',
       '--version',
       '--json',
       '--cwd',
@@ -129,6 +127,20 @@ describe('UI-1: what can stand at the cursor', () => {
       'call tools choose colour=red loud=t': ['loud=true\t'],
       'call tools choose path=@a': [':value-files'],
       'call tools choose --col': ['--colour\tThe colour'],
+      'call tools choose --colour ': ['red\t', 'green\t'],
+      'call tools choose --colour g': ['green\t'],
+      'call tools choose --colour=r': ['--colour=red\t'],
+      'call tools choose --path ': [':files'],
+      'call tools choose --loud --Colour red ': ['path=\t\topen'],
+      'call tools choose --loud --colour red --lo': [],
+      'call tools.ch': ['tools.choose\tChooses a colour'],
+      'call tools/ch': ['tools/choose\tChooses a colour'],
+      'tool tools__c': ['tools__choose\tChooses a colour'],
+      'call mcp__to': ['mcp__tools__choose\tChooses a colour'],
+      'call tools__choose --loud true colour=r': ['colour=red\t'],
+      'call tools.choose ': ['colour=\tThe colour\topen', 'loud=\t\topen', 'path=\t\topen'],
+      'unset tools ': ['command\t', 'args\t', 'env\t', 'env.KEY\t'],
+      'unset off enabled ': ['command\t'],
       'prompt tools ': ['greet\tA greeting'],
       'prompt tools greet ': ['who=\tWhom\topen'],
       'read tools ': ['memo://first\tfirst'],
@@ -188,7 +200,7 @@ describe('UI-1: completion in real shells', () => {
 
   it('bash', async () => {
     await withEcho();
-    expect(await inBash('plugboard', 'lo')).toEqual(['login', 'logout']);
+    expect(await inBash('plugboard', 'logo')).toEqual(['logout']);
     expect(await inBash('plugboard', 'get', 'm')).toEqual(['my\\ files']);
     expect(await inBash('plugboard', 'get', 'my\\ f')).toEqual(['my\\ files']);
     expect(await inBash('plugboard', 'call', 'echo', 'echo', 'm')).toEqual([
@@ -221,10 +233,7 @@ describe('UI-1: completion in real shells', () => {
       });
       return stdout.trimEnd().split('\n');
     };
-    expect(await inFish('plugboard lo')).toEqual([
-      'login\tlog in to a remote server',
-      'logout\tlog out of a remote server',
-    ]);
+    expect(await inFish('plugboard logo')).toEqual(['logout\tlog out of a remote server']);
     expect(await inFish('plugboard call echo ec')).toEqual(['echo\tGives the message back.']);
     expect(await inFish('plugboard call echo echo m')).toEqual(['message=\tWhat to give back.']);
     writeFileSync(join(place.project, 'notes.txt'), '');

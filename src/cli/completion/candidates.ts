@@ -14,9 +14,18 @@ export interface Parameter extends Candidate {
   readonly values?: readonly string[];
 }
 
+/** A tool with its server in one word, in every way that `call` takes. */
+export interface Spelled {
+  readonly server: string;
+  readonly tool: string;
+  readonly spellings: readonly string[];
+  readonly about?: string;
+}
+
 /** Where names are looked up, when they are needed. */
 export interface Names {
   of(kind: NamedKind, cwd: string | undefined, server: string): Promise<readonly Candidate[]>;
+  inOneWord(cwd: string | undefined): Promise<readonly Spelled[]>;
   parameters(
     kind: 'tool' | 'prompt',
     cwd: string | undefined,
@@ -39,13 +48,19 @@ export async function complete(
   // After -- comes the command of a server.
   if (typed.includes('--')) return 'files';
   const line = read(typed, vocabulary);
-  const at = { before: line.positionals, cwd: line.cwd, names };
+  const before = await inTwoWords(line, names);
+  const at = { before, cwd: line.cwd, names };
+  if (line.argument !== undefined && !current.startsWith('--')) {
+    const values = await valuesOf('tool', line.argument, at);
+    // A value may well be a path.
+    return values === undefined ? 'files' : starting(current, values);
+  }
   if (line.awaits !== undefined && !(line.isOptional && current.startsWith('-'))) {
     return ofKind(line.awaits, { ...at, before: [], current });
   }
   const flagged = /^(--[\w-]+)=(.*)$/s.exec(current);
   if (flagged !== null) return afterFlag(flagged, line, vocabulary, at);
-  const kind = line.command === undefined ? 'text' : argumentKind(line.command, line.positionals.length);
+  const kind = line.command === undefined ? 'text' : argumentKind(line.command, before.length);
   if (current.startsWith('-')) {
     const own = kind === 'parameter' ? await freeParameters('tool', { ...at, current }) : [];
     const flags = flagCandidates(line.command, vocabulary);
@@ -64,6 +79,8 @@ interface Line {
   /** The value that the flag before the cursor takes. */
   readonly awaits: ArgumentKind | undefined;
   readonly isOptional: boolean;
+  /** The argument of a tool whose `--key` is before the cursor. */
+  readonly argument?: string;
 }
 
 /** Reads the words before the cursor as the program will: flags with their values apart, then the command, then its arguments. */
@@ -84,13 +101,46 @@ function read(typed: readonly string[], { commands, flags }: Vocabulary): Line {
       at++;
       if (word === '--cwd') cwd = next;
     } else if (word.startsWith('--cwd=')) cwd = word.slice('--cwd='.length);
-    else if (word.startsWith('-')) continue;
+    else if (flag === undefined && isArgument(word, command, positionals)) {
+      const key = word.slice(2);
+      // As `call` reads it: the next word is its value, unless that is a flag too.
+      if (key.includes('=')) positionals.push(key);
+      else if (next === undefined) {
+        return { command, positionals, isHelp, cwd, awaits: undefined, isOptional: false, argument: key };
+      } else {
+        positionals.push(`${key}=`);
+        if (!ARGUMENT_FLAG.test(next)) at++;
+      }
+    } else if (word.startsWith('-')) continue;
     else if (command !== undefined) positionals.push(word);
     else if (word === 'help') isHelp = true;
     else command = commands.find(({ name, alias }) => word === name || word === alias) ?? UNKNOWN;
   }
   return { command, positionals, isHelp, cwd, awaits: undefined, isOptional: false };
 }
+
+const ARGUMENT_FLAG = /^--[A-Za-z]/;
+
+/** `--key` for an argument of the tool that is called. */
+function isArgument(
+  word: string,
+  command: CommandWords | undefined,
+  positionals: readonly string[],
+): boolean {
+  const takesThem = command?.arguments.at(-1) === 'parameter';
+  return takesThem && positionals.length > 0 && ARGUMENT_FLAG.test(word);
+}
+
+/** The arguments of the command, with `server.tool` and the like as two. */
+async function inTwoWords({ command, positionals, cwd }: Line, names: Names): Promise<readonly string[]> {
+  const [first = '', ...others] = positionals;
+  if (command?.arguments[0] !== 'called-server' || !ONE_WORD.test(first)) return positionals;
+  if ((await names.of('server', cwd, '')).some(({ value }) => value === first)) return positionals;
+  const found = (await names.inOneWord(cwd)).find(({ spellings }) => spellings.includes(first));
+  return found === undefined ? positionals : [found.server, found.tool, ...others];
+}
+
+const ONE_WORD = /__|[./]/;
 
 const UNKNOWN: CommandWords = { name: '', about: '', flags: [], arguments: [], repeats: false };
 
@@ -113,6 +163,11 @@ async function afterFlag(
   at: Omit<At, 'current'>,
 ): Promise<Completion> {
   const flag = [...(command?.flags ?? []), ...flags].find(({ names }) => names.includes(name));
+  if (flag === undefined && isArgument(name, command, at.before)) {
+    const values = await valuesOf('tool', name.slice(2), at);
+    if (values === undefined) return 'value-files';
+    return starting(value, values).map((each) => ({ value: `${name}=${each.value}` }));
+  }
   if (flag?.value === undefined) return [];
   const found = await ofKind(flag.value, { ...at, before: [], current: value });
   if (typeof found === 'string') return 'value-files';
@@ -137,8 +192,16 @@ async function ofKind(kind: ArgumentKind, at: At): Promise<Completion> {
       return parameterOf('tool', at);
     case 'prompt-parameter':
       return parameterOf('prompt', at);
+    case 'called-server': {
+      const servers = await names.of(kind, cwd, '');
+      const tools = ONE_WORD.test(current) ? await names.inOneWord(cwd) : [];
+      const spelled = tools.flatMap(({ spellings, about }) =>
+        spellings.map((value) => candidate(value, about)),
+      );
+      return starting(current, [...servers, ...spelled]);
+    }
     default: {
-      const isList = kind.endsWith('server');
+      const isList = kind.endsWith('server') || kind === 'entry-key';
       const found = await names.of(kind, cwd, before[0] ?? '');
       return starting(current, isList ? without(found, before) : found);
     }
@@ -156,15 +219,30 @@ async function parameterOf(kind: 'tool' | 'prompt', at: At): Promise<Completion>
       free.map(({ value, about }) => ({ ...candidate(`${value}=`, about), open: true })),
     );
   }
-  const { before, cwd, names } = at;
-  const [server = '', name = ''] = before;
-  const parameter = (await names.parameters(kind, cwd, server, name)).find(({ value }) => value === key);
-  // A value may well be a path.
-  if (parameter?.values === undefined) return 'value-files';
+  const values = await valuesOf(kind, key, at);
+  if (values === undefined) return 'value-files';
   return starting(
     current,
-    parameter.values.map((value) => ({ value: `${key}${sign}${value}` })),
+    values.map(({ value }) => ({ value: `${key}${sign}${value}` })),
   );
+}
+
+/** All values of an argument that has few. */
+async function valuesOf(
+  kind: 'tool' | 'prompt',
+  key: string,
+  { before, cwd, names }: Omit<At, 'current'>,
+): Promise<readonly Candidate[] | undefined> {
+  const [server = '', name = ''] = before;
+  const all = await names.parameters(kind, cwd, server, name);
+  const parameter =
+    all.find(({ value }) => value === key) ?? all.find(({ value }) => plain(value) === plain(key));
+  return parameter?.values?.map((value) => ({ value }));
+}
+
+/** `--max-results` is `max_results` or `maxResults`. */
+function plain(name: string): string {
+  return name.replace(/[-_]/g, '').toLowerCase();
 }
 
 /** Arguments that were not given yet. */
@@ -173,8 +251,9 @@ async function freeParameters(
   { before, cwd, names }: At,
 ): Promise<readonly Parameter[]> {
   const [server = '', name = '', ...words] = before;
-  const given = words.map((word) => word.split(/:?=/, 1)[0] ?? '');
-  return without(await names.parameters(kind, cwd, server, name), given);
+  const given = new Set(words.map((word) => plain(word.split(/:?=/, 1)[0] ?? '')));
+  const all = await names.parameters(kind, cwd, server, name);
+  return all.filter(({ value }) => !given.has(plain(value)));
 }
 
 function candidate(value: string, about: string | undefined): Candidate {

@@ -52,7 +52,10 @@ const ARGUMENTS: Readonly<Record<string, ArgumentKind>> = {
   'add-json name': 'text',
   'prompt name': 'prompt',
   'prompt arguments': 'prompt-parameter',
+  'call server': 'called-server',
   'call arguments': 'parameter',
+  'tool server': 'called-server',
+  'unset key': 'entry-key',
   'read uri': 'resource',
   'trust name': 'approvable-server',
   'enable name': 'disabled-server',
@@ -127,8 +130,6 @@ function kindOf(command: string, argument: Argument): ArgumentKind {
       return 'folder';
     case 'assignment':
       return { words: [...ENTRY_KEYS.keys()].map((key) => ({ value: `${key}=`, open: true })) };
-    case 'key':
-      return { words: [...ENTRY_KEYS.keys()].map((value) => ({ value })) };
     case 'file':
       return 'file';
     default:

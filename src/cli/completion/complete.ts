@@ -10,6 +10,7 @@ import { isStdio, type ServerSpec } from '../../config/entry.ts';
 import { findHome } from '../../config/home.ts';
 import { inputIds } from '../../config/inputs.ts';
 import type { LoadedConfig } from '../../config/load.ts';
+import { isRecord } from '../../lib/json-rpc.ts';
 import { clean } from '../../policy/clean.ts';
 import { needsConsent } from '../../policy/needs-consent.ts';
 import { type Candidate, type Completion, complete, type Names } from './candidates.ts';
@@ -54,6 +55,8 @@ function namesFromFiles(): Names {
           return (await known(cwd, server, 'prompts')).map(named);
         case 'resource':
           return (await known(cwd, server, 'resources')).map(named);
+        case 'entry-key':
+          return keysOf((await load(cwd)).servers.find(({ name }) => name === server));
         case 'input':
           return inputsOf(await load(cwd));
         case 'plugin':
@@ -68,6 +71,22 @@ function namesFromFiles(): Names {
             .map(({ name, scope }) => ({ value: name, about: `${scope} scope` }));
       }
     },
+    async inOneWord(cwd) {
+      const { plainName } = await import('../../catalog/names.ts');
+      return (await load(cwd)).servers.flatMap((spec) =>
+        knownTools(home, spec).map(({ name: tool, about }) => ({
+          server: spec.name,
+          tool,
+          spellings: [
+            `${spec.name}.${tool}`,
+            `${spec.name}/${tool}`,
+            plainName(spec.name, tool, 'gateway'),
+            plainName(spec.name, tool, 'mcp__'),
+          ],
+          ...(about === undefined ? {} : { about }),
+        })),
+      );
+    },
     async parameters(kind, cwd, server, name) {
       const rows = await known(cwd, server, kind === 'tool' ? 'tool' : 'prompts');
       return (rows.find((row) => row.name === name)?.parameters ?? []).map((parameter) => ({
@@ -81,11 +100,20 @@ function namesFromFiles(): Names {
 /** The servers that a command can be about. */
 const SERVERS: Readonly<Record<`${string}server` & NamedKind, (spec: ServerSpec) => boolean>> = {
   server: () => true,
+  'called-server': () => true,
   'enabled-server': ({ entry }) => entry.enabled !== false,
   'disabled-server': ({ entry }) => entry.enabled === false,
   'approvable-server': needsConsent,
   'remote-server': ({ entry }) => !isStdio(entry) && entry.oauth !== false,
 };
+
+/** Members of `env`, `headers` and the like can be named alone. */
+function keysOf(spec: ServerSpec | undefined): Candidate[] {
+  return Object.entries(spec?.raw ?? {}).flatMap(([key, value]) => [
+    { value: key },
+    ...(isRecord(value) ? Object.keys(value).map((member) => ({ value: `${key}.${member}` })) : []),
+  ]);
+}
 
 function inputsOf(config: LoadedConfig): Candidate[] {
   const ids = new Map<string, string[]>();

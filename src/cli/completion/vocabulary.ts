@@ -15,6 +15,10 @@ export type NamedKind =
   | 'disabled-server'
   | 'approvable-server'
   | 'remote-server'
+  /** A server, or a server and its tool in one word. */
+  | 'called-server'
+  /** A key that the server's entry has. */
+  | 'entry-key'
   | 'tool'
   | 'prompt'
   | 'resource'
