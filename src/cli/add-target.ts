@@ -28,10 +28,13 @@ export async function settleTarget(context: Context, name: string, target: Targe
   if (!/\s/.test(only.trim()) || /^[a-z][a-z0-9+.-]*:\/\//i.test(only)) return target;
   const split = splitWords(only);
   const { output } = context;
-  output.note(
-    `${output.notePaint.warn('note:')} ${clean(`"${only}" was given as one word and is used as the command ${joinWords(split)}.`, { multiline: false })}`,
-  );
+  output.note(`${output.notePaint.warn('note:')} ${clean(splitNote(split), { multiline: false })}`);
   return afterDashes === undefined ? { words: split, afterDashes } : { words, afterDashes: split };
+}
+
+function splitNote([command = '', ...args]: readonly string[]): string {
+  const rest = `${args.length} ${args.length === 1 ? 'argument' : 'arguments'}`;
+  return `Split into the command ${joinWords([command])} and ${rest}.`;
 }
 
 /** The url that a word without a scheme stands for; undefined if it does not look like an address. */

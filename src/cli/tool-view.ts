@@ -125,7 +125,7 @@ function approvalText({ approval }: InspectedTool): string {
     case 'ask':
       return approval.explicit
         ? `Approval: asked about before each call, because ${approval.reason}.`
-        : `Approval: typing the call is enough; chat asks first, because ${approval.reason}.`;
+        : `Approval: typing the call is enough. In chat you are asked first: ${approval.reason}.`;
     default:
       return approval satisfies never;
   }
@@ -139,10 +139,10 @@ function annotationTexts(annotations: ToolAnnotations | undefined): string[] {
     ...(readOnlyHint === true ? ['it only reads'] : readOnlyHint === false ? ['it changes things'] : []),
     ...(destructiveHint === true && readOnlyHint !== true ? ['it may delete or overwrite'] : []),
     ...(destructiveHint === false && readOnlyHint !== true ? ['it deletes and overwrites nothing'] : []),
-    ...(idempotentHint === true ? ['repeating a call changes nothing more'] : []),
+    ...(idempotentHint === true ? ['safe to repeat'] : []),
     ...(idempotentHint === false && readOnlyHint !== true ? ['repeating a call has an effect again'] : []),
     ...(openWorldHint === true ? ['it reaches the outside world'] : []),
-    ...(openWorldHint === false ? ['it stays within its own data'] : []),
+    ...(openWorldHint === false ? ['reaches nothing outside its own data'] : []),
   ];
   return said.length === 0 ? [] : [`According to its server: ${said.join('; ')}.`];
 }

@@ -108,7 +108,7 @@ function byMode({ approval, hints, trusted }: ApprovalInput): ApprovalDecision {
     case 'auto':
     case 'writes': {
       if (!trusted) {
-        const reason = 'its server is not marked "trusted": true, so its read-only annotations are ignored';
+        const reason = 'this server is not marked "trusted": true';
         return { kind: 'ask', explicit: false, reason };
       }
       if (hints?.readOnlyHint === true) return { kind: 'pass', reason: 'it is read-only' };

@@ -213,7 +213,7 @@ describe('CAL-2: answers', () => {
       name: 'mcp__s__act',
       arguments: { path: '/etc' },
       annotations: { title: 'Act' },
-      reason: 'its server is not marked "trusted": true, so its read-only annotations are ignored',
+      reason: 'this server is not marked "trusted": true',
       session: 'host',
     };
     expect(made.asked).toEqual([request]);
@@ -330,8 +330,7 @@ describe('CAL-2: answers', () => {
     const logged: unknown[] = [];
     made.host.on('log', ({ level, message }) => void logged.push([level, message]));
     const refused = await failure(made.host.call('mcp__s__echo'));
-    const message =
-      'mcp__s__echo has to be approved: its server is not marked "trusted": true, so its read-only annotations are ignored';
+    const message = 'mcp__s__echo has to be approved: this server is not marked "trusted": true';
     expect(refused.toJSON()).toEqual({
       code: 'APPROVAL_REQUIRED',
       message,

@@ -77,7 +77,7 @@ it('F11: a command line in one word is split, and an address without its scheme 
   const { status, stderr } = await place.run(['add', 'x', 'npx -y "a b"']);
   expect({ status, stderr }).toEqual({
     status: 0,
-    stderr: `note: "npx -y "a b"" was given as one word and is used as the command npx -y 'a b'.\n`,
+    stderr: 'note: Split into the command npx and 2 arguments.\n',
   });
   expect(localServers()).toEqual({ x: { command: 'npx', args: ['-y', 'a b'] } });
   expect(await place.json(['add', 'y', 'example.com'])).toMatchObject({

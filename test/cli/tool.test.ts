@@ -56,7 +56,7 @@ describe('one tool', () => {
         '',
         'About',
         expect.stringContaining('Approval: typing the call is enough'),
-        '  According to its server: it only reads; it stays within its own data.',
+        '  According to its server: it only reads; reaches nothing outside its own data.',
         '',
         'Call',
         '  plugboard call see read_file path=README.md',
