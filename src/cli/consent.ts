@@ -3,6 +3,7 @@
 import { isForeign, type ServerSpec } from '../config/entry.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
+import { isRecord } from '../lib/json-rpc.ts';
 import { reveal } from '../policy/clean.ts';
 import { consentTerms, replacedBy, shownInputs } from '../policy/consent-terms.ts';
 import { runsInProject } from '../policy/needs-consent.ts';
@@ -43,8 +44,20 @@ function isHash(value: unknown): boolean {
 function inputPairs(spec: ServerSpec): Pair[] {
   return Object.entries(shownInputs(spec) ?? {}).map(([id, question], at) => [
     at === 0 ? 'inputs' : '',
-    `${reveal(id)}: ${reveal(canonicalJson(question))}`,
+    `${reveal(id)}: ${questionText(question)}`,
   ]);
+}
+
+/** A question in words, with everything that its file says. */
+function questionText(question: unknown): string {
+  const { password, description, options, default: fallback, ...rest } = isRecord(question) ? question : {};
+  return [
+    password === true ? 'asked for, hidden while typed' : 'asked for',
+    ...(description === undefined ? [] : [`"${reveal(String(description))}"`]),
+    ...(options === undefined ? [] : [`one of ${reveal(canonicalJson(options))}`]),
+    ...(fallback === undefined ? [] : [`default ${reveal(canonicalJson(fallback))}`]),
+    ...Object.entries(rest).map(([key, value]) => `${reveal(key)} ${reveal(canonicalJson(value))}`),
+  ].join(', ');
 }
 
 /** The server that an entry takes the place of once it is approved: of the person, or the built-in one. */

@@ -13,6 +13,7 @@ import { SERVED_SESSIONS } from '../serve/served-sessions.ts';
 import { trustVerdicts } from './config-report.ts';
 import { aborted } from './interrupt.ts';
 import { findServer } from './known-server.ts';
+import { labelled } from './labelled.ts';
 import { reportPinNews } from './pin-news.ts';
 import { noteConcerning, noteProblems } from './problems.ts';
 import { projectRoots } from './project-roots.ts';
@@ -197,9 +198,9 @@ export function noteMissing(
     if (status === 'connected' || status === 'disabled' || error === undefined) continue;
     const hint = error.hint === undefined ? '' : ` ${clean(error.hint, { multiline: false })}`;
     const why = clean(error.message, { multiline: false }).replace(/\.$/, '');
-    output.note(
-      `${output.notePaint.warn('warning:')} skipped ${clean(name, { multiline: false })}: ${why}.${hint}`,
-    );
+    const text = `skipped ${clean(name, { multiline: false })}: ${why}.${hint}`;
+    const label = { text: 'warning:', paint: output.notePaint.warn, cells: 'warning: '.length };
+    output.note(labelled(label, text, output));
   }
 }
 

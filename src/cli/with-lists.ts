@@ -3,9 +3,14 @@
 import type { Command } from 'commander';
 import { PlugboardError } from '../errors.ts';
 import { clean } from '../policy/clean.ts';
+import { labelled } from './labelled.ts';
 import type { Context, Flags } from './verb.ts';
 import { whileConnecting } from './waiting-line.ts';
 import { type CommandHost, noteMissing, openHost } from './with-host.ts';
+
+const LABEL_CELLS = 'warning: '.length;
+/** More names would bury what was asked for. */
+const MAX_NAMED = 10;
 
 export interface Wanted {
   /** The servers that are meant, whose failure is the command's; undefined: all of them. */
@@ -27,6 +32,9 @@ export function addRefreshFlag(command: Command): Command {
 export function wantedLists([server]: readonly string[], flags: Flags): Wanted {
   return { servers: server === undefined ? undefined : [server], refresh: flags['refresh'] === true };
 }
+
+/** `now`: in this command. `late`: it has not answered yet. `before`: in an earlier command, which gave the reason. */
+type When = 'now' | 'late' | 'before';
 
 /** Notes on stderr which servers are missing, and returns them for `--json`; {} when there are none. */
 type NoteUnreached = (missing: readonly PlugboardError[]) => {
@@ -50,9 +58,15 @@ export function withLists(
         else await Promise.all(servers.map((server) => bringOne(host, server, refresh)));
       });
       if (servers === undefined) noteMissing(context, host, isKeptAway);
-      const isFailedNow = (name: string): boolean =>
-        (refresh || !failedBefore.has(name)) && failedServers(host).some((error) => error.server === name);
-      return work(host, (missing) => noteUnreached(context, host, missing, isFailedNow));
+      const whenFailed = (name: string): When => {
+        if (!refresh && failedBefore.has(name)) return 'before';
+        if (failedServers(host).some((error) => error.server === name)) return 'now';
+        // One that failed in an earlier command was not started for this one.
+        return host.servers().some((each) => each.name === name && each.status === 'idle')
+          ? 'before'
+          : 'late';
+      };
+      return work(host, (missing) => noteUnreached(context, host, missing, whenFailed));
     },
   );
 }
@@ -92,18 +106,45 @@ function noteUnreached(
   { output }: Context,
   host: CommandHost,
   missing: readonly PlugboardError[],
-  isFailedNow: (server: string) => boolean,
+  whenFailed: (server: string) => When,
 ): ReturnType<NoteUnreached> {
   const configured = new Set(host.servers().map(({ name }) => name));
   const unreached = missing.flatMap(({ server, code, message, hint }) =>
     server !== undefined && configured.has(server) ? [{ server, code, message, hint }] : [],
   );
+  const warn = (text: string): void =>
+    output.note(
+      labelled(
+        { text: 'warning:', paint: output.notePaint.warn, cells: LABEL_CELLS },
+        clean(text, { multiline: false }),
+        output,
+      ),
+    );
+  const before: string[] = [];
   for (const { server, message, hint = '' } of unreached) {
-    const why = `skipped ${server}: ${message.replace(/\.$/, '')}. ${hint}`.trimEnd();
-    const text = isFailedNow(server) ? why : `${why} Use --refresh to ask it again.`;
-    output.note(`${output.notePaint.warn('warning:')} ${clean(text, { multiline: false })}`);
+    const when = whenFailed(server);
+    const again = when === 'late' ? ' Use --refresh to ask it again.' : '';
+    if (when === 'before') before.push(server);
+    else warn(`skipped ${server}: ${message.replace(/\.$/, '')}. ${hint}`.trimEnd() + again);
   }
+  if (before.length > 0) warn(skippedLine(before));
   return unreached.length === 0 ? {} : { unreached: unreached.map(({ hint: _, ...rest }) => rest) };
+}
+
+/**
+ * One line for the servers that failed in an earlier command, which gave the reasons.
+ *
+ * @example
+ * skippedLine(['hang', 'dead']); // 'skipped 2 servers that failed last time (hang, dead); run plugboard list to …'
+ */
+export function skippedLine(names: readonly string[]): string {
+  const [only, second] = names;
+  const shown = names.slice(0, MAX_NAMED).join(', ') + (names.length > MAX_NAMED ? ', …' : '');
+  const what =
+    second === undefined
+      ? `skipped ${only}, which failed last time`
+      : `skipped ${names.length} servers that failed last time (${shown})`;
+  return `${what}; run plugboard list to see why, or use --refresh to ask again.`;
 }
 
 /** A server whose tools are unknown has none, and waits to be connected or has failed. */

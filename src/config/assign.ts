@@ -104,11 +104,46 @@ function assignOne(raw: Raw, path: JsonPath, given: readonly Assignment[]): Raw 
   const fault = tried.flatMap((entry) => faultsAt(entry, path))[0];
   if (texts.length > 1)
     throw usage(`${showPath(path)} was given ${texts.length} times and is not a list.`, 'Give it once.');
-  throw usage(fault?.message ?? `${showPath(path)} cannot have this value.`, fault?.hint ?? hintFor(path));
+  throw usage(
+    fault?.message ?? `${showPath(path)} cannot have this value.`,
+    fault?.hint ?? hintFor(path, texts[0] ?? ''),
+  );
 }
 
-function hintFor(path: JsonPath): string {
-  return `For another type write ${path.join('.')}:=<json>.`;
+/** What can be written in place of a text that does not fit. */
+function hintFor(path: JsonPath, text: string): string {
+  const key = path.join('.');
+  const { enum: choices, type } = schemaAt(path);
+  if (Array.isArray(choices)) return `Write ${choices.map((choice) => `${key}=${choice}`).join(' or ')}.`;
+  if (type === 'boolean') return `Write ${key}=true or ${key}=false.`;
+  if (type === 'integer' || type === 'number') {
+    const [, amount = '', unit = ''] = /^(\d{1,6})\s*(ms|s|m|min)?$/i.exec(text) ?? [];
+    const isTime = /Ms$/.test(key);
+    const factor = UNIT_MS.get(unit.toLowerCase()) ?? 1;
+    const example = amount === '' ? EXAMPLE_MS : Number(amount) * factor;
+    return isTime
+      ? `Write the time in milliseconds, for example ${key}=${example}.`
+      : `Write a number without a unit, for example ${key}=${amount === '' ? 1 : amount}.`;
+  }
+  return `For another type write ${key}:=<json>.`;
+}
+
+const UNIT_MS: ReadonlyMap<string, number> = new Map([
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+  ['min', 60_000],
+]);
+const EXAMPLE_MS = 60_000;
+
+/** The schema of one place of an entry; {} where it is open. */
+function schemaAt([first, ...rest]: JsonPath): Raw {
+  let schema: unknown = ENTRY_KEYS.get(String(first))?.kind.schema;
+  for (const segment of rest) {
+    const { properties, additionalProperties, items }: Raw = isRecord(schema) ? schema : {};
+    schema = isRecord(properties) ? properties[String(segment)] : (additionalProperties ?? items);
+  }
+  return isRecord(schema) ? schema : {};
 }
 
 /** What a text can mean, the likeliest first. */
@@ -145,15 +180,25 @@ export function unassign(raw: Raw, paths: readonly JsonPath[], server: string): 
   for (const path of paths) {
     const changed = without(entry, path);
     if (changed === undefined) {
-      const keys = Object.keys(entry);
-      const [meant] = nearest(String(path[0]), keys, 1);
-      const more =
-        meant === undefined || path.length > 1 ? `It has ${keys.join(', ')}.` : `Did you mean "${meant}"?`;
-      throw usage(`The entry of "${server}" has no ${showPath(path)}.`, more);
+      throw usage(`The entry of "${server}" has no ${showPath(path)}.`, whatIsThere(entry, path));
     }
     entry = changed;
   }
   return entry;
+}
+
+/** The keys at the innermost place of a path that is there. */
+function whatIsThere(entry: Raw, path: JsonPath): string {
+  let [place, depth]: [Raw, number] = [entry, 0];
+  for (const segment of path.slice(0, -1)) {
+    const inner = place[String(segment)];
+    if (!isRecord(inner)) break;
+    [place, depth] = [inner, depth + 1];
+  }
+  const keys = Object.keys(place);
+  if (depth > 0) return `${path.slice(0, depth).join('.')} has ${keys.join(', ')}.`;
+  const [meant] = path.length > 1 ? [] : nearest(String(path[0]), keys, 1);
+  return meant === undefined ? `It has ${keys.join(', ')}.` : `Did you mean "${meant}"?`;
 }
 
 function put(value: unknown, path: JsonPath, member: unknown): Raw {

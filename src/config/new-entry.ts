@@ -29,7 +29,7 @@ export function checkNewEntry(
     `Server "${name}" cannot be ${done}: ${worst?.message ?? 'its entry is not valid.'}`,
     {
       server: name,
-      hint: worst?.hint ?? 'docs/configuration.md lists the keys of an entry and their values.',
+      hint: worst?.hint ?? 'Nothing was written; correct the entry and try again.',
     },
   );
 }

@@ -243,6 +243,10 @@ describe('remove', () => {
     const removed = await place.run(['remove', 'files', '-s', 'project']);
     expect(removed.stderr).toBe('note: files of user scope (<home>/config.json) is used here now.\n');
     expect(place.read(place.projectFile)).toEqual({ mcpServers: {} });
+    await place.run(['add', 'files', '-s', 'local', '--', 'y']);
+    expect((await place.run(['remove', 'files', '-s', 'user'])).stderr).toBe(
+      'note: files of local scope (<home>/config.json) is still used here, as before.\n',
+    );
   });
 
   it('of an unknown name says the nearest ones', async () => {
@@ -328,6 +332,9 @@ describe('enable and disable', () => {
     expect(place.read(place.userFile)).toEqual({ mcpServers: { files: { command: 'x', enabled: false } } });
     expect((await place.run(['list', '--no-connect'])).stdout).toMatch(
       /^· files {2}stdio {2}user {5}disabled +x\n$/,
+    );
+    expect((await place.run(['disable', 'files'])).stdout).toBe(
+      'files of user scope was already disabled.\n',
     );
     expect(await place.json(['enable', 'files'])).toEqual({
       status: 0,

@@ -50,6 +50,9 @@ describe('input', () => {
     expect(readFileSync(seen, 'utf8')).toBe(VALUE);
     expect(readFileSync(place.userFile, 'utf8')).not.toContain(VALUE);
     expect(await place.json(['input', 'remove', 'colour'])).toMatchObject({ value: { removed: true } });
+    expect((await place.run(['input', 'remove', 'colour'])).stdout).toBe(
+      'No value is stored for colour; nothing was deleted.\n',
+    );
     expect(await place.json(['test', 'paint'])).toMatchObject({ status: 2 });
   });
 

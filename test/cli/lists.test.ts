@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { skippedLine } from '../../src/cli/with-lists.ts';
 import { FIXTURES, Place } from './command.ts';
 
 /** So long that a command which waits for it does not end within a test. */
@@ -70,7 +71,8 @@ describe('lists beside a server that hangs', () => {
       first: [['crash'], expect.objectContaining({ unreached: [late('hangs')] })],
       second: [['crash'], expect.objectContaining({ unreached: [late('hangs')] })],
       search: expect.objectContaining({ unreached: [late('hangs')] }),
-      stderr: 'warning: skipped hangs: hangs did not answer within 1 s. Use --refresh to ask it again.\n',
+      stderr:
+        'warning: skipped hangs, which failed last time; run plugboard list to see why, or use --refresh to ask again.\n',
       // What is known is not started again, and what hung is not tried again.
       started: [1, 1],
     });
@@ -139,4 +141,11 @@ describe('lists of servers that were here before', () => {
     configure({ slow: { ...witnessed('slow', { delayMs: 100 }), required: true } }, { firstListWaitMs: 0 });
     expect(toolNames((await place.json(['tools'])).value)).toEqual(['crash']);
   });
+});
+
+it('names servers that failed in an earlier command in one line', () => {
+  expect([skippedLine(['hang', 'dead', 'listens']), skippedLine(Array(12).fill('x'))]).toEqual([
+    'skipped 3 servers that failed last time (hang, dead, listens); run plugboard list to see why, or use --refresh to ask again.',
+    `skipped 12 servers that failed last time (${'x, '.repeat(10)}…); run plugboard list to see why, or use --refresh to ask again.`,
+  ]);
 });

@@ -106,3 +106,17 @@ it('F9: edit opens the entry alone, leads back to the editor after a mistake, an
   });
   expect(readFileSync(place.userFile, 'utf8')).toBe(COMMENTED.replace('npx', 'uvx'));
 });
+
+it.each([
+  ['false', 'The editor false ended with 1; nothing was written.'],
+  ['no-such-editor', 'The editor no-such-editor cannot be started: there is no such program.'],
+])('F9: edit with EDITOR=%s is a usage error that names the editor', async (editor, message) => {
+  place.write(place.userFile, COMMENTED);
+  const { status, screen } = await onTerminal(place, ['edit', 'files'], {
+    env: { EDITOR: editor, VISUAL: '', NO_COLOR: '1', COLUMNS: '200' },
+  });
+  expect({ status, screen: screen.replace(/\s+/g, ' ') }).toEqual({
+    status: 2,
+    screen: expect.stringContaining(message),
+  });
+});

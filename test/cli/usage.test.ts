@@ -92,6 +92,12 @@ describe('the command line', () => {
       'Did you mean plugboard list? Run plugboard --help to see all commands.',
     ],
     [
+      'F32: an empty query',
+      ['search', ' '],
+      'The query is empty.',
+      'Say what the tool should do, for example plugboard search read a file. plugboard tools lists all tools.',
+    ],
+    [
       'a command like nothing',
       ['xyzzy'],
       'Unknown command "xyzzy".',
@@ -206,7 +212,9 @@ describe('the command line', () => {
       status: 0,
       stderr: '',
       value: {
-        servers: [{ name: 'files', scope: 'user', transport: 'stdio', status: 'idle', tools: 0 }],
+        servers: [
+          { name: 'files', scope: 'user', transport: 'stdio', status: 'idle', tools: 0, command: 'npx' },
+        ],
         problems: [],
       },
     });
@@ -219,8 +227,14 @@ describe('the command line', () => {
     ]);
     expect(value).toEqual({
       servers: [
-        { name: 'files', scope: 'code', transport: 'stdio', status: 'idle', tools: 0 },
-        { name: 'docs', scope: 'code', transport: 'http', status: 'idle', tools: 0 },
+        {
+          ...{ name: 'files', scope: 'code', transport: 'stdio', status: 'idle', tools: 0 },
+          command: "node '/opt/a b.js' --x",
+        },
+        {
+          ...{ name: 'docs', scope: 'code', transport: 'http', status: 'idle', tools: 0 },
+          url: 'https://example.com/mcp',
+        },
       ],
       problems: [],
     });

@@ -54,10 +54,21 @@ it.each<[string, string, string]>([
     'The value of args is not valid JSON.',
     `For text write args=value; for JSON quote it: args:='["a"]'.`,
   ],
+  ['enabled=maybe', '"enabled" must be true or false, not a string.', 'Write enabled=true or enabled=false.'],
   [
-    'enabled=maybe',
-    '"enabled" must be true or false, not a string.',
-    'For another type write enabled:=<json>.',
+    'approval=sometimes',
+    '"approval" must be "approve", "auto", "writes" or "prompt".',
+    'Write approval=approve or approval=auto or approval=writes or approval=prompt.',
+  ],
+  [
+    'startupTimeoutMs=4s',
+    '"startupTimeoutMs" must be a whole number from 1 to 2147483647, not a string.',
+    'Write the time in milliseconds, for example startupTimeoutMs=4000.',
+  ],
+  [
+    'tools.x.approval=sometimes',
+    '"tools.x.approval" must be "approve", "auto", "writes" or "prompt".',
+    'Write tools.x.approval=approve or tools.x.approval=auto or tools.x.approval=writes or tools.x.approval=prompt.',
   ],
   ['lifecycle=eeger', '"lifecycle" must be "lazy", "eager" or "keep-alive".', 'Did you mean "eager"?'],
   [
@@ -74,7 +85,7 @@ it('F9: refuses to remove what is not there', () => {
   expect(() => unassign(raw, [['env', 'B']], 'files')).toThrow(
     expect.objectContaining({
       message: 'The entry of "files" has no "env.B".',
-      hint: 'It has command, env.',
+      hint: 'env has A.',
     }),
   );
 });

@@ -121,12 +121,16 @@ async function runEditor({ env }: Context, file: string): Promise<void> {
     child.once('exit', (code, signal) => resolve(signal ?? code));
   }).catch((cause: unknown) => {
     const why = errorCode(cause) === 'ENOENT' ? 'there is no such program' : errorCode(cause);
-    throw new PlugboardError('START_FAILED', `The editor ${command} cannot be started: ${why}.`, {
+    throw new PlugboardError('USAGE', `The editor ${command} cannot be started: ${why}.`, {
       hint: 'Set VISUAL or EDITOR to your editor, or use plugboard set.',
     });
   });
   if (status === 0) return;
-  throw new PlugboardError('CANCELLED', `${joinWords([command])} ended with ${status}; nothing was written.`);
+  throw new PlugboardError(
+    typeof status === 'number' ? 'USAGE' : 'CANCELLED',
+    `The editor ${joinWords([command])} ended with ${status}; nothing was written.`,
+    { hint: 'Set VISUAL or EDITOR to your editor, or use plugboard set.' },
+  );
 }
 
 /** True if the person has written something that would be lost. */

@@ -76,7 +76,11 @@ export const get: Verb = {
 
 function statusText(status: string, spec: ServerSpec): string {
   const off = status === 'disabled' ? switchedOffBy(spec) : undefined;
-  return off === undefined ? status : `${disabledText(off)}${off.file === undefined ? '' : ` (${off.file})`}`;
+  return off === undefined
+    ? status === 'untrusted'
+      ? 'not approved'
+      : status
+    : `${disabledText(off)}${off.file === undefined ? '' : ` (${off.file})`}`;
 }
 
 function placeOf(spec: ServerSpec): string {

@@ -46,7 +46,7 @@ export const input: Verb = {
         hint: 'plugboard input list shows which ids servers use.',
       });
     }
-    const question = await choose(context, config, id, server);
+    const question = await choose(context, config, { id, server, action });
     return action === 'set' ? set(context, question) : remove(context, question);
   },
 };
@@ -120,7 +120,7 @@ function asked(context: Context, { id, description, options = [] }: InputQuestio
 async function remove(context: Context, question: InputQuestion): Promise<number> {
   const removed = await openInputs(context).remove(question);
   context.output.answer({ id: question.id, removed }, () =>
-    removed ? `Deleted ${question.id}.` : `There was no value for ${question.id}.`,
+    removed ? `Deleted ${question.id}.` : `No value is stored for ${question.id}; nothing was deleted.`,
   );
   return 0;
 }
@@ -163,8 +163,11 @@ function fileOf(owner: string, own: string): string {
 async function choose(
   context: Context,
   config: LoadedConfig,
-  id: string,
-  server: string | undefined,
+  {
+    id,
+    server,
+    action,
+  }: { readonly id: string; readonly server: string | undefined; readonly action: string },
 ): Promise<InputQuestion> {
   const owner = server === undefined ? undefined : inputOwner(findServer(config, server));
   const used = usedIn(config);
@@ -178,7 +181,7 @@ async function choose(
       'USAGE',
       `Servers of different owners use ${id}, each with an answer of its own.`,
       {
-        hint: `Say whose: ${matching.map(({ servers }) => joinWords(['plugboard', 'input', 'set', id, servers[0] ?? ''])).join(', or ')}.`,
+        hint: `Say whose: ${matching.map(({ servers }) => joinWords(['plugboard', 'input', action, id, servers[0] ?? ''])).join(', or ')}.`,
       },
     );
   }
@@ -190,7 +193,11 @@ async function choose(
     id,
     used.map((each) => each.id),
   );
-  throw new PlugboardError('USAGE', `No server uses \${input:${id}}.`, {
-    hint: near.length > 0 ? didYouMean(near) : 'plugboard input list shows which ids servers use.',
-  });
+  throw new PlugboardError(
+    'USAGE',
+    `No server uses \${input:${id}}${action === 'remove' ? ', and no value is stored for it' : ''}.`,
+    {
+      hint: near.length > 0 ? didYouMean(near) : 'plugboard input list shows which ids servers use.',
+    },
+  );
 }

@@ -56,8 +56,10 @@ export const remove: Verb = {
     });
     const next = found.find((spec) => spec !== removed);
     if (next !== undefined) {
+      // The one in use comes first.
+      const since = removed === found[0] ? 'is used here now' : 'is still used here, as before';
       output.note(
-        `${output.notePaint.warn('note:')} ${name} of ${next.scope} scope (${next.file}) is used here now.`,
+        `${output.notePaint.warn('note:')} ${name} of ${next.scope} scope (${next.file}) ${since}.`,
       );
     }
     return 0;

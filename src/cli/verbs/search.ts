@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import type { Tool } from '../../catalog/tool.ts';
+import { PlugboardError } from '../../errors.ts';
 import type { SearchResult } from '../../host.ts';
 import { clean } from '../../policy/clean.ts';
 import { exampleCall } from '../example-call.ts';
@@ -34,14 +35,20 @@ export const search: Verb = {
       .addHelpText('after', EXAMPLES);
   },
 
-  run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+  async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
     const { output, verbose } = context;
     const given = textFlag(flags, 'limit');
     const limit =
       given === undefined ? DEFAULT_RESULTS : wholeNumber('-n', given, { max: MAX_RESULTS, example: '-n 5' });
+    const query = args.join(' ').trim();
+    if (query === '') {
+      throw new PlugboardError('USAGE', 'The query is empty.', {
+        hint: 'Say what the tool should do, for example plugboard search read a file. plugboard tools lists all tools.',
+      });
+    }
     const wanted = wantedLists([], flags);
     return withLists(context, wanted, async (host, noteUnreached) => {
-      const found = await host.search(args.join(' '), { limit });
+      const found = await host.search(query, { limit });
       const unreached = noteUnreached(missingTools(host, wanted));
       const kept =
         flags['all'] === true ? found : found.filter(({ relevance }) => relevance >= MIN_RELEVANCE);

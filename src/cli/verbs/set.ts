@@ -19,8 +19,8 @@ export const set: Verb = {
 
   async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
     const [name = '', ...words] = args;
-    const assignments = words.map(parseAssignment);
     const found = await findEntry(context, name, scopeFlag(flags));
+    const assignments = words.map(parseAssignment);
     return changeEntry(context, name, found, {
       raw: assign(found.raw, assignments),
       touched: assignments.map(({ path }) => path),

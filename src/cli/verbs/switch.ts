@@ -69,6 +69,9 @@ async function run(context: Context, name: string, enabled: boolean, flags: Flag
   const authority = { managed: config.managed, env };
   output.answer(serverDocument(after, verdicts, authority), () => {
     const done = enabled ? output.paint.good('Enabled') : 'Disabled';
+    if ((spec.entry.enabled !== false) === enabled && (after.entry.enabled !== false) === enabled) {
+      return `${name} of ${after.scope} scope was already ${enabled ? 'enabled' : 'disabled'}.`;
+    }
     if (!isPersonal) return `${done} ${name} of ${after.scope} scope in ${after.file}`;
     return `${done} ${name} for you in this project, in ${home.config}`;
   });

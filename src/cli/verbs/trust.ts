@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { ServerSpec } from '../../config/entry.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { PlugboardError } from '../../errors.ts';
+import { reveal } from '../../policy/clean.ts';
 import { consentTerms, shownInputs } from '../../policy/consent-terms.ts';
 import { isUnapproved, needsConsent, runsInProject } from '../../policy/needs-consent.ts';
 import type { TrustVerdict } from '../../policy/trust.ts';
@@ -46,7 +47,8 @@ export const trust: Verb = {
     const now = await loadConfig({ cwd: context.cwd, home: context.home });
     const after = choose(now, names(args, chosen));
     const approved = new Set(chosen.filter(isUnapproved).map(({ name }) => name));
-    report(context, after, { config: now, verdicts: await trustVerdicts(after, context), approved });
+    const verdicts = await trustVerdicts(after, context);
+    report(context, after, { config: now, verdicts, approved, isRevoked: flags['revoke'] === true });
     return 0;
   },
 };
@@ -102,6 +104,8 @@ interface Known {
   readonly verdicts: ReadonlyMap<string, TrustVerdict>;
   /** Names of the person's own servers that were not approved before this command. */
   readonly approved: ReadonlySet<string>;
+  /** The command has withdrawn approvals. */
+  readonly isRevoked: boolean;
 }
 
 function report(context: Context, specs: readonly ServerSpec[], known: Known): void {
@@ -132,7 +136,11 @@ function report(context: Context, specs: readonly ServerSpec[], known: Known): v
 
 const OWN: TrustVerdict = { state: 'trusted', changes: [] };
 
-function describeState({ output }: Context, spec: ServerSpec, { config, verdicts, approved }: Known): string {
+function describeState(
+  { output }: Context,
+  spec: ServerSpec,
+  { config, verdicts, approved, isRevoked }: Known,
+): string {
   const { paint } = output;
   const verdict = verdicts.get(spec.name);
   if (!needsConsent(spec) && approved.has(spec.name)) {
@@ -143,7 +151,12 @@ function describeState({ output }: Context, spec: ServerSpec, { config, verdicts
     return `${paint.good('approved')}  ${spec.name}: it is in your own configuration (${spec.scope} scope), so no approval is needed`;
   }
   const state = verdict?.state ?? 'unknown';
-  const described = describeForConsent(spec, verdict, replacedServer(spec, config));
+  const replaced = replacedServer(spec, config);
+  if (isRevoked && state !== 'trusted') {
+    const instead = replaced === undefined ? '' : `; ${reveal(replaced)} is used in its place`;
+    return `${paint.warn('not approved')}  ${spec.name}: its approval is withdrawn${instead}`;
+  }
+  const described = describeForConsent(spec, verdict, replaced);
   if (state === 'trusted') return `${paint.good('approved')}  ${spec.name}\n${described}`;
   const allow = joinWords(['plugboard', 'trust', spec.name]);
   return `${paint.warn(state === 'unknown' ? 'not approved' : state)}  ${spec.name}   approve with: ${allow}\n${described}`;
