@@ -6,6 +6,8 @@ import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { nearest } from '../lib/nearest.ts';
+import { coerce, listFrom, typesOf } from './argument-values.ts';
+import { refuseInexact } from './exact-numbers.ts';
 import { parseJson } from './json-argument.ts';
 import { readStdin } from './read-stdin.ts';
 
@@ -19,11 +21,15 @@ export interface Assignment {
   readonly isJson: boolean;
   /** Written as `--key`, where dashes may mean underscores or capitals. */
   readonly isFlag: boolean;
+  /** A flag without a value: a switch. */
+  readonly isBare?: boolean;
+  /** What the word after a flag is if the flag turns out to be a switch. */
+  readonly spare?: Assignment | undefined;
 }
 
 export type CallInput = { readonly json: Arguments } | { readonly assignments: readonly Assignment[] };
 
-const FORMS = `Write key=value, --key value, key:=json, key=@file, one JSON object such as '{"path":"."}', or - to read one from stdin.`;
+const FORMS = `Write key=value, --key value, key:=json, key=@file (key=@- for stdin), one JSON object such as '{"path":"."}', or - to read one from stdin.`;
 
 /** Everything that can be wrong without knowing the tool is said here, before any server is started. */
 export async function readInput(
@@ -35,20 +41,28 @@ export async function readInput(
   if (words.length === 1 && first?.trimStart().startsWith('{')) {
     return { json: objectFrom(first, 'The argument') };
   }
-  return { assignments: assignments(words, cwd) };
+  const piped = words.some((word) => FROM_STDIN.test(word)) ? await readStdin(stdin) : undefined;
+  return { assignments: assignments(words, { cwd, piped }) };
 }
 
-function assignments(words: readonly string[], cwd: string): Assignment[] {
+const FROM_STDIN = /^[^=]+=@-$/;
+
+interface Sources {
+  readonly cwd: string;
+  /** What stdin gave, if a word takes it. */
+  readonly piped: string | undefined;
+}
+
+function assignments(words: readonly string[], from: Sources): Assignment[] {
   const found: Assignment[] = [];
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? '';
     const next = words[at + 1];
-    if (!FLAG.test(word)) found.push(assignment(word, cwd));
-    else if (word.includes('=')) found.push({ ...assignment(word.slice(2), cwd), isFlag: true });
-    // A flag without a value is a switch.
-    else if (next === undefined || FLAG.test(next)) found.push(flagged(word, 'true'));
+    if (!FLAG.test(word)) found.push(assignment(word, from));
+    else if (word.includes('=')) found.push({ ...assignment(word.slice(2), from), isFlag: true });
+    else if (next === undefined || FLAG.test(next)) found.push({ ...flagged(word, 'true'), isBare: true });
     else {
-      found.push(flagged(word, next));
+      found.push({ ...flagged(word, next), spare: spareOf(next, from) });
       at += 1;
     }
   }
@@ -59,15 +73,32 @@ function flagged(word: string, text: string): Assignment {
   return { key: word.slice(2), text, isJson: false, isFlag: true };
 }
 
+/** `--on text=hi`: the schema says whether --on takes a value. */
+function spareOf(word: string, from: Sources): Assignment | undefined {
+  if (!/^[\w.-]+:?=/.test(word)) return undefined;
+  try {
+    return assignment(word, from);
+  } catch {
+    return undefined;
+  }
+}
+
 const FLAG = /^--[A-Za-z]/;
 
 function objectFrom(text: string, what: string): Arguments {
   const value = parseJson(text, { what, hint: FORMS, code: 'INVALID_ARGUMENTS' });
+  refuseInexact(text);
   if (isRecord(value)) return value;
   throw new PlugboardError('INVALID_ARGUMENTS', `${what} has to be a JSON object.`, { hint: FORMS });
 }
 
-function assignment(word: string, cwd: string): Assignment {
+function assignment(word: string, from: Sources): Assignment {
+  if (word === '-' || word.trimStart().startsWith('{')) {
+    const what = word === '-' ? '- (JSON on stdin)' : 'A JSON object';
+    throw new PlugboardError('INVALID_ARGUMENTS', `${what} cannot be mixed with other arguments.`, {
+      hint: `Put all of them into the JSON, or write each one as key=value; key:='{"a":1}' gives one as JSON.`,
+    });
+  }
   const at = word.indexOf('=');
   const isJson = at > 1 && word.charAt(at - 1) === ':';
   const key = word.slice(0, isJson ? at - 1 : at);
@@ -79,11 +110,12 @@ function assignment(word: string, cwd: string): Assignment {
   const text = word.slice(at + 1);
   if (isJson) parseValue(key, text);
   else if (text.startsWith('@'))
-    return { key, text: contentOf(key, text.slice(1), cwd), isJson, isFlag: false };
+    return { key, text: contentOf(key, text.slice(1), from), isJson, isFlag: false };
   return { key, text, isJson, isFlag: false };
 }
 
-function contentOf(key: string, file: string, cwd: string): string {
+function contentOf(key: string, file: string, { cwd, piped }: Sources): string {
+  if (file === '-' && piped !== undefined) return piped;
   try {
     return readFileSync(resolve(cwd, file), 'utf8');
   } catch (cause) {
@@ -100,11 +132,13 @@ function contentOf(key: string, file: string, cwd: string): string {
 }
 
 function parseValue(key: string, text: string): unknown {
-  return parseJson(text, {
+  const value = parseJson(text, {
     what: `The value of ${key}`,
     hint: `:= takes JSON; for plain text write ${key}=text.`,
     code: 'INVALID_ARGUMENTS',
   });
+  refuseInexact(text);
+  return value;
 }
 
 /** What `call` takes itself: a misspelt one of these would be taken for an argument. */
@@ -122,9 +156,8 @@ export function toArguments(
   if ('json' in input) return input.json;
   const properties = isRecord(inputSchema['properties']) ? inputSchema['properties'] : {};
   const given = new Map<string, Assignment[]>();
-  for (const each of input.assignments) {
-    const key = each.isFlag ? propertyOf(each.key, properties) : each.key;
-    given.set(key, [...(given.get(key) ?? []), each]);
+  for (const each of input.assignments.flatMap((one) => settleFlag(one, properties))) {
+    given.set(each.key, [...(given.get(each.key) ?? []), each]);
   }
   const args = [...given].map(([key, all]): [string, unknown] => {
     const schema = Object.hasOwn(properties, key) ? properties[key] : undefined;
@@ -136,6 +169,27 @@ export function toArguments(
   });
   // From entries, so that a key called __proto__ is a key like any other.
   return Object.fromEntries(args);
+}
+
+/** A flag with the name of its property; a switch is true, or false as `--no-…`, and leaves the word after it alone. */
+function settleFlag(each: Assignment, properties: Schema): Assignment[] {
+  if (!each.isFlag) return [each];
+  const isSwitch = (key: string): boolean =>
+    Object.hasOwn(properties, key) && typesOf(properties[key]).has('boolean');
+  const key = propertyOf(each.key, properties);
+  const off = /^no-(.+)$/.exec(each.key)?.[1];
+  const denied = off === undefined ? undefined : propertyOf(off, properties);
+  const takesNext = each.isBare !== true && each.spare === undefined;
+  if (!takesNext && !Object.hasOwn(properties, key) && denied !== undefined && isSwitch(denied)) {
+    return [{ ...each, key: denied, text: 'false' }, ...(each.spare === undefined ? [] : [each.spare])];
+  }
+  if (each.spare !== undefined && isSwitch(key)) return [{ ...each, key, text: 'true' }, each.spare];
+  if (each.isBare === true && Object.hasOwn(properties, key) && !isSwitch(key)) {
+    throw new PlugboardError('INVALID_ARGUMENTS', `--${each.key} needs a value.`, {
+      hint: `Write --${each.key} and the value after it, or ${key}=value.`,
+    });
+  }
+  return [{ ...each, key }];
 }
 
 /** `--max-results` for a property `max_results` or `maxResults`. */
@@ -175,12 +229,16 @@ function checkKnown(key: string, { properties, given, isFlag, note }: Unknown): 
 
 function givenValue(key: string, all: readonly Assignment[], schema: unknown): unknown {
   const [only, ...more] = all;
-  const read = (each: Assignment, wanted: unknown): unknown =>
-    each.isJson ? parseValue(key, each.text) : coerce(key, each.text, wanted);
+  const read = (each: Assignment, wanted: unknown, inList = false): unknown =>
+    each.isJson
+      ? parseValue(key, each.text)
+      : each.isBare === true
+        ? each.text === 'true'
+        : coerce(key, each.text, wanted, inList);
   const isList = typesOf(schema).has('array');
   if (only !== undefined && more.length === 0 && (only.isJson || !isList)) return read(only, schema);
   if (only !== undefined && more.length === 0) {
-    const whole = READERS.array(only.text);
+    const whole = listFrom(only.text);
     if (whole !== undefined) return whole;
   }
   if (!isList && schema !== undefined) {
@@ -193,77 +251,5 @@ function givenValue(key: string, all: readonly Assignment[], schema: unknown): u
     );
   }
   const items = isRecord(schema) ? schema['items'] : undefined;
-  return all.map((each) => read(each, items));
-}
-
-function coerce(key: string, text: string, schema: unknown): unknown {
-  const types = typesOf(schema);
-  if (types.size === 0 || types.has('string')) return text;
-  for (const type of ['integer', 'number', 'boolean', 'null', 'object', 'array'] as const) {
-    if (!types.has(type)) continue;
-    const value = READERS[type](text);
-    if (value !== undefined) return value;
-  }
-  const wanted = [...types].join(' or ');
-  throw new PlugboardError('INVALID_ARGUMENTS', `${key} takes ${article(wanted)}, not "${text}".`, {
-    hint: `Write it as JSON: ${key}:='${EXAMPLES[[...types][0] ?? ''] ?? '{"a":1}'}'`,
-  });
-}
-
-const EXAMPLES: Readonly<Record<string, string>> = {
-  integer: '2',
-  number: '2.5',
-  boolean: 'true',
-  null: 'null',
-  object: '{"key":"value"}',
-  array: '["a"]',
-};
-
-function article(type: string): string {
-  return `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`;
-}
-
-const READERS: Readonly<Record<JsonType, (text: string) => unknown>> = {
-  integer: (text) =>
-    /^[+-]?\d+$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined,
-  number: (text) => (text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : undefined),
-  boolean: (text) => ({ true: true, false: false })[text],
-  null: (text) => (text === 'null' || text === '' ? null : undefined),
-  object: (text) => ofJson(text, isRecord),
-  array: (text) => ofJson(text, Array.isArray),
-};
-
-type JsonType = 'integer' | 'number' | 'boolean' | 'null' | 'object' | 'array';
-
-function ofJson(text: string, accepts: (value: unknown) => boolean): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return accepts(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The types that a property's schema names, through unions and the values of an enum; none: anything goes. */
-function typesOf(schema: unknown): Set<string> {
-  if (!isRecord(schema)) return new Set();
-  const { type } = schema;
-  if (typeof type === 'string') return new Set([type]);
-  if (Array.isArray(type)) return new Set(type.filter((each) => typeof each === 'string'));
-  const values = 'const' in schema ? [schema['const']] : schema['enum'];
-  if (Array.isArray(values)) return new Set(values.map(typeOfValue));
-  for (const key of ['anyOf', 'oneOf']) {
-    const branches = schema[key];
-    if (!Array.isArray(branches)) continue;
-    const each = branches.map(typesOf);
-    // One branch that takes anything makes the union take anything.
-    return each.some((types) => types.size === 0) ? new Set() : new Set(each.flatMap((types) => [...types]));
-  }
-  return new Set();
-}
-
-function typeOfValue(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  return typeof value;
+  return all.map((each) => read(each, items, true));
 }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readInput, toArguments } from '../../src/cli/call-arguments.ts';
 import { FIXTURES, Place } from './command.ts';
 
 let place: Place;
@@ -70,7 +71,7 @@ describe('call', () => {
     [['--colour', 'red'], 'The tool has no argument "colour".', /^It takes: count, /],
     [['text=@gone.md'], 'text=@gone.md takes a file that cannot be read (ENOENT).', /text:='"@gone\.md"'/],
     [['count=1', 'count=2'], 'count is given 2 times, and takes one value.', 'Give count once.'],
-    [['count=x'], 'count takes an integer, not "x".', "Write it as JSON: count:='2'"],
+    [['count=x'], 'count takes an integer, not "x".', 'For example count=2.'],
   ])('UI-7: %j is refused before the call', async (words, message, hint) => {
     const { status, value } = await place.json(['call', 'cli', 'args', ...words]);
     expect(status).toBe(2);
@@ -80,6 +81,75 @@ describe('call', () => {
         message,
         hint: typeof hint === 'string' ? hint : expect.stringMatching(hint),
       },
+    });
+  });
+
+  const SCHEMA = {
+    properties: {
+      ratio: { type: 'number' },
+      ids: { type: 'array', items: { type: 'integer' } },
+      level: { enum: [1, 2] },
+      message: { type: 'string' },
+      includeImage: { type: 'boolean' },
+      any: {},
+    },
+  };
+  async function argumentsOf(words: readonly string[], stdin = ''): Promise<unknown> {
+    async function* given(): AsyncGenerator<Buffer> {
+      yield Buffer.from(stdin);
+    }
+    return toArguments(await readInput(words, { stdin: given(), cwd: place.project }), SCHEMA, () => {});
+  }
+
+  it.each([
+    [['--no-includeImage', 'message=a'], { includeImage: false, message: 'a' }],
+    [['--no-include-image'], { includeImage: false }],
+    [['--includeImage', 'message=a'], { includeImage: true, message: 'a' }],
+    [['--message', 'a=b', '--includeImage', 'false'], { message: 'a=b', includeImage: false }],
+    [['ids=1', 'ids=2'], { ids: [1, 2] }],
+    [['ids:=[1,2]'], { ids: [1, 2] }],
+    [['message=@-'], { message: 'piped\n' }],
+    [['ratio=9007199254740992'], { ratio: 9007199254740992 }],
+    [['message=9007199254740993'], { message: '9007199254740993' }],
+    [['{"message":"\\"9007199254740993"}'], { message: '"9007199254740993' }],
+  ])('UI-7: %j becomes arguments', async (words, expected) => {
+    expect(await argumentsOf(words, 'piped\n')).toEqual(expected);
+  });
+
+  it.each([
+    [
+      ['ids=1,2'],
+      'ids takes a list whose items are each an integer, not "1,2".',
+      "Write ids=1 ids=2, or ids:='[1,2]'.",
+    ],
+    [['ids=x'], /a list/, "Write ids=2, or ids:='[2]'."],
+    [['ratio=x'], 'ratio takes a number, not "x".', 'For example ratio=2.5.'],
+    [['level=x'], 'level takes a number, not "x".', 'For example level=1.'],
+    [
+      ['--message'],
+      '--message needs a value.',
+      /^Write --message and the value after it, or message=value\.$/,
+    ],
+    [['--any', '--includeImage'], '--any needs a value.', /any=value/],
+    [['{"ratio":1}', 'message=a'], 'A JSON object cannot be mixed with other arguments.', /into the JSON/],
+    [['message=a', '-'], '- (JSON on stdin) cannot be mixed with other arguments.', /into the JSON/],
+    ...[
+      'ratio=9007199254740993',
+      'ids=-9007199254740993',
+      'any:=[9007199254740993]',
+      'ids=[9007199254740993]',
+    ].map(
+      (word) =>
+        [[word], /^-?9007199254740993 cannot be sent exactly/, /exact up to 9007199254740991/] as const,
+    ),
+    [['{"ratio":9007199254740993}'], /cannot be sent exactly/, /in quotes/],
+  ] as const)('UI-7: %j is refused with a hint', async (words, message, hint) => {
+    const matching = (text: string | RegExp): unknown =>
+      typeof text === 'string' ? text : expect.stringMatching(text);
+    await expect(argumentsOf(words)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENTS',
+      message: matching(message),
+      hint: matching(hint),
     });
   });
 

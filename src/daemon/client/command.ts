@@ -33,7 +33,8 @@ export async function runInDaemon(
   env: NodeJS.ProcessEnv,
   ask: AskPerson,
 ): Promise<number | undefined> {
-  if (words.some((word) => LOCAL.has(word) || word.startsWith('--server='))) return undefined;
+  if (words.some((word) => LOCAL.has(word) || word.startsWith('--server=') || word.endsWith('=@-')))
+    return undefined;
   const home = findHome(env);
   const place = placeOf(home);
   if (place === undefined) return undefined;
