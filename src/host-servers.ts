@@ -101,7 +101,9 @@ export class HostServers {
     throw new PlugboardError('UNKNOWN_SERVER', `there is no server called ${JSON.stringify(name)}`, {
       server: name,
       hint:
-        close.length > 0 ? `Did you mean ${close.join(' or ')}?` : 'plugboard list shows what is configured.',
+        close.length > 0
+          ? `Did you mean ${close.join(' or ')}?`
+          : 'Run plugboard list to see what is configured.',
     });
   }
 

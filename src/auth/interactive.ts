@@ -61,7 +61,7 @@ async function attempt(context: LoginContext, interaction: Interaction): Promise
     const answer = await firstAnswer(context, listener, begun, interaction, signal);
     if (answer !== undefined) await finishWith(context, answer, signal);
   } catch (error) {
-    if (limit.signal.aborted) throw authFailed(context.server, 'nobody finished it within five minutes.');
+    if (limit.signal.aborted) throw authFailed(context.server, 'it was not finished within five minutes.');
     if (signal.aborted)
       throw new PlugboardError('CANCELLED', 'The login was cancelled.', { server: context.server });
     throw error;

@@ -64,7 +64,7 @@ export async function approveContent(
   const rule = serverRule(permissions.ask, server);
   const key = sessionRule({ rule: `content of ${server}` }, owner);
   if (rule === undefined || session.allowed.has(key)) return;
-  const reason = `the rule ${JSON.stringify(rule)} wants it asked about`;
+  const reason = `the rule ${JSON.stringify(rule)} requires approval`;
   const what = kind === 'extension' ? 'request' : kind;
   const subject = `the ${what} ${JSON.stringify(name)} of ${server}`;
   if (!mayAsk) {

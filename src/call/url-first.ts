@@ -28,7 +28,7 @@ export async function openFirst(context: CallContext, call: Call, error: Plugboa
       `${tool.tool} on ${tool.server} needs an address to be visited first`,
       {
         server: tool.server,
-        hint: 'The server said where; nobody agreed to go there.',
+        hint: 'The server gave the address; no one agreed to open it.',
         cause: error,
         detail: error.detail,
       },

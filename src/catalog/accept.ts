@@ -246,7 +246,7 @@ function faultOf(schema: JsonObject): string | undefined {
   if (remote !== undefined)
     return `refers to ${JSON.stringify(remote).slice(0, 200)}, and schemas of other addresses are not fetched`;
   if (!holdsHidden(json) || !holdsHidden(JSON.stringify(cleanSchema(schema)))) return undefined;
-  return 'has names or values that are written with characters nobody sees';
+  return 'has names or values with invisible characters';
 }
 
 function holdsHidden(json: string): boolean {

@@ -45,7 +45,7 @@ export function offersNone(
 ): PlugboardError {
   return new PlugboardError('INVALID_ARGUMENTS', `${server} offers no ${what}`, {
     server,
-    hint: `plugboard ${what} shows which servers do.`,
+    hint: `Run plugboard ${what} to see which servers do.`,
     cause: error,
     detail: error.detail,
   });

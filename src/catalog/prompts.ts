@@ -232,7 +232,7 @@ function getFailure(
     hint:
       close.length > 0
         ? `Did you mean ${close.join(' or ')}?`
-        : `plugboard prompts ${shellWord(server)} shows what it offers.`,
+        : `Run plugboard prompts ${shellWord(server)} to see what it offers.`,
     cause: error,
     detail,
   });

@@ -141,7 +141,7 @@ function readFailure(server: string, uri: string, error: PlugboardError): Plugbo
       `${server} has no resource ${JSON.stringify(uri)}: ${refusal.words}`,
       {
         server,
-        hint: `plugboard resources ${shellWord(server)} shows what it offers.`,
+        hint: `Run plugboard resources ${shellWord(server)} to see what it offers.`,
         cause: error,
         detail,
       },

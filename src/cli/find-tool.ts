@@ -27,7 +27,7 @@ export function findTool(
     offered.flatMap(({ server, tool }) => [tool, plainName(server, tool, 'gateway')]),
   );
   const [server = ''] = servers;
-  const show = `${joinWords(['plugboard', 'tools', server])} shows all of them.`;
+  const show = `Run ${joinWords(['plugboard', 'tools', server])} to see all of them.`;
   throw new PlugboardError('UNKNOWN_TOOL', `${server} has no tool called "${name}".`, {
     server,
     hint: near.length > 0 ? `${didYouMean(near)} ${show}` : show,

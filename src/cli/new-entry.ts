@@ -39,7 +39,7 @@ export function newEntry(target: Target, flags: Flags): Entry {
 }
 
 function twoTargets(word: string): PlugboardError {
-  return new PlugboardError('USAGE', `"${word}" stands before -- but the server's command comes after it.`, {
+  return new PlugboardError('USAGE', `Unexpected "${word}" before --; the server's command comes after it.`, {
     hint: `Write ${SHAPES}.`,
   });
 }
@@ -54,7 +54,7 @@ function stdioEntry(words: readonly string[], flags: Flags): Entry {
   }
   const [command, ...args] = words;
   if (!command) {
-    throw new PlugboardError('USAGE', 'No command stands after --.', { hint: `Write ${SHAPES}.` });
+    throw new PlugboardError('USAGE', 'There is no command after --.', { hint: `Write ${SHAPES}.` });
   }
   const env = environment(listFlag(flags, 'env'));
   const cwd = textFlag(flags, 'serverCwd');
@@ -155,7 +155,7 @@ function refuse(flags: Flags, names: Readonly<Record<string, string>>, why: stri
   for (const [name, flag] of Object.entries(names)) {
     if (flags[name] === undefined) continue;
     throw new PlugboardError('USAGE', `${flag} ${why}.`, {
-      hint: 'plugboard add --help shows which flag is for which.',
+      hint: 'Run plugboard add --help to see which flag is for which.',
     });
   }
 }

@@ -1,10 +1,11 @@
 /** Results of calls as files: the bytes of images, audio and resources, or the text. */
 
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { isRecord } from '../lib/json-rpc.ts';
+import { makeFolder } from '../lib/make-folder.ts';
 import { resultText, type ToolResult } from './result-text.ts';
 import type { Context } from './verb.ts';
 
@@ -32,7 +33,7 @@ export async function saveImages(context: Context, result: ToolResult, folder: s
   const dir = resolve(context.cwd, folder);
   const parts = bytesOf(result);
   if (parts.length === 0) context.output.note('note: the result has no images or other bytes');
-  else await mkdir(dir, { recursive: true }).catch((cause: unknown) => refuse(dir, cause));
+  else await makeFolder(dir, 0o777).catch((cause: unknown) => refuse(dir, cause));
   for (const [at, { bytes, mimeType }] of parts.entries()) {
     await writeTo(context, join(dir, `${at + 1}.${endingOf(mimeType)}`), bytes);
   }

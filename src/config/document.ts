@@ -113,7 +113,7 @@ function readText(file: string): string | undefined {
   }
   try {
     const info = fstatSync(descriptor);
-    if (info.isDirectory()) throw new Unreadable('A folder stands where this file should be.');
+    if (info.isDirectory()) throw new Unreadable('This is a folder, not a file.');
     if (!info.isFile()) throw new Unreadable('This is not a regular file.');
     if (info.size > MAX_CONFIG_BYTES) throw new Unreadable(TOO_LARGE);
     const bytes = readFileSync(descriptor);

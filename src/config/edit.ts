@@ -241,7 +241,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['ENOSPC', 'the disk is full'],
   ['EDQUOT', 'the disk quota is used up'],
   ['EFBIG', 'it would be larger than the system allows'],
-  ['EISDIR', 'a folder stands in its place'],
+  ['EISDIR', 'it is a folder'],
   ['ENOENT', 'its folder does not exist'],
   ['ENOTDIR', 'its folder does not exist'],
   ['ENOTUTF8', 'it is not UTF-8 text'],

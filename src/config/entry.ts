@@ -122,7 +122,7 @@ export interface InputQuestion {
   readonly password: boolean;
   /** Nothing else can be the answer. */
   readonly options?: readonly string[];
-  /** What counts when nobody has answered. */
+  /** Used when no value was given. */
   readonly fallback?: string;
 }
 

@@ -144,7 +144,7 @@ const EXPLANATIONS: ReadonlyMap<number, string> = new Map([
   [13, 'this number is not finished'],
   [14, 'this is not a Unicode escape'],
   [15, 'this escape is not known in JSON'],
-  [16, 'a control character stands in a string'],
+  [16, 'a control character in a string'],
 ]);
 
 function explain(error: ParseError, text: string): string {

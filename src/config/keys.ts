@@ -168,14 +168,14 @@ export const ENTRY_KEYS: Keys = new Map([...STDIO_KEYS, ...REMOTE_KEYS, ...SHARE
 export const INPUTS: Kind = list(
   object(
     keys({
-      id: { kind: word, description: 'As it stands in ${input:id}.' },
+      id: { kind: word, description: 'The id in ${input:id}.' },
       type: {
         kind: oneOf('promptString', 'pickString'),
         description: 'Whether the answer is typed or chosen from "options".',
       },
       description: { kind: text, description: 'What the person is asked for.' },
       password: { kind: flag, description: 'False shows the answer while it is typed (true).' },
-      default: { kind: text, description: 'What counts when nobody has answered.' },
+      default: { kind: text, description: 'Used when no value was given.' },
       options: { kind: list(text, 'strings'), description: 'The answers to choose from.' },
     }),
   ),
@@ -261,7 +261,7 @@ export const SETTINGS_KEYS: Keys = keys({
   daemon: {
     kind: flag,
     description:
-      'True: commands start the daemon and share its servers; false: nobody does, `serve` neither (default: only `serve`).',
+      'True: commands start the daemon and share its servers; false: no command does, not even `serve` (default: only `serve`).',
   },
   daemonIdleMs: {
     kind: wholeNumber(1, MAX_DAEMON_IDLE_MS),

@@ -176,7 +176,7 @@ function broken(file: string, why: string): string {
 
 function withClosing({ file, problems }: Document, message: string): readonly Problem[] {
   const [first] = problems;
-  const hint = 'Only whoever manages this machine can mend it.';
+  const hint = 'Only the administrator of this machine can fix it.';
   return [first === undefined ? { file, message: `${message}.`, hint } : { ...first, hint }];
 }
 

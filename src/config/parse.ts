@@ -187,13 +187,13 @@ function kindOf(
   }
   if (hasCommand && type !== undefined && type !== 'stdio') {
     return whole(
-      'Its "type" wants a "url", and it has a "command".',
+      'Its "type" needs a "url", but it has a "command".',
       'Leave "type" out, or set it to "stdio".',
     );
   }
   if (hasUrl && type === 'stdio') {
     return whole(
-      'Its "type" wants a "command", and it has a "url".',
+      'Its "type" needs a "command", but it has a "url".',
       'Leave "type" out, or set it to "http" or "sse".',
     );
   }

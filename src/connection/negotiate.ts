@@ -203,7 +203,7 @@ async function conclude(peer: Peer, result: unknown, options: NegotiateOptions):
   if (typeof version !== 'string' || !LEGACY_VERSIONS.includes(version)) {
     throw new PlugboardError(
       'PROTOCOL_ERROR',
-      `the server wants protocol version ${JSON.stringify(version)}`,
+      `the server requires protocol version ${JSON.stringify(version)}`,
       {
         hint: `Plugboard speaks ${[MODERN_VERSION, ...LEGACY_VERSIONS].join(', ')}.`,
       },

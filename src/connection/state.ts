@@ -122,7 +122,7 @@ function broken(
     status: 'failed',
     error: new PlugboardError(error.code, `${error.message} (failed ${failures} times in a row)`, {
       server: error.server,
-      hint: error.hint ?? `It is left alone for ${seconds} s; mend the cause, then connect it again.`,
+      hint: error.hint ?? `It is left alone for ${seconds} s; fix the cause, then connect it again.`,
       cause: error.cause,
       detail: error.detail,
     }),

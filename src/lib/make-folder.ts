@@ -23,7 +23,7 @@ export async function makeFolder(folder: string, mode: number): Promise<void> {
   }
 }
 
-/** The same where nobody can wait. */
+/** The same, synchronously. */
 export function makeFolderSync(folder: string, mode: number): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
   if (dirname(folder) !== folder) makeFolderSync(dirname(folder), mode);

@@ -143,7 +143,7 @@ function questionRoutes(desk: Desk): readonly Route[] {
         const answer = String(body['answer']);
         if (desk.answer(id, { answer, content: body['content'] }) === undefined) {
           throw refusal(404, `No question called ${JSON.stringify(id)} waits here.`, {
-            hint: 'It was answered already, nobody waits for it any more, or it is asked elsewhere.',
+            hint: 'It was answered already, is no longer needed, or is asked elsewhere.',
           });
         }
         return { id, answer };

@@ -133,7 +133,7 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
   },
   Problem: object({ file: text, message: text }, { line: count, column: count, server: text, hint: text }),
   NewServer: object(
-    { name: text, entry: { type: 'object', description: 'An entry, as it stands under mcpServers.' } },
+    { name: text, entry: { type: 'object', description: 'An entry, as under mcpServers.' } },
     {
       scope: { type: 'string', enum: EDITABLE_SCOPES, default: 'local' },
       replace: {

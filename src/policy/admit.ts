@@ -70,6 +70,6 @@ function unapproved({ name }: ServerSpec): PlugboardError {
 function blocked({ name }: ServerSpec, rule: string): PlugboardError {
   return new PlugboardError('BLOCKED_BY_POLICY', `${name} is blocked: ${rule}`, {
     server: name,
-    hint: 'Only whoever manages this machine can change that.',
+    hint: 'Only the administrator of this machine can change that.',
   });
 }

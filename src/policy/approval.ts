@@ -91,7 +91,7 @@ export function decideApproval(input: ApprovalInput): ApprovalDecision {
     return { kind: 'pass', reason: 'allowed for this session' };
   const asked = matching(ask, names, 'all');
   if (asked !== undefined) {
-    const reason = `the rule ${JSON.stringify(asked)} wants it asked about`;
+    const reason = `the rule ${JSON.stringify(asked)} requires approval`;
     return { kind: 'ask', explicit: true, reason, rule: asked };
   }
   const allowed = matching(allow, names, 'assigned');

@@ -3,10 +3,11 @@
  * lines, because the host that notices a change is often one that nobody watches: that of an agent, or of the daemon.
  */
 
-import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { appendFileSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Home } from '../config/home.ts';
 import { isRecord } from '../lib/json-rpc.ts';
+import { makeFolderSync } from '../lib/make-folder.ts';
 
 /** Of the file; beyond it the oldest news are dropped when it is read. */
 const MAX_NEWS = 200;
@@ -24,7 +25,7 @@ export interface PinNews {
 /** Rare and small, and written at once: the process may end before anything that waits. */
 export function keepNews(home: Home, news: PinNews): void {
   try {
-    mkdirSync(home.cache, { recursive: true, mode: 0o700 });
+    makeFolderSync(home.cache, 0o700);
     appendFileSync(newsFile(home), `${JSON.stringify(news)}\n`, { mode: 0o600 });
   } catch {
     // The log has it.

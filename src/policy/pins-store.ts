@@ -261,7 +261,7 @@ function differs(before: PinRecord, now: PinRecord, kind: PinnedKind, id: string
   );
 }
 
-const HELD = 'Held back; plugboard pins shows what changed.';
+const HELD = 'On hold; run plugboard pins to see what changed.';
 const PARTS: Readonly<Record<PinnedKind, string>> = {
   prompts: 'prompts',
   resources: 'resources',

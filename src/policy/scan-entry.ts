@@ -25,7 +25,7 @@ export function scanEntry(spec: ServerSpec, servers: readonly ServerSpec[]): str
     ? ['the name is written with letters of several alphabets, some of which look like others.']
     : [];
   const text = JSON.stringify(spec.raw);
-  const hidden = clean(text) === text ? [] : ['its entry holds characters that nobody sees.'];
+  const hidden = clean(text) === text ? [] : ['its entry has invisible characters.'];
   return [
     ...names,
     ...mixed,

@@ -178,7 +178,7 @@ async function approve(
     if (client.desk !== undefined) return client.desk.approve(request, id);
     throw new PlugboardError('APPROVAL_REQUIRED', `${server}/${tool} has to be approved: ${reason}`, {
       server,
-      hint: 'This client cannot ask its user, and no one looks at the page.',
+      hint: 'This client cannot ask its user, and the page is not open.',
     });
   }
   const ask = (until: AbortSignal | undefined): Promise<ApprovalAnswer> => approveBy(work, request, until);

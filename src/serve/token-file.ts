@@ -106,7 +106,7 @@ export async function addToken(
     }
     if (tokens.length >= MAX_TOKENS)
       throw new PlugboardError('LIMIT_EXCEEDED', `There are ${MAX_TOKENS} tokens already`, {
-        hint: 'Revoke those that are not used: plugboard token list shows them.',
+        hint: 'Run plugboard token list and revoke those that are not used.',
       });
     return { tokens: [...tokens, made], revoked };
   });
@@ -127,7 +127,7 @@ export async function revokeToken(home: TokenHome, name: string): Promise<Stored
         hint:
           close.length > 0
             ? `Did you mean ${close.join(' or ')}?`
-            : 'plugboard token list shows all of them.',
+            : 'Run plugboard token list to see all of them.',
       });
     }
     return {

@@ -4,12 +4,13 @@
  * `serve`, in the daemon.
  */
 
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { keepNewest } from '../lib/keep-newest.ts';
+import { makeFolderSync } from '../lib/make-folder.ts';
 import { quickHash } from '../lib/quick-hash.ts';
 import { appendRotating } from '../lib/rotating-file.ts';
 import { clean } from '../policy/clean.ts';
@@ -95,7 +96,7 @@ export class ServerLog {
 
   #begin(): void {
     const folder = dirname(this.#file);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolderSync(folder, 0o700);
     keepNewest(folder, MAX_FILES).catch(() => {});
   }
 

@@ -174,7 +174,7 @@ function resolveEndpoint(data: string, url: URL): string | PlugboardError {
   if (target.origin === url.origin) return `${target.pathname}${target.search}`;
   return new PlugboardError(
     'EGRESS_REFUSED',
-    `${url.host} wants messages sent to another origin, ${target.origin}.`,
+    `${url.host} asks for messages to be sent to another origin, ${target.origin}.`,
     {
       hint: `If you trust it, set the url of this server to one at ${target.origin}.`,
       detail: { permanent: true },

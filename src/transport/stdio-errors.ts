@@ -164,7 +164,7 @@ const COMPLAINTS: readonly Complaint[] = [
     // The port is the last number: an address may stand before it.
     /(?:EADDRINUSE|address already in use)(?:[^\n]*[:\s](\d{2,5})\b(?![.:]\d))?/i,
     ([, port]) =>
-      `${port ? `Port ${port}` : 'The port'} that the server wants is already taken. End the program that holds it (perhaps an earlier copy of this server), or give the server another port.`,
+      `${port ? `Port ${port}` : 'The port'} that the server needs is already in use. End the program that uses it (perhaps an earlier copy of this server), or give the server another port.`,
   ],
   [
     /(?:npm (?:error|ERR!) (?:code )?E?404|is not in (?:this|the npm) registry)(?:[\s\S]*?'([^'\s]+)' is not in)?/,

@@ -83,7 +83,7 @@ export class Git {
 
   /** The commit that a name means. As a hash, what somebody wrote can be no option. */
   async commitOf(revision: string, options: GitRun): Promise<string> {
-    const bad = badPath(`${JSON.stringify(revision)} names no commit.`, 'git_log shows what there is.');
+    const bad = badPath(`${JSON.stringify(revision)} names no commit.`, 'Use git_log to see the commits.');
     if (revision.startsWith('-') || revision.includes('\0')) throw bad;
     const { code, stdout } = await this.run(
       ['rev-parse', '--verify', '--quiet', `${revision}^{commit}`],

@@ -19,12 +19,16 @@ import { FIXTURE, naiveOpen } from './naive.ts';
 const LONGEST_RUN_S = 8;
 const RUNS_AT_ONCE = 3;
 /** In the line of every program that may run: all of ours stand below one folder. */
+/** Ends at once and changes nothing. */
+const EDITOR = 'true';
 const OURS: readonly string[] = [
   '"timeout"',
   // The shell that ends servers when their host is killed, and how it looks for them.
   '"plugboard-reaper"',
   '"PLUGBOARD_OWNER=',
   '"sleep", "0.1"',
+  // The person's own editor, for `edit`.
+  `["${EDITOR}", `,
   fileURLToPath(new URL('../../dist/', import.meta.url)),
 ];
 
@@ -63,6 +67,7 @@ async function watch(args: readonly string[], terminal: boolean, log: string): P
     env: {
       ...inherited,
       TERM: 'xterm',
+      VISUAL: EDITOR,
       PLUGBOARD_HOME: `${log}-home`,
       // `strace` follows the daemon, too, and waits for its end.
       PLUGBOARD_DAEMON_IDLE_MS: '200',

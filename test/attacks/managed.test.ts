@@ -84,7 +84,7 @@ describe('A22: a denied server', () => {
     expect(servers.find(({ name }) => name === 'evil')?.error).toEqual({
       code: 'BLOCKED_BY_POLICY',
       message: 'evil is blocked: deniedServers[0] {"name":"evil"} in /etc/plugboard/policy.json denies it',
-      hint: 'Only whoever manages this machine can change that.',
+      hint: 'Only the administrator of this machine can change that.',
     });
     expect(await command(['call', 'evil', 'x'])).toMatchObject({
       status: 5,

@@ -122,7 +122,7 @@ describe('A14: a description that changes after approval', () => {
     });
     expect((await host.call('mcp__s__other')).content).toEqual([{ type: 'text', text: 'other' }]);
     expect(it.logs).toContain(
-      'changed since it was first seen: add. Held back; plugboard pins shows what changed.',
+      'changed since it was first seen: add. On hold; run plugboard pins to see what changed.',
     );
     expect(it.server.received.filter((m) => 'method' in m && m.method === 'tools/call')).toHaveLength(1);
   });
@@ -310,8 +310,13 @@ describe('plugboard pins', () => {
       );
       expect(await place.run(['tools', 'sums'])).toEqual({
         status: 0,
-        stdout: 'No tools.\n',
-        stderr: expect.stringMatching(/^note: 1 tool is held back, new or changed: plugboard pins sums$/m),
+        stdout: [
+          'sums (0, 1 on hold)',
+          '  ! add  on hold: its definition has changed since you first connected',
+          '      accept it: plugboard pins sums add --accept',
+          '',
+        ].join('\n'),
+        stderr: expect.stringContaining('"pins" has no effect in a project file.'),
       });
       expect((await place.run(['pins', 'sums', '--accept'])).stdout).toContain(
         'Accepted: it is used as shown above.',

@@ -222,7 +222,7 @@ describe('a login', () => {
     const late = rejection(world.auth({ url: as.url }, { openUrl: second.openUrl }).login());
     await second.opened;
     await clock.advance(300_000);
-    expect((await late).message).toBe('The login to "docs" failed: nobody finished it within five minutes.');
+    expect((await late).message).toBe('The login to "docs" failed: it was not finished within five minutes.');
   });
 });
 

@@ -580,7 +580,7 @@ describe('an address that has to be visited first (-32042)', () => {
       code: 'DENIED',
       message: 'ask on s needs an address to be visited first',
       server: 's',
-      hint: 'The server said where; nobody agreed to go there.',
+      hint: 'The server gave the address; no one agreed to open it.',
     });
     expect(calls).toEqual(['called']);
     await made.host.close();

@@ -174,7 +174,7 @@ describe('UI-2: chat in a terminal', () => {
     await screen.isWaiting();
     await screen.type('/nonsense');
     await screen.press('Enter');
-    await screen.shows('There is no command /nonsense. /help shows all of them.');
+    await screen.shows('There is no command /nonsense. Type /help to see all of them.');
     expect(model.requests).toEqual([]);
   });
 });

@@ -33,7 +33,9 @@ describe('files that cannot be read as they should be', () => {
     expect(listed).toEqual({
       status: 0,
       value: {
-        servers: [{ name: 'good', scope: 'user', transport: 'stdio', status: 'idle', tools: 0 }],
+        servers: [
+          { name: 'good', scope: 'user', transport: 'stdio', command: 'x', status: 'idle', tools: 0 },
+        ],
         problems: [
           expect.objectContaining({ file: '<project>/.mcp.json', line: 1, message: expect.any(String) }),
         ],
@@ -158,11 +160,11 @@ describe('names', () => {
 describe('what cannot be added', () => {
   it.each([
     ['nothing after the name', ['add', 'a'], 'The server has neither a command nor a url.'],
-    ['nothing after --', ['add', 'a', '--'], 'No command stands after --.'],
+    ['nothing after --', ['add', 'a', '--'], 'There is no command after --.'],
     [
       'a url and a command',
       ['add', 'a', 'https://example.com', '--', 'x'],
-      '"https://example.com" stands before -- but the server\'s command comes after it.',
+      'Unexpected "https://example.com" before --; the server\'s command comes after it.',
     ],
     [
       'another scheme',

@@ -208,7 +208,7 @@ describe('call', () => {
           code: 'UNKNOWN_TOOL',
           server: 'echo',
           message: 'echo has no tool called "ehco".',
-          hint: 'Did you mean "echo"? plugboard tools echo shows all of them.',
+          hint: 'Did you mean "echo"? Run plugboard tools echo to see all of them.',
         },
       },
     });

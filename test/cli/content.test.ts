@@ -164,7 +164,7 @@ describe('read', () => {
             code: 'INVALID_ARGUMENTS',
             server,
             message: `${server} has no resource "file:///no": No file:///no`,
-            hint: `plugboard resources ${server} shows what it offers.`,
+            hint: `Run plugboard resources ${server} to see what it offers.`,
           },
         },
       });

@@ -212,7 +212,7 @@ describe('F53: a file that does not parse is never overwritten', () => {
     const target = editTarget('project', { home, projectRoot: root });
     expect(await failure(setServer(target, 'a', { command: 'x' }, { home }))).toEqual({
       code: 'CONFIG_UNWRITABLE',
-      message: `${target.file} cannot be written: a folder stands in its place.`,
+      message: `${target.file} cannot be written: it is a folder.`,
       hint: 'Nothing was changed; try again when that is fixed.',
     });
   });

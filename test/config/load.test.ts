@@ -337,7 +337,7 @@ describe('loadConfig: CFG-5 and F53, what is wrong is told with its place and hi
     const other = join(root, 'folder');
     mkdirSync(join(other, '.mcp.json'), { recursive: true });
     expect((await loadConfig({ cwd: other, home })).problems).toEqual([
-      { file: join(other, '.mcp.json'), message: 'A folder stands where this file should be.' },
+      { file: join(other, '.mcp.json'), message: 'This is a folder, not a file.' },
     ]);
     const pipe = join(root, 'pipe');
     mkdirSync(pipe);

@@ -116,11 +116,11 @@ describe('an entry: CFG-1, a union on kind', () => {
     [{ command: 'x', url: 'http://a/' }, 'It has both a "command" and a "url". Keep the one that is meant.'],
     [
       { type: 'http', command: 'x' },
-      'Its "type" wants a "url", and it has a "command". Leave "type" out, or set it to "stdio".',
+      'Its "type" needs a "url", but it has a "command". Leave "type" out, or set it to "stdio".',
     ],
     [
       { type: 'stdio', url: 'http://a/' },
-      'Its "type" wants a "command", and it has a "url". Leave "type" out, or set it to "http" or "sse".',
+      'Its "type" needs a "command", but it has a "url". Leave "type" out, or set it to "http" or "sse".',
     ],
   ])('%j is refused', (value, message) => {
     expect(faultsOf(value)).toEqual([`: ${message}`]);
@@ -203,8 +203,8 @@ describe('an entry: CFG-1, a union on kind', () => {
 
   it('a typo of the one key that matters gives the hint at once', () => {
     expect(faultsOf({ comand: 'npx' })).toEqual([
-      'comand: "comand" is not a known key and has no effect. Did you mean "command"?',
       ': It has neither a "command" nor a "url". Did you mean "command"?',
+      'comand: "comand" is not a known key and has no effect. Did you mean "command"?',
     ]);
   });
 });

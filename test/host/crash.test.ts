@@ -79,7 +79,7 @@ describe('servers that crash', () => {
     expect(report(host, 's')['error']).toEqual({
       code: 'CONNECTION_LOST',
       message: 'The server ended with exit code 9. (failed 5 times in a row)',
-      hint: 'It is left alone for 60 s; mend the cause, then connect it again.',
+      hint: 'It is left alone for 60 s; fix the cause, then connect it again.',
     });
     expect(await outcome(host.call('mcp__s__a'))).toMatchObject({ code: 'CONNECTION_LOST' });
     expect(status(host, 's')).toBe('failed');

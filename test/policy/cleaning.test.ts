@@ -215,7 +215,7 @@ it.each<[string, () => unknown]>([
 
 it('A15: what hides text where it cannot be cleaned is left out, and said', async () => {
   expect(host.tools().map(({ tool }) => tool)).not.toContain(EVIL);
-  const why = 'its inputSchema has names or values that are written with characters nobody sees';
+  const why = 'its inputSchema has names or values with invisible characters';
   expect(host.servers()[0]?.quarantined).toEqual([
     { tool: 'hides in an enum', reason: why },
     { tool: 'hides in a name', reason: why },

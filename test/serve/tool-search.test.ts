@@ -295,7 +295,7 @@ describe.each([LEGACY, MODERN])('CAT-7: call_tool for a client of %s', (version)
       'small__erase was not called: the rule "small__erase" denies it',
       'written',
       [
-        'Plugboard asks for your approval.\nAllow small/write with {"path":"a"}? It is asked because the rule "mcp__small__write" wants it asked about.',
+        'Plugboard asks for your approval.\nAllow small/write with {"path":"a"}? It is asked because the rule "mcp__small__write" requires approval.',
       ],
     ]);
   });

@@ -157,12 +157,12 @@ describe('a server that exits before it answered', () => {
     [
       'F60: a port that is taken',
       'Error: listen EADDRINUSE: address already in use :::3000',
-      'Port 3000 that the server wants is already taken. End the program that holds it (perhaps an earlier copy of this server), or give the server another port.',
+      'Port 3000 that the server needs is already in use. End the program that uses it (perhaps an earlier copy of this server), or give the server another port.',
     ],
     [
       'F60: a port of one address that is taken',
       'Error: listen EADDRINUSE: address already in use 127.0.0.1:18201',
-      'Port 18201 that the server wants is already taken. End the program that holds it (perhaps an earlier copy of this server), or give the server another port.',
+      'Port 18201 that the server needs is already in use. End the program that uses it (perhaps an earlier copy of this server), or give the server another port.',
     ],
     [
       'a version that a package does not have',
@@ -172,7 +172,7 @@ describe('a server that exits before it answered', () => {
     [
       'F60: a port that is taken, as Python says it',
       'OSError: [Errno 98] Address already in use',
-      'The port that the server wants is already taken. End the program that holds it (perhaps an earlier copy of this server), or give the server another port.',
+      'The port that the server needs is already in use. End the program that uses it (perhaps an earlier copy of this server), or give the server another port.',
     ],
     [
       'an npm package that does not exist',

@@ -76,7 +76,7 @@ export class ChatLoop {
       if (command !== undefined)
         return await this.#withKeys((signal) => command.run(this.#state(signal), splitWords(line).slice(1)));
       if (line.startsWith('/') && !(await this.#isPrompt(line))) {
-        this.#say(`There is no command ${clean(line.split(/\s/)[0] ?? '')}. /help shows all of them.`);
+        this.#say(`There is no command ${clean(line.split(/\s/)[0] ?? '')}. Type /help to see all of them.`);
         return 'stay';
       }
       await this.#withKeys((signal) => this.#send(line, signal));

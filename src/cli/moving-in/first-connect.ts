@@ -66,7 +66,7 @@ function unanswered(report: ServerReport): ServerReport {
     error: {
       code: 'TIMEOUT',
       message: 'It did not answer in time and was not waited for.',
-      hint: `plugboard test ${report.name} shows what it does.`,
+      hint: `Run plugboard test ${report.name} to see what it does.`,
     },
   };
 }

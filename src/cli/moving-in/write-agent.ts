@@ -110,6 +110,6 @@ function neededVariables(names: readonly string[], env: NodeJS.ProcessEnv): Need
 
 export function nameIsTaken(agent: Agent, file: string): PlugboardError {
   return new PlugboardError('USAGE', `${agent.title} has another server called "${OWN_NAME}" in ${file}.`, {
-    hint: '--overwrite replaces it, --dry-run shows what would change.',
+    hint: 'Use --overwrite to replace it, or --dry-run to see what would change.',
   });
 }

@@ -73,9 +73,7 @@ export const chat: Verb = {
       const loop = new ChatLoop({ context, host, agent: { model, contextTokens }, conversation, folder });
       around.pause = () => loop.pause();
       around.resume = () => loop.resume();
-      output.line(
-        `${output.paint.strong(model.name)}  ${output.paint.faint('/help shows what can be typed')}`,
-      );
+      output.line(`${output.paint.strong(model.name)}  ${output.paint.faint('type /help for help')}`);
       if (previous !== undefined) output.line(lastExchange(previous.messages, output));
       return Promise.race([loop.run(), aborted(signal)]);
     });

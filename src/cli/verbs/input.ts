@@ -43,7 +43,7 @@ export const input: Verb = {
     if (action === 'list') return list(context, config);
     if (id === undefined) {
       throw new PlugboardError('USAGE', `plugboard input ${action} needs an id.`, {
-        hint: 'plugboard input list shows which ids servers use.',
+        hint: 'Run plugboard input list to see which ids servers use.',
       });
     }
     const question = await choose(context, config, { id, server, action });
@@ -197,7 +197,7 @@ async function choose(
     'USAGE',
     `No server uses \${input:${id}}${action === 'remove' ? ', and no value is stored for it' : ''}.`,
     {
-      hint: near.length > 0 ? didYouMean(near) : 'plugboard input list shows which ids servers use.',
+      hint: near.length > 0 ? didYouMean(near) : 'Run plugboard input list to see which ids servers use.',
     },
   );
 }

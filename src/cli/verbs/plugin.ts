@@ -236,7 +236,7 @@ function settingOf(config: LoadedConfig, name: string): PluginSetting {
   if (setting !== undefined) return setting;
   const near = nearest(name, Object.keys(plugins));
   throw new PlugboardError('USAGE', `There is no plugin called "${name}".`, {
-    hint: near.length > 0 ? didYouMean(near) : 'plugboard plugin list shows all of them.',
+    hint: near.length > 0 ? didYouMean(near) : 'Run plugboard plugin list to see all of them.',
   });
 }
 
