@@ -61,7 +61,7 @@ export function reportOf(
   return {
     name: spec.name,
     scope: spec.scope,
-    transport: transportKind === 'sse' ? 'sse' : transportOf(spec.entry),
+    transport: transportKind === 'sse' && negotiated !== undefined ? 'sse' : transportOf(spec.entry),
     status: state.status,
     ...('error' in state ? { error: errorOf(state.error) } : {}),
     ...(state.status === 'disabled' ? { disabledBy: switchedOffBy(spec) ?? { by: 'you' } } : {}),

@@ -93,7 +93,7 @@ async function createRemote(
   };
   if (options.sse || entry.type === 'sse') {
     const { createSseTransport } = await import('./sse.ts');
-    return createSseTransport(remote);
+    return createSseTransport({ ...remote, isConfigured: entry.type === 'sse' });
   }
   const { createHttpTransport } = await import('./http.ts');
   return createHttpTransport(remote);

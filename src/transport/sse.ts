@@ -7,15 +7,30 @@ import type { Receiver, SendOptions, Transport } from './contract.ts';
 import { EventStream, eventFrames, type StreamEvent } from './event-stream.ts';
 import type { HttpTransportOptions } from './http.ts';
 import { readText } from './http-body.ts';
-import { notMcp, statusError } from './http-errors.ts';
+import { notMcp, opensLegacySse, statusError } from './http-errors.ts';
 import { cancelled, type Exchange } from './http-exchange.ts';
 import { appendForeign, mediaType } from './http-headers.ts';
 import { HTTP_LIMITS } from './http-limits.ts';
 import { type Response, readFailed, request } from './http-request.ts';
 import { closedError, Wire } from './http-wire.ts';
 
-export function createSseTransport(options: HttpTransportOptions): Transport {
+export interface SseTransportOptions extends HttpTransportOptions {
+  /** The entry asks for this transport: a server that refuses it may speak the newer one. */
+  readonly isConfigured?: boolean;
+}
+
+export function createSseTransport(options: SseTransportOptions): Transport {
   return new SseTransport(options);
+}
+
+/** The same failure, with the usual reason for it. */
+function orStreamable({ code, message, server, cause, detail }: PlugboardError): PlugboardError {
+  return new PlugboardError(code, message, {
+    server,
+    cause,
+    detail,
+    hint: 'Most servers speak streamable HTTP: set "type": "http" in place of "sse", and check the path of the url, often /mcp.',
+  });
 }
 
 type State = 'new' | 'opening' | 'open' | 'closed';
@@ -26,6 +41,7 @@ class SseTransport implements Transport {
   readonly pid = undefined;
   readonly #wire: Wire;
   readonly #credentials: Credentials | undefined;
+  readonly #isConfigured: boolean;
   #state: State = 'new';
   #receiver: Receiver | undefined;
   #closing: Promise<void> | undefined;
@@ -33,10 +49,11 @@ class SseTransport implements Transport {
   /** Path and query that messages are posted to. */
   #endpoint: string | undefined;
 
-  constructor(options: HttpTransportOptions) {
+  constructor(options: SseTransportOptions) {
     const limits = { ...HTTP_LIMITS, ...options.limits, maxStreamBytes: Number.POSITIVE_INFINITY };
     this.#wire = new Wire({ url: options.url, clock: options.clock, limits, dispatcher: options.dispatcher });
     this.#credentials = options.credentials;
+    this.#isConfigured = options.isConfigured === true;
   }
 
   async open(receiver: Receiver, signal?: AbortSignal): Promise<void> {
@@ -49,7 +66,8 @@ class SseTransport implements Transport {
     } catch (error) {
       this.#state = 'closed';
       await this.#wire.close();
-      throw asPlugboardError(error);
+      const known = asPlugboardError(error);
+      throw this.#isConfigured && opensLegacySse(known) ? orStreamable(known) : known;
     }
   }
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { browse } from '../auth/world.ts';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
 import { Place } from './command.ts';
+import { onTerminal } from './on-terminal.ts';
 
 let place: Place;
 let server: AuthServer;
@@ -58,6 +59,26 @@ it('AUT-6: a server that wants a login says what to type, is used after it, and 
   expect((await place.json(['call', 'docs', 'echo'])).status).toBe(4);
   // A6: the address has a challenge and a state, and nothing that could be used again.
   for (const secret of server.secrets) expect(`${stdout}${stderr}`).not.toContain(secret);
+});
+
+it('AUT-6: remove offers to log out; a login that is kept is deleted by its address', async () => {
+  await logIn();
+  const kept = await place.run(['remove', 'docs']);
+  expect({ status: kept.status, stderr: kept.stderr }).toEqual({
+    status: 0,
+    stderr: `note: its login is still stored. Delete it with: plugboard logout ${server.url}\n`,
+  });
+  const host = new URL(server.url).hostname;
+  for (const removed of [true, false])
+    expect(await place.json(['logout', server.url])).toEqual({ status: 0, value: { server: host, removed } });
+
+  place.write(place.userFile, { mcpServers: { docs: { url: server.url } } });
+  await logIn();
+  const answers = [{ after: 'Log out of docs too?', type: 'y\r' }];
+  const env = { PLUGBOARD_CREDENTIALS: 'file' };
+  const { status, screen } = await onTerminal(place, ['remove', 'docs'], { answers, env });
+  expect({ status, screen }).toEqual({ status: 0, screen: expect.stringContaining('Logged out of docs.') });
+  expect((await place.json(['logout', server.url])).value).toEqual({ server: host, removed: false });
 });
 
 it('AUT-6: a server of this machine needs no login, and an unknown one is named', async () => {

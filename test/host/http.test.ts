@@ -95,6 +95,20 @@ describe('servers over HTTP', () => {
     expect(await textOf(host.call('mcp__told__echo', hello))).toBe('hello');
   });
 
+  it('N31: a wrong path stays an http server; the older transport at an address of the newer one has a hint', async () => {
+    const host = await world.host({
+      servers: {
+        astray: { url: `${server.origin}/nothing-here` },
+        old: { type: 'sse', url: `${server.origin}/legacy-404` },
+      },
+    });
+    await host.ready();
+    expect([report(host, 'astray'), report(host, 'old')]).toMatchObject([
+      { transport: 'http', error: { code: 'NOT_MCP', hint: expect.stringContaining('Check the path') } },
+      { transport: 'sse', error: { hint: expect.stringContaining('set "type": "http"') } },
+    ]);
+  });
+
   it.each(['locked', 'forbidden'])(
     'F42, CON-4: /%s for ever is a few requests and needs_auth; no fallback',
     async (path) => {

@@ -105,10 +105,11 @@ function describe(report: DaemonReport): string {
   ].join('\n');
 }
 
-function describeHost({ cwd, sessions, servers }: HostUse): string[] {
+function describeHost({ cwd, sessions, differs = [], servers }: HostUse): string[] {
+  const apart = differs.length === 0 ? '' : `; apart from the first set because of ${differs.join(', ')}`;
   return [
     '',
-    `${clean(cwd, { multiline: false })} (${count(sessions, 'session')})`,
+    clean(`${cwd} (${count(sessions, 'session')})${apart}`, { multiline: false }),
     ...servers.flatMap(describeServer),
   ];
 }

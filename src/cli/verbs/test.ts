@@ -113,7 +113,9 @@ function describe(
     ok ? '✔' : '✖',
     step,
     `${Math.round(ms)} ms`,
-    clean(detail ?? (isAgain(at) ? SECOND_TRY : ''), { multiline: false }),
+    clean([...(isAgain(at) ? [SECOND_TRY] : []), ...(detail === undefined ? [] : [detail])].join(': '), {
+      multiline: false,
+    }),
   ]);
   const lines = layOut(rows, {
     total: output.columns === undefined ? undefined : output.columns - 2,

@@ -25,6 +25,8 @@ export interface ProcessCopy {
 export interface HostUse {
   readonly cwd: string;
   readonly sessions: number;
+  /** What differs from the first set of the same folder: names of variables, or what was given with the session. */
+  readonly differs?: readonly string[];
   readonly servers: readonly ServerUse[];
 }
 

@@ -477,7 +477,10 @@ export class Daemon {
         since: new Date(session.since).toISOString(),
       })),
       pages: [...this.#listeners.keys()].map(({ listening }) => listening),
-      hosts: this.#hosts.all().map((each) => useOf(each, this.#hosts.loans)),
+      hosts: this.#hosts.all().map((each, _, all) => {
+        const first = all.find(({ shared }) => shared.cwd === each.shared.cwd);
+        return useOf(each, this.#hosts.loans, first?.shared);
+      }),
     };
   }
 }

@@ -3,8 +3,10 @@
 import { readFileSync } from 'node:fs';
 import type { DedicatedReason } from '../../call/berths.ts';
 import type { Host } from '../../host.ts';
+import { canonicalJson } from '../../lib/canonical-json.ts';
 import { descendants } from '../../lib/process-table.ts';
 import type { HostUse, ProcessCopy, ServerUse } from '../protocol/report.ts';
+import { sessionDifferences } from './environment.ts';
 import type { SharedHost } from './hosts.ts';
 import type { Loans } from './loans.ts';
 
@@ -28,10 +30,12 @@ const HINTS: Readonly<Record<string, string>> = {
 export function useOf(
   { shared, host }: { readonly shared: SharedHost; readonly host: Host },
   loans: Loans,
+  first: SharedHost = shared,
 ): HostUse {
   return {
     cwd: shared.cwd,
     sessions: shared.sessions,
+    ...(first === shared ? {} : { differs: differencesOf(first, shared) }),
     servers: host.servers().map(({ name, status, pid, dedicated = [] }): ServerUse => {
       const started = [...(pid === undefined ? [] : [pid]), ...dedicated.map((copy) => copy.pid)];
       if (started.length === 0) return { name, status };
@@ -52,6 +56,18 @@ export function useOf(
     }),
   };
 }
+
+/** Why two sets of servers of one folder are two. Never the values of variables. */
+function differencesOf(first: SharedHost, { servers, workspace, env, config }: SharedHost): string[] {
+  return [
+    ...sessionDifferences(config.servers, first.env, env),
+    ...(canonicalJson(first.servers ?? {}) === canonicalJson(servers ?? {}) ? [] : [OWN_SERVERS]),
+    ...(first.workspace === workspace ? [] : [WORKSPACE]),
+  ];
+}
+
+const OWN_SERVERS = 'servers given with the session';
+const WORKSPACE = 'the built-in workspace server';
 
 /** `names`: what differs from the process that ran first. */
 function differs(names: readonly string[]): Omit<ProcessCopy, 'pid'> {
