@@ -23,6 +23,7 @@ import { describeFailure } from './failure.ts';
 import { unknownServer } from './known-server.ts';
 import { settleSharedSecrets } from './shared-secrets.ts';
 import type { Context } from './verb.ts';
+import { joinWords } from './words.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -43,7 +44,14 @@ export async function findEntry(
   const elsewhere = config.servers.find((spec) => spec.name === name);
   if (elsewhere === undefined) throw unknownServer(config, name);
   const where = scope === undefined ? 'which commands do not write' : `and there is none in ${scope} scope`;
-  throw new PlugboardError('USAGE', `"${name}" is of ${elsewhere.scope} scope, ${where}.`, { server: name });
+  const hint =
+    scope === undefined
+      ? `plugboard get ${joinWords([name])} shows where it comes from.`
+      : `Leave -s out to change the one of ${elsewhere.scope} scope, or create one with plugboard add ${joinWords([name])} -s ${scope}.`;
+  throw new PlugboardError('USAGE', `"${name}" is of ${elsewhere.scope} scope, ${where}.`, {
+    server: name,
+    hint,
+  });
 }
 
 export interface EntryChange {

@@ -13,7 +13,7 @@ import { type LoadedConfig, PROJECT_FILE } from '../config/load.ts';
 import { takeClientSecret } from '../config/new-entry.ts';
 import { parseEntry } from '../config/parse.ts';
 import { dropPrivileges } from '../config/privileges.ts';
-import { withAbsolutePaths } from '../config/relative-paths.ts';
+import { relativePathProblem, withAbsolutePaths } from '../config/relative-paths.ts';
 import { valueAt } from '../config/value-at.ts';
 import { withStoredValues } from '../config/variables.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
@@ -65,6 +65,28 @@ export async function planImport(
   for (const server of found.servers) planned.push(planOne(server, planned));
   return planned;
 
+  /** What other scopes have under the name, and paths that will not lead where they did. */
+  function placeNotes({
+    name,
+    raw,
+    entry,
+    scope,
+  }: Pick<Planned, 'raw' | 'scope'> & { name: string; entry: ServerEntry | undefined }): string[] {
+    const at = STRENGTH.indexOf(scope);
+    const has = (other: EditableScope): boolean => here.get(other)?.(name) !== undefined;
+    const stronger = STRENGTH.slice(0, at).find(has);
+    const weaker = STRENGTH.slice(at + 1).filter(has);
+    const spec = entry && { name, scope, entry, raw, baseDir: config.projectRoot };
+    const path = spec && relativePathProblem(spec);
+    return [
+      ...(stronger === undefined ? [] : [`${name} of ${stronger} scope is stronger and stays in use here.`]),
+      ...(stronger !== undefined || weaker.length === 0
+        ? []
+        : [`It is used here in place of ${name} of ${weaker.join(' and ')} scope.`]),
+      ...(path === undefined ? [] : [`${path.message}. ${path.hint ?? ''}`.trimEnd()]),
+    ];
+  }
+
   function planOne(server: FoundServer, before: readonly Planned[]): Planned {
     const scope = options.scope ?? server.scope;
     const { raw: given, secret } = takeClientSecret({ ...server.entry });
@@ -84,7 +106,12 @@ export async function planImport(
       shown: shown(raw, server.file),
       ...(secret === undefined ? {} : { clientSecret: secret }),
       changes,
-      notes: WRITTEN.has(action) ? notesOn(raw, parsed.entry, server) : [],
+      notes: WRITTEN.has(action)
+        ? [
+            ...notesOn(raw, parsed.entry, server),
+            ...placeNotes({ name: server.name, raw, entry: parsed.entry, scope }),
+          ]
+        : [],
       lost: [...server.lost, ...weak.map(({ path, message }) => ({ key: path.join('.'), reason: message }))],
     });
     if (scope === 'project' && server.file === join(config.projectRoot, PROJECT_FILE)) {
@@ -123,6 +150,8 @@ function unprivileged(given: Raw): { raw: Record<string, unknown>; dropped: Faul
   return { raw, dropped };
 }
 
+/** Scopes, the strongest first. */
+const STRENGTH: readonly EditableScope[] = ['local', 'project', 'user'];
 const WRITTEN: ReadonlySet<Action> = new Set(['add', 'replace']);
 const KEPT = 'A different server has this name and is kept. Run plugboard import --overwrite to replace it.';
 const SECRET =
@@ -218,7 +247,7 @@ function notesOn(
 }
 
 const LITERAL_SECRET =
-  'Its secret was copied to config.json in plain text (only you can read it). Use ${input:id} to keep it in the keyring.';
+  'Its secret goes to config.json in plain text, as it is there (only you can read it). Use ${input:id} to keep it in the keyring.';
 
 /** A value that is a secret and no reference to one. */
 function holdsSecret(entry: ServerEntry, clientSecret: string | undefined): boolean {

@@ -7,7 +7,8 @@ import { inputOwner } from '../config/inputs.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { checkNewEntry, expandedSpec, takeClientSecret } from '../config/new-entry.ts';
 import { parseEntry } from '../config/parse.ts';
-import { withAbsolutePaths } from '../config/relative-paths.ts';
+import { placeholdersIn } from '../config/placeholders.ts';
+import { relativePathProblem, withAbsolutePaths } from '../config/relative-paths.ts';
 import { EXIT_STATUS, type PlugboardError } from '../errors.ts';
 import { findProgram, withoutProject } from '../lib/find-program.ts';
 import { admit } from '../policy/admit.ts';
@@ -122,13 +123,7 @@ async function writeServer(context: Context, server: NewServer): Promise<Written
         ? []
         : [`The client's secret is kept in ${keptIn === 'file' ? home.credentials : 'the keyring'}.`]),
       ...(needsConsent(added) ? ['Approved on this machine, because you added it yourself.'] : []),
-      ...(error === undefined
-        ? [
-            paint.faint(
-              `Not started yet. Run ${joinWords(['plugboard', 'test', name])} to connect and check its tools.`,
-            ),
-          ]
-        : []),
+      ...(error === undefined ? [paint.faint(nextStep(added))] : []),
     ],
     notes: [
       ...changes.map(({ from, to }) => {
@@ -137,9 +132,26 @@ async function writeServer(context: Context, server: NewServer): Promise<Written
         return `${from} is stored as ${to}${instead}.`;
       }),
       ...shadowingNotes(added, await withConsent(config, { home, env: context.env })),
+      ...pathNotes(added),
+      ...placeholdersIn(added.raw).map(
+        ({ key, text }) =>
+          `${key} looks like a placeholder (${text}): replace it with plugboard set ${joinWords([name])} ${key}=<value>`,
+      ),
       ...scanEntry(added, config.servers),
     ],
   };
+}
+
+function nextStep({ name, entry }: ServerSpec): string {
+  return entry.enabled === false
+    ? `It is disabled. Run ${joinWords(['plugboard', 'enable', name])} to use it.`
+    : `Not started yet. Run ${joinWords(['plugboard', 'test', name])} to connect and check its tools.`;
+}
+
+/** A relative path that no file here has, and which will not be found from where the server starts. */
+function pathNotes(spec: ServerSpec): string[] {
+  const problem = relativePathProblem(spec);
+  return problem === undefined ? [] : [`${problem.message}. ${problem.hint ?? ''}`.trimEnd()];
 }
 
 function noteLine(text: string, { output }: Context): void {

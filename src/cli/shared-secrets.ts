@@ -2,6 +2,7 @@
 
 import { PROJECT_FILE } from '../config/load.ts';
 import { PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json-rpc.ts';
 import { reveal } from '../policy/clean.ts';
 import { type LiteralSecret, literalSecrets, withReplaced } from '../policy/literal-secrets.ts';
 import { CANCELLED, openPrompter } from './prompter.ts';
@@ -36,16 +37,18 @@ export async function settleSharedSecrets(
     output.note(`${output.notePaint.warn('warning:')} ${text}`);
     return { raw: server.raw, inputs };
   }
-  if (!context.output.canAsk) throw refused(server.name, fresh);
+  const hint = hintFor(server, fresh);
+  if (!context.output.canAsk) throw refused(server.name, fresh, hint);
+  const store = await placeOfSecrets(context);
   let { raw } = server;
   for (const secret of fresh) {
     const id = `${server.name}-${secret.name}`;
-    const variable = variableFor(secret.name);
-    const answer = await askAbout(context, server.name, secret, { id, variable });
+    const variable = variableFor(server.name, secret);
+    const answer = await askAbout(context, server.name, secret, { id, variable, store });
     if (answer === 'stop') {
       throw new PlugboardError('USAGE', 'Nothing was written.', {
         server: server.name,
-        hint: hintFor(fresh),
+        hint,
       });
     }
     if (answer === 'input') {
@@ -63,10 +66,10 @@ async function askAbout(
   { output, signal }: Context,
   server: string,
   { name, replaceable }: LiteralSecret,
-  { id, variable }: { readonly id: string; readonly variable: string },
+  { id, variable, store }: { readonly id: string; readonly variable: string; readonly store: string },
 ): Promise<Decision> {
   const references = [
-    { value: 'input', label: `store it in your keyring and write \${input:${id}}` },
+    { value: 'input', label: `store it in ${store} and write \${input:${id}}` },
     { value: 'variable', label: `write \${${variable}}: everyone sets this variable themselves` },
   ] as const;
   const answer = await (await openPrompter(output)).choice<Decision>({
@@ -83,21 +86,55 @@ async function askAbout(
   return answer;
 }
 
-function refused(server: string, secrets: readonly LiteralSecret[]): PlugboardError {
+/** Where an answer will really be stored, in words. */
+async function placeOfSecrets({ home, env }: Context): Promise<string> {
+  const [{ keyringSecrets }, { STORE_VARIABLE }] = await Promise.all([
+    import('../secrets/keyring.ts'),
+    import('../secrets/store.ts'),
+  ]);
+  const inFile = `${home.credentials} (only you can read it)`;
+  if (env[STORE_VARIABLE] === 'file') return inFile;
+  // Only whether there is an answer matters.
+  return keyringSecrets(home.dir)
+    .get('probe')
+    .then(
+      () => 'your keyring',
+      () => inFile,
+    );
+}
+
+function refused(server: string, secrets: readonly LiteralSecret[], hint: string): PlugboardError {
   return new PlugboardError(
     'APPROVAL_REQUIRED',
     `${listed(secrets)} of "${server}" looks like a secret, and ${PROJECT_FILE} is shared with everyone who has the project; nothing was written.`,
-    { server, hint: hintFor(secrets) },
+    { server, hint },
   );
 }
 
-function hintFor(secrets: readonly LiteralSecret[]): string {
+interface Holder {
+  readonly name: string;
+  readonly raw: Raw;
+  /** The entry as it is in the file; undefined for a new one. */
+  readonly before?: Raw | undefined;
+}
+
+function hintFor({ name, raw, before }: Holder, secrets: readonly LiteralSecret[]): string {
   const first = secrets.find(({ replaceable }) => replaceable);
+  // An entry that is there stays in its scope.
+  const elsewhere = before === undefined ? ', or use -s local' : '';
   const reference =
     first === undefined
       ? ''
-      : `Write '\${${variableFor(first.name)}}' or '\${input:id}' in its place, or use -s local; `;
+      : `Write '${withReference(raw, first, variableFor(name, first))}' or '\${input:id}' in its place${elsewhere}; `;
   return `${reference}--allow-secret writes it as it is.`;
+}
+
+/** What a person writes in place of the value: a header keeps the word of its scheme. */
+function withReference(raw: Raw, secret: LiteralSecret, variable: string): string {
+  const [key = '', member = ''] = secret.path;
+  const text = key === 'headers' && isRecord(raw[key]) ? raw[key][String(member)] : undefined;
+  const [scheme = ''] = /^(?:bearer|basic|token|dpop)\s+/i.exec(String(text ?? '')) ?? [];
+  return `${scheme}\${${variable}}`;
 }
 
 function listed(secrets: readonly LiteralSecret[]): string {
@@ -105,7 +142,9 @@ function listed(secrets: readonly LiteralSecret[]): string {
 }
 
 /** The name that a variable for it would have. */
-function variableFor(name: string): string {
+function variableFor(server: string, { name: secret }: Pick<LiteralSecret, 'name'>): string {
+  // Every server has one: its own name says whose token it is.
+  const name = /^(?:proxy-)?authorization$/i.test(secret) ? `${server}_TOKEN` : secret;
   const word = name
     .replace(/[^A-Za-z0-9]+/g, '_')
     .replace(/^_+|_+$/g, '')

@@ -69,8 +69,15 @@ const NUMBER_OF_A_PERSON = /pin|otp|code|cvc|cvv/i;
 
 function isPlainSetting(name: string, value: unknown): boolean {
   if (typeof value !== 'string' || isSecretName(name) || NUMBER_OF_A_PERSON.test(name)) return false;
-  return PLAIN_SETTING.test(value);
+  return PLAIN_SETTING.test(value) || isPlainPath(value);
 }
+
+/** A path from the root, the home or the folder, of words of a usual length. */
+function isPlainPath(value: string): boolean {
+  return PLAIN_PATH.test(value) && !value.split(/[\\/]/).some(looksLikeToken);
+}
+
+const PLAIN_PATH = /^(?:[A-Za-z]:[\\/]|~?\/|\.{1,2}\/)[\w .@+\\/-]{1,300}$/;
 
 /** A value that is secret whatever it looks like; only its references and the word for its scheme are shown. */
 function hideValue(value: unknown, mask: Mask): unknown {

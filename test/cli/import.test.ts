@@ -59,11 +59,12 @@ describe('import', () => {
   it('CFG-6: shows what is added, the same, different and left out, and what gets lost', async () => {
     place.write(place.userFile, {
       mcpServers: { files: { command: 'npx', args: ['a'] }, same: { command: 'x' } },
+      projects: { [place.project]: { mcpServers: { fresh: { command: 'mine' } } } },
     });
     cursor({
       files: { command: 'npx', args: ['b'] },
       same: { type: 'stdio', command: 'x', args: [], env: {} },
-      fresh: { command: 'new', env: { TOKEN: 'abcd1234' }, envFile: '.env' },
+      fresh: { command: './new', env: { TOKEN: 'abcd1234' }, envFile: '.env' },
       odd: { command: `\${command:x}` },
     });
     const { stdout, stderr, status } = await place.run(['import', 'cursor', '--dry-run'], place.here());
@@ -77,8 +78,10 @@ describe('import', () => {
         '      - args[0]: "a"',
         '      + args[0]: "b"',
         '  = same   user     x',
-        '  + fresh  user     new',
-        `      Its secret was copied to config.json in plain text (only you can read it). Use \${input:id} to keep it in the keyring.`,
+        '  + fresh  user     ./new',
+        `      Its secret goes to config.json in plain text, as it is there (only you can read it). Use \${input:id} to keep it in the keyring.`,
+        '      fresh of local scope is stronger and stays in use here.',
+        `      "./new" is a relative path, and fresh starts in a private folder, not in the project. Write an absolute path, or "\${PROJECT_DIR}/new" for the project you are in; "cwd": "." starts it in the project, once you have approved it there with plugboard trust.`,
         '      without envFile: Plugboard reads no such files; name its variables under "env" or "envVars".',
         '  ✖ odd',
         `      Its "command" uses \${command:x}, which Plugboard does not support.`,

@@ -113,6 +113,14 @@ it('B5: a secret for the shared file is refused without a terminal, and written 
     value: { error: { code: 'APPROVAL_REQUIRED', server: 'sec' } },
   });
   expect(JSON.stringify(refused)).not.toContain(secret);
+  const header = ['add', 'sec2', 'https://example.com/mcp', '-s', 'project', '-H'];
+  expect(await place.json([...header, `Authorization: Bearer ${secret}`])).toMatchObject({
+    value: {
+      error: {
+        hint: `Write 'Bearer \${SEC2_TOKEN}' or '\${input:id}' in its place, or use -s local; --allow-secret writes it as it is.`,
+      },
+    },
+  });
   const pasted = JSON.stringify({ url: `https://example.com/mcp?api_key=${secret}` });
   expect((await place.run(['add-json', 'sec', pasted, '-s', 'project'])).status).toBe(5);
   expect(place.read(place.projectFile)).toBeUndefined();
@@ -125,14 +133,33 @@ it('B5: a secret for the shared file is refused without a terminal, and written 
 });
 
 it('B5: at a terminal a secret for the shared file is stored, and a reference takes its place', async () => {
-  const { status } = await onTerminal(
+  const { status, screen } = await onTerminal(
     place,
     ['add', 'sec', '-s', 'project', '-e', 'API_KEY=sk-abcdef1234567890abcdef', '--', 'ls'],
     { answers: [{ after: 'looks like a secret', type: '\r' }], env: { PLUGBOARD_CREDENTIALS: 'file' } },
   );
   expect(status).toBe(0);
+  // It says where the secret really goes.
+  expect(screen).toContain('credentials.json (only you can read it)');
   expect(place.read(place.projectFile)).toEqual({
     mcpServers: { sec: { command: 'ls', env: { API_KEY: '${input:sec-API_KEY}' } } },
   });
+  const set = await place.json(['set', 'sec', 'env.OTHER_TOKEN=sk-abcdef1234567890abcdef']);
+  expect(set.value).toMatchObject({
+    error: {
+      hint: `Write '\${OTHER_TOKEN}' or '\${input:id}' in its place; --allow-secret writes it as it is.`,
+    },
+  });
   expect(readFileSync(join(place.home, 'credentials.json'), 'utf8')).toContain('sk-abcdef1234567890abcdef');
+});
+
+it('F32: a new entry is followed by what a person has to do: fill in, correct, enable', async () => {
+  const entry = { command: 'node', args: ['nowhere.js'], env: { TOKEN: '<YOUR_TOKEN>' }, enabled: false };
+  const { stdout, stderr } = await place.run(['add-json', 'oc', JSON.stringify(entry)]);
+  expect({ last: stdout.trimEnd().split('\n').at(-1), stderr }).toEqual({
+    last: 'It is disabled. Run plugboard enable oc to use it.',
+    stderr:
+      'note: "nowhere.js" is a relative path, and oc starts in a private folder, not in the project. Write an absolute path, or "${PROJECT_DIR}/nowhere.js" for the project you are in; "cwd": "." starts it in the project.\n' +
+      'note: env.TOKEN looks like a placeholder (<YOUR_TOKEN>): replace it with plugboard set oc env.TOKEN=<value>\n',
+  });
 });

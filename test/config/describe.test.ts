@@ -41,6 +41,15 @@ describe('describeEntry: POL-7, secrets are never shown', () => {
     });
   });
 
+  it('F30: shows a path in env, unless its name or a part of it is that of a secret', () => {
+    const hash = 'a1b2c3d4e5f6a1b2c3d4e5f6a1b2c3d4';
+    const env = { MEMORY_FILE_PATH: '/home/ada/memory.json', DIR: './data', HOME_DIR: '~/notes' };
+    expect(shown({ command: 'x', env: { ...env, TOKEN: '/home/ada/x', HOOK: `/T0/${hash}` } })).toEqual({
+      command: 'x',
+      env: { ...env, TOKEN: SET, HOOK: SET },
+    });
+  });
+
   it('says where the value stands', () => {
     expect(shown({ command: 'x', env: { A: 'b' } }, null)).toEqual({
       command: 'x',
