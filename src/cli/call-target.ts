@@ -1,9 +1,11 @@
 /** Which tool a command means: `<server> <tool>`, or both in one word. */
 
+import { knownTools } from '../catalog/known-tools.ts';
 import { possibleOwners } from '../catalog/names.ts';
 import { PlugboardError } from '../errors.ts';
 import { loadEffective } from '../policy/effective.ts';
 import type { Context } from './verb.ts';
+import { joinWords } from './words.ts';
 
 export interface CalledTool {
   /** Those that the tool may belong to. */
@@ -22,12 +24,33 @@ export async function calledTool(
   const [first = '', second, ...rest] = args;
   const one = await toolInOneWord(context, first);
   if (one !== undefined) return { ...one, words: args.slice(1) };
+  if (second === undefined || ARGUMENT.test(second)) await suggestServer(context, args, command);
   if (second === undefined) {
     throw new PlugboardError('USAGE', 'The tool is missing.', {
       hint: `Use: plugboard ${command} <server> <tool>, or plugboard ${command} <server.tool>.`,
     });
   }
   return { servers: [first], name: second, words: rest };
+}
+
+const ARGUMENT = /=|^--|^\{/;
+
+/** A tool alone, of a server that is known to have it: says the whole. */
+async function suggestServer(
+  context: Context,
+  [first = '', ...rest]: readonly string[],
+  command: 'call' | 'tool',
+): Promise<void> {
+  const { cwd, home, env, extra } = context;
+  const { servers } = context.config ?? (await loadEffective({ cwd, home, env, extra }));
+  if (servers.some(({ name }) => name === first)) return;
+  const [owner, ...others] = servers.filter((spec) =>
+    knownTools(home, spec).some(({ name }) => name === first),
+  );
+  if (owner === undefined || others.length > 0) return;
+  throw new PlugboardError('USAGE', `"${first}" is a tool, and its server is missing.`, {
+    hint: `Did you mean ${joinWords(['plugboard', command, owner.name, first, ...rest])}?`,
+  });
 }
 
 /** Reads `server.tool` and the like; undefined for any other word, and for the name of a server. */

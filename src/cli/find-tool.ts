@@ -2,12 +2,34 @@
 
 import { plainName } from '../catalog/names.ts';
 import type { Tool } from '../catalog/tool.ts';
+import type { ServerSpec } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { CalledTool } from './call-target.ts';
 import { didYouMean } from './known-server.ts';
 import type { CommandHost } from './with-host.ts';
 import { joinWords } from './words.ts';
+
+/** A tool that its entry leaves out exists, and says by which key. */
+export function refuseHidden(host: Pick<CommandHost, 'inspect'>, spec: ServerSpec, name: string): void {
+  const { name: server, entry } = spec;
+  const { enabledTools, disabledTools } = entry;
+  const hidden = host
+    .inspect(server)
+    .some(
+      ({ state, tool }) =>
+        state === 'hidden' && (tool.tool === name || plainName(server, tool.tool, 'gateway') === name),
+    );
+  if (!hidden) return;
+  const keys = [
+    ...(enabledTools === undefined ? [] : ['"enabledTools"']),
+    ...(disabledTools === undefined ? [] : ['"disabledTools"']),
+  ].join(' or ');
+  throw new PlugboardError('UNKNOWN_TOOL', `${server} has "${name}", but its entry hides it (${keys}).`, {
+    server,
+    hint: `To call it, change ${keys} with ${joinWords(['plugboard', 'edit', server])}.`,
+  });
+}
 
 /** @param among tools that are meant; several servers may have to be asked, as `a__b__c` may be of `a` or of `a__b`. */
 export function findTool(

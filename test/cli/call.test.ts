@@ -11,6 +11,7 @@ beforeAll(() => {
   place.write(place.userFile, {
     mcpServers: {
       cli: fixture('cli-server.mjs'),
+      few: { ...fixture('echo.mjs'), disabledTools: ['echo'] },
       echo: { ...fixture('echo.mjs'), tools: { add: { approval: 'prompt' } } },
     },
     permissions: { deny: ['mcp__cli__media_no*', 'mcp__echo__fail'] },
@@ -171,6 +172,35 @@ describe('call', () => {
           message: 'The tool is missing.',
           hint: 'Use: plugboard call <server> <tool>, or plugboard call <server.tool>.',
         },
+      },
+    });
+  });
+
+  it('a tool alone is said with its server, once that was connected', async () => {
+    await place.run(['tools', 'cli']);
+    expect(await place.json(['call', 'structured', 'a=1'])).toMatchObject({
+      status: 2,
+      value: { error: { code: 'USAGE', hint: 'Did you mean plugboard call cli structured a=1?' } },
+    });
+  });
+
+  it('a tool that the entry hides is not unknown', async () => {
+    expect(await place.json(['call', 'few', 'echo', 'message=hi'])).toMatchObject({
+      status: 2,
+      value: {
+        error: {
+          code: 'UNKNOWN_TOOL',
+          message: 'few has "echo", but its entry hides it ("disabledTools").',
+          hint: 'To call it, change "disabledTools" with plugboard edit few.',
+        },
+      },
+    });
+  });
+
+  it('missing arguments: says the command that shows them', async () => {
+    expect(await place.json(['call', 'echo', 'echo'])).toMatchObject({
+      value: {
+        error: { code: 'INVALID_ARGUMENTS', hint: 'Run plugboard tool echo echo to see its arguments.' },
       },
     });
   });

@@ -1,21 +1,24 @@
 /** `plugboard call`: one call of one tool, from the words of a shell to its result. */
 
 import type { Command } from 'commander';
+import type { Tool } from '../../catalog/tool.ts';
 import { PlugboardError } from '../../errors.ts';
 import { pinChanged } from '../../policy/pins-refusal.ts';
 import { approveCall } from '../approve-call.ts';
 import { readInput, toArguments } from '../call-arguments.ts';
 import { calledTool } from '../call-target.ts';
 import { elicitDuring } from '../elicit-during.ts';
-import { findTool } from '../find-tool.ts';
+import { findTool, refuseHidden } from '../find-tool.ts';
 import { milliseconds } from '../flags.ts';
 import { aborted } from '../interrupt.ts';
+import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { resultText } from '../result-text.ts';
 import { saveImages, saveResult } from '../save-result.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
 import { withHost } from '../with-host.ts';
+import { joinWords } from '../words.ts';
 
 /** Not touched before it is read: making the stream takes time, and it would hold the terminal. */
 const STDIN: AsyncIterable<Buffer> = { [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator]() };
@@ -52,13 +55,14 @@ export const call: Verb = {
     const forModel = flags['limit'] === true;
     const line = new ProgressLine(output, name);
     const elicit = elicitDuring(context, () => line.clear());
-    return withHost(context, { servers, approve, elicit, forModel }, async ({ host }) => {
+    return withHost(context, { servers, approve, elicit, forModel }, async ({ host, config }) => {
       for (const server of servers) if (host.isHeld(server, name)) throw pinChanged(server, name);
+      for (const server of servers) refuseHidden(host, findServer(config, server), name);
       const tool = findTool(host, { servers, name }, host.tools());
       const given = toArguments(input, tool.inputSchema, (message) => output.note(message));
       const result = await host
         .call(tool.name, given, { signal, timeoutMs, onProgress: (progress) => line.show(progress) })
-        .catch((thrown: unknown) => explain(thrown, { output, timeoutMs }))
+        .catch((thrown: unknown) => explain(thrown, { output, timeoutMs, tool }))
         .finally(() => line.clear());
       const [file, folder] = [textFlag(flags, 'output'), textFlag(flags, 'saveImages')];
       if (folder !== undefined) await saveImages(context, result, folder);
@@ -85,7 +89,11 @@ Examples:
 /** Here the way to answer, and to wait longer, is a flag. */
 function explain(
   thrown: unknown,
-  { output, timeoutMs }: { readonly output: Output; readonly timeoutMs: number | undefined },
+  {
+    output,
+    timeoutMs,
+    tool,
+  }: { readonly output: Output; readonly timeoutMs: number | undefined; readonly tool: Tool },
 ): never {
   if (!(thrown instanceof PlugboardError)) throw thrown;
   const { code, message, server, detail } = thrown;
@@ -94,6 +102,11 @@ function explain(
     const why = 'why' in questions ? ` (${questions.why})` : '';
     const hint = `No one can be asked here${why}: add --yes to answer yes.`;
     throw new PlugboardError(code, message, { server, cause: thrown, hint });
+  }
+  // The hint for models names a key that people do not see.
+  if (code === 'INVALID_ARGUMENTS' && thrown.hint?.includes('inputSchema') === true) {
+    const hint = `Run ${joinWords(['plugboard', 'tool', tool.server, tool.tool])} to see its arguments.`;
+    throw new PlugboardError(code, message, { server, detail, cause: thrown, hint });
   }
   if (code === 'TIMEOUT' && timeoutMs !== undefined) {
     const hint = 'Give a larger --timeout, in milliseconds.';
