@@ -10,6 +10,7 @@ import { questionPlace } from '../../src/lib/question-place.ts';
 import type { TextSink } from '../../src/lib/sink.ts';
 import { TerminalScreen } from '../chat/terminal-screen.ts';
 import { COMMAND, FIXTURES, Place } from './command.ts';
+import { onTerminal } from './on-terminal.ts';
 
 const place = new Place();
 beforeAll(() => {
@@ -136,6 +137,22 @@ describe('B4: a question of a server during `call`', () => {
       stderr:
         'note: notes asked "Who are you?", and no one can be asked here (stdin is not a terminal): it was cancelled.\n',
     });
+  });
+});
+
+it.each([
+  ['read', ['read', 'notes', 'note://ask']],
+  ['prompt', ['prompt', 'notes', 'review', 'title=ask']],
+])('B4: a question of a server during `%s` is asked at the terminal', async (_, words) => {
+  const answers = [
+    { after: 'Which', type: 'this\r' },
+    { after: 'Send this to notes?', type: '\r' },
+  ];
+  const env = { PLUGBOARD_DAEMON: '0', PLUGBOARD_CREDENTIALS: 'file' };
+  const { status, screen } = await onTerminal(place, words, { answers, env });
+  expect({ status, screen }).toEqual({
+    status: 0,
+    screen: expect.stringContaining('{"action":"accept","content":{"which":"this"}}'),
   });
 });
 
