@@ -26,7 +26,7 @@ const file = process.argv[2] ?? join(root, 'docs', 'terminal.svg');
 
 /** What is typed: our own server for a project's files is at hand everywhere. */
 const SESSION = [
-  'plugboard add code -s user -- plugboard workspace',
+  "plugboard add code -s user -- plugboard workspace '${PROJECT_DIR}'",
   'plugboard list',
   'plugboard search find text in files -n 2',
   "plugboard call code glob pattern='docs/c*.md'",
