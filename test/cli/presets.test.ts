@@ -114,7 +114,7 @@ describe('UI-4: plugboard add --preset', () => {
       place,
       ['add', '--preset', 'brave-search', 'web', '-s', 'user'],
       {
-        answers: [{ after: 'take it from BRAVE_API_KEY', type: 'brave-secret-1\r' }],
+        answers: [{ after: 'BRAVE_API_KEY', type: 'brave-secret-1\r' }],
         env: { ...NONE, PLUGBOARD_CREDENTIALS: 'file' },
       },
     );
@@ -131,7 +131,7 @@ describe('UI-4: plugboard add --preset', () => {
 
   it('takes the key from the customary variable when nothing is typed, and says that it is not set yet', async () => {
     const { status, screen } = await onTerminal(place, ['add', '--preset', 'brave-search', '-s', 'user'], {
-      answers: [{ after: 'take it from BRAVE_API_KEY', type: '\r' }],
+      answers: [{ after: 'BRAVE_API_KEY', type: '\r' }],
       env: NONE,
     });
     const { mcpServers } = place.read(place.userFile) as { mcpServers: Record<string, { env: unknown }> };
