@@ -232,7 +232,9 @@ describe('A32: a rule belongs to an owner', () => {
     const host = await open();
     await expect(host.call('mcp__github__hi', {})).rejects.toMatchObject({
       ...refused,
-      hint: expect.stringContaining(`projects[${JSON.stringify(place.project)}].permissions.allow`),
+      detail: {
+        advice: expect.stringContaining(`projects[${JSON.stringify(place.project)}].permissions.allow`),
+      },
     });
     expect(ran('project')).toBe(true);
   });
