@@ -122,7 +122,7 @@ function silent(error: PlugboardError, noise: string | undefined): PlugboardErro
     hint:
       listening === undefined
         ? 'This may not be a stdio MCP server, or it may need different arguments.'
-        : `It serves over HTTP. Start it yourself, and give ${JSON.stringify(listening.url)}, often with /mcp at its end, as "url" in place of "command".`,
+        : `It serves over HTTP. Start it yourself, and give ${JSON.stringify(listening.url)}${/\/(?:mcp|sse)\/?$/.test(listening.url) ? '' : ', often with /mcp at its end,'} as "url" in place of "command".`,
   });
 }
 

@@ -62,6 +62,10 @@ export class LoggedTransport implements Transport {
     return this.#inner.stderr?.() ?? '';
   }
 
+  noise(): string | undefined {
+    return this.#inner.noise?.();
+  }
+
   negotiated(protocolVersion: string): void {
     this.#inner.negotiated(protocolVersion);
   }

@@ -86,7 +86,7 @@ describe('starting servers', () => {
         web: program(
           'console.log("hi"); console.log("Server listening on http://localhost:3000"); console.log("ok")',
         ),
-        logs: program('console.error("Uvicorn running on http://0.0.0.0:8000 (Press CTRL+C to quit)")'),
+        logs: program('console.error("Uvicorn running on http://0.0.0.0:8000/mcp (Press CTRL+C to quit)")'),
         repl: program('console.log("Welcome! Type help.")'),
       } as Record<string, ServerEntry>,
     });
@@ -100,7 +100,9 @@ describe('starting servers', () => {
         'web did not finish starting within 1 s; it printed "Server listening on http://localhost:3000"',
       hint: http('http://localhost:3000'),
     });
-    expect(logs).toMatchObject({ hint: http('http://127.0.0.1:8000') });
+    expect(logs).toMatchObject({
+      hint: http('http://127.0.0.1:8000/mcp').replace(', often with /mcp at its end,', ''),
+    });
     expect(repl).toMatchObject({
       message: 'repl did not finish starting within 1 s; it printed "Welcome! Type help."',
       hint: 'This may not be a stdio MCP server, or it may need different arguments.',
