@@ -113,5 +113,5 @@ function withdrawn(kind: string, server: string, reason: unknown): PlugboardErro
 }
 
 function hostClosed(server?: string): PlugboardError {
-  return new PlugboardError('CANCELLED', 'the host was closed before the question was answered', { server });
+  return new PlugboardError('CANCELLED', 'the call was cancelled: the host was closed', { server });
 }

@@ -145,7 +145,7 @@ it.each([
   ['prompt', ['prompt', 'notes', 'review', 'title=ask']],
 ])('B4: a question of a server during `%s` is asked at the terminal', async (_, words) => {
   const answers = [
-    { after: 'Which', type: 'this\r' },
+    { after: 'Your choice', type: 'this\r' },
     { after: 'Send this to notes?', type: '\r' },
   ];
   const env = { PLUGBOARD_DAEMON: '0', PLUGBOARD_CREDENTIALS: 'file' };

@@ -56,6 +56,7 @@ export const TYPED: Readonly<Record<string, Typed>> = {
   // `start` begins a process of ours that stays; what it serves is what `serve` is.
   daemon: { hostile: [['status'], ['stop']], faulty: ['status'] },
   service: { hostile: [['status']] },
+  reconnect: { hostile: [['evil']] },
   reload: { hostile: [[]] },
   workspace: { hostile: [[]] },
   init: { hostile: [['server', 'made']], writes: true },
