@@ -83,6 +83,11 @@ export class FirstLists {
       .map((connection) => this.#reasonOf(connection));
   }
 
+  /** Whether the last start of a server failed, in this host or an earlier one. */
+  failedLastTime(server: string): boolean {
+    return this.#options.contact.lastFailure(server) !== undefined;
+  }
+
   async resources(patience: Patience, only?: readonly string[]): Promise<ResourceListing & Unreached> {
     const { lists } = this.#options;
     const [resources, templates] = await Promise.all([

@@ -51,7 +51,8 @@ export function withLists(
     context,
     { servers: servers ?? 'all', connect: refresh ? 'all' : 'unknown' },
     async ({ host }) => {
-      const failedBefore = new Set(failedServers(host).map((error) => error.server));
+      const names = host.servers().map(({ name }) => name);
+      const failedBefore = new Set(names.filter((name) => host.firstLists.failedLastTime(name)));
       const shown = refresh ? host : startedOf(host);
       await whileConnecting(context.output, shown, async () => {
         if (servers === undefined) await bringAll(host, refresh);
@@ -60,11 +61,7 @@ export function withLists(
       if (servers === undefined) noteMissing(context, host, isKeptAway);
       const whenFailed = (name: string): When => {
         if (!refresh && failedBefore.has(name)) return 'before';
-        if (failedServers(host).some((error) => error.server === name)) return 'now';
-        // One that failed in an earlier command was not started for this one.
-        return host.servers().some((each) => each.name === name && each.status === 'idle')
-          ? 'before'
-          : 'late';
+        return failedServers(host).some((error) => error.server === name) ? 'now' : 'late';
       };
       return work(host, (missing) => noteUnreached(context, host, missing, whenFailed));
     },
