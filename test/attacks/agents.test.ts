@@ -165,7 +165,7 @@ it('A31: an agent does not add a server, and one that a program adds for a perso
     ran: false,
   });
   const { stdout } = await place.run(['trust', 'evil', '--yes']);
-  expect(stdout).toMatch(/^trusted {2}evil: approved, it was added over the management API\n {2}command /);
+  expect(stdout).toMatch(/^approved {2}evil: it was added over the management API\n {2}command /);
   await expect.poll(() => existsSync(second), WAITING).toBe(true);
   row(
     'adds a server that runs a program',

@@ -40,7 +40,8 @@ export class Running {
       authorization: `Bearer ${token}`,
       ...headers,
     });
-    const event = /^data: (.*)$/m.exec(answer.text)?.[1];
+    // The answer comes last; log messages may come before it.
+    const event = [...answer.text.matchAll(/^data: (.*)$/gm)].at(-1)?.[1];
     const text = event ?? answer.text;
     const isJson = /^\s*[[{]/.test(text);
     return { status: answer.status, body: isJson ? JSON.parse(text) : {}, headers: answer.headers };
