@@ -34,6 +34,8 @@ export interface HostOptions extends Questioned {
   readonly approvals?: SessionOptions['approvals'];
   /** Whether a model reads results (default): then they are cleaned and kept within its limits. */
   readonly forModel?: SessionOptions['forModel'];
+  /** @internal Whether the callbacks for questions reach a person now. */
+  readonly canBeAsked?: SessionOptions['canBeAsked'];
   /**
    * What sessions of this host will be able to answer, beside the host itself: servers are told once, when
    * they connect. The callbacks of the session decide; these here only say that there will be some.

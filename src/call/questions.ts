@@ -121,7 +121,7 @@ export class Questions {
     // Nearly every call to a legacy server hands nothing on.
     if (connection.negotiated?.era === 'legacy')
       return (given?.meta ?? given?.params) === undefined ? undefined : given;
-    const { elicitation, ...others } = given?.capabilities ?? modernCapabilities(capabilitiesOf(session));
+    const { elicitation, ...others } = given?.capabilities ?? modernCapabilities(declaredFor(session));
     const isAsked = elicitation !== undefined && this.#options.declared.elicitation !== 'never';
     return { ...given, capabilities: { ...(isAsked ? { elicitation } : {}), ...others } };
   }
@@ -285,4 +285,10 @@ function untilBoth(
 ): AbortSignal | undefined {
   if (question === undefined || call === undefined || question === call) return question ?? call;
   return AbortSignal.any([question, call]);
+}
+
+/** A session that cannot be asked now declares neither questions nor completions; its roots are known all the same. */
+function declaredFor(session: Session): Params {
+  if (session.canBeAsked?.() !== false) return capabilitiesOf(session);
+  return capabilitiesOf({ ...session, elicit: undefined, sample: undefined });
 }

@@ -33,3 +33,8 @@ export function elicitDuring(context: Context, before: () => void = () => {}): E
     return asked;
   };
 }
+
+/** Whether a question of a server reaches a person during this command. */
+export function canBeAskedDuring({ output, elicit }: Context): boolean {
+  return elicit !== undefined || 'on' in output.questions;
+}

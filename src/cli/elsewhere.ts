@@ -74,9 +74,16 @@ export async function runElsewhere(elsewhere: Elsewhere): Promise<number | 'loca
 
 /** The shared host for one command: the servers it named, every tool, whole results. */
 function viewOf(host: Host, config: LoadedConfig, need: Need): CommandHost {
-  const { servers: wanted, approve, elicit, forModel = false } = need;
+  const { servers: wanted, approve, elicit, canBeAsked, forModel = false } = need;
   const roots = projectRoots(config);
-  const session: HostSession = host.session({ approve, elicit, roots, approvals: 'client', forModel });
+  const session: HostSession = host.session({
+    approve,
+    elicit,
+    canBeAsked,
+    roots,
+    approvals: 'client',
+    forModel,
+  });
   const takesPart = (server: string): boolean => wanted === 'all' || wanted.includes(server);
   return {
     tools: () => session.allTools().filter(({ server }) => takesPart(server)),

@@ -29,6 +29,8 @@ export interface Need {
   readonly approve?: Approve | undefined;
   /** How the person is asked a server's question; default: it is cancelled. */
   readonly elicit?: Questioned['elicit'];
+  /** Whether `elicit` reaches a person; the default is that it does. */
+  readonly canBeAsked?: () => boolean;
   /** Results are cleaned and cut as for a model; default: they are whole. */
   readonly forModel?: boolean | undefined;
   /** Problems of the configuration are part of the command's own answer; default: they are told on stderr. */
@@ -157,6 +159,7 @@ async function ownHost(context: Context, config: LoadedConfig, need: Need): Prom
     toolSearch: false,
     approve: need.approve,
     elicit: need.elicit,
+    canBeAsked: need.canBeAsked,
     roots: projectRoots(config),
     // Servers get the capabilities of a gateway's session, so that both share the cached lists.
     sessions: SERVED_SESSIONS,

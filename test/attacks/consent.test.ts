@@ -273,7 +273,7 @@ describe('A25: questions of a project file', () => {
   it('are shown with their defaults and options, in text and in JSON', async () => {
     place.write(place.projectFile, ASKS);
     const { stdout } = await place.run(['trust']);
-    expect(stdout).toContain('x: {"default":"srv.mjs","options":["srv.mjs","other.mjs"],"password":false}');
+    expect(stdout).toContain('x: asked for, one of ["srv.mjs","other.mjs"], default "srv.mjs"');
     expect(stdout).toContain(
       "The project's own code, and packages that it loads, may change without a new question.",
     );

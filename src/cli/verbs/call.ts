@@ -7,7 +7,7 @@ import { pinChanged } from '../../policy/pins-refusal.ts';
 import { approveCall } from '../approve-call.ts';
 import { readInput, toArguments } from '../call-arguments.ts';
 import { calledTool } from '../call-target.ts';
-import { elicitDuring } from '../elicit-during.ts';
+import { canBeAskedDuring, elicitDuring } from '../elicit-during.ts';
 import { findTool, refuseHidden } from '../find-tool.ts';
 import { milliseconds } from '../flags.ts';
 import { aborted } from '../interrupt.ts';
@@ -55,7 +55,8 @@ export const call: Verb = {
     const forModel = flags['limit'] === true;
     const line = new ProgressLine(output, name);
     const elicit = elicitDuring(context, () => line.clear());
-    return withHost(context, { servers, approve, elicit, forModel }, async ({ host, config }) => {
+    const canBeAsked = (): boolean => canBeAskedDuring(context);
+    return withHost(context, { servers, approve, elicit, canBeAsked, forModel }, async ({ host, config }) => {
       for (const server of servers) if (host.isHeld(server, name)) throw pinChanged(server, name);
       for (const server of servers) refuseHidden(host, findServer(config, server), name);
       const tool = findTool(host, { servers, name }, host.tools());

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { PromptResult } from '../../catalog/prompts.ts';
 import { approveCall } from '../approve-call.ts';
 import { readInput, toArguments } from '../call-arguments.ts';
-import { elicitDuring } from '../elicit-during.ts';
+import { canBeAskedDuring, elicitDuring } from '../elicit-during.ts';
 import type { Output } from '../output.ts';
 import { resultText } from '../result-text.ts';
 import type { Context, Verb } from '../verb.ts';
@@ -27,7 +27,12 @@ export const prompt: Verb = {
     );
     return withHost(
       context,
-      { servers: [server], approve: approveCall(context, false), elicit: elicitDuring(context) },
+      {
+        servers: [server],
+        approve: approveCall(context, false),
+        elicit: elicitDuring(context),
+        canBeAsked: () => canBeAskedDuring(context),
+      },
       async ({ host }) => {
         const result = await host.prompt(server, name, given, { signal, forModel: false });
         output.answer(result, () => promptText(result, output));

@@ -6,7 +6,7 @@ import type { ResourceContents } from '../../catalog/accept-result.ts';
 import { PlugboardError } from '../../errors.ts';
 import { clean } from '../../policy/clean.ts';
 import { approveCall } from '../approve-call.ts';
-import { elicitDuring } from '../elicit-during.ts';
+import { canBeAskedDuring, elicitDuring } from '../elicit-during.ts';
 import { writeTo } from '../save-result.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
 import { withHost } from '../with-host.ts';
@@ -27,7 +27,12 @@ export const read: Verb = {
     const file = textFlag(flags, 'output');
     return withHost(
       context,
-      { servers: [server], approve: approveCall(context, false), elicit: elicitDuring(context) },
+      {
+        servers: [server],
+        approve: approveCall(context, false),
+        elicit: elicitDuring(context),
+        canBeAsked: () => canBeAskedDuring(context),
+      },
       async ({ host }) => {
         const { contents } = await host.read(server, uri, { signal, forModel: false });
         if (file !== undefined) await writeTo(context, resolve(cwd, file), bytesOf(contents));
