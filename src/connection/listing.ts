@@ -61,15 +61,20 @@ export async function listAll(peer: Peer, kind: ListKind, options: ListOptions):
       // It is a cursor like any other, but many servers mean the end by it.
       if (cursor === '' && hasCode(error, RPC_INVALID_PARAMS))
         return { items, remark: EMPTY_CURSOR, ...hints };
-      // What came before is good: a client of its own would have it too.
-      if (page > 0 && error instanceof PlugboardError && error.detail.rpcCode !== undefined)
+      // What came before is good: a client of its own would have it too. Other lists are simply asked for again.
+      if (
+        kind === 'tools' &&
+        page > 0 &&
+        error instanceof PlugboardError &&
+        error.detail.rpcCode !== undefined
+      )
         return { items, cut: `an error for page ${page + 1}: ${error.message}`, ...hints };
       throw error;
     }
     const record = isRecord(result) ? result : {};
     const batch = record[kind];
     if (!Array.isArray(batch)) {
-      if (page > 0) return { items, cut: `a page ${page + 1} that is no list`, ...hints };
+      if (kind === 'tools' && page > 0) return { items, cut: `a page ${page + 1} that is no list`, ...hints };
       throw new PlugboardError('PROTOCOL_ERROR', `the answer to ${method} has no list of ${kind}`);
     }
     if (page === 0) first = batch;

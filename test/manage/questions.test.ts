@@ -213,7 +213,7 @@ describe('SRV-2: questions of gateway clients that cannot ask their own user', (
       {
         result: {
           isError: true,
-          content: [{ text: expect.stringMatching(/no one looks at the page\. Only the user can allow it/) }],
+          content: [{ text: expect.stringMatching(/the page is not open\. Only the user can allow it/) }],
           _meta: { 'plugboard/code': 'APPROVAL_REQUIRED' },
         },
       },

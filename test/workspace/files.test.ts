@@ -100,7 +100,7 @@ describe('SRV-3: read', () => {
       'error: picture.png is a binary file (4 bytes) and is not shown. Only text in UTF-8 is read and edited here.',
       'a\ufffd\n\n[Some bytes are not UTF-8 and are shown as \ufffd.]',
       '[The file is empty.]',
-      'error: sub is a folder. list shows what is in it.',
+      'error: sub is a folder. Use list to see what is in it.',
       'error: pipe is not a regular file. Pipes, sockets and devices are left alone.',
       'error: nowhere.txt: there is no such file or folder. list and glob show what is there.',
     ]);
@@ -142,7 +142,7 @@ describe('SRV-3: write', () => {
       true,
       true,
       'Replaced hard.txt (1 bytes). It was a hard link: 1 other name keeps the old content.',
-      'error: inner is a folder. list shows what is in it.',
+      'error: inner is a folder. Use list to see what is in it.',
       UNTOUCHED,
     ]);
   });
