@@ -15,7 +15,7 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const ID = /^[0-9a-f-]{36}$/;
 const ROLES: readonly unknown[] = ['user', 'assistant', 'tool', 'system'];
 
-/** How things were after the last answer of the model, for whoever goes on with the conversation. */
+/** How things were after the last answer of the model, for the next turn of the conversation. */
 export interface ConversationState {
   /** How much of the model's window is used; undefined: the provider did not report it. */
   readonly tokens?: number | undefined;

@@ -37,7 +37,7 @@ function splitNote([command = '', ...args]: readonly string[]): string {
   return `Split into the command ${joinWords([command])} and ${rest}.`;
 }
 
-/** The url that a word without a scheme stands for; undefined if it does not look like an address. */
+/** The url that a word without a scheme means; undefined if it does not look like an address. */
 export function addressOf(word: string): string | undefined {
   const { host, port, path } = ADDRESS.exec(word)?.groups ?? {};
   if (host === undefined || (path === undefined && port === undefined && SCRIPT.test(host))) return undefined;

@@ -1,6 +1,6 @@
 /**
  * Changes of a person's own servers that were taken without a question, until a command has reported them. A file of
- * lines, because the host that notices a change is often one that nobody watches: that of an agent, or of the daemon.
+ * lines, because the host that notices a change is often that of an agent or of the daemon, whose log no one reads.
  */
 
 import { appendFileSync, readFileSync, renameSync, rmSync } from 'node:fs';

@@ -11,7 +11,7 @@ import { type FolderWorld, folderWorld } from './folder-attacks.ts';
 const TELLER = join(FIXTURES, 'folder-teller.mjs');
 const LONGEST_MS = 120_000;
 
-describe('A24: a folder that a person is in', () => {
+describe('CON-14, A24: a folder that a person is in', () => {
   let world: FolderWorld;
   const path = process.env['PATH'];
   beforeAll(async () => {
@@ -63,7 +63,7 @@ interface Where {
   readonly path: string;
 }
 
-describe('A24: where a server starts', () => {
+describe('CON-14, A24: where a server starts', () => {
   let place: Place;
   beforeEach(() => {
     place = new Place();

@@ -38,6 +38,6 @@ it.each([
   ['run.sh', undefined],
   ['npx', undefined],
   ['./x.y/z', undefined],
-])('F11: %s stands for %s', (word, url) => {
+])('F11: %s means %s', (word, url) => {
   expect(addressOf(word)).toBe(url);
 });

@@ -164,13 +164,13 @@ describe('loadConfig: CFG-5 and F53, what is wrong is told with its place and hi
     return { problems: problems.map(({ file: _, ...rest }) => rest), names: servers.map(({ name }) => name) };
   }
 
-  const MEND = 'This file is ignored until it is fixed.';
+  const IGNORED = 'This file is ignored until it is fixed.';
 
   it.each([
     [
       'truncated',
       '{\n  "mcpServers": {\n    "a": { "comm',
-      { line: 3, column: 12, message: 'The file is not valid JSON: this string never ends.', hint: MEND },
+      { line: 3, column: 12, message: 'The file is not valid JSON: this string never ends.', hint: IGNORED },
     ],
     [
       'ends early',
@@ -179,18 +179,18 @@ describe('loadConfig: CFG-5 and F53, what is wrong is told with its place and hi
         line: 3,
         column: 1,
         message: 'The file is not valid JSON: unexpected end of file: a closing brace is missing here.',
-        hint: MEND,
+        hint: IGNORED,
       },
     ],
     [
       'not JSON',
       'servers:\n  a: b\n',
-      { line: 1, column: 1, message: 'The file is not valid JSON: this is not JSON.', hint: MEND },
+      { line: 1, column: 1, message: 'The file is not valid JSON: this is not JSON.', hint: IGNORED },
     ],
     [
       'without a comma',
       '{\n  "a": 1\n  "b": 2\n}',
-      { line: 3, column: 3, message: 'The file is not valid JSON: a comma is missing here.', hint: MEND },
+      { line: 3, column: 3, message: 'The file is not valid JSON: a comma is missing here.', hint: IGNORED },
     ],
     ['a list', '[]', { line: 1, column: 1, message: 'The file must hold a JSON object.' }],
     [
@@ -215,7 +215,7 @@ describe('loadConfig: CFG-5 and F53, what is wrong is told with its place and hi
         line: 1,
         column: 1,
         message: 'The file is not valid JSON: it is nested deeper than 64 levels.',
-        hint: MEND,
+        hint: IGNORED,
       },
     ],
     [

@@ -17,7 +17,7 @@ async function used(name: string): Promise<ServerUse[]> {
   return daemon?.hosts.flatMap(({ servers }) => servers.filter((server) => server.name === name)) ?? [];
 }
 
-it('SRV-11: shares a process between sessions whose PATH differs but finds the same programs', async () => {
+it('SRV-11, F63: shares a process between sessions whose PATH differs but finds the same programs', async () => {
   const bin = join(world.home, 'bin');
   mkdirSync(bin);
   symlinkSync(process.execPath, join(bin, 'node-for-this-test'));

@@ -74,7 +74,7 @@ const methods = (messages: readonly Record<string, unknown>[]): unknown[] =>
   messages.map(({ method, result, error }) => method ?? (result === undefined ? error : 'result'));
 
 describe('a session of a gateway that ended', () => {
-  it('SRV-1: goes on in the next one: calls, streams, log level and subscriptions; lists are announced once', async () => {
+  it('SRV-1, F66: goes on in the next one: calls, streams, log level and subscriptions; lists are announced once', async () => {
     const first = await gateway();
     const session = await legacySession(first.url, '2025-06-18', { elicitation: {} });
     const ask = (method: string, params: object): object => ({ jsonrpc: '2.0', id: 1, method, params });

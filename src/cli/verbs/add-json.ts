@@ -1,4 +1,4 @@
-/** `plugboard add-json`: new servers from JSON, as it stands in a configuration file or in a README. */
+/** `plugboard add-json`: new servers from JSON, as a configuration file or a README has it. */
 
 import type { Command } from 'commander';
 import { PlugboardError } from '../../errors.ts';

@@ -98,7 +98,7 @@ function printer(
   };
 }
 
-/** Until the command is interrupted, or nobody reads its output. */
+/** Until the command is interrupted, or its output is no longer read. */
 async function follow(
   { signal }: Context,
   readers: readonly LogReader[],
