@@ -43,7 +43,8 @@ export const info: Verb = {
         server: { ...report, ...reachedBy(spec) },
         details: host.details(name),
         file: spec.file,
-        log: existsSync(log) ? log : undefined,
+        // The first lines of a server that has just connected are not written yet.
+        log: report.status === 'connected' || existsSync(log) ? log : undefined,
       };
       const { server, details, file } = shown;
       output.answer(
