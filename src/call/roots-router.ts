@@ -34,7 +34,7 @@ export class RootsRouter {
 
   opened(session: Session): void {
     this.#open.add(session);
-    if (session.isStateless || session.roots === undefined) return;
+    if (!canAnswerAnyTime(session)) return;
     for (const wake of [...this.#onOpen]) wake();
     for (const { roots, primary } of this.#options.places.values())
       if (roots.isUnanswered) primary.rootsChanged();
@@ -147,8 +147,7 @@ export class RootsRouter {
 
   /** Those that can be asked outside of a request; waits a moment for the first one where some will come. */
   async #sessions(): Promise<readonly Session[]> {
-    const askable = (): Session[] =>
-      [...this.#open].filter((session) => !session.isStateless && session.roots !== undefined);
+    const askable = (): Session[] => [...this.#open].filter(canAnswerAnyTime);
     if (this.#options.expectsRoots && askable().length === 0) {
       await new Promise<void>((resolve) => {
         const done = (): void => {
@@ -162,4 +161,9 @@ export class RootsRouter {
     }
     return askable();
   }
+}
+
+/** A client without a session is asked within its requests only, unless its roots are known without asking. */
+function canAnswerAnyTime({ roots, isStateless }: Session): boolean {
+  return roots !== undefined && (!isStateless || typeof roots === 'object');
 }

@@ -83,6 +83,8 @@ function viewOf(host: Host, config: LoadedConfig, need: Need): CommandHost {
     roots,
     approvals: 'client',
     forModel,
+    // The state of a server lasts from one command to the next, in one process for all of them.
+    stateOf: { principal: 'commands' },
   });
   const takesPart = (server: string): boolean => wanted === 'all' || wanted.includes(server);
   return {
@@ -116,7 +118,7 @@ function viewOf(host: Host, config: LoadedConfig, need: Need): CommandHost {
       await Promise.all(failed.map(({ name }) => host.connect(name).catch(() => {})));
       await host.ready();
     },
-    // Other sessions use it.
-    close: () => Promise.resolve(),
+    // The host stays: other sessions use it.
+    close: async () => session.end(),
   };
 }

@@ -213,3 +213,16 @@ it('CON-11: the log of the daemon stays small, and no secret of a session is in 
     says: true,
   });
 });
+
+it('SRV-11: commands share one process of a server that keeps state, and no agent shares it', async () => {
+  world.configure({ s: world.server({ shared: false }) });
+  await world.command('daemon', 'start');
+  const agent = await world.agent().open();
+  const ofAgent = Number(await agent.call('pid'));
+  const ofCommands = [];
+  for (const _ of [1, 2, 3]) ofCommands.push(Number((await run(['call', 's', 'pid'])).stdout));
+  expect(new Set(ofCommands).size).toBe(1);
+  expect(world.servers().toSorted()).toEqual([ofAgent, ofCommands[0]].toSorted());
+  await agent.leave();
+  expect(Number((await run(['call', 's', 'pid'])).stdout)).toBe(ofCommands[0]);
+});
