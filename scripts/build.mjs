@@ -1,5 +1,5 @@
 /**
- * Compiles src/ to dist/ and bundles the command. What is compiled is made aside and moved into place, so that
+ * Compiles src/ to dist/, copies CommonJS dependencies, and bundles the command. What is compiled is made aside and moved into place, so that
  * no file stays behind whose source is gone, and a build that fails leaves the old dist/ as it was.
  */
 
@@ -8,6 +8,7 @@ import { mkdir, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root, run, tool } from './run.mjs';
+import { vendor } from './vendor.mjs';
 
 /** What bundle.mjs makes of src/cli/. */
 const COMMAND = 'bin/plugboard.cjs';
@@ -26,6 +27,7 @@ export async function build() {
       made,
     ]);
     if (code !== 0) return code;
+    await vendor(made);
     if (existsSync(dist)) await rename(dist, old);
     await rename(made, dist);
   } finally {

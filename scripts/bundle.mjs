@@ -45,9 +45,7 @@ const external = [
   '@ai-sdk/*',
   '@clack/prompts',
   '@modelcontextprotocol/*',
-  '@napi-rs/keyring',
   'ai',
-  'fs-native-extensions',
   'undici',
   // For servers whose authors bring it; our own have their schemas by hand.
   'zod/v4/core',
@@ -182,7 +180,7 @@ const required = {
     });
   },
 };
-const IMPORTED = /\bimport\("(\.\/[\w-]+\.cjs|fs-native-extensions|@napi-rs\/keyring)"\)/g;
+const IMPORTED = /\bimport\("(\.\/[\w-]+\.cjs)"\)/g;
 const REQUIRED = 'Promise.resolve().then(()=>require("$1"))';
 
 /** Commander loads it for subcommands that are programs of their own; we have none, and it costs a millisecond. */

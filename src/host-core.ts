@@ -54,6 +54,7 @@ import type { HostEvents, HostOptions } from './host-options.ts';
 import { logged, messageOf, reportOf, type ServerReport } from './host-report.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { Emitter } from './lib/emitter.ts';
+import { onMissingLocks } from './lib/system-locks.ts';
 import { readVersion } from './lib/version.ts';
 import type { Authority } from './policy/admit.ts';
 import { clean } from './policy/clean.ts';
@@ -137,6 +138,7 @@ export class HostCore {
   #collecting: Promise<void> = Promise.resolve();
   #renewing: Promise<void> = Promise.resolve();
   #reaper: Promise<Reaper> | undefined;
+  readonly #stopLockReports: () => void;
 
   static async build(options: HostOptions): Promise<HostCore> {
     const env = options.env ?? process.env;
@@ -172,6 +174,7 @@ export class HostCore {
     this.sandboxState = options.sandboxState;
     this.events = new Emitter((error) => this.log(undefined, 'error', `a listener threw: ${String(error)}`));
     if (options.log !== undefined) this.events.on('log', options.log);
+    this.#stopLockReports = onMissingLocks((message) => this.log(undefined, 'info', message));
     this.auth = this.#createAuth();
     this.inputs = new HostInputs(this);
     this.session = createSession(`${this.#idPrefix}host`, options, this.#partyName);
@@ -197,7 +200,12 @@ export class HostCore {
     this.catalog = new Catalog(naming, [TOOL_SEARCH, CALL_TOOL, AGENT, AGENT_REPLY], this.hidden);
     this.intake = this.#createIntake();
     this.#habits = config.settings.searchLearning === false ? undefined : openHabits(home);
-    this.search = createSearch(() => this.catalog.snapshot, this.#habits);
+    this.search = createSearch({
+      snapshot: () => this.catalog.snapshot,
+      habits: this.#habits,
+      model: options.searchModel,
+      warn: (message) => this.log(undefined, 'warning', message),
+    });
     this.deferral = hostDeferral(this);
     this.contact = this.#createContact(parts.failures);
     this.logDemand = new LogDemand({
@@ -424,6 +432,7 @@ export class HostCore {
     await this.auth.close();
     const reaper = await this.#reaper?.catch(() => undefined);
     await reaper?.close();
+    this.#stopLockReports();
   }
 
   #createAuth(): HostAuth {

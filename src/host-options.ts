@@ -58,6 +58,11 @@ export interface HostOptions extends Questioned {
   readonly naming?: Naming | undefined;
   /** Whether definitions are deferred behind `tool_search`; beats ENABLE_TOOL_SEARCH and config.json. */
   readonly toolSearch?: ToolSearchMode | undefined;
+  /**
+   * The bytes of `plugboard/tool-search.bin`, for a bundle that does not have the file; without it, such a bundle's tool
+   * search compares words only.
+   */
+  readonly searchModel?: Uint8Array | undefined;
   /** What the model can take. */
   readonly model?:
     | { readonly contextTokens?: number; readonly images?: boolean; readonly audio?: boolean }

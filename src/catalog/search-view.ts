@@ -3,17 +3,36 @@
 import { isForModel } from './app-tools.ts';
 import type { Snapshot } from './catalog.ts';
 import type { Habits } from './habits.ts';
+import type { SearchModel } from './search/model.ts';
 import type { SearchHit, ToolIndex } from './search/tool-index.ts';
 
 export type Search = (query: string, limit?: number) => Promise<SearchHit[]>;
 
-export function createSearch(snapshot: () => Snapshot, habits: Habits | undefined): Search {
+export interface SearchSource {
+  readonly snapshot: () => Snapshot;
+  readonly habits: Habits | undefined;
+  /** The bytes of `assets/tool-search.bin`; read from the package if they are not given. */
+  readonly model?: Uint8Array | undefined;
+  /** Called once if the asset is not there. */
+  readonly warn: (message: string) => void;
+}
+
+export function createSearch({ snapshot, habits, model: bytes, warn }: SearchSource): Search {
+  let model: SearchModel | undefined;
   let built: { readonly version: number; readonly index: ToolIndex } | undefined;
   return async (query, limit) => {
-    // The ranker and what it learnt are loaded when somebody searches, not before.
-    const { buildIndex } = await import('./search/tool-index.ts');
+    // The ranker and its asset are loaded with the first search.
+    const [{ buildIndex }, { decodeModel, lexicalModel, loadModel }] = await Promise.all([
+      import('./search/tool-index.ts'),
+      import('./search/model.ts'),
+    ]);
+    model ??= bytes === undefined ? loadModel() : decodeModel(bytes);
+    if (model === undefined) {
+      model = lexicalModel();
+      warn(LEXICAL_ONLY);
+    }
     const { version, tools, find } = snapshot();
-    if (built?.version !== version) built = { version, index: buildIndex(tools.filter(isForModel)) };
+    if (built?.version !== version) built = { version, index: buildIndex(tools.filter(isForModel), model) };
     const usage = await habits?.counts();
     return built.index.search(query, {
       find,
@@ -22,3 +41,6 @@ export function createSearch(snapshot: () => Snapshot, habits: Habits | undefine
     });
   };
 }
+
+const LEXICAL_ONLY =
+  'Tool search compares words only: assets/tool-search.bin was not found. Give its bytes to createHost as searchModel.';

@@ -7,8 +7,10 @@ import { lstat, open, readdir, readFile, readlink, realpath, rename, stat, unlin
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorCode } from './error-code.ts';
+import { hasSystemLock, isHeld, type Release, tryHold } from './held-file.ts';
 import { isInside } from './inside.ts';
 import { makeFolder } from './make-folder.ts';
+import { type SystemLocks, systemLocks } from './system-locks.ts';
 
 /** How long to wait for another process before giving up. */
 export const LOCK_WAIT_MS = 30_000;
@@ -56,28 +58,56 @@ export async function withFileLock<T>(
   work: () => Promise<T>,
   options: LockOptions = {},
 ): Promise<T> {
-  const { tryLock, unlock } = await import('fs-native-extensions');
   await makeFolder(dirname(lockFile), 0o700);
+  const system = systemLocks();
   // A number, not a FileHandle: a handle is closed when it is garbage-collected, and that would free the lock of
   // work that waits for something nothing refers to.
   const descriptor = openSync(lockFile, 'a+', 0o600);
   try {
-    const deadline = performance.now() + (options.waitMs ?? LOCK_WAIT_MS);
-    // Polled, not awaited in the thread pool: four waiters there would starve the holder's own file work.
-    for (let tries = 0; !tryLock(descriptor); tries++) {
-      if (performance.now() >= deadline) throw fault('ELOCKTIMEOUT', 'another process holds the lock');
-      await delay(Math.min(2 ** Math.min(tries, 5), LOCK_POLL_MS) * (0.5 + Math.random()), undefined, {
-        signal: options.signal,
-      });
-    }
+    const release = await polled(
+      () => (system === undefined ? hold(lockFile) : lock(lockFile, descriptor, system)),
+      options,
+    );
     try {
       return await work();
     } finally {
-      unlock(descriptor);
+      await release();
     }
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Polled, not awaited in the thread pool: four waiters there would starve the holder's own file work. */
+async function polled(tryOnce: () => Promise<Release | undefined>, options: LockOptions): Promise<Release> {
+  const deadline = performance.now() + (options.waitMs ?? LOCK_WAIT_MS);
+  for (let tries = 0; ; tries++) {
+    const release = await tryOnce();
+    if (release !== undefined) return release;
+    if (performance.now() >= deadline) throw fault('ELOCKTIMEOUT', 'another process holds the lock');
+    await delay(Math.min(2 ** Math.min(tries, 5), LOCK_POLL_MS) * (0.5 + Math.random()), undefined, {
+      signal: options.signal,
+    });
+  }
+}
+
+async function lock(
+  lockFile: string,
+  descriptor: number,
+  { tryLock, unlock }: SystemLocks,
+): Promise<Release | undefined> {
+  if (!tryLock(descriptor)) return undefined;
+  const release = async (): Promise<void> => unlock(descriptor);
+  if (!(await isHeld(lockFile))) return release;
+  await release();
+  return undefined;
+}
+
+async function hold(lockFile: string): Promise<Release | undefined> {
+  const release = await tryHold(lockFile);
+  if (release === undefined || !(await hasSystemLock(lockFile))) return release;
+  await release();
+  return undefined;
 }
 
 /**

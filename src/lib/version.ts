@@ -1,10 +1,8 @@
-/** The package's own version, read from its manifest so that it stands in one place. */
+/** The package's own version, as a constant: a bundled agent has no manifest of ours to read. */
 
-import { readFileSync } from 'node:fs';
+/** Equal to `version` in package.json (test/lib/version.test.ts). */
+const VERSION = '0.1.0';
 
 export function readVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  const version =
-    typeof manifest === 'object' && manifest !== null && 'version' in manifest ? manifest.version : '';
-  return String(version);
+  return VERSION;
 }

@@ -6,8 +6,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
-const FOLDER: URL = new URL('../../assets/page/', import.meta.url);
 const INDEX = 'index.html';
+const MISSING =
+  'The files of the page (assets/page) are not part of this installation. The API works without them.\n';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -61,8 +62,10 @@ export class Page {
     this.#names = names;
   }
 
+  /** Without its files, as in a bundle, the page is one sentence; the API is the same. */
   static async load(): Promise<Page> {
-    const names = (await readdir(FOLDER)).filter((name) => extname(name) in TYPES);
+    const files = await listFiles();
+    const names = files.filter((name) => extname(name) in TYPES);
     return new Page(new Map([['/', INDEX], ...names.map((name) => [`/${name}`, name] as const)]));
   }
 
@@ -77,8 +80,7 @@ export class Page {
     }
     this.#file(path).then(
       (file) => send(request, response, file),
-      // Somebody took the file away since the start.
-      () => response.writeHead(404, HEADERS).end(),
+      () => response.writeHead(404, { ...HEADERS, 'content-type': 'text/plain; charset=utf-8' }).end(MISSING),
     );
   }
 
@@ -108,8 +110,21 @@ function send(request: IncomingMessage, response: ServerResponse, { type, etag, 
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }
 
+/** Written as a literal for programs that trace a package's files; throws in a CommonJS bundle, which has no address. */
+function folder(): URL {
+  return new URL('../../assets/page/', import.meta.url);
+}
+
+async function listFiles(): Promise<readonly string[]> {
+  try {
+    return await readdir(folder());
+  } catch {
+    return [];
+  }
+}
+
 async function read(name: string): Promise<PageFile> {
-  const plain = await readFile(new URL(name, FOLDER));
+  const plain = await readFile(new URL(name, folder()));
   const packed = new Map<Encoding, Buffer>([[undefined, plain]]);
   return {
     type: TYPES[extname(name)] ?? 'application/octet-stream',

@@ -1,6 +1,7 @@
 /** Secrets in the operating system's keyring; every operation rejects where there is none. */
 
 import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
 import type { SecretBackend } from './store.ts';
 
 /** A locked keyring may wait for a person who is not there. */
@@ -16,7 +17,7 @@ export function keyringSecrets(owner: string): SecretBackend {
   const use = async <T>(key: string, work: (entry: Entry, signal: AbortSignal) => Promise<T>): Promise<T> => {
     if (missing !== undefined) throw missing;
     const signal = AbortSignal.timeout(KEYRING_TIMEOUT_MS);
-    const { AsyncEntry } = await import('@napi-rs/keyring');
+    const { AsyncEntry } = loadKeyring();
     // Without the pin Linux falls back to the kernel's keyring, which forgets everything at the next boot.
     const entry = new AsyncEntry(SERVICE, `${prefix}:${key}`, { linux: { store: 'secret-service' } });
     return Promise.race([work(entry, signal), rejectOn(signal)]);
@@ -32,7 +33,7 @@ export function keyringSecrets(owner: string): SecretBackend {
   };
 
   const keys = async (): Promise<string[]> => {
-    const { findCredentialsAsync } = await import('@napi-rs/keyring');
+    const { findCredentialsAsync } = loadKeyring();
     const signal = AbortSignal.timeout(KEYRING_TIMEOUT_MS);
     const all = await Promise.race([findCredentialsAsync(SERVICE, undefined, signal), rejectOn(signal)]);
     return all.flatMap(({ account }) =>
@@ -55,6 +56,12 @@ export function keyringSecrets(owner: string): SecretBackend {
       return own.length;
     },
   };
+}
+
+/** Throws where the native module is not installed. `createRequire` because bundlers follow `import()` into native files. */
+function loadKeyring(): typeof import('@napi-rs/keyring') {
+  const require = createRequire(import.meta.url);
+  return require('@napi-rs/keyring') as typeof import('@napi-rs/keyring');
 }
 
 interface Entry {

@@ -14,11 +14,15 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { scriptRunner } from '../lib/script-runner.ts';
 import { MarkedProcesses } from './marked-processes.ts';
 import { POSIX_REAPER, WINDOWS_REAPER } from './reaper-script.ts';
 
 /** The mark: `<host>.<number of the server>`. */
 export const OWNER_VARIABLE = 'PLUGBOARD_OWNER';
+
+const NO_HELPER =
+  "No helper watches over the servers' processes: this program cannot run a script. Servers outlive it if it is killed";
 
 /** A helper that somebody ended is started again so often, then no more. */
 const MAX_HELPER_STARTS = 5;
@@ -90,6 +94,11 @@ class HostReaper implements Reaper {
     if (this.#helper || this.#closed || this.#starts === MAX_HELPER_STARTS) return;
     this.#starts += 1;
     const helper = startHelper(this.#options.env);
+    if (helper === undefined) {
+      this.#starts = MAX_HELPER_STARTS;
+      this.#options.onProblem?.(NO_HELPER);
+      return;
+    }
     this.#helper = helper;
     this.#ended = new Promise((resolve) => {
       const gone = (): void => {
@@ -121,10 +130,17 @@ class HostReaper implements Reaper {
 }
 
 /** In a session of its own: no signal of the terminal reaches it. In `/`: it keeps no folder busy. */
-function startHelper(env: ReaperOptions['env']): ChildProcess {
+function startHelper(env: ReaperOptions['env']): ChildProcess | undefined {
   if (process.platform === 'win32') {
-    return spawn(process.execPath, ['-e', WINDOWS_REAPER], {
-      env: { SYSTEMROOT: env['SYSTEMROOT'] ?? 'C:\\Windows', PATH: env['PATH'] ?? env['Path'] ?? '' },
+    const runner = scriptRunner();
+    // Deno's `run` takes no text.
+    if (runner === undefined || runner.args.length > 0) return undefined;
+    return spawn(runner.command, ['-e', WINDOWS_REAPER], {
+      env: {
+        SYSTEMROOT: env['SYSTEMROOT'] ?? 'C:\\Windows',
+        PATH: env['PATH'] ?? env['Path'] ?? '',
+        ...runner.env,
+      },
       stdio: ['pipe', 'ignore', 'ignore'],
       windowsHide: true,
       detached: true,

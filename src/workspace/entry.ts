@@ -10,9 +10,16 @@ import { isRecord } from '../lib/json-rpc.ts';
 /** What it is called where the person has not called it otherwise. */
 export const WORKSPACE_NAME = 'workspace';
 
-const COMMAND: string = fileURLToPath(new URL('../bin/plugboard.cjs', import.meta.url));
+/** Not a constant: a CommonJS bundle of an agent has no address, and `new URL` throws there. */
+function commandFile(): string {
+  return fileURLToPath(new URL('../bin/plugboard.cjs', import.meta.url));
+}
+
 /** Its list of tools, written when the command is built (`scripts/bundle.mjs`); sources have none. */
-const LIST: URL = new URL('../bin/workspace-tools.json', import.meta.url);
+function listFile(): URL {
+  return new URL('../bin/workspace-tools.json', import.meta.url);
+}
+
 /** The tool that is there with `--shell` only. */
 const SHELL = 'shell';
 
@@ -32,7 +39,7 @@ export function workspaceEntries({ workspace = true }: Settings): Readonly<Recor
   const shell = workspace !== true && workspace.shell === true;
   const entry: ServerEntry = {
     command: process.execPath,
-    args: [COMMAND, 'workspace', '${PROJECT_DIR}', ...(shell ? ['--shell'] : [])],
+    args: [commandFile(), 'workspace', '${PROJECT_DIR}', ...(shell ? ['--shell'] : [])],
     // Its shell is the person's own: with the project's programs on its search path.
     ...(shell ? { env: { PATH: '${PATH:-}' } } : {}),
     // Who commits, and what signs for them.
@@ -60,8 +67,8 @@ export function workspaceEntries({ workspace = true }: Settings): Readonly<Recor
  */
 export async function workspaceList({ entry }: ServerSpec): Promise<CachedList | undefined> {
   const args = 'command' in entry ? (entry.args ?? []) : [];
-  if (args[0] !== COMMAND || args[1] !== 'workspace') return undefined;
-  const list = parseCachedList(await readFile(LIST, 'utf8').catch(() => ''));
+  if (args[0] !== commandFile() || args[1] !== 'workspace') return undefined;
+  const list = parseCachedList(await readFile(listFile(), 'utf8').catch(() => ''));
   if (list === undefined || args.includes('--shell')) return list;
   return { ...list, items: list.items.filter((item) => !(isRecord(item) && item['name'] === SHELL)) };
 }

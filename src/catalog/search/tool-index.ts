@@ -2,7 +2,7 @@
 
 import type { Tool } from '../tool.ts';
 import { Matcher } from './matcher.ts';
-import { loadModel, type SearchModel, weightsFor } from './model.ts';
+import { lexicalModel, loadModel, type SearchModel, weightsFor } from './model.ts';
 import { type ParsedQuery, parseQuery } from './query.ts';
 import type { Question } from './question.ts';
 import { isStopWord } from './terms.ts';
@@ -43,7 +43,10 @@ const USAGE_WEIGHT = 10;
  * const index = buildIndex(host.tools());
  * index.search('look at the history of a repository', { limit: 3 })[0]?.tool.name // 'mcp__git__git_log'
  */
-export function buildIndex(tools: readonly Tool[], model: SearchModel = loadModel()): ToolIndex {
+export function buildIndex(
+  tools: readonly Tool[],
+  model: SearchModel = loadModel() ?? lexicalModel(),
+): ToolIndex {
   const matcher = new Matcher(tools, model.vectors);
   const weights = weightsFor(model, tools.length);
   return {

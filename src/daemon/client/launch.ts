@@ -9,6 +9,7 @@ import { PlugboardError } from '../../errors.ts';
 import { isRecord } from '../../lib/json-rpc.ts';
 import { withFileLock } from '../../lib/locked-file.ts';
 import { makeFolderSync } from '../../lib/make-folder.ts';
+import { scriptRunner } from '../../lib/script-runner.ts';
 import { readAmbient } from '../protocol/ambient-file.ts';
 import type { Hello } from '../protocol/hello.ts';
 import type { Place } from '../protocol/place.ts';
@@ -67,23 +68,29 @@ async function replaceOlder(place: Place): Promise<boolean> {
 }
 
 async function start(home: Home, place: Place, env: NodeJS.ProcessEnv, stays: boolean): Promise<void> {
+  const runner = scriptRunner();
+  if (runner === undefined) throw failed('A single executable cannot start the daemon', place);
   makeFolderSync(dirname(place.log), 0o700);
   const log = openSync(place.log, 'a', 0o600);
   const options = {
     // A folder of the caller's could not be removed or unmounted while the daemon runs.
     cwd: process.platform === 'win32' ? dirname(place.log) : '/',
     // Node reads certificates when it starts, and the client may be an agent that does not pass them on.
-    env: { ...daemonEnvironment({ ...readAmbient(home), ...env }), PLUGBOARD_HOME: home.dir },
+    env: {
+      ...daemonEnvironment({ ...readAmbient(home), ...env }),
+      ...runner.env,
+      PLUGBOARD_HOME: home.dir,
+    },
     stdio: ['ignore', 'pipe', log] satisfies ['ignore', 'pipe', number],
     detached: true,
     windowsHide: true,
   };
-  const argv = [place.entry, ...(stays ? ['--stay'] : [])];
+  const argv = [...runner.args, place.entry, ...(stays ? ['--stay'] : [])];
   // Through a shell that exits at once: the daemon is a child of init, so no client's end takes it down.
   const child =
     process.platform === 'win32'
-      ? spawn(process.execPath, argv, options)
-      : spawn('/bin/sh', ['-c', '"$0" "$@" &', process.execPath, ...argv], options);
+      ? spawn(runner.command, argv, options)
+      : spawn('/bin/sh', ['-c', '"$0" "$@" &', runner.command, ...argv], options);
   closeSync(log);
   try {
     if (!(await isReady(child))) throw failed('The daemon did not start', place);

@@ -114,6 +114,8 @@ function inOwnFolder(folder: string, path: string): string {
 /** The bundle of the build that this file belongs to; when run from the sources, that of the last build. */
 function entryFile(): string | undefined {
   const candidates = ['../../bin/daemon.cjs', '../../../dist/bin/daemon.cjs'];
+  // A CommonJS bundle of an agent has no address.
+  if (!import.meta.url) return undefined;
   return candidates.map((path) => fileURLToPath(new URL(path, import.meta.url))).find(existsSync);
 }
 

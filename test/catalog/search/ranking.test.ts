@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Bm25f } from '../../../src/catalog/search/bm25f.ts';
 import { FIELDS, fieldTexts } from '../../../src/catalog/search/fields.ts';
+import { lexicalModel } from '../../../src/catalog/search/model.ts';
 import { termsOf, Vocabulary } from '../../../src/catalog/search/terms.ts';
 import { buildIndex } from '../../../src/catalog/search/tool-index.ts';
 import { GUARD_QUERIES, GUARD_TOOLS } from './guard-set.ts';
@@ -39,6 +40,13 @@ describe('CAT-8: the ranker on the guard set', () => {
     const lexical = lexicalRank();
     expect(recall(rank, 1)).toBeGreaterThan(recall(lexical, 1));
     expect(recall(rank, 5)).toBeGreaterThan(recall(lexical, 5));
+  });
+
+  it('H5: without the asset it is still better than BM25F alone', () => {
+    const words = buildIndex(GUARD_TOOLS, lexicalModel());
+    const withoutAsset: Rank = (query) => words.search(query, { limit: 10 }).map((hit) => hit.tool.name);
+    expect(recall(withoutAsset, 1)).toBeGreaterThan(recall(lexicalRank(), 1));
+    expect(recall(withoutAsset, 5)).toBeGreaterThanOrEqual(recall(lexicalRank(), 5));
   });
 
   it('gives the same answer twice, whatever was asked in between', () => {

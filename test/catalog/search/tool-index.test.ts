@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadModel } from '../../../src/catalog/search/model.ts';
+import { lexicalModel, loadModel } from '../../../src/catalog/search/model.ts';
 import { buildIndex } from '../../../src/catalog/search/tool-index.ts';
 import type { Tool } from '../../../src/catalog/tool.ts';
 import { GUARD_TOOLS } from './guard-set.ts';
@@ -115,7 +115,7 @@ describe('CAT-7: searching an index of tools', () => {
 
   it('tools and queries of any content are survived', () => {
     const text = fc.string({ unit: 'binary', maxLength: 40 });
-    const model = loadModel();
+    const model = loadModel() ?? lexicalModel();
     const anyTool = fc.record({ server: text, name: text, description: text, schema: fc.jsonValue() });
     fc.assert(
       fc.property(fc.array(anyTool, { maxLength: 8 }), text, (tools, query) => {
