@@ -102,7 +102,7 @@ describe('the packed package', () => {
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
   });
 
-  it('gives types that resolve wherever ES modules do (attw)', async () => {
+  it('gives types that resolve wherever ES modules do (attw)', { timeout: INSTALL_TIMEOUT_MS }, async () => {
     const attw = join(root, 'node_modules', '@arethetypeswrong', 'cli', 'dist', 'index.js');
     const args = [attw, tarball, '--profile', 'esm-only', '--format', 'json'];
     // It ends with an error, and so does this test, when a problem is left that the profile does not ignore.
