@@ -12,11 +12,13 @@ import type { Home } from './config/home.ts';
 import { PlugboardError } from './errors.ts';
 import type { Clock } from './lib/clock.ts';
 import { environmentOutside } from './lib/find-program.ts';
+import type { Network } from './policy/network.ts';
 
 export interface HostAuthOptions {
   readonly home: Home;
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
+  readonly network: () => Promise<Network>;
   readonly openUrl: ((url: string) => void | Promise<void>) | undefined;
   readonly event: (event: AuthEvent) => void;
   readonly notice: (message: string) => void;
@@ -93,10 +95,11 @@ export class HostAuth {
   }
 
   async #create(spec: ServerSpec, entry: RemoteEntry): Promise<ServerAuth> {
-    const { env, home, clock, openUrl, event, changed } = this.#options;
-    const [{ createServerAuth }, logins] = await Promise.all([
+    const { env, home, clock, network, openUrl, event, changed } = this.#options;
+    const [{ createServerAuth }, logins, ways] = await Promise.all([
       import('./auth/create.ts'),
       this.#loginsOf(spec, entry),
+      network(),
     ]);
     const { baseDir, projectDir = baseDir } = spec;
     const auth = createServerAuth({
@@ -109,6 +112,7 @@ export class HostAuth {
       logins,
       foreign: isForeign(spec),
       clock,
+      network: ways,
       openUrl,
       onEvent: event,
     });

@@ -60,6 +60,7 @@ import type { Authority } from './policy/admit.ts';
 import { clean } from './policy/clean.ts';
 import { loadEffective, withConsent } from './policy/effective.ts';
 import { createHiddenReport, type HiddenReport } from './policy/hidden-report.ts';
+import type { Network } from './policy/network.ts';
 import { createOnceReport } from './policy/once-report.ts';
 import { openPins, type Pins } from './policy/pins-store.ts';
 import { checkStillAdmitted } from './policy/still-admitted.ts';
@@ -91,6 +92,8 @@ export class HostCore {
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
   readonly home: Home;
+  /** How requests to remote servers and for logins leave this machine. */
+  readonly network: () => Promise<Network>;
   readonly events: Emitter<HostEvents>;
   readonly auth: HostAuth;
   readonly inputs: HostInputs;
@@ -175,6 +178,7 @@ export class HostCore {
     this.events = new Emitter((error) => this.log(undefined, 'error', `a listener threw: ${String(error)}`));
     if (options.log !== undefined) this.events.on('log', options.log);
     this.#stopLockReports = onMissingLocks((message) => this.log(undefined, 'info', message));
+    this.network = this.#createNetwork();
     this.auth = this.#createAuth();
     this.inputs = new HostInputs(this);
     this.session = createSession(`${this.#idPrefix}host`, options, this.#partyName);
@@ -435,12 +439,29 @@ export class HostCore {
     this.#stopLockReports();
   }
 
+  /** Loaded for the first remote server. */
+  #createNetwork(): () => Promise<Network> {
+    let made: Promise<Network> | undefined;
+    return () => {
+      made ??= import('./policy/network.ts').then(
+        ({ Network }) =>
+          new Network({
+            env: this.env,
+            fetch: this.options.fetch,
+            warn: (message) => this.log(undefined, 'warning', message),
+          }),
+      );
+      return made;
+    };
+  }
+
   #createAuth(): HostAuth {
-    const { home, env, clock, options } = this;
+    const { home, env, clock, network, options } = this;
     return new HostAuth({
       home,
       env,
       clock,
+      network,
       openUrl: options.openUrl,
       event: (event) => {
         if (event.type === 'notice') return this.log(event.server, event.level, event.message);
@@ -564,6 +585,7 @@ export class HostCore {
         home: this.home,
         clock,
         reaper: () => this.#startReaper(),
+        network: this.network,
         credentials: () => this.auth.of(spec, entry),
       })
     );

@@ -13,6 +13,7 @@ import type { Questioned } from './connection/questions.ts';
 import type { QuestionEvents } from './connection/questions-board.ts';
 import type { LogEvent, ServerMessage, ServerReport } from './host-report.ts';
 import type { Clock } from './lib/clock.ts';
+import type { FetchFunction } from './policy/network.ts';
 import type { Transport } from './transport/contract.ts';
 
 export interface HostOptions extends Questioned {
@@ -55,6 +56,11 @@ export interface HostOptions extends Questioned {
   readonly daemon?: boolean | undefined;
   /** How a login reaches the person's browser; default: the system's own way. */
   readonly openUrl?: ((url: string) => void | Promise<void>) | undefined;
+  /**
+   * Sends every request to remote servers and for logins, in place of our own connections: for a proxy, a dispatcher
+   * or headers of your own. Proxy variables and certificate files are then its matter.
+   */
+  readonly fetch?: FetchFunction | undefined;
   readonly naming?: Naming | undefined;
   /** Whether definitions are deferred behind `tool_search`; beats ENABLE_TOOL_SEARCH and config.json. */
   readonly toolSearch?: ToolSearchMode | undefined;

@@ -21,3 +21,4 @@ export type { ContentOptions, Expansion } from './host-content.ts';
 export type { HostEvents, HostOptions } from './host-options.ts';
 export type { ServerReport } from './host-report.ts';
 export type { HostSession } from './host-session.ts';
+export type { FetchFunction, FetchInit, FetchResponse } from './policy/network.ts';

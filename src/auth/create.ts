@@ -5,6 +5,7 @@ import { asPlugboardError, forServer, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { AddressClass } from '../policy/egress.ts';
 import { type EgressFetch, egressFetch, type Resolver } from '../policy/egress-fetch.ts';
+import type { Network } from '../policy/network.ts';
 import { OPENER_GRACE_MS, openableUrl, openBrowser } from './browser.ts';
 import { readChallenge } from './challenge.ts';
 import { type Configured, ConfiguredHeaders, type HelperPlace } from './configured-headers.ts';
@@ -45,6 +46,8 @@ export interface ServerAuthOptions {
   readonly onEvent?: ((event: AuthEvent) => void) | undefined;
   /** How names become addresses; the system's resolver unless a test says otherwise. */
   readonly resolve?: Resolver | undefined;
+  /** Proxies, certificates or a `fetch` for the login; without it, requests go straight to their addresses. */
+  readonly network?: Network | undefined;
 }
 
 export interface ServerAuth extends Credentials {
@@ -99,7 +102,15 @@ class RemoteAuth implements ServerAuth {
     const trusted = options.foreign === true ? [] : [...given, ...trustedByGrant(grant)];
     const kept = new Map<string, AddressClass>();
     const fetch = (signal: AbortSignal | undefined): EgressFetch =>
-      egressFetch({ server: entry.url, trusted, kept, signal, resolve: options.resolve });
+      egressFetch({
+        server: entry.url,
+        trusted,
+        kept,
+        signal,
+        resolve: options.resolve,
+        network: options.network,
+        proxy: entry.proxy,
+      });
     this.#context = {
       server,
       url: entry.url,

@@ -64,6 +64,8 @@ export interface RemoteEntry extends EntryBase {
   /** A command that prints a JSON object of headers. */
   readonly headersHelper?: string;
   readonly bearerTokenEnvVar?: string;
+  /** False: never through a proxy; true: also if the url is on this machine or in NO_PROXY. */
+  readonly proxy?: boolean;
   readonly oauth?: boolean | OAuthDetails;
 }
 

@@ -110,6 +110,11 @@ export const REMOTE_KEYS: Keys = keys({
   },
   headersHelper: { kind: word, description: 'A command that prints a JSON object of headers.' },
   bearerTokenEnvVar: { kind: variable, description: 'Name of the variable that holds a bearer token.' },
+  proxy: {
+    kind: flag,
+    description:
+      'False: never through the proxy of HTTPS_PROXY or HTTP_PROXY; true: also if the url is on this machine or in NO_PROXY.',
+  },
   oauth: {
     kind: either(flag, object(OAUTH_KEYS)),
     description: 'How to log in: details, or false to never try.',

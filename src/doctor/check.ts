@@ -24,6 +24,7 @@ export type CheckId =
   | 'config'
   | 'home'
   | 'keyring'
+  | 'network'
   | 'daemon'
   | 'leftovers'
   | 'admission'

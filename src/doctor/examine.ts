@@ -13,6 +13,7 @@ import { checkDuplicates } from './duplicates.ts';
 import { checkHome } from './home.ts';
 import { checkKeyring } from './keyring.ts';
 import { checkLeftovers } from './leftovers.ts';
+import { checkNetwork } from './network.ts';
 import { checkNode } from './node.ts';
 import { checkScan } from './scan.ts';
 import { checkSpeed } from './speed.ts';
@@ -53,9 +54,8 @@ export async function examineMachine(patient: Pick<Patient, 'config' | 'home' | 
     checkLeftovers(),
   ]);
   const configuration = checkConfiguration(patient);
-  return [checkNode(), ...configuration, checkHome(patient.home), keyring, ...daemon, leftovers].map(
-    finished,
-  );
+  const machine = [checkHome(patient.home), keyring, ...checkNetwork(patient), ...daemon, leftovers];
+  return [checkNode(), ...configuration, ...machine].map(finished);
 }
 
 /** What is wrong in the configuration of one server. */

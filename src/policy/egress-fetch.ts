@@ -3,15 +3,22 @@
 import { lookup as systemLookup } from 'node:dns';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { LookupFunction } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { PlugboardError } from '../errors.ts';
+import { errorCode } from '../lib/error-code.ts';
 import { type EgressOptions, egressRules } from './egress.ts';
+import { bytesOf, type FetchFunction, type Network } from './network.ts';
+import type { ProxyServer } from './proxy.ts';
 
 /** From the first byte of the request to the last of its answer. */
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Metadata documents and token answers are a few kilobytes. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/** The body is decoded before it is given on, so what these say about it is no longer true. */
+const ABOUT_ENCODING: ReadonlySet<string> = new Set(['content-encoding', 'content-length']);
 
 type Addresses = readonly { readonly address: string; readonly family: number }[];
 
@@ -26,6 +33,10 @@ export interface EgressFetchOptions extends EgressOptions {
   /** How names become addresses; the system's resolver unless a test says otherwise. */
   readonly resolve?: Resolver | undefined;
   readonly timeoutMs?: number | undefined;
+  /** Proxies, certificates or a `fetch` of the host; without it, requests go straight to the address. */
+  readonly network?: Network | undefined;
+  /** As the entry's `proxy` says. */
+  readonly proxy?: boolean | undefined;
 }
 
 export type EgressFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -70,8 +81,15 @@ export function egressFetch(options: EgressFetchOptions): EgressFetch {
     const limits = [timeout];
     if (options.signal) limits.push(options.signal);
     if (init.signal) limits.push(init.signal);
+    const signal = AbortSignal.any(limits);
     try {
-      return await exchange(url, init, lookup, AbortSignal.any(limits));
+      const { network } = options;
+      if (network?.fetch !== undefined) return await given(network.fetch, url, init, signal);
+      const proxy = network?.proxyFor(url, options.proxy);
+      const secureContext = url.protocol === 'https:' ? network?.secureContext() : undefined;
+      const connection =
+        proxy === undefined ? { lookup, agent: false as const } : await viaProxy(proxy, url, network, signal);
+      return await exchange(url, init, { ...connection, secureContext, signal });
     } catch (error) {
       checked.delete(url.origin);
       throw verdict ?? unreachable(url, error, timeout.aborted, options.signal);
@@ -79,30 +97,98 @@ export function egressFetch(options: EgressFetchOptions): EgressFetch {
   };
 }
 
-async function exchange(
+/** The author's own way out: it resolves names and connects, and the rules for addresses were checked before. */
+async function given(
+  fetch: FetchFunction,
   url: URL,
   init: RequestInit,
-  lookup: LookupFunction,
   signal: AbortSignal,
 ): Promise<Response> {
   const body = bodyText(init.body);
-  const headers = Object.fromEntries(new Headers(init.headers));
-  const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const answer = await fetch(url.href, {
+    method: init.method ?? 'GET',
+    headers: requestHeaders(init),
+    ...(body === undefined ? {} : { body }),
+    redirect: 'manual',
+    signal,
+  });
+  const bytes = await collect(bytesOf(answer));
+  const headers = new Headers();
+  answer.headers.forEach((value, name) => {
+    if (!ABOUT_ENCODING.has(name)) headers.append(name, value);
+  });
+  return new Response(isBodyless(answer.status) ? null : new Uint8Array(bytes), {
+    status: answer.status,
+    headers,
+  });
+}
+
+function requestHeaders(init: RequestInit): Record<string, string> {
+  return {
+    accept: 'application/json',
+    ...(init.body instanceof URLSearchParams ? { 'content-type': 'application/x-www-form-urlencoded' } : {}),
+    ...Object.fromEntries(new Headers(init.headers)),
+  };
+}
+
+interface ConnectionOptions {
+  readonly lookup?: LookupFunction | undefined;
+  readonly agent?: false | undefined;
+  readonly createConnection?: (() => Socket) | undefined;
+  /** Through a proxy that opens no tunnels, and gets the whole address. */
+  readonly forwarder?: ProxyServer | undefined;
+  readonly secureContext?: SecureContext | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The proxy resolves the name, so where it leads cannot be checked here. Everything but the origins that the person
+ * named is https (`egressRules`), and a machine inside the proxy's network has no certificate for a name of an attacker.
+ */
+async function viaProxy(
+  proxy: ProxyServer,
+  url: URL,
+  network: Network | undefined,
+  signal: AbortSignal,
+): Promise<Pick<ConnectionOptions, 'createConnection' | 'forwarder'>> {
+  const { openRoute } = await import('./proxy-tunnel.ts');
+  const secureContext = network?.secureContext();
+  const route = await openRoute(proxy, url, { secureContext, signal });
+  if (route.kind === 'forward') return { forwarder: proxy };
+  return { createConnection: () => route.socket };
+}
+
+async function exchange(
+  url: URL,
+  init: RequestInit,
+  { forwarder, signal, ...connection }: ConnectionOptions,
+): Promise<Response> {
+  const body = bodyText(init.body);
+  const scheme = (forwarder?.url ?? url).protocol;
+  const send = scheme === 'https:' ? httpsRequest : httpRequest;
+  // Without its user name and password, which Node would send as those for the server.
+  const address = forwarder === undefined ? url : new URL(forwarder.url.origin);
+  const ofProxy =
+    forwarder === undefined
+      ? {}
+      : {
+          host: url.host,
+          ...(forwarder.authorization === undefined
+            ? {}
+            : { 'proxy-authorization': forwarder.authorization }),
+        };
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    const request = send(url, {
+    const request = send(address, {
+      ...(forwarder === undefined ? {} : { path: url.href, agent: false }),
       method: init.method ?? 'GET',
       headers: {
-        accept: 'application/json',
         'accept-encoding': 'identity',
         ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
-        ...(init.body instanceof URLSearchParams
-          ? { 'content-type': 'application/x-www-form-urlencoded' }
-          : {}),
-        ...headers,
+        ...requestHeaders(init),
+        ...ofProxy,
       },
-      lookup,
+      ...connection,
       signal,
-      agent: false,
     });
     request.once('response', resolve);
     request.once('error', reject);
@@ -110,17 +196,28 @@ async function exchange(
   });
   const bytes = await collect(answer);
   const status = answer.statusCode ?? 502;
-  const bodyless = status === 204 || status === 205 || status === 304;
-  return new Response(bodyless ? null : new Uint8Array(decode(bytes, answer.headers['content-encoding'])), {
-    status,
-    headers: plainHeaders(answer),
-  });
+  if (status === 407 && forwarder !== undefined) {
+    throw (await import('./proxy-tunnel.ts')).proxyDenied(forwarder);
+  }
+  return new Response(
+    isBodyless(status) ? null : new Uint8Array(decode(bytes, answer.headers['content-encoding'])),
+    {
+      status,
+      headers: plainHeaders(answer),
+    },
+  );
 }
 
-async function collect(answer: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+type ByteStream = AsyncIterable<Uint8Array>;
+
+function isBodyless(status: number): boolean {
+  return status === 204 || status === 205 || status === 304;
+}
+
+async function collect(answer: ByteStream): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
+  for await (const chunk of answer) {
     size += chunk.length;
     if (size > MAX_ANSWER_BYTES) throw tooLong();
     chunks.push(chunk);
@@ -146,7 +243,7 @@ function decode(bytes: Buffer, encoding: string | undefined): Buffer {
 function plainHeaders(answer: IncomingMessage): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(answer.headersDistinct)) {
-    if (name === 'content-encoding' || name === 'content-length') continue;
+    if (ABOUT_ENCODING.has(name)) continue;
     for (const one of value ?? []) headers.append(name, one);
   }
   return headers;
@@ -177,12 +274,16 @@ function unreachable(
     timedOut
       ? `${url.origin} did not answer in time.`
       : `${url.origin} could not be reached${reason(error)}.`,
-    { hint: 'Check the network, then try again.', cause: error },
+    {
+      hint: /CERT|SIGNATURE/.test(errorCode(error) ?? '')
+        ? 'For a private authority, set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to its certificate file.'
+        : 'Check the network, then try again.',
+      cause: error,
+    },
   );
 }
 
 function reason(error: unknown): string {
-  const code =
-    error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const code = errorCode(error) ?? errorCode(error instanceof Error ? error.cause : undefined);
   return code === undefined ? '' : ` (${code})`;
 }

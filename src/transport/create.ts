@@ -12,6 +12,7 @@ import type { Home } from '../config/home.ts';
 import type { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Redactor } from '../lib/redact.ts';
+import type { Network } from '../policy/network.ts';
 import { inHeader, secretValues } from '../policy/secret-values.ts';
 import type { Transport } from './contract.ts';
 import { opensLegacySse } from './http-errors.ts';
@@ -33,6 +34,8 @@ export interface CreateOptions {
   readonly reaper: () => Promise<Reaper>;
   /** Values in the entry that are secret whatever they look like. */
   readonly secrets?: readonly string[] | undefined;
+  /** How requests to remote servers leave this machine. */
+  readonly network: () => Promise<Network>;
   /** Asked for by remote servers only. */
   readonly credentials: () => Promise<Credentials | undefined>;
 }
@@ -85,10 +88,13 @@ async function createRemote(
   redactor: Redactor,
 ): Promise<Transport> {
   const { clock } = options;
-  const credentials = await options.credentials();
+  const [credentials, network] = await Promise.all([options.credentials(), options.network()]);
+  const url = new URL(entry.url);
+  for (const secret of network.secrets(url, entry.proxy)) redactor.add(secret);
   const remote = {
-    url: new URL(entry.url),
+    url,
     clock,
+    exit: { network, forced: entry.proxy },
     ...(credentials === undefined ? {} : { credentials: learning(credentials, redactor) }),
   };
   if (options.sse || entry.type === 'sse') {

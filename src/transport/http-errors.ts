@@ -49,6 +49,17 @@ const UNTRUSTED_CERTIFICATE = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
+/** Errors of a connection that was never made, also where a `fetch` reports them after we gave it the request. */
+const NEVER_SENT: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'CERT_HAS_EXPIRED',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  ...UNTRUSTED_CERTIFICATE,
+]);
+
 /** What broke below HTTP: the name, the socket, TLS, or our own arguments. */
 export function socketError(thrown: unknown, host: string, progress: Progress): PlugboardError {
   const known = findPlugboardError(thrown);
@@ -66,7 +77,7 @@ export function socketError(thrown: unknown, host: string, progress: Progress): 
   }
   if (progress === 'sent' && thrown instanceof Error && thrown.name === 'HTTPParserError')
     return notMcp(host, 'it does not speak HTTP', undefined);
-  if (progress !== 'not sent') {
+  if (progress !== 'not sent' && !NEVER_SENT.has(code)) {
     const when = progress === 'sent' ? 'before it answered' : 'in the middle of its answer';
     return new PlugboardError('CONNECTION_LOST', `The connection to ${host} broke ${when}.`, {
       cause: thrown,
@@ -75,7 +86,7 @@ export function socketError(thrown: unknown, host: string, progress: Progress): 
   const [sentence, hint] = UNTRUSTED_CERTIFICATE.has(code)
     ? [
         'Its certificate is not trusted',
-        'For a private authority, set NODE_EXTRA_CA_CERTS to its certificate file.',
+        'For a private authority, set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to its certificate file.',
       ]
     : (UNREACHABLE.get(code) ?? ['The connection could not be made', 'Check the url and your network.']);
   return new PlugboardError(

@@ -33,7 +33,8 @@ export interface Head {
 }
 
 interface ExchangeContext {
-  readonly url: URL;
+  /** The server for messages. */
+  readonly host: string;
   readonly clock: Clock;
   readonly limits: HttpLimits;
 }
@@ -154,7 +155,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    this.#finish(socketError(error, this.#context.url.host, this.#progress));
+    this.#finish(socketError(error, this.#context.host, this.#progress));
   }
 
   /** A body that nobody has asked for yet waits for its reader. */
@@ -218,7 +219,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #abortLate(what: string): void {
     this.abort(
-      new PlugboardError('TIMEOUT', `${this.#context.url.host} ${what} in time.`, {
+      new PlugboardError('TIMEOUT', `${this.#context.host} ${what} in time.`, {
         hint: 'The server may hang or be overloaded; try again or restart it.',
       }),
     );

@@ -2,6 +2,7 @@
 
 import type { Credentials } from '../auth/credentials.ts';
 import { PlugboardError } from '../errors.ts';
+import type { ProxyServer } from '../policy/proxy.ts';
 import { readText } from './http-body.ts';
 import { accessError, type FailedResponse } from './http-errors.ts';
 import { cancelled, type Exchange, type Head, type HttpRequest } from './http-exchange.ts';
@@ -36,6 +37,7 @@ export async function request(
     if (foreign !== undefined) appendForeign(headers, foreign);
     const response = await follow(wire, { ...wanted, headers });
     const { status, headers: got } = response.head;
+    if (status === 407 && wire.forwarder !== undefined) throw await proxyDenial(wire.forwarder, response);
     if (status !== 401 && status !== 403) return response;
     const wwwAuthenticate = headerValue(got, 'www-authenticate');
     const meant = status === 401 || INSUFFICIENT_SCOPE.test(wwwAuthenticate ?? '');
@@ -52,6 +54,13 @@ export async function request(
     } as const;
     await unlessAborted(credentials.challenged(challenge, wanted.signal), wanted.signal);
   }
+}
+
+async function proxyDenial(proxy: ProxyServer, { exchange }: Response): Promise<PlugboardError> {
+  const { proxyDenied } = await import('../policy/proxy-tunnel.ts');
+  const denied = proxyDenied(proxy);
+  exchange.abort(denied);
+  return denied;
 }
 
 async function follow(wire: Wire, wanted: HttpRequest): Promise<Response> {

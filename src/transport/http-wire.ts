@@ -3,8 +3,11 @@
 import type { Dispatcher } from 'undici';
 import { type ErrorDetail, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { ProxyServer } from '../policy/proxy.ts';
 import { Exchange, type HttpRequest } from './http-exchange.ts';
-import { type HttpLimits, MAX_CONNECTIONS, TCP_KEEP_ALIVE_MS } from './http-limits.ts';
+import type { Sockets } from './http-fetch.ts';
+import type { HttpLimits } from './http-limits.ts';
+import { type Exit, openSockets } from './http-sockets.ts';
 
 /** How often a held process wakes for nothing. */
 const HOLD_MS = 60_000;
@@ -13,8 +16,10 @@ export interface WireOptions {
   readonly url: URL;
   readonly clock: Clock;
   readonly limits: HttpLimits;
-  /** Sockets of somebody else (a proxy, a guard on addresses), which the wire uses and does not end. */
+  /** Sockets of another owner, which the wire uses and does not end. */
   readonly dispatcher?: Dispatcher | undefined;
+  /** The proxies and certificates to use; without it, connections go straight to the server. */
+  readonly exit?: Exit | undefined;
 }
 
 export class Wire {
@@ -23,8 +28,12 @@ export class Wire {
   readonly limits: HttpLimits;
   readonly #live = new Set<Exchange>();
   readonly #pauses = new Set<() => void>();
-  #dispatcher: Dispatcher | undefined;
+  /** The proxy that takes single requests: a status 407 is its answer, not the server's. */
+  forwarder: ProxyServer | undefined;
+  #host: string;
+  #dispatcher: Sockets | undefined;
   readonly #owned: boolean;
+  readonly #exit: Exit | undefined;
   #closed = false;
 
   constructor(options: WireOptions) {
@@ -33,24 +42,22 @@ export class Wire {
     this.limits = options.limits;
     this.#dispatcher = options.dispatcher;
     this.#owned = options.dispatcher === undefined;
+    this.#exit = options.exit;
+    this.#host = options.url.host;
   }
 
-  /** Loads undici and makes the pool; nothing travels yet. */
+  /** The server for messages, with the proxy in between. */
+  get host(): string {
+    return this.#host;
+  }
+
+  /** Loads undici and makes the pool; a proxy may be asked for its first tunnel, and nothing else is sent. */
   async open(): Promise<void> {
     if (!this.#dispatcher) {
-      const Pool = await loadPool();
-      this.#dispatcher = new Pool(this.url.origin, {
-        connections: MAX_CONNECTIONS,
-        pipelining: 1,
-        // Deadlines are ours, on the injected clock; a stream may be silent for as long as its call lasts.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-        connect: {
-          timeout: this.limits.connectMs,
-          keepAlive: true,
-          keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
-        },
-      });
+      const { sockets, proxy, forwards } = await openSockets(this.url, this.limits, this.#exit);
+      this.#dispatcher = sockets;
+      if (proxy !== undefined) this.#host = `${this.url.host} through the proxy ${proxy.shown}`;
+      if (forwards === true) this.forwarder = proxy;
     }
     if (this.#closed) await this.#destroy();
   }
@@ -128,13 +135,4 @@ function asError(thrown: unknown): Error {
 
 export function closedError(detail: ErrorDetail = {}): PlugboardError {
   return new PlugboardError('CONNECTION_LOST', 'The connection was closed.', { detail });
-}
-
-async function loadPool(): Promise<typeof import('undici').Pool> {
-  try {
-    return (await import('undici/lib/dispatcher/pool.js')).default;
-  } catch {
-    // The inner module may move in a later release; the package's own door stays.
-    return (await import('undici')).Pool;
-  }
 }

@@ -21,6 +21,7 @@ import {
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts';
 import { type Response, readFailed, request } from './http-request.ts';
 import { canRetry, listen, resumeDelay } from './http-resume.ts';
+import type { Exit } from './http-sockets.ts';
 import { closedError, Wire } from './http-wire.ts';
 
 export interface HttpTransportOptions {
@@ -31,6 +32,7 @@ export interface HttpTransportOptions {
   readonly limits?: Partial<HttpLimits> | undefined;
   /** Sockets to use instead of a pool of our own; they stay open at `close()`. */
   readonly dispatcher?: Dispatcher | undefined;
+  readonly exit?: Exit | undefined;
 }
 
 const SESSION_ID = /^[!-~]+$/;
@@ -56,7 +58,8 @@ class HttpTransport implements Transport {
 
   constructor(options: HttpTransportOptions) {
     const limits = { ...HTTP_LIMITS, ...options.limits };
-    this.#wire = new Wire({ url: options.url, clock: options.clock, limits, dispatcher: options.dispatcher });
+    const { url, clock, dispatcher, exit } = options;
+    this.#wire = new Wire({ url, clock, limits, dispatcher, exit });
     this.#path = `${options.url.pathname}${options.url.search}`;
     this.#credentials = options.credentials;
   }

@@ -51,7 +51,8 @@ class SseTransport implements Transport {
 
   constructor(options: SseTransportOptions) {
     const limits = { ...HTTP_LIMITS, ...options.limits, maxStreamBytes: Number.POSITIVE_INFINITY };
-    this.#wire = new Wire({ url: options.url, clock: options.clock, limits, dispatcher: options.dispatcher });
+    const { url, clock, dispatcher, exit } = options;
+    this.#wire = new Wire({ url, clock, limits, dispatcher, exit });
     this.#credentials = options.credentials;
     this.#isConfigured = options.isConfigured === true;
   }

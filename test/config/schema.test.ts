@@ -37,6 +37,7 @@ describe('the JSON Schemas that ship', () => {
         ...[
           'headersHelper',
           'bearerTokenEnvVar',
+          'proxy',
           'oauth',
           'disabled',
           'enabled',

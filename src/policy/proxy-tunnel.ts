@@ -1,0 +1,211 @@
+/**
+ * A connection to a server through a proxy (`CONNECT`), as one socket for undici and for `node:http`. Written by hand
+ * on `node:http`: the agents of undici and npm give neither the proxy's status nor a deadline for its answer.
+ */
+
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { Socket } from 'node:net';
+import { type SecureContext, connect as tlsConnect } from 'node:tls';
+import { PlugboardError } from '../errors.ts';
+import { errorCode } from '../lib/error-code.ts';
+import type { ProxyServer } from './proxy.ts';
+
+/** From the connection to the proxy to its answer, and again for TLS with the server. */
+const TUNNEL_MS = 15_000;
+const KEEP_ALIVE_MS = 15_000;
+
+/** Statuses by which a proxy refuses to open a tunnel of its own accord, as Squid does for ports other than 443. */
+const NO_TUNNEL: ReadonlySet<number> = new Set([400, 403, 404, 405, 501]);
+
+export interface TunnelOptions {
+  readonly secureContext?: SecureContext | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+/** `forward`: the proxy opens no tunnels, but may forward single requests, which plain http allows. */
+export type Route =
+  | { readonly kind: 'tunnel'; readonly socket: Socket }
+  | { readonly kind: 'forward'; readonly refusal: PlugboardError };
+
+/** Opens a tunnel to the origin of `target`, with TLS if that is https. */
+export async function openTunnel(
+  proxy: ProxyServer,
+  target: URL,
+  options: TunnelOptions = {},
+): Promise<Socket> {
+  const route = await openRoute(proxy, target, options);
+  if (route.kind === 'forward') throw route.refusal;
+  return route.socket;
+}
+
+export async function openRoute(
+  proxy: ProxyServer,
+  target: URL,
+  options: TunnelOptions = {},
+): Promise<Route> {
+  const port = target.port || (target.protocol === 'https:' ? '443' : '80');
+  const authority = `${target.hostname}:${port}`;
+  const answer = await askForTunnel(proxy, authority, options);
+  if (answer instanceof PlugboardError) {
+    if (target.protocol === 'http:') return { kind: 'forward', refusal: answer };
+    throw answer;
+  }
+  answer.setKeepAlive(true, KEEP_ALIVE_MS);
+  answer.setNoDelay(true);
+  if (target.protocol !== 'https:') return { kind: 'tunnel', socket: answer };
+  return { kind: 'tunnel', socket: await secured(answer, proxy, target, options) };
+}
+
+/** The socket of the tunnel; an error is returned if the proxy opens none for this address, and thrown otherwise. */
+function askForTunnel(
+  proxy: ProxyServer,
+  authority: string,
+  { secureContext, signal, timeoutMs = TUNNEL_MS }: TunnelOptions,
+): Promise<Socket | PlugboardError> {
+  return new Promise((resolve, reject) => {
+    const { url, authorization } = proxy;
+    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const request = send({
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: url.port || (url.protocol === 'https:' ? 443 : 80),
+      method: 'CONNECT',
+      path: authority,
+      headers: {
+        host: authority,
+        ...(authorization === undefined ? {} : { 'proxy-authorization': authorization }),
+      },
+      agent: false,
+      ...(secureContext === undefined ? {} : { secureContext }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const timer = setTimeout(() => request.destroy(timedOut(proxy, authority)), timeoutMs);
+    let isConnected = false;
+    request.once('socket', (socket) => {
+      socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
+        isConnected = true;
+      });
+    });
+    request.once('connect', (response: IncomingMessage, socket: Socket) => {
+      clearTimeout(timer);
+      const status = response.statusCode ?? 0;
+      if (status >= 200 && status < 300) {
+        resolve(socket);
+        return;
+      }
+      socket.on('error', () => {}).destroy();
+      const refusal = refusedTunnel(proxy, authority, status);
+      if (NO_TUNNEL.has(status)) resolve(refusal);
+      else reject(refusal);
+    });
+    request.once('error', (error) => {
+      clearTimeout(timer);
+      if (error instanceof PlugboardError) reject(error);
+      // The proxy was there and hung up: some do that in place of an answer.
+      else if (isConnected && signal?.aborted !== true) resolve(cut(proxy, authority, error));
+      else reject(unreachable(proxy, authority, error));
+    });
+    request.end();
+  });
+}
+
+function secured(
+  socket: Socket,
+  proxy: ProxyServer,
+  target: URL,
+  { secureContext, signal, timeoutMs = TUNNEL_MS }: TunnelOptions,
+): Promise<Socket> {
+  const host = target.hostname.replace(/^\[|\]$/g, '');
+  return new Promise((resolve, reject) => {
+    const isName = /[a-z]/i.test(host) && !host.includes(':');
+    const secure = tlsConnect({
+      socket,
+      host,
+      ...(isName ? { servername: host } : {}),
+      ALPNProtocols: ['http/1.1'],
+      ...(secureContext === undefined ? {} : { secureContext }),
+    });
+    const end = (error: Error): void => {
+      settle();
+      secure.on('error', () => {}).destroy();
+      reject(error);
+    };
+    const abort = (): void => end(new Error('aborted'));
+    const timer = setTimeout(() => end(timedOut(proxy, target.host)), timeoutMs);
+    const closed = (): void => end(cut(proxy, target.host));
+    const settle = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+      secure.off('close', closed).off('error', failed);
+    };
+    const failed = (error: Error): void => {
+      // A reset is the proxy's; anything else concerns the certificate or TLS of the server.
+      end(errorCode(error) === 'ECONNRESET' ? cut(proxy, target.host, error) : error);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    secure.once('error', failed).once('close', closed);
+    secure.once('secureConnect', () => {
+      settle();
+      resolve(secure);
+    });
+    if (signal?.aborted === true) abort();
+  });
+}
+
+/** The error for a proxy that asks for a user name and password, or refuses the ones it got. */
+export function proxyDenied({ shown, from, authorization }: ProxyServer): PlugboardError {
+  const what = authorization === undefined ? 'requires' : 'did not accept';
+  return new PlugboardError(
+    'CONNECT_FAILED',
+    `The proxy ${shown} ${what} ${authorization === undefined ? 'a user name and password' : 'the user name and password'} (HTTP 407).`,
+    {
+      hint: `Set ${from} to http://<user>:<password>@<host>:<port>, with special characters percent-encoded.`,
+      detail: { permanent: true, notSent: true },
+    },
+  );
+}
+
+function refusedTunnel(proxy: ProxyServer, authority: string, status: number): PlugboardError {
+  if (status === 407) return proxyDenied(proxy);
+  const { shown } = proxy;
+  const what = status >= 500 && status !== 501 ? 'could not connect to' : 'refused a connection to';
+  return new PlugboardError('CONNECT_FAILED', `The proxy ${shown} ${what} ${authority} (HTTP ${status}).`, {
+    hint: hint(proxy, authority, 'Check that the proxy may reach this address'),
+    detail: { notSent: true },
+  });
+}
+
+function unreachable(proxy: ProxyServer, authority: string, error: Error): PlugboardError {
+  const code = errorCode(error);
+  return new PlugboardError(
+    'CONNECT_FAILED',
+    `Cannot reach the proxy ${proxy.shown} (from ${proxy.from}) for ${authority}${code === undefined ? '' : ` (${code})`}.`,
+    { hint: hint(proxy, authority, `Check ${proxy.from}`), cause: error, detail: { notSent: true } },
+  );
+}
+
+function timedOut(proxy: ProxyServer, authority: string): PlugboardError {
+  return new PlugboardError(
+    'CONNECT_FAILED',
+    `The proxy ${proxy.shown} (from ${proxy.from}) did not connect to ${authority} in time.`,
+    { hint: hint(proxy, authority, `Check ${proxy.from} and your network`), detail: { notSent: true } },
+  );
+}
+
+function cut(proxy: ProxyServer, authority: string, cause?: Error): PlugboardError {
+  return new PlugboardError(
+    'CONNECT_FAILED',
+    `The proxy ${proxy.shown} (from ${proxy.from}) closed the connection to ${authority}.`,
+    {
+      hint: hint(proxy, authority, `Check that ${proxy.from} is the address of an HTTP proxy`),
+      ...(cause === undefined ? {} : { cause }),
+      detail: { notSent: true },
+    },
+  );
+}
+
+function hint(_proxy: ProxyServer, authority: string, first: string): string {
+  const host = authority.replace(/:\d+$/, '');
+  return `${first}, or add ${host} to NO_PROXY if it can be reached directly.`;
+}
