@@ -194,6 +194,7 @@ export class HostSession {
     options: CallOptions = {},
   ): Promise<ShapedResult> {
     const { signal, cancellation, onProgress, timeoutMs, ref, onMismatch, handedOn, task } = options;
+    const { media, viaCallTool } = options;
     return this.#core.pipeline({
       id: this.#core.nextCallId(),
       name,
@@ -207,6 +208,8 @@ export class HostSession {
       onMismatch,
       handedOn,
       task,
+      media,
+      viaCallTool,
     });
   }
 

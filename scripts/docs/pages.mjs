@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../run.mjs';
+import { adapterTables } from './adapter-tables.mjs';
 import { errorTable, eventTable } from './comment-tables.mjs';
 import { flagTables } from './flag-tables.mjs';
 import { keyTables } from './key-tables.mjs';
@@ -16,6 +17,7 @@ export async function generatedPages() {
     commands.includes(`generated: ${name} `),
   );
   const parts = {
+    'docs/adapters.md': await adapterTables(),
     'docs/commands.md': Object.fromEntries(told),
     'docs/configuration.md': keyTables(),
     'docs/library.md': { events: eventTable() },

@@ -1,15 +1,19 @@
-/** What an adapter needs of a host, and what every adapter can be told. A `Host` and a `HostSession` are hosts. */
+/** The part of a host that adapters use, and the options of every adapter. A `Host` and a `HostSession` are hosts. */
 
 import type { CallOptions } from '../call/call.ts';
 import type { ShapedResult } from '../call/shape.ts';
 import type { Tool } from '../catalog/tool.ts';
 import type { Progress } from '../connection/peer.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
+import type { MediaFamily } from './media.ts';
 
+/** A `Host`, a `HostSession`, or an object of your own around one. */
 export interface AdapterHost {
   tools(): readonly Tool[];
   call(name: string, args: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<ShapedResult>;
-  /** Tells that other tools are there now. */
+  /** The tool of a name, also one that is still to be found by a search. */
+  find?(name: string): Tool | undefined;
+  /** Reports that other tools are there now. */
   on?(event: 'tools', listener: () => void): Unsubscribe;
 }
 
@@ -20,7 +24,7 @@ export interface ModelCall {
   readonly id: string;
 }
 
-/** A tool that a provider would not take, and why. The others are not harmed by it. */
+/** A tool that is not offered, and why. The others are not affected. */
 export interface QuarantinedTool {
   readonly name: string;
   readonly server: string;
@@ -28,17 +32,39 @@ export interface QuarantinedTool {
 }
 
 export interface AdapterOptions {
+  /** Called for each progress notification of a call. */
   readonly onProgress?: ((progress: Progress, call: ModelCall) => void) | undefined;
-  /** Told once for each tool that is left out because no schema could be made of its own. */
+  /** Called once for each tool that is left out: no schema could be made of its own, or a tool of yours has its name. */
   readonly onQuarantine?: ((tool: QuarantinedTool) => void) | undefined;
-  /** Ends every call of this adapter, beside the signal of a single call. */
+  /** Ends every call of this adapter, in addition to the signal of a single call. */
   readonly signal?: AbortSignal | undefined;
+  /** The longest silence in a call, in milliseconds (default: the server's `toolTimeoutMs`). */
   readonly timeoutMs?: number | undefined;
-  /** Longer descriptions are cut: some deployments refuse a request for them (Azure: 1,024). */
+  /**
+   * Longer descriptions are cut (default: none, a server's own may have 32,768 characters). Some deployments refuse
+   * a request for long ones (Azure: 1,024).
+   */
   readonly maxDescriptionChars?: number | undefined;
+  /**
+   * Media types that the model takes in results: a family of `MEDIA_TYPES`, or types such as `image/png`. Other media is
+   * saved as a file, and the model gets a note with its path. The default depends on the adapter.
+   */
+  readonly media?: MediaFamily | readonly string[] | undefined;
+  /**
+   * How tools that `tool_search` finds are called. `both` (default): through `call_tool`, which works wherever the list of
+   * tools is fixed or copied, and by name where the list is read for each request. `call_tool`: only so, and
+   * the list never changes, which keeps the provider's prompt cache. `name`: only by name.
+   */
+  readonly found?: 'both' | 'call_tool' | 'name' | undefined;
+  /**
+   * When the model gets structured content, as JSON. `without-text` (default): if the result has no text, which servers write
+   * for models. `always`: next to the text, unless the text is the same JSON.
+   */
+  readonly structuredContent?: 'without-text' | 'always' | undefined;
 }
 
-/** What can be said about a single call. */
+/** Options of a single call. */
 export interface ExecuteOptions {
+  /** Ends this call, in addition to the adapter's `signal`. */
   readonly signal?: AbortSignal | undefined;
 }

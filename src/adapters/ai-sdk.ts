@@ -1,11 +1,12 @@
-/** Tools for the AI SDK (`ai` 5 and 6): a live `ToolSet` of dynamic tools. */
+/** Tools for the AI SDK (`ai` 5, 6 and 7): a live `ToolSet` of dynamic tools. */
 
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { JsonSchema } from '../catalog/schemas/write.ts';
+import { isRecord } from '../lib/json-rpc.ts';
 import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
 import type { Answer } from './answer.ts';
 import { keepLive } from './live.ts';
-import { isImage, mapParts, partsOf, textOf } from './parts.ts';
+import { isImage, type MediaPart, mapParts, textOf } from './parts.ts';
 import { type Shelf, Toolbox, type Usable } from './toolbox.ts';
 
 /**
@@ -14,21 +15,34 @@ import { type Shelf, Toolbox, type Usable } from './toolbox.ts';
  */
 export type AiSdkSchema = (() => never) & { readonly jsonSchema: JsonSchema };
 
+/** Media is among the content too, in the form that the running version of the SDK takes without a warning. */
 export type AiSdkModelOutput =
   | { readonly type: 'text'; readonly value: string }
   | { readonly type: 'error-text'; readonly value: string }
   | { readonly type: 'content'; readonly value: AiSdkContent[] };
 
-export type AiSdkContent =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'image-data' | 'file-data'; readonly data: string; readonly mediaType: string };
+export interface AiSdkContent {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+/** The forms of media, by the version of the SDK. */
+type AiSdkMedia =
+  | { readonly type: 'media' | 'image-data' | 'file-data'; readonly data: string; readonly mediaType: string }
+  | {
+      readonly type: 'file';
+      readonly data: { readonly type: 'data'; readonly data: string };
+      readonly mediaType: string;
+    };
+
+type Version = 5 | 6 | 7;
 
 export interface AiSdkTool {
   readonly type: 'dynamic';
   readonly title?: string;
   readonly description: string;
   readonly inputSchema: AiSdkSchema;
-  /** Where the tool comes from; the SDK hands it on to whoever shows the call. */
+  /** Where the tool comes from, for those who show the call. */
   readonly metadata: { readonly server: string; readonly tool: string };
   execute(
     input: unknown,
@@ -39,52 +53,106 @@ export interface AiSdkTool {
 
 export type AiSdkTools = Record<string, AiSdkTool>;
 
+export interface AiSdkOptions<Own extends object = object> extends AdapterOptions {
+  /**
+   * Tools of your own, as the SDK takes them: they are first in the set, and the set stays live. A tool of the host that has
+   * the name of one is left out, and reported to `onQuarantine`.
+   */
+  readonly tools?: Own | undefined;
+  /**
+   * The major version of `ai` (default: found out when a tool is called, 6 before that). It decides the form of
+   * images and files in results.
+   */
+  readonly version?: 5 | 6 | 7 | undefined;
+}
+
+/** The tools of a host, and those of the author. */
+export type AiSdkToolsWith<Own extends object> = Record<string, AiSdkTool | Own[keyof Own]> & Own;
+
 /** How the SDK recognises a schema that was not made by a schema library. */
 const SCHEMA = Symbol.for('vercel.ai.schema');
 
 /**
- * A `ToolSet` for `generateText`, `streamText` and agents. It stays in step with the host: what `tool_search`
- * loads can be called in the next step of the same run. (A copy, `{ ...tools }`, does not.)
+ * A `ToolSet` for `generateText`, `streamText` and agents. It is kept up to date with the host. Copies
+ * (`{ ...toAiSdk(host), mine }`) work too: tools that `tool_search` finds are called through `call_tool`.
  *
  * @example
  * const tools = toAiSdk(host);
  * Object.keys(tools); // → ['mcp__demo__add']
  * const output = await tools['mcp__demo__add'].execute({ a: 1, b: 2 });
  * output; // → { content: [{ type: 'text', text: '3' }], isError: false }
+ *
+ * const mine = { description: 'Says hello.', inputSchema: {}, execute: () => 'hello' };
+ * Object.keys(toAiSdk(host, { tools: { mine } })); // → ['mine', 'mcp__demo__add']
  */
-export function toAiSdk(host: AdapterHost, options: AdapterOptions = {}): AiSdkTools {
-  const tools: AiSdkTools = {};
+export function toAiSdk<Own extends object>(
+  host: AdapterHost,
+  options: AiSdkOptions<Own> & { readonly tools: Own },
+): AiSdkToolsWith<Own>;
+export function toAiSdk(host: AdapterHost, options?: AiSdkOptions): AiSdkTools;
+export function toAiSdk(host: AdapterHost, options: AiSdkOptions = {}): Record<string, unknown> {
+  const { tools: own = {}, version, ...common } = options;
+  const tools: Record<string, unknown> = { ...own };
+  const state: { version: Version | undefined } = { version };
   const toolbox: Toolbox<AiSdkTool> = new Toolbox(host, {
-    ...options,
+    ...common,
     provider: 'ai-sdk',
+    media: options.media ?? 'common',
+    taken: new Set(Object.keys(own)),
     define: (usable) =>
-      toolOf(usable, async (input, { toolCallId = '', abortSignal } = {}) => {
-        const { name } = usable.tool;
-        const output = await toolbox.call({ name, id: toolCallId, input, signal: abortSignal });
-        // A search changes what its caller is shown and nobody else's tools, so no event tells of it.
-        if (name === TOOL_SEARCH) refresh();
-        return output;
+      toolOf(usable, {
+        async execute(input, given = {}) {
+          const { toolCallId = '', abortSignal } = given;
+          const { name } = usable.tool;
+          state.version = version ?? versionOf(given) ?? state.version;
+          const output = await toolbox.call({ name, id: toolCallId, input, signal: abortSignal });
+          // A search changes the tools of its caller only, so there is no event.
+          if (name === TOOL_SEARCH) refresh();
+          return output;
+        },
+        toModelOutput: (given) => modelOutput(toolbox, given, state.version),
       }),
   });
-  const refresh = keepLive(toolbox, tools, fill);
+  const given = new Map<string, AiSdkTool>();
+  const refresh = keepLive(toolbox, tools, (target, shelf) => fill(target, given, shelf));
   return tools;
 }
 
-function fill(tools: AiSdkTools, { definitions }: Shelf<AiSdkTool>): void {
-  const gone = Object.keys(tools).filter((name) => !definitions.has(name));
-  for (const name of gone) delete tools[name];
-  for (const [name, definition] of definitions) tools[name] = definition;
+/** Each version gives other options to a tool; undefined if a program calls it. */
+function versionOf(options: object): Version | undefined {
+  if ('context' in options || 'experimental_sandbox' in options) return 7;
+  return 'experimental_context' in options ? 6 : undefined;
 }
 
-function toolOf({ tool, description, schema }: Usable, execute: AiSdkTool['execute']): AiSdkTool {
+/** Touches only tools that it has put there: others are the author's. */
+function fill(
+  tools: Record<string, unknown>,
+  given: Map<string, AiSdkTool>,
+  { definitions }: Shelf<AiSdkTool>,
+): void {
+  for (const [name, tool] of given) {
+    if (definitions.has(name)) continue;
+    given.delete(name);
+    if (tools[name] === tool) delete tools[name];
+  }
+  for (const [name, definition] of definitions) {
+    if (Object.hasOwn(tools, name) && tools[name] !== given.get(name)) continue;
+    given.set(name, definition);
+    tools[name] = definition;
+  }
+}
+
+function toolOf(
+  { tool, description, schema }: Usable,
+  run: Pick<AiSdkTool, 'execute' | 'toModelOutput'>,
+): AiSdkTool {
   return {
     type: 'dynamic',
     ...(tool.title === undefined ? {} : { title: tool.title }),
     description,
     inputSchema: schemaOf(schema),
     metadata: { server: tool.server, tool: tool.tool },
-    execute,
-    toModelOutput: ({ output }) => modelOutput(output),
+    ...run,
   };
 }
 
@@ -93,26 +161,31 @@ function schemaOf(jsonSchema: JsonSchema): AiSdkSchema {
   return Object.assign((() => schema) as () => never, { jsonSchema });
 }
 
-/** The output comes back from wherever the messages were kept, so it is looked at again. */
-function modelOutput(output: unknown): AiSdkModelOutput {
+/** The output comes back from wherever the messages were kept, so it is checked again. */
+function modelOutput(toolbox: Toolbox<AiSdkTool>, given: unknown, version: Version = 6): AiSdkModelOutput {
+  // ai 5 gives the output itself.
+  const isWrapped = isRecord(given) && 'output' in given && !isAnswer(given);
+  const output = isWrapped ? given['output'] : given;
   if (!isAnswer(output)) return { type: 'text', value: JSON.stringify(output) ?? '' };
-  const parts = partsOf(output);
+  const parts = toolbox.parts(output);
   if (output.isError) return { type: 'error-text', value: textOf(parts) };
   if (parts.every(({ type }) => type === 'text')) return { type: 'text', value: textOf(parts) };
-  const value = mapParts<AiSdkContent>(
+  const value = mapParts<AiSdkContent | AiSdkMedia>(
     parts,
     (text) => ({ type: 'text', text }),
-    (part) => ({
-      type: isImage(part) ? 'image-data' : 'file-data',
-      data: part.data,
-      mediaType: part.mimeType,
-    }),
+    (part) => mediaOf(part, isWrapped ? version : 5),
   );
-  return { type: 'content', value };
+  // The types of no version have the media of all others.
+  return { type: 'content', value: value as AiSdkContent[] };
+}
+
+function mediaOf(part: MediaPart, version: Version): AiSdkMedia {
+  const { data, mimeType: mediaType } = part;
+  if (version === 7) return { type: 'file', data: { type: 'data', data }, mediaType };
+  if (version === 5) return { type: 'media', data, mediaType };
+  return { type: isImage(part) ? 'image-data' : 'file-data', data, mediaType };
 }
 
 function isAnswer(output: unknown): output is Answer {
-  return (
-    typeof output === 'object' && output !== null && 'content' in output && Array.isArray(output.content)
-  );
+  return isRecord(output) && Array.isArray(output['content']);
 }

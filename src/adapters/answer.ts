@@ -1,5 +1,6 @@
 /** One call that always ends in an answer: whatever goes wrong is data for the model, never a throw. */
 
+import type { CallOptions } from '../call/call.ts';
 import type { ContentBlock } from '../catalog/accept-result.ts';
 import type { Progress } from '../connection/peer.ts';
 import { asPlugboardError, type ErrorCode, PlugboardError } from '../errors.ts';
@@ -24,20 +25,23 @@ export interface Answer {
   readonly truncated?: { readonly tokens: number; readonly file: string };
 }
 
-type Restore = (args: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+type Restore = (args: Record<string, unknown>) => Record<string, unknown>;
 
 export interface AnswerRequest extends ModelCall, ExecuteOptions {
-  /** What the model gave: an object, or its JSON text. */
+  /** The model's arguments: an object, or its JSON text. */
   readonly input: unknown;
   /** Turns arguments for the converted schema into the server's. */
   readonly restore?: Restore | undefined;
   /** One more listener for progress, of the framework that made the call. */
   readonly onProgress?: AdapterOptions['onProgress'];
+  /** Added to the hint if the arguments are refused. */
+  readonly schemaHint?: (() => string) | undefined;
 }
 
 export async function answer(
   host: AdapterHost,
-  options: AdapterOptions,
+  options: Pick<AdapterOptions, 'onProgress' | 'signal' | 'timeoutMs'> &
+    Pick<CallOptions, 'media' | 'viaCallTool'>,
   request: AnswerRequest,
 ): Promise<Answer> {
   const { name, id, restore } = request;
@@ -50,10 +54,12 @@ export async function answer(
         tell(options.onProgress, progress, { name, id });
         tell(request.onProgress, progress, { name, id });
       },
+      media: options.media,
+      viaCallTool: options.viaCallTool,
     });
     return result;
   } catch (thrown) {
-    return failed(asPlugboardError(thrown));
+    return failed(asPlugboardError(thrown), request.schemaHint);
   }
 }
 
@@ -62,11 +68,15 @@ function tell(listener: AdapterOptions['onProgress'], progress: Progress, call: 
   try {
     listener?.(progress, call);
   } catch {
-    // Progress is a courtesy; there is nobody here to complain to.
+    // Progress is a courtesy; no one here could handle the error.
   }
 }
 
-function failed({ code, message, server, hint }: PlugboardError): Answer {
+/** An error as the answer of a call. */
+export function failed(refusal: PlugboardError, schemaHint?: () => string): Answer {
+  const { code, message, server } = refusal;
+  const added = code === 'INVALID_ARGUMENTS' ? schemaHint?.() : undefined;
+  const hint = [refusal.hint, added].filter((text) => text !== undefined).join('\n') || undefined;
   const error = {
     code,
     message,
@@ -77,7 +87,7 @@ function failed({ code, message, server, hint }: PlugboardError): Answer {
 }
 
 /** Models leave arguments out, or send an empty text, when a tool needs none. */
-function readArguments(input: unknown): Record<string, unknown> {
+export function readArguments(input: unknown): Record<string, unknown> {
   if (input === undefined || input === null || input === '') return {};
   const value = typeof input === 'string' ? parseJson(input) : input;
   if (isRecord(value)) return value;
@@ -94,6 +104,9 @@ function parseJson(text: string): unknown {
   }
 }
 
-function bothSignals(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
+export function bothSignals(
+  one: AbortSignal | undefined,
+  other: AbortSignal | undefined,
+): AbortSignal | undefined {
   return one !== undefined && other !== undefined ? AbortSignal.any([one, other]) : (one ?? other);
 }

@@ -5,7 +5,8 @@ import type { JsonSchema } from '../catalog/schemas/write.ts';
 import type { AdapterHost, AdapterOptions, ExecuteOptions, QuarantinedTool } from './adapter-host.ts';
 import type { Answer } from './answer.ts';
 import { foundNames } from './found.ts';
-import { type MediaPart, mapParts, partsOf } from './parts.ts';
+import type { OwnToolsOptions } from './own-tools.ts';
+import { type MediaPart, mapParts, type Part } from './parts.ts';
 import { Toolbox } from './toolbox.ts';
 
 export interface AnthropicTool {
@@ -38,10 +39,10 @@ export interface AnthropicToolResult {
   is_error?: true;
 }
 
-export interface AnthropicOptions extends AdapterOptions {
+export interface AnthropicOptions extends AdapterOptions, OwnToolsOptions {
   /**
-   * The model knows `tool_reference` (default: no). Tools that a search finds then stay out of the prompt's
-   * head, so that its cache holds, and are loaded where they were found.
+   * The model knows `tool_reference` (default: no). Tools that a search finds are then loaded where they were found, and
+   * the head of the prompt stays as it was, so that its cache is used. `found` has no effect.
    */
   readonly deferLoading?: boolean | undefined;
 }
@@ -49,10 +50,16 @@ export interface AnthropicOptions extends AdapterOptions {
 export interface AnthropicAdapter {
   /** For `tools` of the next request. */
   readonly tools: AnthropicTool[];
+  /** Tools of the host that are not offered, with the reason. */
   readonly quarantined: readonly QuarantinedTool[];
+  /** Whether calls of this name are answered here. */
+  has(name: string): boolean;
   /** Answers one `tool_use` block; never rejects. */
   execute(call: AnthropicToolUse, options?: ExecuteOptions): Promise<AnthropicToolResult>;
-  /** Answers every `tool_use` block of a message, at the same time, in their order. */
+  /**
+   * Answers the `tool_use` blocks of a message, at the same time, in their order. Calls of tools that are neither the
+   * host's nor in `tools` are left to you.
+   */
   executeAll(
     content: readonly { readonly type: string }[],
     options?: ExecuteOptions,
@@ -68,12 +75,15 @@ export interface AnthropicAdapter {
  * results; // → [{ type: 'tool_result', tool_use_id: 'toolu_1', content: [{ type: 'text', text: '3' }] }]
  */
 export function toAnthropic(host: AdapterHost, options: AnthropicOptions = {}): AnthropicAdapter {
-  const { deferLoading = false } = options;
+  const { deferLoading = false, tools: own, ...common } = options;
   /** What the conversation refers to has to stay in every request, even when its server has gone. */
   const referred = new Map<string, AnthropicTool>();
   const toolbox: Toolbox<AnthropicTool> = new Toolbox(host, {
-    ...options,
+    ...common,
+    ...(deferLoading ? { found: 'name' } : {}),
     provider: 'anthropic',
+    media: options.media ?? 'anthropic',
+    own,
     define: ({ tool, description, schema }) => ({
       name: tool.name,
       description,
@@ -92,7 +102,7 @@ export function toAnthropic(host: AdapterHost, options: AnthropicOptions = {}): 
     return {
       type: 'tool_result',
       tool_use_id: id,
-      content: references.length > 0 ? references : contentOf(answer),
+      content: references.length > 0 ? references : contentOf(answer, toolbox.parts(answer)),
       ...(answer.isError ? { is_error: true } : {}),
     };
   }
@@ -116,9 +126,15 @@ export function toAnthropic(host: AdapterHost, options: AnthropicOptions = {}): 
     get quarantined() {
       return toolbox.shelf.quarantined;
     },
+    has: (name) => toolbox.has(name),
     execute,
     executeAll: (content, executeOptions) =>
-      Promise.all(content.filter(isToolUse).map((call) => execute(call, executeOptions))),
+      Promise.all(
+        content
+          .filter(isToolUse)
+          .filter(({ name }) => toolbox.answers(name))
+          .map((call) => execute(call, executeOptions)),
+      ),
   };
 }
 
@@ -126,10 +142,10 @@ function isToolUse(block: { readonly type: string }): block is AnthropicToolUse 
   return block.type === 'tool_use';
 }
 
-function contentOf(answer: Answer): AnthropicContent[] {
+function contentOf(answer: Answer, parts: readonly Part[]): AnthropicContent[] {
   // An error may carry text only.
   const media = answer.isError ? () => undefined : mediaOf;
-  return mapParts<AnthropicContent>(partsOf(answer), (text) => ({ type: 'text', text }), media);
+  return mapParts<AnthropicContent>(parts, (text) => ({ type: 'text', text }), media);
 }
 
 function mediaOf({ mimeType, data }: MediaPart): AnthropicContent | undefined {

@@ -3,7 +3,8 @@
 import type { JsonSchema } from '../catalog/schemas/write.ts';
 import type { AdapterHost, AdapterOptions, ExecuteOptions, QuarantinedTool } from './adapter-host.ts';
 import type { Answer } from './answer.ts';
-import { type MediaPart, type Part, partsOf, textOf } from './parts.ts';
+import type { OwnToolsOptions } from './own-tools.ts';
+import { type MediaPart, type Part, textOf } from './parts.ts';
 import { Toolbox } from './toolbox.ts';
 
 export interface GeminiDeclaration {
@@ -29,20 +30,36 @@ export interface GeminiAnswerPart {
   };
 }
 
-export interface GeminiAdapter {
+/** Media next to the answers, for models before Gemini 3: they take none inside. */
+export interface GeminiMediaPart {
+  inlineData: { mimeType: string; data: string };
+}
+
+export interface GeminiOptions extends AdapterOptions, OwnToolsOptions {
+  /**
+   * As for every adapter (default: `gemini-3`). With `gemini-2`, for models before Gemini 3, images, audio and PDFs are parts of
+   * their own behind the answers.
+   */
+  readonly media?: AdapterOptions['media'];
+}
+
+export interface GeminiAdapter<Part = GeminiAnswerPart> {
   /** For `config.tools` of the next request; empty when there is no tool. */
   readonly tools: { functionDeclarations: GeminiDeclaration[] }[];
+  /** Tools of the host that are not offered, with the reason. */
   readonly quarantined: readonly QuarantinedTool[];
+  /** Whether calls of this name are answered here. */
+  has(name: string): boolean;
   /** Answers one function call; never rejects. */
   execute(call: GeminiFunctionCall, options?: ExecuteOptions): Promise<GeminiAnswerPart>;
-  /** Answers all function calls of a response at the same time, in their order. */
-  executeAll(
-    calls: readonly GeminiFunctionCall[] | undefined,
-    options?: ExecuteOptions,
-  ): Promise<GeminiAnswerPart[]>;
-  /** With `callTool`, what `@google/genai` asks of a tool that it calls by itself. */
+  /**
+   * Answers the function calls of a response at the same time, in their order. Calls of tools that are neither the host's nor
+   * in `tools` are left to you.
+   */
+  executeAll(calls: readonly GeminiFunctionCall[] | undefined, options?: ExecuteOptions): Promise<Part[]>;
+  /** With `callTool`, the interface of `@google/genai` for tools that it calls by itself. */
   tool(): Promise<{ functionDeclarations: GeminiDeclaration[] }>;
-  callTool(calls: GeminiFunctionCall[]): Promise<GeminiAnswerPart[]>;
+  callTool(calls: GeminiFunctionCall[]): Promise<Part[]>;
 }
 
 /**
@@ -54,10 +71,22 @@ export interface GeminiAdapter {
  * const parts = await gemini.executeAll([{ name: 'mcp__demo__add', args: { a: 1, b: 2 } }]);
  * parts; // → [{ functionResponse: { name: 'mcp__demo__add', response: { output: '3' } } }]
  */
-export function toGemini(host: AdapterHost, options: AdapterOptions = {}): GeminiAdapter {
+export function toGemini(
+  host: AdapterHost,
+  options: GeminiOptions & { readonly media: 'gemini-2' },
+): GeminiAdapter<GeminiAnswerPart | GeminiMediaPart>;
+export function toGemini(host: AdapterHost, options?: GeminiOptions): GeminiAdapter;
+export function toGemini(
+  host: AdapterHost,
+  options: GeminiOptions = {},
+): GeminiAdapter<GeminiAnswerPart | GeminiMediaPart> {
+  const { tools: own, ...common } = options;
+  const isBehind = options.media === 'gemini-2';
   const toolbox = new Toolbox<GeminiDeclaration>(host, {
-    ...options,
+    ...common,
     provider: 'gemini',
+    media: options.media ?? 'gemini-3',
+    own,
     define: ({ tool, description, schema }) => ({
       name: tool.name,
       description,
@@ -65,17 +94,27 @@ export function toGemini(host: AdapterHost, options: AdapterOptions = {}): Gemin
     }),
   });
 
-  async function execute(
-    call: GeminiFunctionCall,
+  async function answered(
+    { id, name = '', args }: GeminiFunctionCall,
     { signal }: ExecuteOptions = {},
-  ): Promise<GeminiAnswerPart> {
-    const { id, name = '', args } = call;
-    const answer = await toolbox.call({ name, id: id ?? '', input: args, signal });
-    return { functionResponse: { ...(id === undefined ? {} : { id }), name, ...responseOf(answer) } };
+    media?: ReadonlySet<string>,
+  ): Promise<{ part: GeminiAnswerPart; shown: readonly MediaPart[] }> {
+    const answer = await toolbox.call({ name, id: id ?? '', input: args, signal, media });
+    const { response, shown } = responseOf(answer, toolbox.parts(answer, media));
+    const parts = isBehind || shown.length === 0 ? {} : { parts: shown.map(inlinePart) };
+    const head = id === undefined ? { name } : { id, name };
+    return { part: { functionResponse: { ...head, response, ...parts } }, shown };
   }
 
-  const executeAll: GeminiAdapter['executeAll'] = (calls, executeOptions) =>
-    Promise.all((calls ?? []).map((call) => execute(call, executeOptions)));
+  const executeAll = async (
+    calls: readonly GeminiFunctionCall[] | undefined,
+    executeOptions?: ExecuteOptions,
+  ): Promise<(GeminiAnswerPart | GeminiMediaPart)[]> => {
+    const ours = (calls ?? []).filter(({ name = '' }) => toolbox.answers(name));
+    const answers = await Promise.all(ours.map((call) => answered(call, executeOptions)));
+    const behind = isBehind ? answers.flatMap(({ shown }) => shown.map(inlinePart)) : [];
+    return [...answers.map(({ part }) => part), ...behind];
+  };
   const declarations = (): GeminiDeclaration[] => [...toolbox.shelf.definitions.values()];
 
   return {
@@ -86,42 +125,41 @@ export function toGemini(host: AdapterHost, options: AdapterOptions = {}): Gemin
     get quarantined() {
       return toolbox.shelf.quarantined;
     },
-    execute,
+    has: (name) => toolbox.has(name),
+    execute: async (call, executeOptions) =>
+      (await answered(call, executeOptions, isBehind ? NO_MEDIA : undefined)).part,
     executeAll,
     tool: async () => ({ functionDeclarations: declarations() }),
     callTool: (calls) => executeAll(calls),
   };
 }
 
+/** A single answer is one part. */
+const NO_MEDIA: ReadonlySet<string> = new Set();
+
 /** Gemini refuses an object without properties. */
 function hasProperties({ properties }: JsonSchema): boolean {
   return typeof properties === 'object' && properties !== null && Object.keys(properties).length > 0;
 }
 
-function responseOf(answer: Answer): Pick<GeminiAnswerPart['functionResponse'], 'response' | 'parts'> {
-  const { error, isError, structuredContent } = answer;
-  if (error !== undefined) return { response: { error } };
-  const all = partsOf(answer);
-  if (isError) return { response: { error: textOf(all) } };
-  const shown = all.filter(isShown);
-  const said = all.filter((part) => !isShown(part));
-  const output = structuredContent ?? (said.length === 0 ? 'see the attached parts' : textOf(said));
-  if (shown.length === 0) return { response: { output } };
-  return {
-    response: { output },
-    parts: shown.map(({ mimeType, data }) => ({ inlineData: { mimeType, data } })),
-  };
+interface Response {
+  readonly response: GeminiAnswerPart['functionResponse']['response'];
+  readonly shown: readonly MediaPart[];
 }
 
-/** Types that Gemini takes in the answer of a function. */
-const SHOWN: ReadonlySet<string> = new Set([
-  'image/png',
-  'image/jpeg',
-  'image/webp',
-  'application/pdf',
-  'text/plain',
-]);
+/** Structured content is given as it is, if there is no text: then it is the only part. */
+function responseOf({ error, isError, structuredContent }: Answer, all: readonly Part[]): Response {
+  if (error !== undefined) return { response: { error }, shown: [] };
+  if (isError) return { response: { error: textOf(all) }, shown: [] };
+  const shown = all.filter((part) => part.type === 'media');
+  const texts = all.filter((part) => part.type === 'text');
+  if (texts.length === 0) return { response: { output: 'see the attached parts' }, shown };
+  const [only, ...more] = texts;
+  const isStructure =
+    structuredContent !== undefined && more.length === 0 && only?.text === JSON.stringify(structuredContent);
+  return { response: { output: isStructure ? structuredContent : textOf(texts) }, shown };
+}
 
-function isShown(part: Part): part is MediaPart {
-  return part.type === 'media' && SHOWN.has(part.mimeType);
+function inlinePart({ mimeType, data }: MediaPart): GeminiMediaPart {
+  return { inlineData: { mimeType, data } };
 }

@@ -7,7 +7,7 @@ export type {
   ModelCall,
   QuarantinedTool,
 } from './adapter-host.ts';
-export type { AiSdkTool, AiSdkTools } from './ai-sdk.ts';
+export type { AiSdkOptions, AiSdkTool, AiSdkTools, AiSdkToolsWith } from './ai-sdk.ts';
 export { toAiSdk } from './ai-sdk.ts';
 export type { Answer, AnswerError } from './answer.ts';
 export type {
@@ -18,13 +18,28 @@ export type {
   AnthropicToolUse,
 } from './anthropic.ts';
 export { toAnthropic } from './anthropic.ts';
-export type { GeminiAdapter, GeminiAnswerPart, GeminiDeclaration, GeminiFunctionCall } from './gemini.ts';
+export type {
+  GeminiAdapter,
+  GeminiAnswerPart,
+  GeminiDeclaration,
+  GeminiFunctionCall,
+  GeminiMediaPart,
+  GeminiOptions,
+} from './gemini.ts';
 export { toGemini } from './gemini.ts';
-export type { LangChainOptions, LangChainTool, LangChainToolMessage } from './langchain.ts';
+export type {
+  LangChainAdapterOptions,
+  LangChainOptions,
+  LangChainTool,
+  LangChainToolMessage,
+} from './langchain.ts';
 export { toLangChain } from './langchain.ts';
+export type { MediaFamily } from './media.ts';
+export { MEDIA_TYPES } from './media.ts';
 export type { OpenAIOptions } from './openai.ts';
 export { toOpenAI } from './openai.ts';
 export type { OpenAIChatAdapter, OpenAIChatTool, OpenAIChatToolCall } from './openai-chat.ts';
 export type { OpenAIFunctionCall, OpenAIResponsesAdapter, OpenAITool } from './openai-responses.ts';
-export type { PiApi, PiResult, PiTool } from './pi.ts';
+export type { OwnTool, OwnTools, OwnToolsOptions } from './own-tools.ts';
+export type { PiApi, PiOptions, PiResult, PiTool } from './pi.ts';
 export { toPi } from './pi.ts';

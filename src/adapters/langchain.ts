@@ -6,14 +6,19 @@ import { isRecord } from '../lib/json-rpc.ts';
 import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
 import type { Answer } from './answer.ts';
 import { keepLive } from './live.ts';
-import { dataUrl, isImage, mapParts, partsOf, textOf } from './parts.ts';
-import { type Shelf, Toolbox } from './toolbox.ts';
+import { MEDIA_TYPES } from './media.ts';
+import { dataUrl, isImage, mapParts, type Part, textOf } from './parts.ts';
+import { Toolbox } from './toolbox.ts';
+
+const isImageType = (type: string): boolean => type.startsWith('image/');
+const ANTHROPIC_IMAGES: ReadonlySet<string> = new Set(MEDIA_TYPES.anthropic.filter(isImageType));
+const RESPONSES_IMAGES: ReadonlySet<string> = new Set(MEDIA_TYPES['openai-responses'].filter(isImageType));
 
 export type LangChainContent =
   | string
   | ({ type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } })[];
 
-/** What LangChain makes a `ToolMessage` of. */
+/** The fields of a `ToolMessage` of LangChain. */
 export interface LangChainToolMessage {
   readonly role: 'tool';
   readonly name: string;
@@ -27,6 +32,8 @@ export interface LangChainToolMessage {
 interface Config {
   readonly signal?: AbortSignal | undefined;
   readonly toolCall?: { readonly id?: string | undefined } | undefined;
+  /** The state of the graph, in agents. */
+  readonly state?: unknown;
 }
 
 /** The fields that `tool` of `@langchain/core/tools` is given. */
@@ -48,15 +55,26 @@ export interface LangChainTool {
   invoke(input: unknown, config?: Config): Promise<LangChainContent | LangChainToolMessage>;
 }
 
-export interface LangChainOptions<Made> extends AdapterOptions {
+/** Options of `toLangChain`; `tools` as in {@link LangChainOptions}. */
+export interface LangChainAdapterOptions<Own = LangChainTool> extends AdapterOptions {
+  /** Tools of your own: first in the list. A tool of the host that has the name of one is left out. */
+  readonly tools?: readonly Own[] | undefined;
+  /**
+   * As for every adapter. Default: images if the model of the conversation takes them in messages of the role `tool`
+   * (ChatAnthropic, and ChatOpenAI with the Responses API), else none.
+   */
+  readonly media?: AdapterOptions['media'];
+}
+
+export interface LangChainOptions<Made> extends LangChainAdapterOptions<Made> {
   /** `tool` of `@langchain/core/tools`: makes tools that agents and graphs can run. */
   readonly tool: (run: Run, fields: LangChainFields) => Made;
 }
 
 /**
- * A list for `bindTools` and agents that stays in step with the host: what `tool_search` loads is in it when
- * the next turn binds it again. Hand in LangChain's `tool` to get LangChain's own tools; they check arguments
- * before we do, and report bad ones in LangChain's way.
+ * A list for `bindTools` and agents that is kept up to date with the host. Where it is copied, as in `createAgent`, tools
+ * that `tool_search` finds are called through `call_tool`. Give LangChain's `tool` to get LangChain's own tools; they
+ * check arguments before we do, and report invalid ones in LangChain's way.
  *
  * @example
  * const tools = toLangChain(host); // or toLangChain(host, { tool })
@@ -64,35 +82,57 @@ export interface LangChainOptions<Made> extends AdapterOptions {
  * [message.status, message.content]; // → ['success', '3']
  */
 export function toLangChain<Made extends object>(host: AdapterHost, options: LangChainOptions<Made>): Made[];
-export function toLangChain(host: AdapterHost, options?: AdapterOptions): LangChainTool[];
+export function toLangChain<Own extends { readonly name: string } = LangChainTool>(
+  host: AdapterHost,
+  options?: LangChainAdapterOptions<Own>,
+): (LangChainTool | Own)[];
 export function toLangChain<Made extends object>(
   host: AdapterHost,
-  options: AdapterOptions & Partial<LangChainOptions<Made>> = {},
+  options: LangChainAdapterOptions<Made> & Partial<LangChainOptions<Made>> = {},
 ): (Made | LangChainTool)[] {
-  const tools: (Made | LangChainTool)[] = [];
-  const make = options.tool ?? plainTool;
+  const { tools: own = [], tool: ownMaker, ...common } = options;
+  const tools: (Made | LangChainTool)[] = [...own];
+  const make = ownMaker ?? plainTool;
   const toolbox: Toolbox<Made | LangChainTool> = new Toolbox<Made | LangChainTool>(host, {
-    ...options,
+    ...common,
     provider: 'ai-sdk',
+    media: options.media ?? 'text',
+    taken: new Set(
+      own.flatMap((tool) => ('name' in tool && typeof tool.name === 'string' ? [tool.name] : [])),
+    ),
     define: ({ tool, description, schema }) => {
       const { name, server } = tool;
       const run: Run = async (input, config) => {
         const id = config?.toolCall?.id ?? '';
-        const answer = await toolbox.call({ name, id, input, signal: config?.signal });
-        // A search changes what its caller is shown and nobody else's tools, so no event tells of it.
+        const media = options.media === undefined ? mediaOfModel(config?.state) : undefined;
+        const answer = await toolbox.call({ name, id, input, signal: config?.signal, media });
+        // A search changes the tools of its caller only, so there is no event.
         if (name === TOOL_SEARCH) refresh();
-        return [contentOf(answer), answer];
+        return [contentOf(toolbox.parts(answer, media)), answer];
       };
       const metadata = { server, tool: tool.tool };
       return make(run, { name, description, schema, responseFormat: 'content_and_artifact', metadata });
     },
   });
-  const refresh = keepLive(toolbox, tools, fill);
+  let given: readonly (Made | LangChainTool)[] = [];
+  const refresh = keepLive(toolbox, tools, (target, { definitions }) => {
+    const before = new Set(given);
+    const others = target.filter((tool) => !before.has(tool));
+    given = [...definitions.values()];
+    target.splice(0, target.length, ...others, ...given);
+  });
   return tools;
 }
 
-function fill<Definition>(tools: Definition[], { definitions }: Shelf<Definition>): void {
-  tools.splice(0, tools.length, ...definitions.values());
+/** What the model takes that made the calls: the last message of the state names its provider. */
+function mediaOfModel(state: unknown): ReadonlySet<string> | undefined {
+  const messages = isRecord(state) ? state['messages'] : undefined;
+  const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
+  const metadata = isRecord(last) ? last['response_metadata'] : undefined;
+  if (!isRecord(metadata)) return undefined;
+  if (metadata['model_provider'] === 'anthropic') return ANTHROPIC_IMAGES;
+  const isResponses = metadata['model_provider'] === 'openai' && metadata['object'] === 'response';
+  return isResponses ? RESPONSES_IMAGES : undefined;
 }
 
 function plainTool(run: Run, { name, description, schema }: LangChainFields): LangChainTool {
@@ -118,8 +158,7 @@ function isToolCall(input: unknown): input is { readonly id?: string; readonly a
   return isRecord(input) && input['type'] === 'tool_call' && 'args' in input;
 }
 
-function contentOf(answer: Answer): LangChainContent {
-  const parts = partsOf(answer);
+function contentOf(parts: readonly Part[]): LangChainContent {
   if (!parts.some((part) => part.type === 'media' && isImage(part))) return textOf(parts);
   return mapParts<Exclude<LangChainContent, string>[number]>(
     parts,

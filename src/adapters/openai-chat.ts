@@ -2,7 +2,8 @@
 
 import type { JsonSchema } from '../catalog/schemas/write.ts';
 import type { AdapterHost, AdapterOptions, ExecuteOptions, QuarantinedTool } from './adapter-host.ts';
-import { dataUrl, isImage, type MediaPart, type Part, partsOf, textOf } from './parts.ts';
+import type { OwnToolsOptions } from './own-tools.ts';
+import { dataUrl, errorText, fileName, isImage, type MediaPart, type Part, textOf } from './parts.ts';
 import { Toolbox } from './toolbox.ts';
 
 export interface OpenAIChatTool {
@@ -23,9 +24,16 @@ export interface OpenAIChatToolMessage {
   content: string;
 }
 
-type UserPart = { type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } };
+type UserPart =
+  | { type: 'text'; text: string }
+  | { type: 'image_url'; image_url: { url: string } }
+  | { type: 'file'; file: { filename: string; file_data: string } }
+  | { type: 'input_audio'; input_audio: { data: string; format: 'wav' | 'mp3' } };
 
-/** Images cannot stand in a tool's message: they follow in one of the user's. */
+/** A single answer is one message, which takes text only. */
+const NO_MEDIA: ReadonlySet<string> = new Set();
+
+/** A tool's message takes text only: images follow in one of the user's. */
 export interface OpenAIChatImagesMessage {
   role: 'user';
   content: UserPart[];
@@ -34,24 +42,33 @@ export interface OpenAIChatImagesMessage {
 export interface OpenAIChatAdapter {
   /** For `tools` of the next request. */
   readonly tools: OpenAIChatTool[];
+  /** Tools of the host that are not offered, with the reason. */
   readonly quarantined: readonly QuarantinedTool[];
+  /** Whether calls of this name are answered here. */
+  has(name: string): boolean;
   /** Answers one tool call in text; never rejects. */
   execute(call: OpenAIChatToolCall, options?: ExecuteOptions): Promise<OpenAIChatToolMessage>;
-  /** Answers all calls of a message at the same time: their messages in order, then one with the images. */
+  /**
+   * Answers the calls of a message at the same time: their messages in order, then one with the images. Calls of tools that
+   * are neither the host's nor in `tools` are left to you: put the messages for them before the one of the role `user`.
+   */
   executeAll(
     calls: readonly { readonly type: string }[] | null | undefined,
     options?: ExecuteOptions,
   ): Promise<(OpenAIChatToolMessage | OpenAIChatImagesMessage)[]>;
 }
 
-interface ChatOptions extends AdapterOptions {
+interface ChatOptions extends AdapterOptions, OwnToolsOptions {
   readonly strict: boolean;
 }
 
 export function toOpenAIChat(host: AdapterHost, options: ChatOptions): OpenAIChatAdapter {
+  const { tools: own, ...common } = options;
   const toolbox = new Toolbox<OpenAIChatTool>(host, {
-    ...options,
+    ...common,
     provider: 'openai',
+    media: options.media ?? 'openai-chat',
+    own,
     define: ({ tool, description, schema, strict }) => ({
       type: 'function',
       // Servers that only speak like OpenAI may not know the word, so it is left out where it says nothing.
@@ -59,9 +76,15 @@ export function toOpenAIChat(host: AdapterHost, options: ChatOptions): OpenAICha
     }),
   });
 
-  async function parts(call: OpenAIChatToolCall, { signal }: ExecuteOptions): Promise<readonly Part[]> {
+  async function parts(
+    call: OpenAIChatToolCall,
+    { signal }: ExecuteOptions,
+    media?: ReadonlySet<string>,
+  ): Promise<readonly Part[]> {
     const { id, function: called } = call;
-    return partsOf(await toolbox.call({ name: called.name, id, input: called.arguments, signal }));
+    const answer = await toolbox.call({ name: called.name, id, input: called.arguments, signal, media });
+    const all = toolbox.parts(answer, media);
+    return answer.isError ? [{ type: 'text', text: errorText(answer, all) }] : all;
   }
 
   return {
@@ -71,9 +94,11 @@ export function toOpenAIChat(host: AdapterHost, options: ChatOptions): OpenAICha
     get quarantined() {
       return toolbox.shelf.quarantined;
     },
-    execute: async (call, executeOptions = {}) => toolMessage(call, await parts(call, executeOptions)),
+    has: (name) => toolbox.has(name),
+    execute: async (call, executeOptions = {}) =>
+      toolMessage(call, await parts(call, executeOptions, NO_MEDIA)),
     executeAll: async (calls, executeOptions = {}) => {
-      const made = (calls ?? []).filter(isFunctionCall);
+      const made = (calls ?? []).filter(isFunctionCall).filter((call) => toolbox.answers(call.function.name));
       const answers = await Promise.all(
         made.map(async (call) => ({ call, parts: await parts(call, executeOptions) })),
       );
@@ -97,14 +122,19 @@ function announced(part: Part): Part {
 }
 
 function imagesOf({ id, function: { name } }: OpenAIChatToolCall, parts: readonly Part[]): UserPart[] {
-  const images = parts.filter(isShown);
-  if (images.length === 0) return [];
-  return [
-    { type: 'text', text: `[shown by ${name}, call ${id}]` },
-    ...images.map((part): UserPart => ({ type: 'image_url', image_url: { url: dataUrl(part) } })),
-  ];
+  const shown = parts.flatMap((part) => (part.type === 'media' ? (userPart(part) ?? []) : []));
+  return shown.length === 0 ? [] : [{ type: 'text', text: `[shown by ${name}, call ${id}]` }, ...shown];
 }
 
 function isShown(part: Part): part is MediaPart {
-  return part.type === 'media' && isImage(part);
+  return part.type === 'media' && userPart(part) !== undefined;
+}
+
+function userPart(part: MediaPart): UserPart | undefined {
+  if (isImage(part)) return { type: 'image_url', image_url: { url: dataUrl(part) } };
+  const { mimeType, data } = part;
+  if (mimeType === 'application/pdf')
+    return { type: 'file', file: { filename: fileName(part), file_data: dataUrl(part) } };
+  const format = mimeType === 'audio/wav' ? 'wav' : mimeType === 'audio/mpeg' ? 'mp3' : undefined;
+  return format === undefined ? undefined : { type: 'input_audio', input_audio: { data, format } };
 }

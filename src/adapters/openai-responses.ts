@@ -5,7 +5,17 @@ import type { JsonSchema } from '../catalog/schemas/write.ts';
 import type { AdapterHost, AdapterOptions, ExecuteOptions, QuarantinedTool } from './adapter-host.ts';
 import type { Answer } from './answer.ts';
 import { foundNames } from './found.ts';
-import { dataUrl, isImage, type MediaPart, mapParts, partsOf, textOf } from './parts.ts';
+import type { OwnToolsOptions } from './own-tools.ts';
+import {
+  dataUrl,
+  errorText,
+  fileName,
+  isImage,
+  type MediaPart,
+  mapParts,
+  type Part,
+  textOf,
+} from './parts.ts';
 import { Toolbox, type Usable } from './toolbox.ts';
 
 export interface OpenAIFunctionTool {
@@ -62,26 +72,35 @@ export interface OpenAISearchOutput {
 export interface OpenAIResponsesAdapter {
   /** For `tools` of the next request. */
   readonly tools: OpenAITool[];
+  /** Tools of the host that are not offered, with the reason. */
   readonly quarantined: readonly QuarantinedTool[];
+  /** Whether calls of this name are answered here. */
+  has(name: string): boolean;
   /** Answers one call with the item for the next request's `input`; never rejects. */
   execute(call: OpenAIFunctionCall, options?: ExecuteOptions): Promise<OpenAIFunctionOutput>;
-  /** Answers every call among the items of a response's `output`, at the same time, in their order. */
+  /**
+   * Answers the calls among the items of a response's `output`, at the same time, in their order. Calls of tools that are
+   * neither the host's nor in `tools` are left to you.
+   */
   executeAll(
     output: readonly { readonly type: string }[],
     options?: ExecuteOptions,
   ): Promise<(OpenAIFunctionOutput | OpenAISearchOutput)[]>;
 }
 
-interface ResponsesOptions extends AdapterOptions {
+interface ResponsesOptions extends AdapterOptions, OwnToolsOptions {
   readonly strict: boolean;
   readonly deferLoading: boolean;
 }
 
 export function toOpenAIResponses(host: AdapterHost, options: ResponsesOptions): OpenAIResponsesAdapter {
-  const { deferLoading } = options;
+  const { deferLoading, tools: own, ...common } = options;
   const toolbox = new Toolbox<OpenAITool>(host, {
-    ...options,
+    ...common,
+    ...(deferLoading ? { found: 'name' } : {}),
     provider: 'openai',
+    media: options.media ?? 'openai-responses',
+    own,
     define: (usable) =>
       deferLoading && usable.tool.name === TOOL_SEARCH
         ? searchTool(usable)
@@ -93,7 +112,7 @@ export function toOpenAIResponses(host: AdapterHost, options: ResponsesOptions):
     { signal }: ExecuteOptions = {},
   ): Promise<OpenAIFunctionOutput> {
     const answer = await toolbox.call({ name, id, input, signal });
-    return { type: 'function_call_output', call_id: id, output: outputOf(answer) };
+    return { type: 'function_call_output', call_id: id, output: outputOf(answer, toolbox.parts(answer)) };
   }
 
   async function search(
@@ -112,17 +131,18 @@ export function toOpenAIResponses(host: AdapterHost, options: ResponsesOptions):
   return {
     get tools() {
       const all = [...toolbox.shelf.definitions.values()];
-      // What was found stands in the conversation, in the output of its search.
+      // Found tools are in the conversation, in the output of their search.
       return all.filter((tool) => tool.type === 'tool_search' || tool.defer_loading === undefined);
     },
     get quarantined() {
       return toolbox.shelf.quarantined;
     },
+    has: (name) => toolbox.has(name),
     execute,
     executeAll: (output, executeOptions) =>
       Promise.all(
         output.flatMap((item): Promise<OpenAIFunctionOutput | OpenAISearchOutput>[] => {
-          if (isFunctionCall(item)) return [execute(item, executeOptions)];
+          if (isFunctionCall(item)) return toolbox.answers(item.name) ? [execute(item, executeOptions)] : [];
           return isSearchCall(item) ? [search(item, executeOptions)] : [];
         }),
       ),
@@ -159,8 +179,8 @@ function isSearchCall(item: {
   return item.type === 'tool_search_call' && item.execution !== 'server';
 }
 
-function outputOf(answer: Answer): string | OutputPart[] {
-  const parts = partsOf(answer);
+function outputOf(answer: Answer, parts: readonly Part[]): string | OutputPart[] {
+  if (answer.isError) return errorText(answer, parts);
   if (parts.every(({ type }) => type === 'text')) return textOf(parts);
   return mapParts<OutputPart>(parts, (text) => ({ type: 'input_text', text }), mediaOf);
 }
@@ -170,7 +190,7 @@ function mediaOf(part: MediaPart): OutputPart | undefined {
   if (part.mimeType !== 'application/pdf') return undefined;
   return {
     type: 'input_file',
-    filename: part.uri?.split('/').at(-1) || 'output.pdf',
+    filename: fileName(part),
     file_data: dataUrl(part),
   };
 }

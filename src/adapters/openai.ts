@@ -3,15 +3,16 @@
 import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
 import { type OpenAIChatAdapter, toOpenAIChat } from './openai-chat.ts';
 import { type OpenAIResponsesAdapter, toOpenAIResponses } from './openai-responses.ts';
+import type { OwnToolsOptions } from './own-tools.ts';
 
-export interface OpenAIOptions extends AdapterOptions {
+export interface OpenAIOptions extends AdapterOptions, OwnToolsOptions {
   /** Which API the tools are for (default: `responses`). */
   readonly api?: 'responses' | 'chat' | undefined;
   /** Hold the model to the schema by the letter, where the schema allows (default: yes). */
   readonly strict?: boolean | undefined;
   /**
-   * The model knows `tool_search` (default: no; Responses only). What it finds is then loaded where it was
-   * found, and the head of the prompt stays as it was.
+   * The model knows `tool_search` (default: no; Responses only). Tools that it finds are then loaded where they were found,
+   * and the head of the prompt stays as it was, so that its cache is used. `found` has no effect.
    */
   readonly deferLoading?: boolean | undefined;
 }

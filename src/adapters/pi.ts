@@ -5,14 +5,14 @@ import type { JsonSchema } from '../catalog/schemas/write.ts';
 import type { Progress } from '../connection/peer.ts';
 import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
 import type { Answer } from './answer.ts';
-import { isImage, mapParts, partsOf } from './parts.ts';
+import { isImage, mapParts, type Part, partsOf } from './parts.ts';
 import { Toolbox } from './toolbox.ts';
 
 export type PiContent = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string };
 
 export interface PiResult {
   content: PiContent[];
-  /** The whole answer, for whoever renders it. */
+  /** The whole answer, for renderers. */
   details: Answer;
 }
 
@@ -29,7 +29,7 @@ export interface PiTool {
   ): Promise<PiResult>;
 }
 
-/** What the extension uses of pi's API; without the optional parts it registers what there is, once. */
+/** The part of pi's API that the extension uses; without the optional members it registers each tool once. */
 export interface PiApi {
   registerTool(tool: PiTool): void;
   getActiveTools?(): string[];
@@ -44,6 +44,11 @@ export interface PiApi {
   ): void;
 }
 
+export interface PiOptions extends AdapterOptions {
+  /** Tools of your own: registered first. A tool of the host that has the name of one is left out. */
+  readonly tools?: readonly PiTool[] | undefined;
+}
+
 /**
  * An extension for pi. The host is yours: close it when the session ends.
  *
@@ -53,7 +58,8 @@ export interface PiApi {
  *   toPi(host)(pi);
  * };
  */
-export function toPi(host: AdapterHost, options: AdapterOptions = {}): (pi: PiApi) => void {
+export function toPi(host: AdapterHost, options: PiOptions = {}): (pi: PiApi) => void {
+  const { tools: own = [], ...common } = options;
   return (pi) => {
     /** Everything that was registered; pi has no way to take a tool back, only to put it out of use. */
     const registered = new Map<string, PiTool>();
@@ -61,8 +67,10 @@ export function toPi(host: AdapterHost, options: AdapterOptions = {}): (pi: PiAp
     let started = false;
 
     const toolbox: Toolbox<PiTool> = new Toolbox<PiTool>(host, {
-      ...options,
+      ...common,
       provider: 'ai-sdk',
+      media: options.media ?? 'images',
+      taken: new Set(own.map(({ name }) => name)),
       define: ({ tool, description, schema }) => ({
         name: tool.name,
         label: tool.title ?? `${tool.server} ${tool.tool}`.trim(),
@@ -73,7 +81,7 @@ export function toPi(host: AdapterHost, options: AdapterOptions = {}): (pi: PiAp
           const onProgress = onUpdate && ((progress: Progress) => onUpdate(updateOf(progress)));
           const answer = await toolbox.call({ name, id, input, signal, onProgress });
           if (name === TOOL_SEARCH) sync();
-          return resultOf(answer);
+          return resultOf(answer, toolbox.parts(answer));
         },
       }),
     });
@@ -97,6 +105,7 @@ export function toPi(host: AdapterHost, options: AdapterOptions = {}): (pi: PiAp
       if (wanted.length < active.length || back.length > 0) pi.setActiveTools?.([...wanted, ...back]);
     }
 
+    for (const tool of own) pi.registerTool(tool);
     sync();
     const unsubscribe = host.on?.('tools', sync);
     pi.on?.('session_start', () => {
@@ -112,7 +121,7 @@ export function toPi(host: AdapterHost, options: AdapterOptions = {}): (pi: PiAp
   };
 }
 
-/** Definitions are made anew with every snapshot; to pi only their words and schemas matter. */
+/** Each snapshot has new definitions; pi has to be given those whose description or schema changed. */
 function isSame(known: PiTool | undefined, tool: PiTool): boolean {
   return known?.description === tool.description && known.parameters === tool.parameters;
 }
@@ -121,9 +130,9 @@ function isFailed(details: unknown): boolean {
   return typeof details === 'object' && details !== null && 'isError' in details && details.isError === true;
 }
 
-function resultOf(answer: Answer): PiResult {
+function resultOf(answer: Answer, parts: readonly Part[] = partsOf(answer)): PiResult {
   const content = mapParts<PiContent>(
-    partsOf(answer),
+    parts,
     (text) => ({ type: 'text', text }),
     (part) => (isImage(part) ? { type: 'image', data: part.data, mimeType: part.mimeType } : undefined),
   );

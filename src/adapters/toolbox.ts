@@ -1,9 +1,12 @@
 /** The tools of a host as one provider takes them; nothing is converted twice, and nothing at all when nothing changed. */
 
+import { callToolDefinition, schemaHint, wrappedCall } from '../catalog/call-tool.ts';
+import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
 import { type Conversion, convert } from '../catalog/schemas/convert.ts';
 import type { Provider } from '../catalog/schemas/profile.ts';
 import type { JsonSchema } from '../catalog/schemas/write.ts';
 import type { Tool } from '../catalog/tool.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type {
   AdapterHost,
   AdapterOptions,
@@ -11,7 +14,11 @@ import type {
   ModelCall,
   QuarantinedTool,
 } from './adapter-host.ts';
-import { type Answer, type AnswerRequest, answer } from './answer.ts';
+import { type Answer, type AnswerRequest, answer, bothSignals, failed, readArguments } from './answer.ts';
+import { type MediaFamily, mediaTypes } from './media.ts';
+import { withoutNulls } from './nulls.ts';
+import { asTool, type OwnTools, ownAnswer } from './own-tools.ts';
+import { isForAssistant, noteOn, type Part, partsOf } from './parts.ts';
 import { allowsStrict } from './strict.ts';
 
 /** A tool with a schema that its provider accepts. */
@@ -28,56 +35,188 @@ export interface Shelf<Definition> {
   readonly quarantined: readonly QuarantinedTool[];
 }
 
-export interface ToolboxOptions<Definition> extends AdapterOptions {
+export interface ToolboxOptions<Definition> extends Omit<AdapterOptions, 'media'> {
   readonly provider: Provider;
+  readonly media: MediaFamily | readonly string[];
   /** Keep the strict rules where the schema allows. */
   readonly strict?: boolean;
+  /** The author's tools, which are offered and run here. */
+  readonly own?: OwnTools | undefined;
+  /** Names of tools that the author offers in another way. */
+  readonly taken?: ReadonlySet<string> | undefined;
   readonly define: (usable: Usable) => Definition;
 }
 
+export type ToolCall = ModelCall &
+  ExecuteOptions &
+  Pick<AnswerRequest, 'input' | 'onProgress'> & {
+    /** In place of the adapter's. */
+    readonly media?: ReadonlySet<string> | undefined;
+  };
+
 type Converted = Conversion & { readonly strict: boolean };
+
+/** Shows the form of names in the description of `call_tool`. */
+const EXAMPLE_NAME = 'mcp__server__tool';
+/** Names of the host's tools begin with it in the default naming. */
+const NAME_PREFIX = 'mcp__';
 
 export class Toolbox<Definition> {
   readonly host: AdapterHost;
   readonly #options: ToolboxOptions<Definition>;
-  /** By schema, because tools are made anew with every snapshot and their schemas are not. */
+  readonly #media: ReadonlySet<string>;
+  readonly #own: readonly Tool[];
+  readonly #callTool: Tool;
+  /** By schema, because each snapshot has new tools and the same schemas. */
   readonly #converted = new WeakMap<object, Converted>();
   readonly #defined = new WeakMap<Tool, Definition>();
-  #tools: readonly Tool[] = [];
+  /** Every name of the host that was offered once. */
+  readonly #offered = new Set<string>();
+  readonly #reported = new Set<string>();
+  #tools: readonly Tool[] | undefined;
   #shelf: Shelf<Definition> = { definitions: new Map(), quarantined: [] };
 
   constructor(host: AdapterHost, options: ToolboxOptions<Definition>) {
     this.host = host;
     this.#options = options;
+    this.#media = mediaTypes(options.media);
+    this.#own = Object.entries(options.own ?? {}).map(([name, tool]) => asTool(name, tool));
+    this.#callTool = { ...callToolDefinition(EXAMPLE_NAME), server: '', tool: CALL_TOOL };
   }
 
   /** What there is now; the same object as before when nothing changed. */
   get shelf(): Shelf<Definition> {
     const tools = this.host.tools();
-    if (!isSame(tools, this.#tools)) {
+    if (this.#tools === undefined || !isSame(tools, this.#tools)) {
       this.#shelf = this.#fill(tools);
       this.#tools = tools;
     }
     return this.#shelf;
   }
 
-  /** Calls a tool with what the model gave; never rejects. */
-  call(request: ModelCall & ExecuteOptions & Pick<AnswerRequest, 'input' | 'onProgress'>): Promise<Answer> {
-    const tool = this.host.tools().find(({ name }) => name === request.name);
-    const conversion = tool && this.#convert(tool);
-    const restore = conversion?.ok ? conversion.restore : undefined;
-    return answer(this.host, this.#options, { ...request, restore });
+  /** Whether calls of this name are answered here: a tool of the host, or one of the author's that can be run. */
+  has(name: string): boolean {
+    const own = this.#ownTool(name);
+    if (own !== undefined) return own.execute !== undefined;
+    if (this.#options.taken?.has(name)) return false;
+    return this.shelf.definitions.has(name) || this.host.find?.(name) !== undefined;
+  }
+
+  /** As `has`, with names that only this adapter can answer for: of tools that have gone, and unknown ones. */
+  answers(name: string): boolean {
+    if (this.has(name)) return true;
+    const { own, taken } = this.#options;
+    if (this.#ownTool(name) !== undefined || taken?.has(name)) return false;
+    return own !== undefined || this.#offered.has(name) || name.startsWith(NAME_PREFIX);
+  }
+
+  /** Calls a tool with the model's arguments; never rejects. */
+  call(request: ToolCall): Promise<Answer> {
+    const { name } = request;
+    const own = this.#ownTool(name);
+    if (own?.execute !== undefined) return this.#callOwn(request, own.execute);
+    if (name === CALL_TOOL && this.#dispatches(this.host.tools())) return this.#dispatch(request);
+    const tool = this.host.tools().find((one) => one.name === name);
+    return this.#answer({ ...request, restore: tool && this.#restoring(tool) });
+  }
+
+  /** The parts of an answer that this provider's model takes, at least one. */
+  parts(result: Answer, media: ReadonlySet<string> = this.#media): readonly Part[] {
+    const content = result.content.filter(isForAssistant);
+    return partsOf({ ...result, content }, this.#options.structuredContent).map((part) =>
+      part.type === 'media' && !media.has(part.mimeType) ? { type: 'text', text: noteOn(part) } : part,
+    );
+  }
+
+  #ownTool(name: string): OwnTools[string] | undefined {
+    const { own } = this.#options;
+    return own !== undefined && Object.hasOwn(own, name) ? own[name] : undefined;
+  }
+
+  async #callOwn(
+    { id, input, signal, name }: ToolCall,
+    execute: NonNullable<OwnTools[string]['execute']>,
+  ): Promise<Answer> {
+    return ownAnswer(() => {
+      const tool = this.#own.find((one) => one.name === name);
+      const args = readArguments(input);
+      const restored = (tool && this.#restoring(tool)?.(args)) ?? args;
+      return execute(restored, { id, signal: bothSignals(this.#options.signal, signal) });
+    });
+  }
+
+  /** A call through `call_tool`: the same call as by name, with arguments for the server's own schema. */
+  async #dispatch(request: ToolCall): Promise<Answer> {
+    try {
+      const wrapped = wrappedCall(readArguments(request.input), EXAMPLE_NAME);
+      if (wrapped instanceof PlugboardError) return failed(wrapped);
+      const { name, args } = wrapped;
+      if (this.#ownTool(name) !== undefined || name === TOOL_SEARCH)
+        return await this.call({ ...request, name, input: args });
+      const tool = this.host.find?.(name);
+      return await this.#answer({
+        ...request,
+        name,
+        input: args,
+        restore: tool && ((given) => withoutNulls(given, tool.inputSchema)),
+        schemaHint: tool && (() => schemaHint(tool)),
+      });
+    } catch (thrown) {
+      return failed(asPlugboardError(thrown));
+    }
+  }
+
+  #answer(request: AnswerRequest & Pick<ToolCall, 'media'>): Promise<Answer> {
+    const { onProgress, signal, timeoutMs } = this.#options;
+    const { media = this.#media } = request;
+    const viaCallTool = request.name === TOOL_SEARCH && this.#dispatches(this.host.tools());
+    return answer(this.host, { onProgress, signal, timeoutMs, media, viaCallTool }, request);
+  }
+
+  /** Whether found tools are called through `call_tool`: there is a search, and its name is free. */
+  #dispatches(tools: readonly Tool[]): boolean {
+    return (
+      this.#options.found !== 'name' &&
+      !this.#isTaken(CALL_TOOL) &&
+      tools.some(({ name, server }) => name === TOOL_SEARCH && server === '')
+    );
+  }
+
+  #isTaken(name: string): boolean {
+    return this.#ownTool(name) !== undefined || this.#options.taken?.has(name) === true;
   }
 
   #fill(tools: readonly Tool[]): Shelf<Definition> {
     const definitions = new Map<string, Definition>();
     const quarantined: QuarantinedTool[] = [];
-    for (const tool of tools) {
+    const dispatches = this.#dispatches(tools);
+    const isListed = ({ deferred }: Tool): boolean =>
+      deferred !== true || !dispatches || this.#options.found !== 'call_tool';
+    const add = (tool: Tool): void => {
       const conversion = this.#convert(tool);
       if (conversion.ok) definitions.set(tool.name, this.#define(tool, conversion.schema, conversion.strict));
-      else quarantined.push({ name: tool.name, server: tool.server, reason: conversion.reason });
+      else quarantined.push(this.#report(tool, conversion.reason));
+    };
+    for (const tool of this.#own) add(tool);
+    for (const tool of tools) {
+      if (this.#isTaken(tool.name)) {
+        quarantined.push(this.#report(tool, 'a tool of your own has this name'));
+      } else if (isListed(tool)) {
+        this.#offered.add(tool.name);
+        add(tool);
+      }
+      if (dispatches && tool.name === TOOL_SEARCH && tool.server === '') add(this.#callTool);
     }
     return { definitions, quarantined };
+  }
+
+  #report({ name, server }: Tool, reason: string): QuarantinedTool {
+    const quarantined = { name, server, reason };
+    if (!this.#reported.has(name)) {
+      this.#reported.add(name);
+      this.#options.onQuarantine?.(quarantined);
+    }
+    return quarantined;
   }
 
   #define(tool: Tool, schema: JsonSchema, strict: boolean): Definition {
@@ -92,15 +231,17 @@ export class Toolbox<Definition> {
     return definition;
   }
 
+  #restoring(tool: Tool): AnswerRequest['restore'] {
+    const conversion = this.#convert(tool);
+    const restore = conversion.ok ? conversion.restore : undefined;
+    return (args) => withoutNulls(restore === undefined ? args : restore(args), tool.inputSchema);
+  }
+
   #convert(tool: Tool): Converted {
     const known = this.#converted.get(tool.inputSchema);
     if (known !== undefined) return known;
     const converted = this.#convertNow(tool.inputSchema);
     this.#converted.set(tool.inputSchema, converted);
-    if (!converted.ok) {
-      const { name, server } = tool;
-      this.#options.onQuarantine?.({ name, server, reason: converted.reason });
-    }
     return converted;
   }
 

@@ -35,6 +35,13 @@ export interface CallOptions extends Cancellable {
   readonly timeoutMs?: number | undefined;
   /** A name that the caller chose for this call, reported by `call.begin`. */
   readonly ref?: string | undefined;
+  /**
+   * Media types that the caller's model takes in results, such as `image/png`: images, audio and binary resources of
+   * other types are saved as files, and a note in their place names the file. Default: all.
+   */
+  readonly media?: ReadonlySet<string> | undefined;
+  /** @internal Found tools are called through `call_tool`, and `tool_search` answers with that advice. */
+  readonly viaCallTool?: boolean | undefined;
   /** @internal Called if the structured content does not fit the tool's output schema, with what is wrong. */
   readonly onMismatch?: ((problems: readonly string[]) => void) | undefined;
   /** What the client that this call is for sent with its request. */

@@ -5,6 +5,7 @@
  */
 
 import type { CallResult, ContentBlock } from '../catalog/accept-result.ts';
+import { fileEnding, mediaType } from '../catalog/media-type.ts';
 import { limitFor } from '../config/limits.ts';
 import { asPlugboardError } from '../errors.ts';
 import type { Call, CallContext, Stage } from './call.ts';
@@ -31,7 +32,9 @@ export const shape: Stage = (context, next) => async (call) => {
     const { tool } = settingsOf(call);
     context.hidden(tool.server, `results of ${tool.tool}`);
   }
-  const result = hasUnwanted(context, cleaned) ? await withoutUnwanted(context, call, cleaned) : cleaned;
+  const result = hasUnwanted(context, call, cleaned)
+    ? await withoutUnwanted(context, call, cleaned)
+    : cleaned;
   const cost = costOf(result);
   const max = maxTokensOf(context, call);
   if (cost.tokens > max) return cut(context, call, { result, cost, max });
@@ -82,29 +85,56 @@ function promised(call: Call, { structuredContent, isError }: CallResult): Parti
   return isPromised && structuredContent !== undefined ? { structuredContent } : {};
 }
 
-function hasUnwanted(context: CallContext, { content }: CallResult): boolean {
-  const { images, audio } = context.model;
-  return (images === false || audio === false) && content.some((block) => isUnwanted(context, block));
+function hasUnwanted({ model }: CallContext, { media }: Call, { content }: CallResult): boolean {
+  const { images, audio } = model;
+  if (images !== false && audio !== false && media === undefined) return false;
+  return content.some((block) => unwantedOf(model, media, block) !== undefined);
 }
 
-function isUnwanted({ model }: CallContext, { type }: ContentBlock): boolean {
-  return (type === 'image' && model.images === false) || (type === 'audio' && model.audio === false);
+/** Bytes that the model does not take, with the reason. */
+interface Unwanted {
+  readonly kind: string;
+  readonly mimeType: string;
+  readonly data: string;
+  readonly why: string;
 }
 
-/** Pictures and sounds that the model cannot take become a file and a note. */
+function unwantedOf(
+  model: CallContext['model'],
+  media: Call['media'],
+  block: ContentBlock,
+): Unwanted | undefined {
+  const bytes = bytesOf(block);
+  if (bytes === undefined) return undefined;
+  const { kind, mimeType } = bytes;
+  if (kind === 'image' ? model.images === false : kind === 'audio' && model.audio === false)
+    return { ...bytes, why: `takes no ${kind}` };
+  return media === undefined || media.has(mediaType(mimeType))
+    ? undefined
+    : { ...bytes, why: `does not take ${mimeType}` };
+}
+
+function bytesOf(block: ContentBlock): Omit<Unwanted, 'why'> | undefined {
+  if (block.type === 'image' || block.type === 'audio')
+    return { kind: block.type, mimeType: block.mimeType, data: block.data };
+  if (block.type !== 'resource' || !('blob' in block.resource)) return undefined;
+  const { uri, mimeType = 'application/octet-stream', blob } = block.resource;
+  return { kind: `resource ${uri}`, mimeType, data: blob };
+}
+
+/** Media that the model cannot take becomes a file and a note. */
 async function withoutUnwanted(context: CallContext, call: Call, result: CallResult): Promise<CallResult> {
   const content = await Promise.all(
     result.content.map(async (block): Promise<ContentBlock> => {
-      if ((block.type !== 'image' && block.type !== 'audio') || !isUnwanted(context, block)) return block;
-      const bytes = Buffer.from(block.data, 'base64');
-      const ending = /^[a-z]+\/([a-z0-9]{1,16})/.exec(block.mimeType)?.[1] ?? 'bin';
-      const file = await save(context, call, ending, bytes);
-      const what = `${block.type} (${block.mimeType}, ${bytes.length} bytes)`;
+      const unwanted = unwantedOf(context.model, call.media, block);
+      if (unwanted === undefined) return block;
+      const { kind, mimeType, data, why } = unwanted;
+      const bytes = Buffer.from(data, 'base64');
+      const file = await save(context, call, fileEnding(mimeType), bytes);
       const where = file === '' ? 'it could not be saved' : `saved as ${file}`;
-      return {
-        type: 'text',
-        text: `[${what} left out, because this model takes no ${block.type}; ${where}]`,
-      };
+      const text = `[${kind} (${mimeType}, ${bytes.length} bytes) left out, because this model ${why}; ${where}]`;
+      const { annotations } = block;
+      return annotations === undefined ? { type: 'text', text } : { type: 'text', text, annotations };
     }),
   );
   return { ...result, content };

@@ -36,17 +36,23 @@ async function searched(context: CallContext, call: Call): Promise<CallResult> {
     session.found.set(id, query);
   }
   if (found.length === 0) return nothing(query);
-  if (!session.gateway) return definitions(found, 'they can be called by name now.');
-  const snapshot = context.snapshot();
-  const named = found.map((tool) => ({
-    ...tool,
-    name: snapshot.nameOf(tool, context.gatewayNaming) ?? tool.name,
-  }));
+  if (!session.gateway && call.viaCallTool !== true) {
+    return definitions(found, 'they can be called by name now.');
+  }
+  const named = session.gateway ? withGatewayNames(context, found) : found;
   const example = JSON.stringify({ name: named[0]?.name, arguments: {} });
   return definitions(
     named,
     `call one with ${CALL_TOOL}: its name, and arguments as its inputSchema requires, as in ${example}`,
   );
+}
+
+function withGatewayNames(context: CallContext, found: readonly Tool[]): readonly Tool[] {
+  const snapshot = context.snapshot();
+  return found.map((tool) => ({
+    ...tool,
+    name: snapshot.nameOf(tool, context.gatewayNaming) ?? tool.name,
+  }));
 }
 
 function definitions(found: readonly Tool[], howToCall: string): CallResult {

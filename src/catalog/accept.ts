@@ -36,7 +36,8 @@ export interface AcceptToolOptions {
 
 export const MAX_NAME_CHARS = 16_384;
 export const MAX_TITLE_CHARS = 512;
-export const MAX_DESCRIPTION_CHARS = 8_192;
+/** Some servers put a manual there (Shopify: 13,090); an adapter's `maxDescriptionChars` cuts earlier. */
+export const MAX_DESCRIPTION_CHARS = 32_768;
 export const MAX_SCHEMA_BYTES: number = 512 * 1024;
 
 const EMPTY_INPUT: JsonObject = { type: 'object', properties: {} };

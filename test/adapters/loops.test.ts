@@ -44,7 +44,7 @@ it('OpenAI Responses: several calls at once, one of them failing, in one convers
     'object',
     'string',
   ]);
-  expect([outputs[0].output, outputs[2].output]).toEqual(['3', 'the disk is full']);
+  expect([outputs[0].output, outputs[2].output]).toEqual(['3', 'Error: the disk is full']);
 });
 
 it('OpenAI Chat Completions: the images of all calls come after the last tool message', async () => {
@@ -181,7 +181,7 @@ it('Gemini: function calls and their answers, by id', async () => {
       functionResponse: {
         id: 'call_1_0',
         name: 'mcp__s__add',
-        response: { output: { given: { a: 1, b: 2 } } },
+        response: { output: '3' },
       },
     },
     { functionResponse: { id: 'call_1_1', name: 'mcp__s__broken', response: { error: 'the disk is full' } } },

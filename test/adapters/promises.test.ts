@@ -1,5 +1,6 @@
 /** What every adapter promises: tools its provider takes, arguments as the server wants them, errors as data. */
 
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
   type LangChainOptions,
@@ -139,9 +140,131 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
   it('CAT-7: what tool_search finds is among the tools of the next turn, behind the others', async () => {
     const { host } = await world({ toolSearch: true });
     const caller = make(host);
-    expect(caller.names()).toEqual(['tool_search']);
-    await caller.call('tool_search', { query: 'select:mcp__s__picture,mcp__s__add' });
-    expect(caller.names()).toEqual(['tool_search', 'mcp__s__picture', 'mcp__s__add']);
+    expect(caller.names()).toEqual(['tool_search', 'call_tool']);
+    const found = await caller.call('tool_search', { query: 'select:mcp__s__picture,mcp__s__add' });
+    expect(JSON.stringify(found)).toContain('2 tools found; call one with call_tool');
+    expect(caller.names()).toEqual(['tool_search', 'call_tool', 'mcp__s__picture', 'mcp__s__add']);
+  });
+
+  it('H1: a found tool can be called through call_tool, with validation, approval and limits as by name', async () => {
+    const asked: unknown[] = [];
+    const { host, server } = await world({
+      toolSearch: true,
+      servers: { s: { command: 'scripted', approval: 'prompt' } },
+      approve: ({ name, arguments: args }) => {
+        asked.push([name, args]);
+        return asked.length === 1 ? 'allow' : 'deny';
+      },
+    });
+    const caller = make(host);
+    const dispatched = (given: unknown): Promise<unknown> => caller.call('call_tool', given);
+    const add = (args: unknown): unknown => ({ name: 'mcp__s__add', arguments: args });
+    expect(JSON.stringify(await dispatched(add({ a: 1, b: 2, note: null })))).toContain('3');
+    const [request] = await server.seen('tools/call');
+    expect(request).toMatchObject({ params: { name: 'add', arguments: { a: 1, b: 2 } } });
+    expect(JSON.stringify(await dispatched(add('{"a":1,"b":2}')))).toContain('DENIED');
+    expect(asked.map((entry) => JSON.stringify(entry))).toEqual([
+      '["mcp__s__add",{"a":1,"b":2}]',
+      '["mcp__s__add",{"a":1,"b":2}]',
+    ]);
+    const refused = JSON.stringify(await dispatched(add({ a: 'one' })));
+    expect(refused).toContain('INVALID_ARGUMENTS');
+    expect(refused).toContain('Its inputSchema');
+    expect(JSON.stringify(await dispatched({}))).toContain('call_tool needs the name of a tool');
+    expect(JSON.stringify(await dispatched({ name: 'mcp__s__nope' }))).toContain('UNKNOWN_TOOL');
+  });
+
+  it("H1: `found: 'call_tool'` keeps the list as it was, `found: 'name'` offers no call_tool", async () => {
+    const { host } = await world({ toolSearch: true });
+    const fixed = make(host.session(), { found: 'call_tool' });
+    const named = make(host.session(), { found: 'name' });
+    const query = { query: 'select:mcp__s__add' };
+    await fixed.call('tool_search', query);
+    expect(fixed.names()).toEqual(['tool_search', 'call_tool']);
+    expect(named.names()).toEqual(['tool_search']);
+    expect(JSON.stringify(await named.call('tool_search', query))).toContain('can be called by name now');
+    expect(named.names()).toEqual(['tool_search', 'mcp__s__add']);
+  });
+
+  it('null for an optional argument means that it was not given, unless it takes null', async () => {
+    const inputSchema = {
+      type: 'object',
+      properties: {
+        a: { type: 'number' },
+        b: { type: ['string', 'null'] },
+        c: { type: 'object', properties: { d: { type: 'string' }, e: { $ref: '#/$defs/word' } } },
+      },
+      $defs: { word: { type: 'string' } },
+    };
+    const { host, server } = await world({ tools: { opt: { inputSchema, run: () => 'ok' } } });
+    const args = { a: null, b: null, c: { d: null, e: null } };
+    const caller = make(host);
+    expect(JSON.stringify(await caller.call('mcp__s__opt', args))).toContain('ok');
+    const [request] = await server.seen('tools/call');
+    expect(request).toMatchObject({ params: { arguments: { b: null, c: {} } } });
+    expect(JSON.stringify(request)).toContain('"arguments":{"b":null,"c":{}}');
+  });
+
+  it('blocks for the user only do not reach the model', async () => {
+    const { host } = await world({
+      tools: {
+        told: () => ({
+          content: [
+            { type: 'text', text: 'for you', annotations: { audience: ['user'] } },
+            { type: 'text', text: 'for the model', annotations: { audience: ['assistant'] } },
+            { type: 'text', text: 'for both', annotations: { audience: ['user', 'assistant'] } },
+          ],
+        }),
+      },
+    });
+    const { artifact, details, ...sent } = (await make(host).call('mcp__s__told', {})) as Record<
+      string,
+      unknown
+    >;
+    expect(JSON.stringify(sent)).not.toContain('for you');
+    expect(JSON.stringify([sent, artifact, details])).toContain('for both');
+  });
+
+  it('M8: media that the provider refuses becomes a file, and a note names it', async () => {
+    const bytes = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>');
+    const { host } = await world({
+      tools: {
+        odd: () => ({
+          content: ['image/svg+xml', 'image/bmp', 'image/tiff'].map((mimeType) => ({
+            type: 'image' as const,
+            data: bytes.toString('base64'),
+            mimeType,
+          })),
+        }),
+      },
+    });
+    const { artifact, details, ...sent } = (await make(host).call('mcp__s__odd', {})) as Record<
+      string,
+      unknown
+    >;
+    const text = JSON.stringify(sent);
+    expect(text).not.toContain(bytes.toString('base64'));
+    const files = [...text.matchAll(/saved as ([^\]]+)\]/g)].map(([, path = '']) => path);
+    expect(files.map((file) => file.split('.').at(-1))).toEqual(['svg', 'bmp', 'tiff']);
+    expect(files.map((file) => readFileSync(file).equals(bytes))).toEqual([true, true, true]);
+  });
+
+  it('M9: text arrives next to structured content, and both if asked for', async () => {
+    const { host } = await world({
+      tools: {
+        both: () => ({
+          content: [{ type: 'text', text: 'summary' }],
+          structuredContent: { detail: [1, 2, 3] },
+        }),
+      },
+    });
+    const shown = async (caller: Caller): Promise<string> => {
+      const { artifact, details, ...sent } = Object(await caller.call('mcp__s__both', {}));
+      return JSON.stringify(sent).replaceAll('\\', '');
+    };
+    expect(await shown(make(host))).toContain('summary');
+    const all = await shown(make(host, { structuredContent: 'always' }));
+    expect([all.includes('summary'), all.includes('{"detail":[1,2,3]}')]).toEqual([true, true]);
   });
 });
 
@@ -182,7 +305,7 @@ it('OpenAI: strict where the schema allows, and only there', async () => {
   expect(loosely.map((tool) => tool.type === 'function' && tool.strict)).toEqual(loosely.map(() => false));
 });
 
-it('OpenAI: null for an optional argument means that it was not given', async () => {
+it('OpenAI: null for an optional argument of a strict schema means that it was not given', async () => {
   const { host, server } = await world();
   const call = { name: 'mcp__s__add', arguments: '{"a":1,"b":2,"note":null}' };
   await toOpenAI(host).execute({ type: 'function_call', call_id: 'c', ...call });
@@ -257,11 +380,11 @@ it("LangChain: with LangChain's own `tool`, tools are made by it and stay in ste
     name: fields.name,
     run: () => run({ query: 'select:mcp__s__picture' }, { toolCall: { id: 'c' } }),
   });
-  const tools = toLangChain(host, { tool });
-  expect(tools.map(({ name }) => name)).toEqual(['tool_search']);
+  const tools = toLangChain(host, { tool, media: 'images' });
+  expect(tools.map(({ name }) => name)).toEqual(['tool_search', 'call_tool']);
   await tools[0]?.run();
-  expect(tools.map(({ name }) => name)).toEqual(['tool_search', 'mcp__s__picture']);
-  expect(await tools[1]?.run()).toMatchObject([
+  expect(tools.map(({ name }) => name)).toEqual(['tool_search', 'call_tool', 'mcp__s__picture']);
+  expect(await tools[2]?.run()).toMatchObject([
     [{ type: 'text' }, { type: 'image_url' }],
     { isError: false },
   ]);
@@ -272,6 +395,6 @@ it('a session is a host of its own: what one caller has found, the other is not 
   const [one, other] = [toAnthropic(host.session()), toAnthropic(host.session())];
   const input = { query: 'select:mcp__s__add' };
   await one.execute({ type: 'tool_use', id: 'c', name: 'tool_search', input });
-  expect(one.tools.map(({ name }) => name)).toEqual(['tool_search', 'mcp__s__add']);
-  expect(other.tools.map(({ name }) => name)).toEqual(['tool_search']);
+  expect(one.tools.map(({ name }) => name)).toEqual(['tool_search', 'call_tool', 'mcp__s__add']);
+  expect(other.tools.map(({ name }) => name)).toEqual(['tool_search', 'call_tool']);
 });

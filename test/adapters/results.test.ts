@@ -1,13 +1,18 @@
 /** What becomes of text, images, files, structure, silence and errors at each provider. */
 
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { CALLERS, type Caller } from './callers.ts';
 import { PDF, PIXEL, world } from './world.ts';
 
 const PNG = `data:image/png;base64,${PIXEL}`;
 const PDF_URL = `data:application/pdf;base64,${PDF}`;
-const PDF_NOTE = '[application/pdf from file:///a.pdf, 8 bytes: cannot be shown to this model]';
-const WAV_NOTE = '[audio/wav, 8 bytes: cannot be shown to this model]';
+const left = (what: string, type: string): string =>
+  `[${what} (${type}, 8 bytes) left out, because this model does not take ${type}; saved as FILE]`;
+const PDF_NOTE = left('resource file:///a.pdf', 'application/pdf');
+const WAV_NOTE = left('audio', 'audio/wav');
+const PIXEL_NOTE =
+  '[image (image/png, 70 bytes) left out, because this model does not take image/png; saved as FILE]';
 const LINK = '[resource b.md at file:///b.md]';
 const EMBEDDED = '[resource file:///c.md]\nc';
 const REST = [LINK, EMBEDDED];
@@ -24,7 +29,16 @@ async function answers(provider: string): Promise<unknown[]> {
   const { host } = await world();
   const caller = CALLERS[provider]?.(host) as Caller;
   const names = ['picture', 'paper', 'silent', 'structured', 'broken'];
-  return Promise.all(names.map((name) => caller.call(`mcp__s__${name}`, {})));
+  return Promise.all(names.map(async (name) => withoutPaths(await caller.call(`mcp__s__${name}`, {}))));
+}
+
+/** With FILE in place of paths, whose files have to have the bytes. */
+function withoutPaths(answer: unknown): unknown {
+  const json = JSON.stringify(answer).replaceAll(/saved as ([^\]]+)\]/g, (_note, path: string) => {
+    expect(readFileSync(path).length).toBeGreaterThan(0);
+    return 'saved as FILE]';
+  });
+  return JSON.parse(json);
 }
 
 it('AI SDK: images and files as data, errors as error text', async () => {
@@ -37,7 +51,7 @@ it('AI SDK: images and files as data, errors as error text', async () => {
       type: 'content',
       value: [
         { type: 'file-data', data: PDF, mediaType: 'application/pdf' },
-        { type: 'file-data', data: PDF, mediaType: 'audio/wav' },
+        text(WAV_NOTE),
         ...REST.map(text),
       ],
     },
@@ -62,7 +76,7 @@ it('OpenAI Responses: images and PDFs as input parts', async () => {
     ]),
     output(NOTHING),
     output('{"answer":42}'),
-    output('the disk is full'),
+    output('Error: the disk is full'),
   ]);
 });
 
@@ -82,7 +96,7 @@ it('OpenAI Chat Completions: text in the tool message, images in one that follow
     [message(lines(PDF_NOTE, WAV_NOTE, ...REST))],
     [message(NOTHING)],
     [message('{"answer":42}')],
-    [message('the disk is full')],
+    [message('Error: the disk is full')],
   ]);
 });
 
@@ -122,7 +136,7 @@ it('Gemini: output and error apart, bytes as parts', async () => {
 it('LangChain: a tool message with the whole answer as its artifact', async () => {
   const messages = await answers('LangChain');
   expect(messages).toMatchObject([
-    { status: 'success', content: [text('a pixel'), { type: 'image_url', image_url: { url: PNG } }] },
+    { status: 'success', content: lines('a pixel', PIXEL_NOTE) },
     { status: 'success', content: lines(PDF_NOTE, WAV_NOTE, ...REST) },
     { status: 'success', content: NOTHING },
     { status: 'success', content: '{"answer":42}' },

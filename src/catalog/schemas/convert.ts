@@ -29,6 +29,9 @@ export const MAX_BYTES: number = 64 * 1024;
 
 const MIN_BYTES = 1_024;
 
+/** Adapters run in browsers too, which have no Buffer. */
+const encoder = new TextEncoder();
+
 /** Steps taken at once when a schema is this many times too large. */
 const HASTE = 4;
 
@@ -59,7 +62,7 @@ export function convert(schema: unknown, provider: Provider, options: ConvertOpt
     const writing = new Changes();
     const writer = new Writer(PROFILES[provider], writing);
     const written = writer.root(node);
-    const bytes = Buffer.byteLength(JSON.stringify(written.schema));
+    const bytes = encoder.encode(JSON.stringify(written.schema)).length;
     if (bytes < before) shrinking.push(...untold);
     before = bytes;
     untold = [];

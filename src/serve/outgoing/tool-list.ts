@@ -1,6 +1,7 @@
 /** Lists of tools towards clients, each made once for a list of the host and a kind of reader. */
 
-import { CALL_TOOL, TOOL_SEARCH } from '../../catalog/deferral.ts';
+import { callToolDefinition } from '../../catalog/call-tool.ts';
+import { TOOL_SEARCH } from '../../catalog/deferral.ts';
 import type { Tool } from '../../catalog/tool.ts';
 import type { Params } from '../../endpoint/eras.ts';
 import { isRecord } from '../../lib/json-rpc.ts';
@@ -10,18 +11,7 @@ import { withChanges } from './fields.ts';
 import type { Reader } from './reader.ts';
 import type { RepairReport } from './report.ts';
 
-const callTool: Params = {
-  name: CALL_TOOL,
-  description: `Calls a tool that ${TOOL_SEARCH} found. Example: { "name": "server__tool", "arguments": { "key": "value" } }`,
-  inputSchema: {
-    type: 'object',
-    properties: {
-      name: { type: 'string', description: `The tool's name, exactly as ${TOOL_SEARCH} returned it.` },
-      arguments: { type: 'object', description: 'The arguments of that tool, as its inputSchema requires.' },
-    },
-    required: ['name'],
-  },
-};
+const callTool: Params = { ...callToolDefinition('server__tool') };
 
 /** A list for clients, without and with the tools that this client has found. */
 interface Lists {

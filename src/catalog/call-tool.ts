@@ -1,0 +1,82 @@
+/** The dispatching tool `call_tool`: calls a tool that `tool_search` found, for callers whose list of tools is fixed. */
+
+import { PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { CALL_TOOL, TOOL_SEARCH } from './deferral.ts';
+import type { Tool } from './tool.ts';
+
+/** A longer schema is left to a search. */
+const MAX_SHOWN_SCHEMA_CHARS = 4_000;
+
+type Args = Readonly<Record<string, unknown>>;
+
+export interface WrappedCall {
+  readonly name: string;
+  readonly args: Args;
+}
+
+/** Its definition; `example` is a name in the form that the caller sees. */
+export function callToolDefinition(
+  example: string,
+): Pick<Tool, 'name' | 'description'> & { inputSchema: Args } {
+  return {
+    name: CALL_TOOL,
+    description: `Calls a tool that ${TOOL_SEARCH} found. Example: ${exampleCall(example)}`,
+    inputSchema: {
+      type: 'object',
+      properties: {
+        name: { type: 'string', description: `The tool's name, exactly as ${TOOL_SEARCH} returned it.` },
+        arguments: {
+          type: 'object',
+          description: 'The arguments of that tool, as its inputSchema requires.',
+        },
+      },
+      required: ['name'],
+    },
+  };
+}
+
+/** The call inside a `call_tool`, or an error that a model can act on. */
+export function wrappedCall(
+  { name, arguments: given, ...rest }: Args,
+  example = 'server__tool',
+): WrappedCall | PlugboardError {
+  const hint = `Example: ${exampleCall(example)}`;
+  if (typeof name !== 'string' || name === CALL_TOOL) {
+    return invalidWrap(`${CALL_TOOL} needs the name of a tool`, `Find one with ${TOOL_SEARCH}.`);
+  }
+  const args = typeof given === 'string' ? parsedObject(given) : (given ?? undefined);
+  if (args !== undefined && !isRecord(args)) {
+    return invalidWrap(`The arguments for ${name} must be an object`, hint);
+  }
+  const [stray] = Object.keys(rest);
+  if (args === undefined && stray !== undefined) {
+    return invalidWrap(`${JSON.stringify(stray)} must be inside "arguments"`, hint);
+  }
+  return { name, args: args ?? {} };
+}
+
+/** What a model that was refused for its arguments needs to try again: it may never have seen the schema. */
+export function schemaHint({ inputSchema }: Tool): string {
+  const schema = JSON.stringify(inputSchema);
+  return schema.length <= MAX_SHOWN_SCHEMA_CHARS
+    ? `Its inputSchema: ${schema}`
+    : `${TOOL_SEARCH} with "select:" and its name returns its inputSchema.`;
+}
+
+function exampleCall(name: string): string {
+  return `{ "name": "${name}", "arguments": { "key": "value" } }`;
+}
+
+function invalidWrap(message: string, hint: string): PlugboardError {
+  return new PlugboardError('INVALID_ARGUMENTS', message, { hint });
+}
+
+/** Some models write a nested object as JSON text; anything else is returned as it is. */
+function parsedObject(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
