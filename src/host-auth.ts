@@ -59,10 +59,11 @@ export class HostAuth {
 
   /**
    * Who we are to a server, as a text that differs between people and logins, stays the same over renewals,
-   * and shows no secret. Costs nothing where there is no login.
+   * and shows no secret. Costs nothing where there is no login. Undefined if only a function knows.
    */
-  async principal(spec: ServerSpec, entry: ServerEntry): Promise<string> {
+  async principal(spec: ServerSpec, entry: ServerEntry): Promise<string | undefined> {
     if (isStdio(entry)) return '';
+    if (entry.headersFrom !== undefined) return undefined;
     const { env, home } = this.#options;
     const names = [entry.bearerTokenEnvVar, ...Object.values(entry.headersFromEnv ?? {})];
     const values = names.map((name) => (name === undefined ? '' : (env[name] ?? '')));

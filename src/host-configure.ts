@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { describeEntry } from './config/describe.ts';
 import { type EditableScope, editTarget, setServer } from './config/edit.ts';
 import { isForeign, isStdio, type ServerSpec } from './config/entry.ts';
+import { type GivenEntry, readGiven } from './config/given-entry.ts';
 import { checkNewEntry, expandedSpec, takeClientSecret } from './config/new-entry.ts';
 import { parseEntry } from './config/parse.ts';
 import { planRemoval } from './config/removal.ts';
@@ -83,8 +84,30 @@ export async function approveEntry(core: HostCore, spec: ServerSpec, digest: str
   await approveOwn(spec, core.home);
 }
 
+/** Writes an entry as a program has it: without what is undefined, and without functions, which no file can hold. */
+export async function saveGiven(
+  core: HostCore,
+  name: string,
+  entry: GivenEntry,
+  options: SaveOptions,
+): Promise<void> {
+  // From plain JavaScript or a request it may be anything; what is wrong with it is found below.
+  const { value, headersFrom } = readGiven(isRecord(entry) ? entry : {});
+  if (headersFrom !== undefined) {
+    throw new PlugboardError(
+      'CONFIG_INVALID',
+      `The headers of "${name}" are a function, which no file can hold.`,
+      {
+        server: name,
+        hint: 'Give the server to add(), or write its headers out.',
+      },
+    );
+  }
+  await saveEntry(core, name, isRecord(entry) ? value : entry, options);
+}
+
 /** Writes an entry. Consent to start what stands in a project's file is not given by writing it. */
-export async function saveEntry(
+async function saveEntry(
   core: HostCore,
   name: string,
   entry: unknown,

@@ -6,6 +6,7 @@ import type { CachedList } from './catalog/cache.ts';
 import type { ToolSearchMode } from './catalog/deferral.ts';
 import type { Naming } from './catalog/names.ts';
 import type { ServerEntry, ServerSpec } from './config/entry.ts';
+import type { GivenEntry } from './config/given-entry.ts';
 import type { AskInput } from './config/input-values.ts';
 import type { BuiltIn, LoadedConfig } from './config/load.ts';
 import type { LogLevel } from './connection/log-levels.ts';
@@ -22,7 +23,7 @@ export interface HostOptions extends Questioned {
   /** The folder of Plugboard's own files; default: PLUGBOARD_HOME, else ~/.config/plugboard. */
   readonly home?: string | undefined;
   /** Servers given in code: the strongest scope. */
-  readonly servers?: Readonly<Record<string, ServerEntry>> | undefined;
+  readonly servers?: Readonly<Record<string, GivenEntry>> | undefined;
   /** Servers that are there unless the configuration says otherwise: the weakest scope. */
   readonly builtIn?: BuiltIn | undefined;
   /** What such servers are known to offer: with it, they are started by their first call and not to be asked. */

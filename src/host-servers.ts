@@ -3,7 +3,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { specFromCode } from './config/code-spec.ts';
-import type { ServerEntry, ServerSpec } from './config/entry.ts';
+import type { ServerSpec } from './config/entry.ts';
+import type { GivenEntry } from './config/given-entry.ts';
 import { keepUnreadable } from './config/keep.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { watchFiles } from './config/watch.ts';
@@ -108,7 +109,7 @@ export class HostServers {
   }
 
   /** Adds or replaces one; resolves when it has settled. */
-  async add(name: string, entry: ServerEntry): Promise<Connection> {
+  async add(name: string, entry: GivenEntry): Promise<Connection> {
     const spec = specFromCode(name, entry, this.#core.config.projectRoot);
     const connection = await this.#change(async () => {
       this.#added.set(name, spec);

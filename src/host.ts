@@ -16,7 +16,8 @@ import type { ResourceListener } from './catalog/resources-subscribe.ts';
 import type { SearchHit } from './catalog/search/tool-index.ts';
 import type { Tool } from './catalog/tool.ts';
 import type { EditableScope } from './config/edit.ts';
-import { isStdio, type Problem, type ServerEntry } from './config/entry.ts';
+import { isStdio, type Problem } from './config/entry.ts';
+import type { GivenEntry } from './config/given-entry.ts';
 import type { LoadedConfig } from './config/load.ts';
 import type { Connection } from './connection/connection.ts';
 import type { Phase } from './connection/open.ts';
@@ -293,14 +294,14 @@ export class Host {
   }
 
   /** Adds a server for as long as this host lives, or replaces one; resolves when it has settled. */
-  async add(name: string, entry: ServerEntry): Promise<ServerReport> {
+  async add(name: string, entry: GivenEntry): Promise<ServerReport> {
     return this.#core.report(await this.#servers.add(name, entry));
   }
 
   /** Writes a server into a configuration file and follows it; what a project's file holds still needs consent. */
-  async save(name: string, entry: ServerEntry, options: SaveOptions = {}): Promise<void> {
-    const { saveEntry } = await import('./host-configure.ts');
-    await saveEntry(this.#core, name, entry, options);
+  async save(name: string, entry: GivenEntry, options: SaveOptions = {}): Promise<void> {
+    const { saveGiven } = await import('./host-configure.ts');
+    await saveGiven(this.#core, name, entry, options);
     await this.#servers.reload();
   }
 

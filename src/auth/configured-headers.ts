@@ -1,6 +1,9 @@
 /** The headers that the person configured for one server, with the helper's over the rest, kept until refused. */
 
 import type { RemoteEntry } from '../config/entry.ts';
+import type { HeadersFunction, HeadersRequest } from '../config/given-entry.ts';
+import { PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json-rpc.ts';
 import { runHeadersHelper } from './headers-helper.ts';
 import {
   checked,
@@ -35,26 +38,45 @@ export class ConfiguredHeaders {
   readonly #closing = new AbortController();
   #current: Configured | undefined;
   #helping: Promise<Configured> | undefined;
+  /** What the author's function gave last. */
+  #given: Configured | undefined;
+  /** What it gave after a refusal, for the repeat of that request. */
+  #renewed: Configured | undefined;
 
   constructor(options: ConfiguredHeadersOptions) {
     this.#options = options;
   }
 
-  /** Synchronous but for the first run of a helper. */
+  /** Synchronous but for the first run of a helper, and for headers from a function. */
   get(signal?: AbortSignal): Configured | Promise<Configured> {
     if (this.#current !== undefined) return this.#current;
+    if (this.#renewed !== undefined) return this.#takeRenewed(this.#renewed);
     const { server, entry, env } = this.#options;
     const written = configuredHeaders(server, entry, env);
+    if (entry.headersFrom !== undefined) return this.#ask(written, entry.headersFrom, false, signal);
     if (entry.headersHelper !== undefined) return this.#help(written, entry.headersHelper, signal);
     const source = hasAuthorization(written) ? 'the Authorization header of its entry' : undefined;
     this.#current = this.#withBearer({ headers: written, source });
     return this.#current;
   }
 
-  /** Runs the helper once more after a refusal; true when it printed something else than before. */
+  /** What the last request carried: a function is not asked again for that. */
+  last(signal?: AbortSignal): Configured | Promise<Configured> {
+    return this.#given ?? this.get(signal);
+  }
+
+  /** Runs the helper once more after a refusal; true when it printed something else than before. A function likewise. */
   async again(signal?: AbortSignal): Promise<boolean> {
+    const { server, entry, env } = this.#options;
+    if (entry.headersFrom !== undefined) {
+      const refused = JSON.stringify(this.#given?.headers);
+      const renewed = await this.#ask(configuredHeaders(server, entry, env), entry.headersFrom, true, signal);
+      if (JSON.stringify(renewed.headers) === refused) return false;
+      this.#renewed = renewed;
+      return true;
+    }
     const before = this.#current;
-    if (before === undefined || this.#options.entry.headersHelper === undefined) return false;
+    if (before === undefined || entry.headersHelper === undefined) return false;
     this.#current = undefined;
     const after = await this.get(signal);
     return JSON.stringify(after.headers) !== JSON.stringify(before.headers);
@@ -62,6 +84,28 @@ export class ConfiguredHeaders {
 
   close(): void {
     this.#closing.abort();
+  }
+
+  /** The function's headers over the others. It is asked for each request: what it keeps is its own matter. */
+  async #ask(
+    under: Headers,
+    headersFrom: HeadersFunction,
+    refused: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<Configured> {
+    const { server, entry } = this.#options;
+    const given = await waitFor(givenHeaders(headersFrom, { server, url: entry.url, refused }), signal);
+    const headers = mergeHeaders(under, given);
+    this.#given = this.#withBearer({
+      headers,
+      source: hasAuthorization(headers) ? 'the headers function of its entry' : undefined,
+    });
+    return this.#given;
+  }
+
+  #takeRenewed(renewed: Configured): Configured {
+    this.#renewed = undefined;
+    return renewed;
   }
 
   #help(under: Headers, command: string, signal: AbortSignal | undefined): Promise<Configured> {
@@ -96,4 +140,26 @@ export class ConfiguredHeaders {
     const authorization = `Bearer ${checked(server, 'Authorization', token)}`;
     return { headers: { ...configured.headers, authorization }, source: `the variable ${variable}` };
   }
+}
+
+async function givenHeaders(headersFrom: HeadersFunction, request: HeadersRequest): Promise<Headers> {
+  const { server } = request;
+  const given: unknown = await Promise.resolve(request)
+    .then(headersFrom)
+    .catch((cause: unknown) => {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new PlugboardError('AUTH_FAILED', `The headers function of "${server}" failed: ${why}`, {
+        server,
+        cause,
+      });
+    });
+  const members = isRecord(given) ? Object.entries(given).filter(([, value]) => value !== undefined) : [];
+  if (!isRecord(given) || members.some(([, value]) => typeof value !== 'string')) {
+    throw new PlugboardError(
+      'CONFIG_INVALID',
+      `The headers function of "${server}" did not return an object of strings.`,
+      { server, hint: "Return an object such as { Authorization: 'Bearer …' }." },
+    );
+  }
+  return Object.fromEntries(members.map(([name, value]) => [name, checked(server, name, String(value))]));
 }

@@ -146,7 +146,7 @@ class RemoteAuth implements ServerAuth {
   async challenged(challenge: Challenge, signal?: AbortSignal): Promise<void> {
     const { server, entry } = this.#options;
     try {
-      const { source } = await this.#configured.get(signal);
+      const { source } = await this.#configured.last(signal);
       if (challenge.status === 401 && (await this.#configured.again(signal))) return;
       if (source !== undefined) throw refusedCredential(server, source, challenge.status);
       const tokens = this.#machine ?? this.#login;

@@ -19,7 +19,7 @@ export interface IntakeOptions {
   /** The entry with its variables filled in; throws when one is missing. */
   readonly expand: (spec: ServerSpec) => ServerEntry | Promise<ServerEntry>;
   /** Who we are to a remote server, as something that differs between people and never shows a secret. */
-  readonly principal: (spec: ServerSpec, entry: ServerEntry) => Promise<string> | string;
+  readonly principal: (spec: ServerSpec, entry: ServerEntry) => Promise<string | undefined> | string;
   /** What we declare to servers, which can decide what they list. */
   readonly capabilities: () => string;
   /** The list of a server that need not be asked for it. */
@@ -97,6 +97,7 @@ export class Intake {
       const entry = await this.#options.expand(spec);
       const capabilities = this.#options.capabilities();
       const principal = await this.#options.principal(spec, entry);
+      if (principal === undefined) return undefined;
       return cacheKey([spec.scope, spec.baseDir, entry, `${capabilities} ${principal}`]);
     } catch {
       return undefined;

@@ -1,5 +1,7 @@
 /** The shapes of a server's entry and of a configuration, after parsing and before expansion. */
 
+import type { HeadersFunction } from './given-entry.ts';
+
 export type Scope = 'code' | 'local' | 'project' | 'user' | 'plugin' | 'managed';
 
 export type Approval = 'approve' | 'auto' | 'writes' | 'prompt';
@@ -59,6 +61,8 @@ export interface RemoteEntry extends EntryBase {
   readonly type?: 'http' | 'sse';
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Gives headers for each request; from `headers` of an entry in code, if that is a function. */
+  readonly headersFrom?: HeadersFunction;
   /** Header name → name of the environment variable that holds its value. */
   readonly headersFromEnv?: Readonly<Record<string, string>>;
   /** A command that prints a JSON object of headers. */

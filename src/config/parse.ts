@@ -3,6 +3,7 @@
 import { isRecord } from '../lib/json-rpc.ts';
 import { isForeign, type Scope, type ServerEntry, type ServerSpec, type Settings } from './entry.ts';
 import { type Fault, type JsonPath, noEffect, type Report, reportTypo, showPath } from './fault.ts';
+import { readGiven } from './given-entry.ts';
 import {
   CONFIG_FILE_KEYS,
   ENTRY_KEYS,
@@ -70,7 +71,17 @@ export interface ParsedEntry {
  * @example
  * parseEntry('files', { command: 'npx' }, 'user').entry; // { command: 'npx' }
  */
-export function parseEntry(name: string, value: unknown, scope: Scope): ParsedEntry {
+export function parseEntry(name: string, written: unknown, scope: Scope): ParsedEntry {
+  if (scope === 'code' && isRecord(written)) {
+    const { value, headersFrom } = readGiven(written);
+    const parsed = parsePlain(name, value, scope);
+    if (headersFrom === undefined || parsed.entry === undefined || !('url' in parsed.entry)) return parsed;
+    return { ...parsed, entry: { ...parsed.entry, headersFrom } };
+  }
+  return parsePlain(name, written, scope);
+}
+
+function parsePlain(name: string, value: unknown, scope: Scope): ParsedEntry {
   const faults: Fault[] = [];
   const report: Report = (fault) => faults.push(fault);
   const badName = checkServerName(name);
