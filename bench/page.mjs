@@ -42,8 +42,7 @@ const host = await createHost({
   home,
   cwd: home,
   watch: false,
-  servers: { many: { command: 'scripted', lifecycle: 'eager' } },
-  openTransport: () => server.transport(),
+  servers: { many: { inProcess: server, lifecycle: 'eager' } },
 });
 await host.ready();
 const gateway = await serveHttp(host, { port: 0, manage: { token: TOKEN } });

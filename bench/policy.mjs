@@ -65,7 +65,7 @@ async function world(safe) {
   await openTrust({ home, env: {} }).grant(servers);
   const server = scriptedServer({ eras: 'legacy', tools });
   const options = { cwd: project, home: home.dir, env: {}, watch: false };
-  const first = await createHost({ ...options, connect: 'all', openTransport: () => server.transport() });
+  const first = await createHost({ ...options, connect: 'all', replaceTransport: () => server.transport() });
   await first.ready();
   await first.close();
   const start = async () => {

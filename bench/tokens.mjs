@@ -99,8 +99,7 @@ function openHost() {
   );
   return createHost({
     home,
-    servers: Object.fromEntries([...scripted.keys()].map((name) => [name, { command: 'none' }])),
-    openTransport: (name) => scripted.get(name)?.transport(),
+    servers: Object.fromEntries([...scripted].map(([name, inProcess]) => [name, { inProcess }])),
     model: { contextTokens: WINDOW_TOKENS },
     toolSearch: true,
     watch: false,

@@ -210,7 +210,7 @@ async function openWorld() {
     watch: false,
     env: { PATH: process.env.PATH, PLUGBOARD_CREDENTIALS: 'file', GITHUB_TOKEN: 'x', PGPASSWORD: 'x' },
     sessions: { elicit: () => ({ action: 'decline' }), sample: () => undefined, roots: [] },
-    openTransport: (name) => scripted[name]?.transport(),
+    replaceTransport: (name) => scripted[name]?.transport(),
   });
   await host.ready();
   const gateway = await serveHttp(host, { port: 0, manage: { token: TOKEN } });

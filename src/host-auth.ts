@@ -7,7 +7,7 @@ import type { Account } from './auth/account.ts';
 import type { ServerAuth } from './auth/create.ts';
 import type { AuthEvent } from './auth/events.ts';
 import type { Logins } from './auth/logins.ts';
-import { isForeign, isStdio, type RemoteEntry, type ServerEntry, type ServerSpec } from './config/entry.ts';
+import { isForeign, isRemote, type RemoteEntry, type ServerEntry, type ServerSpec } from './config/entry.ts';
 import type { Home } from './config/home.ts';
 import { PlugboardError } from './errors.ts';
 import type { Clock } from './lib/clock.ts';
@@ -42,7 +42,7 @@ export class HostAuth {
 
   /** The credentials of one server; the same object for as long as its spec stays the same. */
   of(spec: ServerSpec, entry: ServerEntry): Promise<ServerAuth> {
-    if (isStdio(entry)) {
+    if (!isRemote(entry)) {
       return Promise.reject(
         new PlugboardError('USAGE', `${spec.name} runs on this machine and needs no login`, {
           server: spec.name,
@@ -62,7 +62,7 @@ export class HostAuth {
    * and shows no secret. Costs nothing where there is no login. Undefined if only a function knows.
    */
   async principal(spec: ServerSpec, entry: ServerEntry): Promise<string | undefined> {
-    if (isStdio(entry)) return '';
+    if (!isRemote(entry)) return '';
     if (entry.headersFrom !== undefined) return undefined;
     const { env, home } = this.#options;
     const names = [entry.bearerTokenEnvVar, ...Object.values(entry.headersFromEnv ?? {})];

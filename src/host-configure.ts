@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { describeEntry } from './config/describe.ts';
 import { type EditableScope, editTarget, setServer } from './config/edit.ts';
-import { isForeign, isStdio, type ServerSpec } from './config/entry.ts';
+import { isForeign, isRemote, type ServerSpec } from './config/entry.ts';
 import { type GivenEntry, readGiven } from './config/given-entry.ts';
 import { checkNewEntry, expandedSpec, takeClientSecret } from './config/new-entry.ts';
 import { parseEntry } from './config/parse.ts';
@@ -132,7 +132,7 @@ async function saveEntry(
     signal,
     finish: unapproved === true && scope !== 'project' ? marked : undefined,
   });
-  if (secret !== undefined && expanded !== undefined && !isStdio(expanded.entry))
+  if (secret !== undefined && expanded !== undefined && isRemote(expanded.entry))
     await core.auth.keepClientSecret(expanded, expanded.entry, secret);
 }
 
@@ -167,7 +167,7 @@ export async function eraseEntry(
 }
 
 async function credentialsOf(core: HostCore, spec: ServerSpec): Promise<ServerOrigin['credentials']> {
-  if (isStdio(spec.entry)) return undefined;
+  if (!isRemote(spec.entry)) return undefined;
   try {
     return await (await core.auth.of(spec, await core.inputs.expand(spec, { ask: false }))).credentialPlace();
   } catch {

@@ -26,7 +26,7 @@ import { type KnownToolsKeeper, openKnownToolsKeeper } from './catalog/known-too
 import { type LastFailures, openLastFailures } from './catalog/last-failures.ts';
 import type { NameForm, Naming } from './catalog/names.ts';
 import { createSearch, type Search } from './catalog/search-view.ts';
-import type { ServerEntry, ServerSpec } from './config/entry.ts';
+import { isInProcess, type ServerEntry, type ServerSpec } from './config/entry.ts';
 import { findHome, type Home, homeAt } from './config/home.ts';
 import { DEFAULT_FIRST_LIST_WAIT_MS, limitsFor, maxOutputTokens } from './config/limits.ts';
 import type { LoadedConfig } from './config/load.ts';
@@ -42,7 +42,7 @@ import { capabilitiesOf, type Questioned } from './connection/questions.ts';
 import { type Board, createBoard } from './connection/questions-board.ts';
 import { TASKS_EXTENSION } from './connection/tasks.ts';
 import { type KeptTasks, openKeptTasks } from './connection/tasks-kept.ts';
-import { openVerdicts, type Verdicts } from './connection/verdicts.ts';
+import { NO_VERDICTS, openVerdicts, type Verdicts } from './connection/verdicts.ts';
 import { asPlugboardError, type PlugboardError } from './errors.ts';
 import { HostAuth } from './host-auth.ts';
 import { HostContent } from './host-content.ts';
@@ -62,6 +62,7 @@ import { loadEffective, withConsent } from './policy/effective.ts';
 import { createHiddenReport, type HiddenReport } from './policy/hidden-report.ts';
 import type { Network } from './policy/network.ts';
 import { createOnceReport } from './policy/once-report.ts';
+import { pinsExcept } from './policy/pins-except.ts';
 import { openPins, type Pins } from './policy/pins-store.ts';
 import { checkStillAdmitted } from './policy/still-admitted.ts';
 import { waitingFor } from './policy/waiting.ts';
@@ -136,6 +137,8 @@ export class HostCore {
   readonly #leave = new AbortController();
   readonly #calls: CallContext;
   readonly #idPrefix: string;
+  /** Where the last transport of a server is from. */
+  readonly #openedBy = new Map<string, 'entry' | 'openTransport'>();
   #sessions = 0;
   #callsMade = 0;
   #collecting: Promise<void> = Promise.resolve();
@@ -173,7 +176,7 @@ export class HostCore {
     this.#verdicts = verdicts;
     this.#cache = openCatalogCache(home, clock);
     this.#known = openKnownToolsKeeper(home);
-    this.#pins = parts.pins;
+    this.#pins = pinsExcept(parts.pins, (spec) => this.keepsNothingOf(spec));
     this.sandboxState = options.sandboxState;
     this.events = new Emitter((error) => this.log(undefined, 'error', `a listener threw: ${String(error)}`));
     if (options.log !== undefined) this.events.on('log', options.log);
@@ -244,6 +247,8 @@ export class HostCore {
       pins: this.#pins,
       keyOf: ({ spec }) => this.intake.keyOf(spec),
       read: (kind, connection, items, isNews) => {
+        if (this.keepsNothingOf(connection.spec))
+          return this.firstLists.read(kind, connection, items, isNews);
         if (kind === 'prompts') this.#known.keepPrompts(connection.spec, items as readonly Prompt[]);
         if (kind === 'resources') this.#known.keepResources(connection.spec, items as readonly Resource[]);
         this.firstLists.read(kind, connection, items, isNews);
@@ -283,6 +288,16 @@ export class HostCore {
       seen = this.#renewing;
       await seen;
     }
+  }
+
+  /**
+   * True for servers of this program, or of its tests: their lists are neither cached nor pinned. Before the first
+   * connection of a server that `openTransport` may provide, nothing of it is looked up either.
+   */
+  keepsNothingOf(spec: ServerSpec): boolean {
+    if (isInProcess(spec.entry)) return true;
+    if (this.options.openTransport === undefined || !isFromCode(spec)) return false;
+    return this.#openedBy.get(spec.name) !== 'entry';
   }
 
   nextCallId(): string {
@@ -361,9 +376,15 @@ export class HostCore {
     });
   }
 
+  /** True for servers that a later host can meet again. */
+  #isKept(server: string): boolean {
+    const spec = this.pool.get(server)?.spec;
+    return spec !== undefined && !this.keepsNothingOf(spec);
+  }
+
   async #collectTasks(): Promise<void> {
     if (this.#leave.signal.aborted) return;
-    const claimed = await this.#tasks.claim((server) => this.pool.get(server) !== undefined);
+    const claimed = await this.#tasks.claim((server) => this.#isKept(server));
     await Promise.all(
       claimed.map(async (task) => {
         const connection = this.pool.get(task.server);
@@ -488,6 +509,7 @@ export class HostCore {
       pins: this.#pins,
       known: this.#known,
       expand: (spec) => this.inputs.expand(spec, { ask: false }),
+      keepsNothingOf: (spec) => this.keepsNothingOf(spec),
       brought: async (spec) => this.options.builtInList?.(spec),
       principal: (spec, entry) => this.auth.principal(spec, entry),
       capabilities: () => JSON.stringify(this.#capabilities),
@@ -539,14 +561,16 @@ export class HostCore {
       client: { name: client?.name ?? 'plugboard', version: client?.version ?? readVersion() },
       logLevel: (connection) => this.logDemand.of(connection),
       capabilities: () => this.#capabilities,
-      verdicts: this.#verdicts,
+      verdicts: (spec) => (this.keepsNothingOf(spec) ? NO_VERDICTS : this.#verdicts),
       expand: (spec) => this.inputs.expandForStart(spec),
       transport: async (spec, entry, choice) => {
         await this.#checkAdmission(spec, entry);
         return options.borrow?.(spec, entry) ?? this.#ownTransport(spec, entry, choice);
       },
       fallsBackToSse,
-      restAfterMs: (entry) => (entry.lifecycle === 'keep-alive' ? undefined : REST_AFTER_MS),
+      restAfterMs: (entry) =>
+        // A server of this process has no process to end, and its state would be lost.
+        entry.lifecycle === 'keep-alive' || isInProcess(entry) ? undefined : REST_AFTER_MS,
       startupTimeoutMs: (entry) => limitsFor(entry, this.config.settings).startupTimeoutMs,
       questions,
       pageDone: (connection, elicitationId) => {
@@ -572,9 +596,12 @@ export class HostCore {
   readonly #ownTransport: ConnectionContext['transport'] = async (spec, entry, choice) => {
     const { options, env, clock } = this;
     await this.#checkAdmission(spec, entry);
+    const provided = isFromCode(spec) ? options.openTransport?.(spec.name) : undefined;
+    this.#openedBy.set(spec.name, provided === undefined ? 'entry' : 'openTransport');
+    if (provided !== undefined) return provided;
     const shared = options.daemon ? await import('./host-shared.ts') : undefined;
     return (
-      options.openTransport?.(spec.name) ??
+      options.replaceTransport?.(spec.name) ??
       (await shared?.openShared(this, spec)) ??
       createTransport({
         entry: confined(entry, options.sandbox),
@@ -641,7 +668,12 @@ export class HostCore {
       handedOn: (connection, session, given) => this.#questions.handedOn(connection, session, given),
       taskSupport: ({ server, tool }) => taskSupportOf(this.catalog.listing(server), tool),
       handed: this.work.handed,
-      tasks: this.#tasks,
+      tasks: {
+        ...this.#tasks,
+        keep: async (task) => {
+          if (this.#isKept(task.server)) await this.#tasks.keep(task);
+        },
+      },
       leave: this.#leave.signal,
       habits: this.#habits,
       telemetry,
@@ -668,4 +700,9 @@ export class HostCore {
     );
     return this.#reaper;
   }
+}
+
+/** True for entries of `servers` and `add()`: those that the author of the program gave. */
+function isFromCode({ scope }: ServerSpec): boolean {
+  return scope === 'code';
 }

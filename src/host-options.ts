@@ -93,14 +93,22 @@ export interface HostOptions extends Questioned {
   readonly log?: ((event: HostEvents['log']) => void) | undefined;
   /** The least severe messages wanted from servers. */
   readonly logLevel?: LogLevel | undefined;
-  /** Gives a server's transport in place of what its entry says: for servers inside this process, and for tests. */
+  /**
+   * Gives the transport of a server of `servers` in place of what its entry describes; undefined: as the entry says.
+   * Servers of configuration files are not replaced, and nothing of a server that is replaced is cached or pinned. A
+   * server of this program is better given as `inProcess`.
+   */
   readonly openTransport?: ((name: string) => Transport | undefined) | undefined;
+  /** @internal The same for servers of all scopes, which are cached and pinned as their entries say. */
+  readonly replaceTransport?: ((name: string) => Transport | undefined) | undefined;
   readonly env?: NodeJS.ProcessEnv | undefined;
   readonly clock?: Clock | undefined;
   /** @internal The configuration for these options, if it was read a moment ago. */
   readonly config?: LoadedConfig | undefined;
   /** @internal Prefix of the ids of calls, sessions and questions, for processes with several hosts. */
   readonly idPrefix?: string | undefined;
+  /** @internal Called when the host is closed. */
+  readonly closed?: (() => Promise<void>) | undefined;
   /** @internal Gives the transport to a process of another host that runs the same server; undefined: start one. */
   readonly borrow?: ((spec: ServerSpec, entry: ServerEntry) => Transport | undefined) | undefined;
 }

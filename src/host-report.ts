@@ -18,7 +18,8 @@ import type { Waiting } from './policy/waiting.ts';
 export interface ServerReport {
   readonly name: string;
   readonly scope: Scope;
-  readonly transport: 'stdio' | 'http' | 'sse';
+  /** `in-process`: a server that is part of the host's program. */
+  readonly transport: 'stdio' | 'http' | 'sse' | 'in-process';
   readonly status: Status;
   readonly error?: {
     readonly code: ErrorCode;

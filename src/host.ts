@@ -16,7 +16,7 @@ import type { ResourceListener } from './catalog/resources-subscribe.ts';
 import type { SearchHit } from './catalog/search/tool-index.ts';
 import type { Tool } from './catalog/tool.ts';
 import type { EditableScope } from './config/edit.ts';
-import { isStdio, type Problem } from './config/entry.ts';
+import { isRemote, type Problem } from './config/entry.ts';
 import type { GivenEntry } from './config/given-entry.ts';
 import type { LoadedConfig } from './config/load.ts';
 import type { Connection } from './connection/connection.ts';
@@ -377,7 +377,7 @@ export class Host {
   /** Where the credentials of a server come from. */
   async credentialPlace(name: string): Promise<'keyring' | 'file' | 'env' | 'none'> {
     const { spec } = this.#servers.get(name);
-    return isStdio(spec.entry) ? 'none' : (await this.#auth(name)).credentialPlace();
+    return isRemote(spec.entry) ? (await this.#auth(name)).credentialPlace() : 'none';
   }
 
   /** Takes a server out of this host; files stay as they are. */
@@ -444,6 +444,7 @@ export class Host {
     await this.#core.close();
     await this.#servers.settled;
     this.#core.events.clear();
+    await this.#core.options.closed?.();
   }
 
   /** The one server whose content is listed; a list of all leaves out what a rule denies. */
@@ -475,7 +476,7 @@ export class Host {
       );
     } catch (thrown) {
       // A login is found by its address: what else the entry lacks keeps nobody from forgetting it.
-      if (!options.forgetting || isStdio(spec.entry)) throw thrown;
+      if (!options.forgetting || !isRemote(spec.entry)) throw thrown;
       const { url, oauth } = spec.entry;
       const bare = { ...spec, entry: { url, ...(oauth === undefined ? {} : { oauth }) } };
       return this.#core.auth.of(bare, await this.#core.inputs.expand(bare, { ask: false }));

@@ -23,8 +23,9 @@ const servers = new Map(
 );
 
 const host = await createHost({
-  servers: Object.fromEntries(places.map((place) => [place, { command: place, trusted: true }])),
-  openTransport: (name) => servers.get(name)?.transport(),
+  servers: Object.fromEntries(
+    [...servers].map(([place, server]) => [place, { inProcess: server, trusted: true }]),
+  ),
   model: { contextTokens: 32_000 },
 });
 await host.ready();

@@ -7,7 +7,8 @@
  * that asked for roots works only for sessions with the same roots from then on; sessions with other roots share others.
  */
 
-import { isStdio } from '../config/entry.ts';
+import { isInProcess, isStdio, type ServerEntry } from '../config/entry.ts';
+import { servesOneConnection } from '../config/in-process.ts';
 import { isShareable } from '../config/shareable.ts';
 import type { Connection } from '../connection/connection.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
@@ -307,12 +308,12 @@ export class Berths {
     this.#ending.add(ended);
   }
 
-  /** True when it is this session's turn, false when that took too long. A remote server has no process to save. */
+  /** True when it is this session's turn, false when that took too long. */
   #turn(
     connection: Connection,
     session: Session,
     signal: AbortSignal | undefined,
-    patienceMs: number = isStdio(connection.spec.entry) ? TURN_MS : 0,
+    patienceMs: number = patienceFor(connection.spec.entry),
   ): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const done = (finish: () => void): void => {
@@ -339,6 +340,12 @@ export class Berths {
       if (signal?.aborted) aborted();
     });
   }
+}
+
+/** A remote server has no process to save, and an object that serves one connection can have no second one. */
+function patienceFor(entry: ServerEntry): number {
+  if (isStdio(entry)) return TURN_MS;
+  return isInProcess(entry) && servesOneConnection(entry.inProcess) ? Number.POSITIVE_INFINITY : 0;
 }
 
 /** Whether a process runs or is being started: it may hold the state of who used it. */

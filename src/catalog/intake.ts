@@ -27,6 +27,8 @@ export interface IntakeOptions {
   readonly warn: (server: string, message: string) => void;
   readonly hidden: HiddenReport;
   readonly pins: Pins;
+  /** True for servers whose lists are neither read from a cache nor written to one. */
+  readonly keepsNothingOf: (spec: ServerSpec) => boolean;
   /** Told which tools a server has, for those who will not load the catalog to know it. */
   readonly known: KnownToolsKeeper;
 }
@@ -93,6 +95,7 @@ export class Intake {
 
   /** The key of a server in the caches; undefined while a variable of its entry is missing: the start will say so. */
   async keyOf(spec: ServerSpec): Promise<string | undefined> {
+    if (this.#options.keepsNothingOf(spec)) return undefined;
     try {
       const entry = await this.#options.expand(spec);
       const capabilities = this.#options.capabilities();
@@ -143,6 +146,7 @@ export class Intake {
     };
     this.#offers.set(spec.name, { offers: list.offers ?? [], fresh: true });
     const { isNew, ...pinned } = this.#take(spec, list);
+    if (this.#options.keepsNothingOf(spec)) return isNew;
     this.#options.known.keep(spec, this.#options.catalog.listing(spec.name)?.tools ?? []);
     // A list that was cut short is good enough to work with, not to be remembered.
     if (tools.cut !== undefined) return isNew;

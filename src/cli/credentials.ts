@@ -2,7 +2,7 @@
 
 import type { CredentialPlace } from '../auth/credential-place.ts';
 import type { Logins } from '../auth/logins.ts';
-import { isStdio, type RemoteEntry, type ServerSpec } from '../config/entry.ts';
+import { isRemote, type RemoteEntry, type ServerSpec } from '../config/entry.ts';
 import { expandEntry } from '../config/expand.ts';
 import { PlugboardError } from '../errors.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -13,12 +13,12 @@ export async function placeOfCredentials(
   context: Context,
   spec: ServerSpec,
 ): Promise<CredentialPlace | undefined> {
-  if (isStdio(spec.entry)) return undefined;
+  if (!isRemote(spec.entry)) return undefined;
   const { credentialPlace } = await import('../auth/credential-place.ts');
   let logins: Logins | undefined;
   try {
     const entry = expandEntry(spec, context.env);
-    if (isStdio(entry)) return undefined;
+    if (!isRemote(entry)) return undefined;
     return await credentialPlace(entry, context.env, async () => {
       logins = await openLogins(context, spec, entry);
       return logins;
@@ -37,7 +37,7 @@ export async function keepClientSecret(
   secret: string,
 ): Promise<'keyring' | 'file'> {
   const { entry } = spec;
-  if (isStdio(entry)) throw new PlugboardError('USAGE', `${spec.name} has no address to log in to`);
+  if (!isRemote(entry)) throw new PlugboardError('USAGE', `${spec.name} has no address to log in to`);
   const logins = await openLogins(context, spec, entry);
   try {
     return await logins.keepClientSecret(entry.url, secret);

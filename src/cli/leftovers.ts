@@ -3,7 +3,7 @@
 import { rmdirSync, rmSync } from 'node:fs';
 import { knownContentFile, knownFile } from '../catalog/known-tools.ts';
 import { readDocument } from '../config/document.ts';
-import { isStdio, type ServerSpec } from '../config/entry.ts';
+import { isRemote, type ServerSpec } from '../config/entry.ts';
 import { inputOwner, questionsOf } from '../config/inputs.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { allSpecs } from '../config/merge.ts';
@@ -27,9 +27,9 @@ export async function hasOwnLogin(
   config: LoadedConfig,
 ): Promise<boolean> {
   const { entry } = spec;
-  if (isStdio(entry)) return false;
+  if (!isRemote(entry)) return false;
   const others = allSpecs(config).filter((each) => each !== spec);
-  if (others.some((each) => !isStdio(each.entry) && each.entry.url === entry.url)) return false;
+  if (others.some((each) => isRemote(each.entry) && each.entry.url === entry.url)) return false;
   const place = await placeOfCredentials(context, spec);
   return place === 'keyring' || place === 'file';
 }

@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path';
 import { isRecord } from '../lib/json-rpc.ts';
-import { isStdio, type ServerEntry, type ServerSpec } from './entry.ts';
+import { isInProcess, isStdio, type ServerEntry, type ServerSpec } from './entry.ts';
 import { ENTRY_KEYS } from './keys.ts';
 import { partsOf } from './reference.ts';
 import {
@@ -34,8 +34,9 @@ export function describeEntry(spec: Pick<ServerSpec, 'entry' | 'raw' | 'file'>):
 }
 
 /** How a server is reached. */
-export function transportOf(entry: ServerEntry): 'stdio' | 'http' | 'sse' {
+export function transportOf(entry: ServerEntry): 'stdio' | 'http' | 'sse' | 'in-process' {
   if (isStdio(entry)) return 'stdio';
+  if (isInProcess(entry)) return 'in-process';
   return entry.type === 'sse' ? 'sse' : 'http';
 }
 

@@ -1,6 +1,7 @@
 /** The shapes of a server's entry and of a configuration, after parsing and before expansion. */
 
 import type { HeadersFunction } from './given-entry.ts';
+import type { InProcessFactory, InProcessServer } from './in-process.ts';
 
 export type Scope = 'code' | 'local' | 'project' | 'user' | 'plugin' | 'managed';
 
@@ -73,11 +74,31 @@ export interface RemoteEntry extends EntryBase {
   readonly oauth?: boolean | OAuthDetails;
 }
 
-/** What a person writes under `mcpServers`. Strings may still hold `${VAR}`. */
-export type ServerEntry = StdioEntry | RemoteEntry;
+/** A server that is part of this program; only in entries given in code. It is neither cached nor pinned. */
+export interface InProcessEntry extends Omit<EntryBase, 'sandbox' | 'pins' | 'unapproved'> {
+  /**
+   * A server of `plugboard/kit` or of the official SDK, or a function that makes one for each connection. An SDK server
+   * serves one connection at a time; with `shared: false` and several agents, give a function.
+   */
+  readonly inProcess: InProcessServer | InProcessFactory;
+  readonly sandbox?: never;
+  readonly pins?: never;
+  readonly unapproved?: never;
+}
+
+/** An entry as `servers` of `createHost` takes it; files have the first two forms. Strings may still hold `${VAR}`. */
+export type ServerEntry = StdioEntry | RemoteEntry | InProcessEntry;
 
 export function isStdio(entry: ServerEntry): entry is StdioEntry {
   return 'command' in entry;
+}
+
+export function isRemote(entry: ServerEntry): entry is RemoteEntry {
+  return 'url' in entry;
+}
+
+export function isInProcess(entry: ServerEntry): entry is InProcessEntry {
+  return 'inProcess' in entry;
 }
 
 /** One server as configured: its entry and where that came from. */

@@ -5,6 +5,7 @@ import { PlugboardError } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import {
   type InputQuestion,
+  isInProcess,
   isStdio,
   type OAuthDetails,
   type RemoteEntry,
@@ -47,7 +48,9 @@ export function expandEntry(
     known ??= environmentOf(spec, env);
     return expandText(text, known, { server, key, inputs, questions });
   };
-  return isStdio(spec.entry) ? expandStdio(spec.entry, spec, at) : expandRemote(spec.entry, spec.name, at);
+  const { entry } = spec;
+  if (isInProcess(entry)) return entry;
+  return isStdio(entry) ? expandStdio(entry, spec, at) : expandRemote(entry, spec.name, at);
 }
 
 /** What references of one server can refer to. */

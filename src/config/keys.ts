@@ -169,6 +169,11 @@ const SHARED_KEYS = keys({
 
 export const ENTRY_KEYS: Keys = new Map([...STDIO_KEYS, ...REMOTE_KEYS, ...SHARED_KEYS]);
 
+/** Keys that mean something to a server in the host's own process. */
+export const IN_PROCESS_KEYS: ReadonlySet<string> = new Set(
+  [...SHARED_KEYS.keys()].filter((key) => !['type', 'unapproved', 'sandbox', 'pins'].includes(key)),
+);
+
 /** Questions for values that stand in no file, in the shape of VS Code. */
 export const INPUTS: Kind = list(
   object(

@@ -4,10 +4,12 @@ import { isRecord } from '../lib/json-rpc.ts';
 import { isForeign, type Scope, type ServerEntry, type ServerSpec, type Settings } from './entry.ts';
 import { type Fault, type JsonPath, noEffect, type Report, reportTypo, showPath } from './fault.ts';
 import { readGiven } from './given-entry.ts';
+import { IN_PROCESS_KEY, IN_THIS_PROCESS, isInProcessServer } from './in-process.ts';
 import {
   CONFIG_FILE_KEYS,
   ENTRY_KEYS,
   HTTP_SPELLINGS,
+  IN_PROCESS_KEYS,
   REMOTE_KEYS,
   SETTINGS_KEYS,
   STDIO_KEYS,
@@ -95,6 +97,7 @@ function parsePlain(name: string, value: unknown, scope: Scope): ParsedEntry {
     });
     return { raw: {}, faults };
   }
+  if (Object.hasOwn(value, IN_PROCESS_KEY)) return parseInProcess(value, scope, faults);
   ENTRY.check(value, [], report);
   for (const key of Object.keys(value)) reportOtherAgentsKey(key, report);
   const kind = kindOf(value, faults, report);
@@ -117,6 +120,45 @@ function parsePlain(name: string, value: unknown, scope: Scope): ParsedEntry {
   if (isForeign({ scope })) dropPrivileges(picked, scope, report);
   // The table has checked every key of this kind and `kindOf` that its one required key is there.
   return { entry: picked as unknown as ServerEntry, raw: value, faults };
+}
+
+/** A server that is an object of the program itself. Its entry is shown and compared without that object. */
+function parseInProcess(
+  { [IN_PROCESS_KEY]: server, ...rest }: Readonly<Record<string, unknown>>,
+  scope: Scope,
+  faults: Fault[],
+): ParsedEntry {
+  const raw = { ...rest, [IN_PROCESS_KEY]: IN_THIS_PROCESS };
+  const report: Report = (fault) => faults.push(fault);
+  const refuse = (message: string, hint: string): void =>
+    report({ path: [IN_PROCESS_KEY], at: 'key', message, hint, fatal: true });
+  if (scope !== 'code') {
+    refuse(
+      '"inProcess" can only be given in code, in "servers" of createHost.',
+      'Remove it, and give the program to start ("command") or an address ("url").',
+    );
+    return { raw, faults };
+  }
+  if (typeof server !== 'function' && !isInProcessServer(server)) {
+    refuse(
+      '"inProcess" must be a server, or a function that makes one.',
+      'Give the result of defineServer() of plugboard/kit, or an McpServer of the official SDK.',
+    );
+  }
+  ENTRY.check(rest, [], report);
+  const picked: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(rest)) {
+    if (key === 'command' || key === 'url')
+      refuse(`It has both "inProcess" and "${key}".`, 'Keep the one that is meant.');
+    else if (IN_PROCESS_KEYS.has(key)) picked[key] = withoutPrototype(member);
+    else if (ENTRY_KEYS.has(key)) report(noEffect([key], 'with "inProcess"', 'Remove it.'));
+  }
+  if (picked['disabled'] === true) picked['enabled'] = false;
+  delete picked['disabled'];
+  const sorted = faults.toSorted((a, b) => Number(b.fatal) - Number(a.fatal));
+  if (sorted[0]?.fatal === true) return { raw, faults: sorted };
+  // The table has checked every key, and the server was checked above.
+  return { entry: { ...picked, [IN_PROCESS_KEY]: server } as unknown as ServerEntry, raw, faults };
 }
 
 /** One sentence on what is wrong with a server's name; undefined when nothing is. */

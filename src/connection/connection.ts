@@ -1,7 +1,7 @@
 /** One server's life: it is started, used, lost, started again and ended here, by one owner. */
 
 import type { ServerEntry, ServerSpec } from '../config/entry.ts';
-import { isStdio } from '../config/entry.ts';
+import { isRemote } from '../config/entry.ts';
 import { asPlugboardError, forServer, type PlugboardError } from '../errors.ts';
 import { signalOf } from '../lib/cancellation.ts';
 import { ticksOf } from '../lib/clock.ts';
@@ -272,7 +272,7 @@ export class Connection {
     } catch (thrown) {
       const error = forServer(asPlugboardError(thrown), this.name);
       if (entry !== undefined && error.code !== 'CANCELLED' && !isSignedOut(error)) {
-        this.#context.verdicts.forget(entry);
+        this.#context.verdicts(this.spec).forget(entry);
       }
       // A start that another one follows says nothing about how things stand.
       if (this.#starting?.attempt === attempt) this.#broke(error);
@@ -303,7 +303,7 @@ export class Connection {
       client: context.client,
       capabilities: context.capabilities(),
       logLevel: context.logLevel(),
-      verdict: context.verdicts.get(entry),
+      verdict: context.verdicts(this.spec).get(entry),
       signal,
       phases,
       notice: (message) => this.#notices.pass('warning', message),
@@ -313,7 +313,7 @@ export class Connection {
       this.#departures.track(opened.peer.close());
       throw asPlugboardError(signal.reason, 'CANCELLED');
     }
-    if (opened.certain) context.verdicts.remember(entry, opened.negotiated);
+    if (opened.certain) context.verdicts(this.spec).remember(entry, opened.negotiated);
     const live = new Live(opened, {
       clock: context.clock,
       random: context.random,
@@ -381,7 +381,7 @@ export class Connection {
 
   #broke(error: PlugboardError): void {
     const { clock, random } = this.#context;
-    const remote = !isStdio(this.spec.entry);
+    const remote = isRemote(this.spec.entry);
     const retry = !this.#closed && (this.#everConnected || (remote && isOutage(error)));
     this.#move(
       transition(this.#state, { type: 'broke', at: ticksOf(clock), error, retry, jitter: random() }),

@@ -23,7 +23,8 @@ export interface ConnectionContext {
   readonly logLevel: (connection?: Connection) => LogLevel;
   /** What is declared when a server connects. */
   readonly capabilities: () => Readonly<Record<string, unknown>>;
-  readonly verdicts: Verdicts;
+  /** The remembered eras, as far as they apply to a server. */
+  readonly verdicts: (spec: ServerSpec) => Verdicts;
   /** The entry with everything filled in, a person's answers too; throws by name when something is missing. */
   readonly expand: (spec: ServerSpec) => ServerEntry | Promise<ServerEntry>;
   readonly transport: (spec: ServerSpec, entry: ServerEntry, choice: TransportChoice) => Promise<Transport>;

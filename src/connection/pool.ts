@@ -1,6 +1,6 @@
 /** All connections of a host, one object per server; a new configuration changes only what differs (CFG-8). */
 
-import type { ServerSpec } from '../config/entry.ts';
+import { isInProcess, type ServerSpec } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { Connection } from './connection.ts';
@@ -116,5 +116,7 @@ function isStill({ identity, connection }: Member, admitted: Admitted): boolean 
 /** What decides whether a running server may stay: everything it was started from, and what it may do. */
 function identityOf({ spec, initial }: Admitted): string {
   const { scope, file = null, baseDir, raw, entry, questions = null } = spec;
-  return canonicalJson([scope, file, baseDir, raw, entry, questions, initial.status]);
+  // An object of the program is the same after each reload.
+  const plain = isInProcess(entry) ? null : entry;
+  return canonicalJson([scope, file, baseDir, raw, plain, questions, initial.status]);
 }

@@ -2,8 +2,9 @@
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { isStdio, type ServerEntry } from '../config/entry.ts';
+import { isRemote, isStdio, type ServerEntry } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
+import { IN_PROCESS_KEY } from '../config/in-process.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -27,6 +28,14 @@ export interface Verdicts {
   /** Resolves when what was remembered is on disk. */
   flush(): Promise<void>;
 }
+
+/** For servers of which nothing is kept: each start asks. */
+export const NO_VERDICTS: Verdicts = {
+  get: () => undefined,
+  remember: () => {},
+  forget: () => {},
+  flush: () => Promise.resolve(),
+};
 
 export async function openVerdicts(home: Home, clock: Clock): Promise<Verdicts> {
   const known = await Remembered.open<DatedVerdict>({
@@ -60,7 +69,9 @@ export async function openVerdicts(home: Home, clock: Clock): Promise<Verdicts> 
 function keyOf(entry: ServerEntry): string {
   const identity = isStdio(entry)
     ? [entry.command, entry.args ?? [], entry.cwd ?? '', entry.env ?? {}]
-    : [entry.type ?? 'http', entry.url];
+    : isRemote(entry)
+      ? [entry.type ?? 'http', entry.url]
+      : [IN_PROCESS_KEY];
   return createHash('sha256').update(canonicalJson(identity)).digest('hex').slice(0, 32);
 }
 

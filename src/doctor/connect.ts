@@ -1,7 +1,7 @@
 /** What was tried to reach a server, what came back, and what to do about it. */
 
 import { describeEntry } from '../config/describe.ts';
-import { isStdio } from '../config/entry.ts';
+import { isRemote } from '../config/entry.ts';
 import type { ServerReport } from '../host-report.ts';
 import { type Check, plural, type ServerCase } from './check.ts';
 
@@ -35,6 +35,6 @@ function connected({ protocolVersion, era, tools, connectMs = 0 }: ServerReport)
 function tried({ spec }: ServerCase): string {
   const { command, args, url } = describeEntry(spec);
   const words = [command, ...(Array.isArray(args) ? args : [])].map(String);
-  const what = isStdio(spec.entry) ? `Started ${words.join(' ')}` : `Asked ${String(url)}`;
+  const what = isRemote(spec.entry) ? `Asked ${String(url)}` : `Started ${words.join(' ')}`;
   return what.length > MAX_TRIED_CHARS ? `${what.slice(0, MAX_TRIED_CHARS)}…` : what;
 }

@@ -1,7 +1,8 @@
 /** The same server twice: under two names here, or also in another agent that gets it from Plugboard already. */
 
-import { isStdio, type ServerEntry } from '../config/entry.ts';
+import { isInProcess, isRemote, type ServerEntry } from '../config/entry.ts';
 import type { FoundServer } from '../config/import/find.ts';
+import { IN_THIS_PROCESS } from '../config/in-process.ts';
 import { parseServers } from '../config/parse.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { shellWord } from '../lib/shell-word.ts';
@@ -39,7 +40,8 @@ function twin(server: string, message: string, hint: string): Check {
 
 /** What is run or asked; where it was written, and with which rights, makes no other server of it. */
 function identity(entry: ServerEntry): string {
-  if (!isStdio(entry)) return canonicalJson([entry.url]);
+  if (isRemote(entry)) return canonicalJson([entry.url]);
+  if (isInProcess(entry)) return IN_THIS_PROCESS;
   return canonicalJson([entry.command, entry.args ?? [], entry.env ?? {}, entry.cwd ?? '']);
 }
 

@@ -1,6 +1,6 @@
 /** Whether a server makes its user wait. */
 
-import { isStdio } from '../config/entry.ts';
+import { isRemote } from '../config/entry.ts';
 import type { Check, ServerCase } from './check.ts';
 
 const SLOW_MS = 5000;
@@ -13,7 +13,7 @@ export function checkSpeed({ spec, report }: ServerCase): Check | undefined {
     server: spec.name,
     ok: false,
     message: `It took ${(connectMs / 1000).toFixed(1)} s to come up`,
-    hint: isStdio(spec.entry)
+    hint: !isRemote(spec.entry)
       ? 'If it is downloaded at each start (npx, uvx), install it once and name its program as the command.'
       : 'Look at the network and the server; what is known from the cache is there at once all the same.',
   };

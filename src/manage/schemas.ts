@@ -67,7 +67,7 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
     {
       name: text,
       scope: { type: 'string', enum: ['code', 'local', 'project', 'user', 'plugin', 'managed'] },
-      transport: { type: 'string', enum: ['stdio', 'http', 'sse'] },
+      transport: { type: 'string', enum: ['stdio', 'http', 'sse', 'in-process'] },
       status: {
         type: 'string',
         enum: [

@@ -1,12 +1,12 @@
 /** Says what consent to a project's or plugin's server covers, in the same words on every surface. */
 
-import { isStdio, type ServerSpec } from '../config/entry.ts';
+import { isRemote, type ServerSpec } from '../config/entry.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { allSpecs } from '../config/merge.ts';
 import { called } from './waiting.ts';
 
 export function consentTerms({ scope, entry }: ServerSpec): string {
-  if (!isStdio(entry)) {
+  if (isRemote(entry)) {
     const helper =
       entry.headersHelper === undefined ? '' : ' Code that its headersHelper runs may change as well.';
     return `Approval is for this entry. The server at its address may change without a new question.${helper}`;

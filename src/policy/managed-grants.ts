@@ -6,6 +6,7 @@
 import { basename, delimiter, isAbsolute, join, resolve } from 'node:path';
 import { loadsCode } from '../config/code-variables.ts';
 import {
+  isRemote,
   isStdio,
   type RemoteEntry,
   type ServerEntry,
@@ -27,7 +28,8 @@ export function exceedsGrants(
   // A name allows whatever runs under it.
   if (matcher.kind === 'name') return undefined;
   const { grants = {} } = matcher;
-  return isStdio(entry) ? processExceeds(grants, spec, entry, env) : remoteExceeds(grants, entry);
+  if (isStdio(entry)) return processExceeds(grants, spec, entry, env);
+  return isRemote(entry) ? remoteExceeds(grants, entry) : undefined;
 }
 
 function processExceeds(

@@ -1,6 +1,6 @@
 /** Decides by the managed rules whether a server may run, and names the rule. In doubt it is no. */
 
-import { isStdio, type ServerEntry, type ServerSpec } from '../config/entry.ts';
+import { isRemote, isStdio, type ServerEntry, type ServerSpec } from '../config/entry.ts';
 import { type Environment, expandEntry } from '../config/expand.ts';
 import type { Managed, ManagedMatcher, ManagedRule } from '../config/managed.ts';
 import { exceedsGrants } from './managed-grants.ts';
@@ -54,7 +54,7 @@ function matchesEntry(
   entry: ServerEntry,
   effect: 'allow' | 'deny',
 ): boolean {
-  if (matcher.kind === 'url') return !isStdio(entry) && matchesUrl(matcher.pattern, entry.url, effect);
+  if (matcher.kind === 'url') return isRemote(entry) && matchesUrl(matcher.pattern, entry.url, effect);
   if (!isStdio(entry)) return false;
   const words = [entry.command, ...(entry.args ?? [])];
   return words.length === matcher.words.length && words.every((word, at) => word === matcher.words[at]);

@@ -2,7 +2,7 @@
 
 import { basename, isAbsolute } from 'node:path';
 import { loadsCode } from '../config/code-variables.ts';
-import { isForeign, isStdio, type ServerSpec } from '../config/entry.ts';
+import { isForeign, isInProcess, isRemote, type ServerSpec } from '../config/entry.ts';
 
 export function needsConsent(spec: ServerSpec): boolean {
   return isForeign(spec) || runsInProject(spec) || isUnapproved(spec);
@@ -19,7 +19,8 @@ export function isUnapproved(spec: Pick<ServerSpec, 'scope' | 'entry'>): boolean
  */
 export function runsInProject({ scope, entry }: Pick<ServerSpec, 'scope' | 'entry'>): boolean {
   if (scope !== 'user' && scope !== 'managed') return false;
-  if (!isStdio(entry)) return refersToProject(entry.headersHelper ?? '');
+  if (isRemote(entry)) return refersToProject(entry.headersHelper ?? '');
+  if (isInProcess(entry)) return false;
   const { command, args = [], env = {}, cwd } = entry;
   if (cwd !== undefined && isInProject(cwd)) return true;
   if (![command, ...args, ...Object.values(env)].some(refersToProject)) return false;

@@ -62,7 +62,8 @@ export interface Pins {
 
 type Warn = (message: string) => void;
 
-const FREE: PinnedResult = {
+/** Nothing is held back. */
+export const FREE: PinnedResult = {
   held: new Set(),
   added: new Set(),
   holdsInstructions: false,

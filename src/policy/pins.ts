@@ -1,7 +1,8 @@
 /** What a server's definitions were when they were first seen, and what is done when they are different. Pure. */
 
 import { createHash } from 'node:crypto';
-import { isStdio, type ServerSpec } from '../config/entry.ts';
+import { isInProcess, isRemote, isStdio, type ServerSpec } from '../config/entry.ts';
+import { IN_PROCESS_KEY } from '../config/in-process.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 
@@ -86,6 +87,8 @@ export interface PinVerdict {
 export function pinMode(spec: Pick<ServerSpec, 'scope' | 'entry'>): PinMode {
   // A project must not switch off what protects from it.
   if (spec.scope === 'project' || spec.scope === 'plugin') return 'hold';
+  // It changes with the program that it is a part of.
+  if (isInProcess(spec.entry)) return 'off';
   return spec.entry.pins ?? (isStdio(spec.entry) ? 'warn' : 'hold');
 }
 
@@ -95,7 +98,9 @@ export function pinMode(spec: Pick<ServerSpec, 'scope' | 'entry'>): PinMode {
  */
 export function pinKey({ name, scope, baseDir, entry }: ServerSpec): string {
   const place = scope === 'project' || scope === 'local' || scope === 'plugin' ? baseDir : '';
-  const who = isStdio(entry) ? [entry.command, entry.args ?? []] : [entry.url];
+  const who = isStdio(entry)
+    ? [entry.command, entry.args ?? []]
+    : [isRemote(entry) ? entry.url : IN_PROCESS_KEY];
   return hash(canonicalJson([name, scope, place, who])).slice(0, 32);
 }
 

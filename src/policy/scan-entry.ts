@@ -1,6 +1,6 @@
 /** What can be said of a server before anything of it runs: by its name, its command and its address alone. */
 
-import { isStdio, type ServerSpec } from '../config/entry.ts';
+import { isRemote, type ServerSpec } from '../config/entry.ts';
 import { clean } from './clean.ts';
 import { lookAlikes } from './scan-names.ts';
 
@@ -30,7 +30,7 @@ export function scanEntry(spec: ServerSpec, servers: readonly ServerSpec[]): str
     ...names,
     ...mixed,
     ...hidden,
-    ...(isStdio(spec.entry) ? ofCommand(text) : ofAddress(spec.entry.url, servers)),
+    ...(isRemote(spec.entry) ? ofAddress(spec.entry.url, servers) : ofCommand(text)),
   ];
 }
 
@@ -44,7 +44,7 @@ function ofAddress(url: string, servers: readonly ServerSpec[]): string[] {
   if (!URL.canParse(url)) return []; // a variable stands in it
   const { hostname, protocol } = new URL(url);
   const hosts = servers.flatMap(({ entry }) =>
-    !isStdio(entry) && URL.canParse(entry.url) ? [{ name: new URL(entry.url).hostname }] : [],
+    isRemote(entry) && URL.canParse(entry.url) ? [{ name: new URL(entry.url).hostname }] : [],
   );
   const others = [...new Set(lookAlikes(hostname, hosts))].filter((other) => !areRelated(hostname, other));
   return [

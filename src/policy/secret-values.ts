@@ -1,6 +1,6 @@
 /** Which values of an entry are secrets: what is taken out of everything that is told about its server (POL-7). */
 
-import { isStdio, type RemoteEntry, type ServerEntry, type StdioEntry } from '../config/entry.ts';
+import { isRemote, isStdio, type RemoteEntry, type ServerEntry, type StdioEntry } from '../config/entry.ts';
 import type { Environment } from '../config/expand.ts';
 import {
   hideSecretsInArgs,
@@ -23,7 +23,7 @@ const MIN_UNNAMED_CHARS = 8;
  * secretValues({ command: 'x', env: { API_KEY: 'abcd1234', LEVEL: 'debug' } }, process.env); // ['abcd1234']
  */
 export function secretValues(entry: ServerEntry, env: Environment): string[] {
-  const values = isStdio(entry) ? ofProcess(entry, env) : ofRemote(entry, env);
+  const values = isStdio(entry) ? ofProcess(entry, env) : isRemote(entry) ? ofRemote(entry, env) : [];
   return [...new Set(values.filter((value) => value.trim() !== ''))];
 }
 

@@ -24,3 +24,4 @@ export { RpcError } from './rpc-error.ts';
 export type { ScriptedServer, ScriptedServerOptions } from './scripted-server.ts';
 export { scriptedServer } from './scripted-server.ts';
 export type { ScriptedTool, ScriptedTools, ToolHandler } from './scripted-tool.ts';
+export { createTestHost } from './test-host.ts';

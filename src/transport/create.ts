@@ -2,6 +2,8 @@
 
 import type { Credentials } from '../auth/credentials.ts';
 import {
+  isInProcess,
+  isRemote,
   isStdio,
   type RemoteEntry,
   type ServerEntry,
@@ -43,6 +45,10 @@ export interface CreateOptions {
 /** Loads the code of one transport when a server needs it, and makes one that tells nobody its secrets. */
 export async function createTransport(options: CreateOptions): Promise<Transport> {
   const { entry } = options;
+  if (isInProcess(entry)) {
+    const { createInProcessTransport } = await import('./in-process.ts');
+    return createInProcessTransport(options.spec.name, entry.inProcess);
+  }
   const redactor = new Redactor([...secretValues(entry, options.env), ...(options.secrets ?? [])]);
   const transport = isStdio(entry)
     ? await createProcess(entry, options, redactor)
@@ -124,5 +130,5 @@ function learning(credentials: Credentials, redactor: Redactor): Credentials {
 
 /** Whether a refused first request means that the server has only the older HTTP transport. */
 export function fallsBackToSse(entry: ServerEntry, error: PlugboardError): boolean {
-  return !isStdio(entry) && entry.type !== 'sse' && opensLegacySse(error);
+  return isRemote(entry) && entry.type !== 'sse' && opensLegacySse(error);
 }

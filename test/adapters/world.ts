@@ -74,7 +74,7 @@ export async function world(
     toolSearch: false,
     clock: fakeClock(),
     servers: { s: { command: 'scripted', approval: 'approve' } },
-    openTransport: () => server.transport(),
+    replaceTransport: () => server.transport(),
     ...more,
   });
   onTestFinished(() => host.close());

@@ -83,7 +83,7 @@ async function open(
     servers: Object.fromEntries(
       Object.keys(offers).map((name) => [name, { command: name, lifecycle: 'eager' as const }]),
     ),
-    openTransport: (name) => members[name]?.server.transport(),
+    replaceTransport: (name) => members[name]?.server.transport(),
   });
   opened.push(() => host.close());
   await host.ready();

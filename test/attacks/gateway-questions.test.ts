@@ -213,7 +213,7 @@ describe('A30: a client that answers "Always allow"', () => {
       env: {},
       watch: false,
       servers: { bank: { command: 'scripted', approval: 'prompt', lifecycle: 'eager' } },
-      openTransport: () => server.transport(),
+      replaceTransport: () => server.transport(),
       sessions: SERVED_SESSIONS,
     });
     opened.push(() => host.close());

@@ -109,7 +109,7 @@ async function hostOf(text: string, logs: string[] = []): Promise<Host> {
     watch: false,
     connect: 'all',
     servers: { s: { command: 'scripted', approval: 'approve' } },
-    openTransport: () => server.transport(),
+    replaceTransport: () => server.transport(),
   });
   open.push(host);
   host.on('log', ({ message }) => logs.push(message));

@@ -74,7 +74,7 @@ async function open(entry: object = { url: 'https://tools.example/mcp' }): Promi
     connect: 'all',
     servers: { s: entry as never },
     approve: () => 'allow',
-    openTransport: () => server.transport(),
+    replaceTransport: () => server.transport(),
   });
   hosts.push(host);
   host.on('log', ({ message }) => logs.push(message));

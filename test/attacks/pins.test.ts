@@ -57,7 +57,7 @@ function world(entry: ServerEntry = { url: 'https://tools.example/mcp' }): World
         connect: 'all',
         servers: { s: entry },
         approve: () => 'allow',
-        openTransport: () => server.transport(),
+        replaceTransport: () => server.transport(),
         ...more,
       });
       hosts.push(host);
@@ -192,7 +192,7 @@ describe('A14: a description that changes after approval', () => {
       clock: fakeClock(),
       connect: 'all',
       servers: { s: { url: 'https://tools.example/mcp' } },
-      openTransport: () => changed.transport(),
+      replaceTransport: () => changed.transport(),
     });
     hosts.push(host);
     await host.ready();

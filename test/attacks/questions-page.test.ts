@@ -150,7 +150,7 @@ function twoServers(): Promise<World> {
         bank: { command: 'scripted', lifecycle: 'eager', approval: 'prompt' },
         evil: { command: 'scripted', lifecycle: 'eager', approval: 'approve' },
       },
-      openTransport: (name) => (name === 'bank' ? bank : evil).transport(),
+      replaceTransport: (name) => (name === 'bank' ? bank : evil).transport(),
     },
   });
 }

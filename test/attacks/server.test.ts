@@ -199,7 +199,7 @@ describe('CAL-3: a form that asks for a secret', () => {
       },
     });
     const host = await open({
-      openTransport: () => asking.transport(),
+      replaceTransport: () => asking.transport(),
       elicit: ({ warning }) => {
         warnings.push(warning);
         return { action: 'decline' };

@@ -140,7 +140,7 @@ it('A38: when too many processes are in use, a client is refused and not given o
   };
   const host = await hostOf({
     servers: { bank: { command: 'scripted', shared: false, approval: 'approve', lifecycle: 'eager' } },
-    openTransport: () => open().transport(),
+    replaceTransport: () => open().transport(),
   });
   const sessions = Array.from({ length: 65 }, () => host.session({ stateOf: 'session' }));
   await Promise.all(sessions.map((session) => session.call('mcp__bank__set')));

@@ -365,9 +365,9 @@ describe('faults during a call', () => {
 
   it('F19: a tool of a server that is not there is answered with the reason, not as if nobody knew it', async () => {
     const server = scriptedServer({ tools: { echo: () => '' } });
-    const openTransport: HostOptions['openTransport'] = (name) =>
+    const replaceTransport: HostOptions['replaceTransport'] = (name) =>
       name === 's' ? server.transport() : undefined;
-    const it = await world({ server, openTransport });
+    const it = await world({ server, replaceTransport });
     await it.host.ready();
     const codes = async (...names: string[]): Promise<unknown> =>
       Promise.all(names.map(async (name) => (await failure(it.host.call(name))).code));

@@ -268,7 +268,7 @@ describe('tasks and other things', () => {
     writeFileSync(file, JSON.stringify([{ ...kept, server: 's', taskId: 't1' }, other]));
     const gone = await make(scriptedServer(), {
       dir,
-      openTransport: () => {
+      replaceTransport: () => {
         throw new PlugboardError('CONNECT_FAILED', 'nobody listens there');
       },
     });

@@ -55,7 +55,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     clock,
     servers: { s: { command: 'scripted', ...entry } },
     approve: () => 'allow',
-    openTransport: () => server.transport(),
+    replaceTransport: () => server.transport(),
     ...more,
   });
   const events = new Map<keyof HostEvents, unknown[]>();

@@ -63,7 +63,7 @@ export async function hostOver(
     cwd: dir,
     home: join(dir, 'home'),
     servers: Object.fromEntries(Object.keys(servers).map((name) => [name, { command: 'scripted' }])),
-    openTransport: (name) => servers[name]?.transport(),
+    replaceTransport: (name) => servers[name]?.transport(),
     watch: false,
     ...options,
   });

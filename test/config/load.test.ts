@@ -23,7 +23,8 @@ const UNMANAGED = {
 async function winners(place: Scratch, cwd = place.root): Promise<string[]> {
   const { servers } = await loadConfig({ cwd, home: place.home });
   return servers.map(
-    ({ name, scope, entry }) => `${name} ${scope} ${'command' in entry ? entry.command : entry.url}`,
+    ({ name, scope, entry }) =>
+      `${name} ${scope} ${'command' in entry ? entry.command : 'url' in entry ? entry.url : ''}`,
   );
 }
 

@@ -119,7 +119,7 @@ describe('beginnings and ends that meet', () => {
       clock,
       connect: 'none',
       servers: { s: { ...fixture('x'), startupTimeoutMs: 1_000 } },
-      openTransport: () => server.transport(),
+      replaceTransport: () => server.transport(),
     });
     const first = outcome(host.connect('s'));
     await server.seen('initialize');
@@ -152,7 +152,7 @@ describe('beginnings and ends that meet', () => {
     const other = await world.host({
       clock,
       servers: { s: fixture('y') },
-      openTransport: () => crashing.transport(),
+      replaceTransport: () => crashing.transport(),
     });
     await other.ready();
     crashing.crash();

@@ -41,7 +41,7 @@ function world(): World {
         clock,
         servers: { s: { command: 'scripted' } },
         approve: () => 'allow',
-        openTransport: () => {
+        replaceTransport: () => {
           made.opened += 1;
           return server.transport();
         },

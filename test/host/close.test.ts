@@ -62,7 +62,7 @@ for (const eras of ['legacy', 'modern'] as const) {
       home: join(dir, 'home'),
       cwd: dir,
       servers: { s: { command: 'in memory', approval: 'approve', ...entry } },
-      openTransport: () => server.transport(),
+      replaceTransport: () => server.transport(),
       toolSearch: false,
       ...options,
     });

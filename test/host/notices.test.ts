@@ -78,7 +78,7 @@ describe('sandbox state (CON-12)', () => {
     const host = await world.host({
       sandboxState: { mode: 'read-only' },
       servers: { wants: fixture('x'), other: fixture('y') },
-      openTransport: (name) => (name === 'wants' ? wants : other).transport(),
+      replaceTransport: (name) => (name === 'wants' ? wants : other).transport(),
     });
     await host.ready();
     await wants.seen('codex/sandbox-state/update');
@@ -106,7 +106,7 @@ describe('sandbox state (CON-12)', () => {
     });
     const host = await world.host({
       servers: { named: fixture('x'), refuses: fixture('y') },
-      openTransport: (name) => (name === 'named' ? named : refuses).transport(),
+      replaceTransport: (name) => (name === 'named' ? named : refuses).transport(),
     });
     await host.ready();
     await host.setSandboxState({ mode: 'read-only' });

@@ -104,7 +104,7 @@ export class World {
   scripted(server: ScriptedServer, options: HostOptions = {}): Promise<ListenedHost> {
     return this.host({
       servers: { s: fixture('x') },
-      openTransport: () => server.transport(),
+      replaceTransport: () => server.transport(),
       ...options,
     });
   }

@@ -15,7 +15,7 @@ async function setUp(): Promise<{ world: World; auth: AuthServer }> {
   const world = await makeWorld({
     host: {
       servers: { docs: { url: auth.url, lifecycle: 'eager' } },
-      openTransport: () => undefined,
+      replaceTransport: () => undefined,
       openUrl: async (url) => {
         opened.push(url);
         await browse(url);

@@ -68,7 +68,7 @@ export async function makeWorld({
     watch: false,
     servers: { small: { command: 'scripted', lifecycle: 'eager' } },
     // What is called so is reached as its entry says; all others are the scripted server.
-    openTransport: (name) => (name === 'remote' ? undefined : server.transport()),
+    replaceTransport: (name) => (name === 'remote' ? undefined : server.transport()),
     sessions: { elicit: () => ({ action: 'decline' }), sample: () => undefined, roots: [] },
     ...more,
   });

@@ -66,11 +66,10 @@ try {
   });
   await done('library', async () => {
     const scripted = scriptedServer({ tools: { greet: ({ who }) => `Hello ${who}` } });
-    const entry = { command: 'not started', approval: 'approve' } as const;
+    const entry = { inProcess: scripted, approval: 'approve' } as const;
     await using host = await createHost({
       home: join(home, 'library'),
       servers: { scripted: entry },
-      openTransport: () => scripted.transport(),
     });
     await host.ready();
     const { content } = await host.call('mcp__scripted__greet', { who: 'Ada' });

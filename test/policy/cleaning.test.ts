@@ -118,7 +118,7 @@ beforeEach(async () => {
     watch: false,
     connect: 'all',
     servers: { s: { command: 'scripted', approval: 'approve' } },
-    openTransport: () => server.transport(),
+    replaceTransport: () => server.transport(),
     elicit: (request) => {
       told.push(request.message, request.schema);
       return { action: 'decline' };

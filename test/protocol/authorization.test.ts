@@ -120,7 +120,7 @@ it('the token of a client of the gateway reaches no server behind it', async () 
     return [200, { jsonrpc: '2.0', id, result: results[method] ?? {} }];
   });
   const servers = { far: { type: 'http', url: `${upstream}/mcp`, lifecycle: 'eager' } } as const;
-  const small = await smallHost({}, { servers, openTransport: undefined });
+  const small = await smallHost({}, { servers, replaceTransport: undefined });
   const { url, close } = await serveHttp(small.host, { port: 0, token: 'token-of-the-client' });
   closers.push(small.close, close);
   const authorization = 'Bearer token-of-the-client';

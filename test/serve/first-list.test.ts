@@ -58,7 +58,7 @@ async function hostOf(servers: Servers, entry: Partial<ServerEntry> = {}): Promi
     servers: Object.fromEntries(
       Object.keys(servers).map((name) => [name, { command: name, ...entry } as ServerEntry]),
     ),
-    openTransport: (name) => servers[name]?.transport(),
+    replaceTransport: (name) => servers[name]?.transport(),
   });
   opened.push(() => host.close());
   return host;

@@ -85,7 +85,7 @@ it('SRV-1: a resource that no server lists is read from the server that its addr
     {},
     {
       servers: { broken: entry, silent: entry, small: entry },
-      openTransport: (name) => servers[name]?.transport(),
+      replaceTransport: (name) => servers[name]?.transport(),
     },
   );
   const served = await serveHttp(small.host, { port: 0 });

@@ -30,7 +30,7 @@ async function serve(server: ScriptedServer): Promise<{ host: Host; served: Serv
     env: {},
     watch: false,
     servers: { small: { command: 'scripted' } },
-    openTransport: () => server.transport(),
+    replaceTransport: () => server.transport(),
   });
   return { host, served: await serveHttp(host, { port: 0 }) };
 }

@@ -32,7 +32,7 @@ export async function smallHost(
     env: {},
     watch: false,
     servers: { small: { command: 'scripted', lifecycle: 'eager' } },
-    openTransport: () => server.transport(),
+    replaceTransport: () => server.transport(),
     sessions,
     ...options,
   });

@@ -6,7 +6,7 @@
 import { readFileSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type KnownContent, knownContent, knownTools } from '../../catalog/known-tools.ts';
-import { isStdio, type ServerSpec } from '../../config/entry.ts';
+import { isRemote, type ServerSpec } from '../../config/entry.ts';
 import { findHome } from '../../config/home.ts';
 import { inputIds } from '../../config/inputs.ts';
 import type { LoadedConfig } from '../../config/load.ts';
@@ -104,7 +104,7 @@ const SERVERS: Readonly<Record<`${string}server` & NamedKind, (spec: ServerSpec)
   'enabled-server': ({ entry }) => entry.enabled !== false,
   'disabled-server': ({ entry }) => entry.enabled === false,
   'approvable-server': needsConsent,
-  'remote-server': ({ entry }) => !isStdio(entry) && entry.oauth !== false,
+  'remote-server': ({ entry }) => isRemote(entry) && entry.oauth !== false,
 };
 
 /** Members of `env`, `headers` and the like can be named alone. */

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import type { EditableScope } from '../../config/edit.ts';
-import { isStdio, type ServerSpec } from '../../config/entry.ts';
+import { isRemote, type ServerSpec } from '../../config/entry.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { planRemoval } from '../../config/removal.ts';
 import { PlugboardError } from '../../errors.ts';
@@ -38,7 +38,7 @@ export const remove: Verb = {
     if (isLoggedIn && output.canAsk && !yes && (await confirm(context, `Log out of ${name} too?`))) {
       const { logout } = await import('./logout.ts');
       await logout.run(context, [name], {});
-    } else if (isLoggedIn && !isStdio(candidate.entry)) {
+    } else if (isLoggedIn && isRemote(candidate.entry)) {
       const address = shellWord(candidate.entry.url);
       output.note(`note: its login is still stored. Delete it with: plugboard logout ${address}`);
     }

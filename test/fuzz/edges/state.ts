@@ -80,7 +80,7 @@ function makeWorld(): World {
         connect: 'all',
         approve: () => 'allow',
         servers: { small: { command: 'scripted' } },
-        openTransport: () => scripted.transport(),
+        replaceTransport: () => scripted.transport(),
       });
       await host.ready();
       return host;

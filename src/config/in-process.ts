@@ -1,0 +1,65 @@
+/** Servers that are objects of the host's own program: which objects can be one, and how an entry with one is shown. */
+
+import type { JsonRpcMessage } from '../lib/json-rpc.ts';
+
+/** The key of an entry that has such a server; files cannot have it. */
+export const IN_PROCESS_KEY = 'inProcess';
+
+/** Shown in place of the object itself. */
+export const IN_THIS_PROCESS = '(in this process)';
+
+/** The server's end of a connection in memory. */
+export interface InProcessChannel {
+  open(receiver: InProcessReceiver): Promise<void>;
+  send(message: JsonRpcMessage): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface InProcessReceiver {
+  message(message: JsonRpcMessage): void;
+  lost(): void;
+  notice(): void;
+  closed(): void;
+}
+
+/** A server of `plugboard/kit`: it can serve many connections at once. */
+export interface ChannelServer {
+  serve(channel: InProcessChannel): Promise<{ close(): Promise<void> }>;
+}
+
+/** An `McpServer` or `Server` of the official SDK, v1 or v2: one object serves one connection at a time. */
+export interface ConnectServer {
+  connect(transport: never): Promise<unknown>;
+  close?(): Promise<unknown>;
+}
+
+/** A source of connections in memory, for example `scriptedServer()` of `plugboard/testing`. */
+export interface TransportServer {
+  transport(): object;
+}
+
+/** A server in this process: of `plugboard/kit`, of the official SDK, or scripted for a test. */
+export type InProcessServer = ChannelServer | ConnectServer | TransportServer;
+
+/** Makes a server for each connection; the host closes it with the connection. */
+export type InProcessFactory = (server: {
+  readonly name: string;
+}) => InProcessServer | Promise<InProcessServer>;
+
+/** How a server is joined; undefined for objects that are not servers. */
+export function joinedBy(server: unknown): 'serve' | 'transport' | 'connect' | undefined {
+  if (typeof server !== 'object' || server === null) return undefined;
+  const has = (key: string): boolean =>
+    key in server && typeof server[key as keyof typeof server] === 'function';
+  return (['serve', 'transport', 'connect'] as const).find(has);
+}
+
+/** True for an object that a second connection would be refused by. */
+export function servesOneConnection(server: InProcessServer | InProcessFactory): boolean {
+  return joinedBy(server) === 'connect';
+}
+
+/** True for objects that can be served in this process. */
+export function isInProcessServer(value: unknown): value is InProcessServer {
+  return joinedBy(value) !== undefined;
+}
