@@ -24,3 +24,4 @@ export type { HostEvents, HostOptions } from './host-options.ts';
 export type { ServerReport } from './host-report.ts';
 export type { HostSession } from './host-session.ts';
 export type { FetchFunction, FetchInit, FetchResponse } from './policy/network.ts';
+export { type WorkspaceServerOptions, workspaceServer } from './workspace/workspace-server.ts';

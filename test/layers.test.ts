@@ -6,7 +6,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
-/** Lowest first. `index`, the main entry point, stands on `host` and below. */
+/** Lowest first. `index` is the main entry point. */
 const LAYERS: readonly string[] = [
   'errors',
   'lib',
@@ -22,11 +22,11 @@ const LAYERS: readonly string[] = [
   'catalog',
   'call',
   'host',
-  'index',
   'testing',
   'adapters',
   'kit',
   'workspace',
+  'index',
   'serve',
   'manage',
   'chat',
@@ -81,7 +81,7 @@ it('an import that goes up is found, however it is written', () => {
     write('lib/type.ts', `import type { Host } from '../host.ts';`);
     write('call/lazy.ts', `const cli = await import('../cli/main.ts');`);
     write('call/again.ts', `export { now } from "../serve/index.ts";`);
-    write('index.ts', `export { createHost } from './host.ts';\nexport { fake } from './testing/index.ts';`);
+    write('index.ts', `export { createHost } from './host.ts';\nexport { fake } from './serve/index.ts';`);
     write('host.ts', `import './lib/clock.ts';\nimport './host-options.ts';`);
     write('host-options.ts', `import './cli/main.ts';`);
     write('helpers/string.ts', ``);
@@ -92,7 +92,7 @@ it('an import that goes up is found, however it is written', () => {
       'cli/main.ts imports ../package.json',
       'helpers/string.ts is in no layer',
       'host-options.ts imports cli/main.ts',
-      'index.ts imports testing/index.ts',
+      'index.ts imports serve/index.ts',
       'lib/type.ts imports host.ts',
     ]);
   } finally {

@@ -20,11 +20,11 @@ const exec = promisify(execFile);
 
 /** What each entry point must hold, by the contract; more is fine. */
 const ENTRY_POINTS: Readonly<Record<string, readonly string[]>> = {
-  plugboard: ['createHost'],
+  plugboard: ['createHost', 'workspaceServer'],
   'plugboard/adapters': ['toAiSdk', 'toOpenAI', 'toAnthropic', 'toGemini', 'toLangChain', 'toPi'],
   'plugboard/kit': ['defineServer', 'tool', 'resource', 'resourceTemplate', 'prompt', 'stdio', 'http'],
   'plugboard/serve': ['serveHttp', 'serveStdio'],
-  'plugboard/testing': ['fakeClock', 'memoryPair', 'scriptedServer'],
+  'plugboard/testing': ['createTestHost', 'fakeClock', 'memoryPair', 'scriptedServer'],
 };
 
 interface Manifest {
@@ -136,6 +136,25 @@ describe('the packed package', () => {
     writeFileSync(join(consumer, 'readme.js'), program);
     const env = { PLUGBOARD_HOME: join(temp, 'home') };
     expect(await run(process.execPath, ['readme.js'], consumer, env)).toBe(printed);
+  });
+
+  it('H7: runs the examples from a folder that has nothing, with nothing on the PATH', async () => {
+    const elsewhere = join(temp, 'elsewhere');
+    mkdirSync(elsewhere);
+    const printed: string[] = [];
+    for (const story of ['approve-by-rule/approve', 'search-500-tools/search', 'gateway/gateway']) {
+      const program = join(consumer, `${story.replace('/', '-')}.mjs`);
+      writeFileSync(program, readFileSync(join(root, 'examples', `${story}.mjs`), 'utf8'));
+      const env = { PLUGBOARD_HOME: join(temp, 'home'), PATH: '/usr/bin:/bin' };
+      printed.push(
+        (await run(process.execPath, [program], elsewhere, env)).trimEnd().split('\n').at(-1) ?? '',
+      );
+    }
+    expect(printed).toEqual([
+      'notes/../package.json: DENIED',
+      'found mcp__github__merge_pull_request: merge pull request: done',
+      'files__write',
+    ]);
   });
 
   it(

@@ -2,12 +2,12 @@
 
 import { openai } from '@ai-sdk/openai';
 import { generateText, stepCountIs } from 'ai';
-import { createHost } from 'plugboard';
+import { createHost, workspaceServer } from 'plugboard';
 import { toAiSdk } from 'plugboard/adapters';
 
 const host = await createHost({
   // The person's own servers come from their configuration; this one is given in code.
-  servers: { files: { command: 'plugboard', args: ['workspace', process.cwd()], trusted: true } },
+  servers: { files: workspaceServer({ root: process.cwd() }) },
   // Called for what may change something; a real agent asks its user here.
   approve: ({ name, reason }) => {
     console.error(`refused ${name}: ${reason}`);
@@ -17,7 +17,7 @@ const host = await createHost({
 await host.ready();
 
 const { text, steps } = await generateText({
-  model: openai.chat(process.env.MODEL ?? 'gpt-5-mini'),
+  model: openai(process.env.MODEL ?? 'gpt-5-mini'),
   system: host.instructions() || 'You help with this project.',
   prompt: process.argv[2] ?? 'What is this project called?',
   tools: toAiSdk(host),

@@ -1,11 +1,11 @@
 /** The same agent on Anthropic's own client. */
 
 import Anthropic from '@anthropic-ai/sdk';
-import { createHost } from 'plugboard';
+import { createHost, workspaceServer } from 'plugboard';
 import { toAnthropic } from 'plugboard/adapters';
 
 const host = await createHost({
-  servers: { files: { command: 'plugboard', args: ['workspace', process.cwd()], trusted: true } },
+  servers: { files: workspaceServer({ root: process.cwd() }) },
 });
 await host.ready();
 

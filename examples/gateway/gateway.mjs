@@ -1,12 +1,12 @@
 /** All servers of the user behind one address, for an agent that can only speak HTTP: here the SDK's own client. */
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { createHost } from 'plugboard';
+import { createHost, workspaceServer } from 'plugboard';
 import { serveHttp } from 'plugboard/serve';
 
 const token = crypto.randomUUID();
 const host = await createHost({
-  servers: { files: { command: 'plugboard', args: ['workspace', process.cwd()], trusted: true } },
+  servers: { files: workspaceServer({ root: process.cwd() }) },
 });
 const served = await serveHttp(host, { port: 0, token });
 console.error(`serving at ${served.url}`);

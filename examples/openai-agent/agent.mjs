@@ -1,11 +1,11 @@
 /** The same agent on OpenAI's own client: the loop is these twenty lines. */
 
 import OpenAI from 'openai';
-import { createHost } from 'plugboard';
+import { createHost, workspaceServer } from 'plugboard';
 import { toOpenAI } from 'plugboard/adapters';
 
 const host = await createHost({
-  servers: { files: { command: 'plugboard', args: ['workspace', process.cwd()], trusted: true } },
+  servers: { files: workspaceServer({ root: process.cwd() }) },
 });
 await host.ready();
 

@@ -6,6 +6,7 @@ import { type CachedList, parseCachedList } from '../catalog/cache.ts';
 import type { ServerEntry, ServerSpec, Settings } from '../config/entry.ts';
 import type { BuiltIn } from '../config/load.ts';
 import { isRecord } from '../lib/json-rpc.ts';
+import { GIT_VARIABLES } from './workspace-server.ts';
 
 /** What it is called where the person has not called it otherwise. */
 export const WORKSPACE_NAME = 'workspace';
@@ -42,16 +43,7 @@ export function workspaceEntries({ workspace = true }: Settings): Readonly<Recor
     args: [commandFile(), 'workspace', '${PROJECT_DIR}', ...(shell ? ['--shell'] : [])],
     // Its shell is the person's own: with the project's programs on its search path.
     ...(shell ? { env: { PATH: '${PATH:-}' } } : {}),
-    // Who commits, and what signs for them.
-    envVars: [
-      'GIT_AUTHOR_NAME',
-      'GIT_AUTHOR_EMAIL',
-      'GIT_COMMITTER_NAME',
-      'GIT_COMMITTER_EMAIL',
-      'GIT_CONFIG_GLOBAL',
-      'GNUPGHOME',
-      'SSH_AUTH_SOCK',
-    ],
+    envVars: GIT_VARIABLES,
     // Its annotations are ours.
     trusted: true,
     // It changes with Plugboard itself, and with nothing else.

@@ -99,7 +99,8 @@ export class ScriptedModel {
     const { pathname } = new URL(asked.path, 'http://model');
     if (pathname.endsWith('/messages'))
       (isStream ? streamAnthropic : answerAnthropic)(response, reply, number);
-    else if (pathname.endsWith('/responses')) streamResponses(response, reply, number);
+    else if (pathname.endsWith('/responses'))
+      (isStream ? streamResponses : answerResponses)(response, reply, number);
     else (isStream ? streamOpenAi : answerOpenAi)(response, reply, number);
   }
 }
@@ -161,6 +162,36 @@ function streamOpenAi(response: ServerResponse, reply: Reply, number: number): v
   delta({}, reply.finish ?? (calls.length > 0 ? 'tool_calls' : 'stop'));
   send({ id: 'r', model: 'scripted', choices: [], usage: usageOf(reply) });
   response.end('data: [DONE]\n\n');
+}
+
+function answerResponses(response: ServerResponse, { text = '', calls = [] }: Reply, number: number): void {
+  const message = {
+    type: 'message',
+    id: `msg_${number}`,
+    role: 'assistant',
+    status: 'completed',
+    content: [{ type: 'output_text', text, annotations: [] }],
+  };
+  const uses = calls.map(({ name, arguments: given }, index) => ({
+    type: 'function_call',
+    id: `fc_${number}_${index}`,
+    call_id: callId(number, index),
+    name,
+    arguments: JSON.stringify(given),
+    status: 'completed',
+  }));
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(
+    JSON.stringify({
+      id: `resp_${number}`,
+      object: 'response',
+      created_at: 0,
+      model: 'scripted',
+      status: 'completed',
+      output: [...(text === '' ? [] : [message]), ...uses],
+      usage: { input_tokens: 100, output_tokens: 10, total_tokens: 110 },
+    }),
+  );
 }
 
 function answerAnthropic(response: ServerResponse, { text = '', calls = [] }: Reply, number: number): void {
