@@ -29,27 +29,18 @@
  * only servers over HTTP or with JSON Schemas by hand need is in files apart.
  */
 
-import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { commonJsOptions, keepApart } from './bundle-plugins.mjs';
+import { buildCommonJs } from './commonjs.mjs';
 
 const EXECUTABLE = 0o755;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const src = join(root, 'src');
 const out = join(root, 'dist', 'bin');
-
-/** Native, or large and rarely needed, or not to be copied because somebody else may hold the same instance. */
-const external = [
-  '@ai-sdk/*',
-  '@clack/prompts',
-  '@modelcontextprotocol/*',
-  'ai',
-  'undici',
-  // For servers whose authors bring it; our own have their schemas by hand.
-  'zod/v4/core',
-];
 
 const errors = { 'errors.ts': './errors.cjs' };
 /** Parts of the host that few starts need; Node compiles the whole of each file that it reads. */
@@ -86,7 +77,8 @@ const commands = { ...withTrust, ...Object.fromEntries(verbs.map((path) => [path
 const files = [
   { name: 'errors', entry: 'errors.ts', apart: {} },
   { name: 'host', entry: 'host.ts', apart: partsOfHost },
-  { name: 'remotes', entry: remotes, apart: errors },
+  // The packages that it imports are CommonJS, too; Jest cannot import() any.
+  { name: 'remotes', entry: remotes, apart: errors, supported: { 'dynamic-import': false } },
   { name: 'rare', entry: rare, apart: errors },
   // With the schema library; only `serve --agent` reads it.
   { name: 'agent', entry: 'chat/agent-tools.ts', apart: host },
@@ -134,55 +126,6 @@ function allOf(paths) {
   return { contents: paths.map((path) => `export * from './${path}';`).join('\n'), resolveDir: src };
 }
 
-/** Modules of ours that are in a file of their own. */
-function keepApart(apart) {
-  return {
-    name: 'keep-apart',
-    setup({ onResolve }) {
-      onResolve({ filter: /^\..*\.ts$/ }, ({ path, resolveDir, kind }) => {
-        if (kind === 'entry-point') return undefined;
-        const target = apart[relative(src, join(resolveDir, path))];
-        return target === undefined ? undefined : { path: target, external: true };
-      });
-    },
-  };
-}
-
-/** `import.meta.url` stays what it is in the unbundled build, so that files beside a module are still found. */
-const moduleUrls = {
-  name: 'module-urls',
-  setup({ onLoad }) {
-    onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-      const text = await readFile(path, 'utf8');
-      if (!text.includes('import.meta.url')) return undefined;
-      const built = relative(src, path).replace(/\.ts$/, '.js');
-      return {
-        loader: 'ts',
-        contents: text.replaceAll('import.meta.url', `__moduleUrl(${JSON.stringify(built)})`),
-      };
-    });
-  },
-};
-
-const MODULE_URL =
-  "const __moduleUrl = (path) => require('node:url').pathToFileURL(require('node:path').join(__dirname, '..', path)).href;";
-
-/**
- * Files of ours, and what is CommonJS itself, are required also where the source has `import()`: that reads a file
- * twice over, once only to find the names it exports, and wakes the loader for ES modules.
- */
-const required = {
-  name: 'required',
-  setup({ initialOptions, onEnd }) {
-    initialOptions.write = false;
-    onEnd(async ({ outputFiles = [] }) => {
-      for (const { path, text } of outputFiles) await writeFile(path, text.replaceAll(IMPORTED, REQUIRED));
-    });
-  },
-};
-const IMPORTED = /\bimport\("(\.\/[\w-]+\.cjs)"\)/g;
-const REQUIRED = 'Promise.resolve().then(()=>require("$1"))';
-
 /** Commander loads it for subcommands that are programs of their own; we have none, and it costs a millisecond. */
 const noChildProcess = {
   name: 'no-child-process-in-commander',
@@ -194,29 +137,17 @@ const noChildProcess = {
   },
 };
 
+const { plugins, ...options } = commonJsOptions;
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 await Promise.all(
   files.map(({ name, entry, apart, supported = {} }) =>
     build({
-      absWorkingDir: root,
+      ...options,
       ...(Array.isArray(entry) ? { stdin: allOf(entry) } : { entryPoints: [join(src, entry)] }),
       outfile: join(out, `${name}.cjs`),
-      bundle: true,
-      platform: 'node',
-      format: 'cjs',
-      // jsonc-parser's other build hides its requires from bundlers.
-      mainFields: ['module', 'main'],
-      target: 'node20.19',
-      // Names are kept: stack traces of --verbose are for people.
-      minifyWhitespace: true,
-      minifySyntax: true,
-      legalComments: 'linked',
-      banner: { js: MODULE_URL },
-      external,
       supported,
-      plugins: [keepApart(apart), moduleUrls, noChildProcess, required],
-      logLevel: 'warning',
+      plugins: [keepApart(apart), noChildProcess, ...plugins],
     }),
   ),
 );
@@ -265,3 +196,5 @@ await build({
   plugins: [keepApart({ 'errors.ts': '../errors.js' })],
   logLevel: 'warning',
 });
+
+await buildCommonJs();

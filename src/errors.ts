@@ -103,6 +103,9 @@ export interface PlugboardErrorOptions {
   readonly detail?: ErrorDetail | undefined;
 }
 
+/** The same in every copy of this module: a program can load the ES modules and the CommonJS build, or bundle both. */
+const BRAND: symbol = Symbol.for('plugboard.PlugboardError');
+
 /**
  * Everything Plugboard rejects with.
  *
@@ -128,6 +131,11 @@ export class PlugboardError extends Error {
     this.detail = options.detail ?? {};
   }
 
+  /** True for errors of other copies of this class, too. */
+  static override [Symbol.hasInstance](value: unknown): value is PlugboardError {
+    return typeof value === 'object' && value !== null && BRAND in value;
+  }
+
   /** The shape that `--json` prints under `error`. */
   toJSON(): { code: ErrorCode; message: string; server?: string; hint?: string; stderr?: string } {
     return {
@@ -139,6 +147,8 @@ export class PlugboardError extends Error {
     };
   }
 }
+
+Object.defineProperty(PlugboardError.prototype, BRAND, { value: true });
 
 /** The error as its person may read it: with the advice that models are not given. */
 export function forPerson(error: PlugboardError): PlugboardError {

@@ -38,8 +38,8 @@ interface AttwReport {
   readonly problems: Readonly<Record<string, readonly { readonly resolutionKind?: string }[]>>;
 }
 
-/** Ways to resolve that an ES module package does not serve. */
-const WITHOUT_ES_MODULES: readonly string[] = ['node10', 'node16-cjs'];
+/** The way to resolve that knows no `exports`. */
+const WITHOUT_EXPORTS = 'node10';
 
 interface Packed {
   readonly filename: string;
@@ -102,16 +102,18 @@ describe('the packed package', () => {
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
   });
 
-  it('gives types that resolve wherever ES modules do (attw)', { timeout: INSTALL_TIMEOUT_MS }, async () => {
+  it('gives types that resolve for import and for require (attw)', {
+    timeout: INSTALL_TIMEOUT_MS,
+  }, async () => {
     const attw = join(root, 'node_modules', '@arethetypeswrong', 'cli', 'dist', 'index.js');
-    const args = [attw, tarball, '--profile', 'esm-only', '--format', 'json'];
+    const code = ['--exclude-entrypoints', './tool-search.bin'];
+    const args = [attw, tarball, '--profile', 'node16', '--format', 'json', ...code];
     // It ends with an error, and so does this test, when a problem is left that the profile does not ignore.
     const report: AttwReport = JSON.parse(await run(process.execPath, args, root));
     const left = Object.values(report.problems).flat();
-    expect(left.filter(({ resolutionKind }) => !WITHOUT_ES_MODULES.includes(resolutionKind ?? ''))).toEqual(
-      [],
-    );
-    expect(Object.keys(report.analysis.entrypoints)).toEqual(Object.keys(manifest.exports));
+    expect(left.filter(({ resolutionKind }) => resolutionKind !== WITHOUT_EXPORTS)).toEqual([]);
+    const declared = Object.keys(manifest.exports).filter((key) => !key.endsWith('.bin'));
+    expect(Object.keys(report.analysis.entrypoints)).toEqual(declared);
   });
 
   it('declares the entry points that the contract names, and no other', () => {
@@ -129,6 +131,45 @@ describe('the packed package', () => {
       expect(names).toEqual(expect.arrayContaining([...needed]));
     },
   );
+
+  it('can be required, with the values of the ES modules and one error class for both', async () => {
+    const script = `
+      const names = ${JSON.stringify(Object.keys(ENTRY_POINTS))};
+      (async () => {
+        const same = [];
+        for (const name of names) {
+          const [required, imported] = [require(name), await import(name)];
+          same.push(Object.keys(required).filter((key) => key !== 'default').sort().join() === Object.keys(imported).sort().join());
+        }
+        const [required, imported] = [require('plugboard'), await import('plugboard')];
+        const error = new required.PlugboardError('DENIED', 'no');
+        same.push(error instanceof imported.PlugboardError, new Error('no') instanceof imported.PlugboardError);
+        console.log(JSON.stringify(same));
+      })();`;
+    const same: unknown = JSON.parse(await run(process.execPath, ['-e', script], consumer));
+    expect(same).toEqual([...Object.keys(ENTRY_POINTS).map(() => true), true, false]);
+  });
+
+  it('type-checks from CommonJS with module node16', async () => {
+    writeFileSync(
+      join(consumer, 'common.cts'),
+      `import { createHost, PlugboardError, type Host } from 'plugboard';
+       import { toOpenAI } from 'plugboard/adapters';
+       import { defineServer } from 'plugboard/kit';
+       export async function work(): Promise<number> {
+         const host: Host = await createHost({ servers: { x: { url: 'https://example.com/mcp' } } });
+         const error: PlugboardError | undefined = undefined;
+         return toOpenAI(host).tools.length + (error === undefined ? 1 : 0);
+       }
+       export const make: typeof defineServer = defineServer;
+      `,
+    );
+    const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+    const typeRoots = join(root, 'node_modules', '@types');
+    const flags = ['--noEmit', '--strict', '--module', 'node16', '--target', 'es2022'];
+    flags.push('--types', 'node', '--typeRoots', typeRoots);
+    expect(await run(process.execPath, [tsc, ...flags, 'common.cts'], consumer)).toBe('');
+  });
 
   it('does what the README shows of the library', async () => {
     const readme = readFileSync(join(root, 'README.md'), 'utf8');

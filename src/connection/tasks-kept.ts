@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Home } from '../config/home.ts';
 import type { Clock } from '../lib/clock.ts';
+import { errorCode } from '../lib/error-code.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { updateFile } from '../lib/locked-file.ts';
 import type { Era } from './eras.ts';
@@ -107,7 +108,7 @@ function isOrphan({ pid }: KeptTask): boolean {
     process.kill(pid, 0);
     return false;
   } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'EPERM');
+    return errorCode(error) !== 'EPERM';
   }
 }
 

@@ -9,6 +9,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PlugboardError } from '../errors.ts';
+import { errorCode } from '../lib/error-code.ts';
 import type { Backend, Served } from './backend.ts';
 import { Guard, isLoopback, type NamedTokens, type TokenVerifier, type Verdict } from './guard.ts';
 import { endWith } from './http-exchange.ts';
@@ -225,7 +226,7 @@ async function listen(server: HttpServer, host: string, port: number): Promise<n
   try {
     await once(server, 'listening');
   } catch (cause) {
-    const taken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
+    const taken = errorCode(cause) === 'EADDRINUSE';
     const message = taken ? `Port ${port} is taken.` : `Cannot listen on ${host}, port ${port}.`;
     throw new PlugboardError('START_FAILED', message, { hint: 'Choose another port.', cause });
   }

@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import { type ErrorDetail, PlugboardError } from '../errors.ts';
+import { errorCode } from '../lib/error-code.ts';
 
 /** How much of one stderr line stands in a message; the whole tail is in the detail. */
 const MAX_QUOTED_CHARS = 200;
@@ -18,7 +19,7 @@ export interface StartAttempt {
 /** The process could not be made. */
 export function spawnFailed(thrown: unknown, attempt: StartAttempt): PlugboardError {
   const { command, cwd } = attempt;
-  const code = thrown instanceof Error ? (thrown as NodeJS.ErrnoException).code : undefined;
+  const code = errorCode(thrown);
   const fail = (message: string, hint: string, permanent = true): PlugboardError =>
     new PlugboardError('START_FAILED', message, {
       hint,

@@ -1,0 +1,86 @@
+/** The parts that the bundles of the command and of the library have in common. */
+
+import { readFile, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { root } from './run.mjs';
+
+const src = join(root, 'src');
+
+/** Native, or large and rarely needed, or not to be copied because somebody else may hold the same instance. */
+const external = [
+  '@ai-sdk/*',
+  '@clack/prompts',
+  '@modelcontextprotocol/*',
+  'ai',
+  'undici',
+  // For servers whose authors bring it; our own have their schemas by hand.
+  'zod/v4/core',
+];
+
+/** Modules of ours that are in a file of their own. */
+export function keepApart(apart) {
+  return {
+    name: 'keep-apart',
+    setup({ onResolve }) {
+      onResolve({ filter: /^\..*\.ts$/ }, ({ path, resolveDir, kind }) => {
+        if (kind === 'entry-point') return undefined;
+        const target = apart[relative(src, join(resolveDir, path))];
+        return target === undefined ? undefined : { path: target, external: true };
+      });
+    },
+  };
+}
+
+/** `import.meta.url` stays what it is in the unbundled build, so that files beside a module are still found. */
+const moduleUrls = {
+  name: 'module-urls',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      if (!text.includes('import.meta.url')) return undefined;
+      const built = relative(src, path).replace(/\.ts$/, '.js');
+      return {
+        loader: 'ts',
+        contents: text.replaceAll('import.meta.url', `__moduleUrl(${JSON.stringify(built)})`),
+      };
+    });
+  },
+};
+
+const MODULE_URL =
+  "const __moduleUrl = (path) => require('node:url').pathToFileURL(require('node:path').join(__dirname, '..', path)).href;";
+
+/**
+ * Files of ours, and what is CommonJS itself, are required also where the source has `import()`: that reads a file
+ * twice over, once only to find the names it exports, and wakes the loader for ES modules.
+ */
+const required = {
+  name: 'required',
+  setup({ initialOptions, onEnd }) {
+    initialOptions.write = false;
+    onEnd(async ({ outputFiles = [] }) => {
+      for (const { path, text } of outputFiles) await writeFile(path, text.replaceAll(IMPORTED, REQUIRED));
+    });
+  },
+};
+const IMPORTED = /\bimport\("(\.\/[\w-]+\.cjs)"\)/g;
+const REQUIRED = 'Promise.resolve().then(()=>require("$1"))';
+
+/** For files in a folder of dist/. */
+export const commonJsOptions = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: 'node',
+  format: 'cjs',
+  // jsonc-parser's other build hides its requires from bundlers.
+  mainFields: ['module', 'main'],
+  target: 'node20.19',
+  // Names are kept: stack traces of --verbose are for people.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  legalComments: 'linked',
+  banner: { js: MODULE_URL },
+  external,
+  plugins: [moduleUrls, required],
+  logLevel: 'warning',
+};
