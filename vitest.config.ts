@@ -1,4 +1,5 @@
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import { LongestFirst } from './test/longest-first.ts';
 
 const config: ViteUserConfig = defineConfig({
   test: {
@@ -9,6 +10,7 @@ const config: ViteUserConfig = defineConfig({
     hookTimeout: 30_000,
     // Most tests wait for other processes most of the time: one worker would leave two cores idle.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     retry: 0,
     // A forgotten `.only` would hide every other test.
     allowOnly: false,
