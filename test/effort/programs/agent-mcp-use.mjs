@@ -4,7 +4,7 @@ import { modelUrl, servers, task, typed } from './given.mjs';
 
 const client = new MCPClient(
   { mcpServers: servers },
-  { elicitationCallback: async () => ({ action: 'accept', content: typed }) },
+  { onElicitation: async () => ({ action: 'accept', content: typed }) },
 );
 const llm = new ChatOpenAI({ model: 'gpt-5', apiKey: 'x', configuration: { baseURL: modelUrl } });
 const agent = new MCPAgent({ llm, client, maxSteps: 9 });

@@ -44,11 +44,16 @@ function probe() {
   );
   add('crash', 'Ends the server.', {}, () => process.exit(1));
   for (let number = 1; number <= Number(process.env.PROBE_TOOLS ?? 0); number += 1)
-    add(`report_${number}`, `Makes report ${number} of a month and sends it to a person.`, {
-      month: z.string().describe('The month, as 2026-11'),
-      person: z.string().describe('The address of the person'),
-      isUrgent: z.boolean().optional().describe('Whether it is sent before the others'),
-    }, () => text('sent'));
+    add(
+      `report_${number}`,
+      `Makes report ${number} of a month and sends it to a person.`,
+      {
+        month: z.string().describe('The month, as 2026-11'),
+        person: z.string().describe('The address of the person'),
+        isUrgent: z.boolean().optional().describe('Whether it is sent before the others'),
+      },
+      () => text('sent'),
+    );
   return server;
 }
 

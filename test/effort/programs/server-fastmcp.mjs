@@ -3,20 +3,8 @@ import { z } from 'zod';
 
 const cities = ['berlin', 'bern', 'paris'];
 const complete = async (typed) => ({ values: cities.filter((city) => city.startsWith(typed)) });
-const token = process.env.TOKEN;
+const server = new FastMCP({ name: 'weather', version: '1.0.0' });
 
-const server = new FastMCP({
-  name: 'weather',
-  version: '1.0.0',
-  ...(token === undefined
-    ? {}
-    : {
-        authenticate: async (request) => {
-          if (request.headers.authorization === `Bearer ${token}`) return { id: 'user' };
-          throw new Response(null, { status: 401 });
-        },
-      }),
-});
 server.addTool({
   name: 'forecast',
   description: 'The weather of the next days.',
@@ -25,7 +13,19 @@ server.addTool({
   annotations: { readOnlyHint: true },
   async execute({ city, days }, { reportProgress }) {
     for (let day = 1; day <= days; day += 1) await reportProgress({ progress: day, total: days });
-    return { structuredContent: { city, degrees: Array(days).fill(20) } };
+    const forecast = { city, degrees: Array(days).fill(20) };
+    return { content: [{ type: 'text', text: JSON.stringify(forecast) }], structuredContent: forecast };
+  },
+});
+server.addTool({
+  name: 'subscribe',
+  description: 'Sends the weather every morning.',
+  async execute(_input, { elicit }) {
+    const answer = await elicit({
+      message: 'Your name?',
+      requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+    });
+    return answer.action === 'accept' ? `Good morning, ${answer.content.name}` : 'Nothing is sent.';
   },
 });
 server.addResourceTemplate({
@@ -40,8 +40,4 @@ server.addPrompt({
   load: async ({ city }) => `What should I pack for ${city}?`,
 });
 
-await server.start(
-  token === undefined
-    ? { transportType: 'stdio' }
-    : { transportType: 'httpStream', httpStream: { port: Number(process.env.PORT) } },
-);
+await server.start({ transportType: 'stdio' });

@@ -1,4 +1,4 @@
-import { defineServer, http, prompt, resourceTemplate, stdio, tool } from 'plugboard/kit';
+import { defineServer, prompt, resourceTemplate, stdio, tool } from 'plugboard/kit';
 import { z } from 'zod';
 
 const cities = ['berlin', 'bern', 'paris'];
@@ -10,8 +10,8 @@ const forecast = tool({
   input: z.object({ city: z.string(), days: z.number().default(2) }),
   output: z.object({ city: z.string(), degrees: z.array(z.number()) }),
   annotations: { readOnlyHint: true },
-  async run({ city, days }, { progress }) {
-    for (let day = 1; day <= days; day += 1) await progress(day, days);
+  run({ city, days }, { progress }) {
+    for (let day = 1; day <= days; day += 1) progress(day, days);
     return { city, degrees: Array(days).fill(20) };
   },
 });
@@ -34,7 +34,9 @@ const pack = prompt({
   get: ({ city }) => `What should I pack for ${city}?`,
 });
 
-const server = defineServer({ name: 'weather', tools: [forecast, subscribe], resources: [archive], prompts: [pack] });
-const token = process.env.TOKEN;
-const served = await server.serve(token === undefined ? stdio() : http({ port: 0, token }));
-if (token !== undefined) console.log(served.url);
+await defineServer({
+  name: 'weather',
+  tools: [forecast, subscribe],
+  resources: [archive],
+  prompts: [pack],
+}).serve(stdio());

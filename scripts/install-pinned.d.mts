@@ -1,0 +1,1 @@
+export function installPinned(name: string, packages: Readonly<Record<string, string>>): Promise<number>;
