@@ -147,6 +147,8 @@ await Promise.all(
       ...(Array.isArray(entry) ? { stdin: allOf(entry) } : { entryPoints: [join(src, entry)] }),
       outfile: join(out, `${name}.cjs`),
       supported,
+      // Hints of the command name commands; see src/errors.ts.
+      define: { PLUGBOARD_COMMAND: 'true' },
       plugins: [keepApart(apart), noChildProcess, ...plugins],
     }),
   ),

@@ -91,14 +91,30 @@ export interface ErrorDetail {
   readonly notSent?: boolean;
   /** What makes a refused action pass, as the end of a sentence: for the person, never for a model. */
   readonly advice?: string;
+  /** The hint for a model, where that of the person or the author says more than a model should know. */
+  readonly modelHint?: string;
   /** Ended in good order, by somebody who knows: nothing is begun again before it is needed. */
   readonly atRest?: boolean;
 }
 
+/** Defined by `scripts/bundle.mjs` in the files of the command, and in no others. */
+declare const PLUGBOARD_COMMAND: true | undefined;
+
+/** One text for a person who has the command, and one for a program that uses the library. */
+export interface SurfaceText {
+  readonly commands: string;
+  readonly library: string;
+}
+
+/** The text that fits where this code runs: the command is a build of its own, so nothing has to be passed along. */
+export function forSurface({ commands, library }: SurfaceText): string {
+  return typeof PLUGBOARD_COMMAND === 'undefined' ? library : commands;
+}
+
 export interface PlugboardErrorOptions {
   readonly server?: string | undefined;
-  /** One sentence: what the person can do about it. */
-  readonly hint?: string | undefined;
+  /** One sentence: what the person can do about it, or one for each surface if it names commands or code. */
+  readonly hint?: string | SurfaceText | undefined;
   readonly cause?: unknown;
   readonly detail?: ErrorDetail | undefined;
 }
@@ -127,7 +143,7 @@ export class PlugboardError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.server = options.server;
-    this.hint = options.hint;
+    this.hint = typeof options.hint === 'object' ? forSurface(options.hint) : options.hint;
     this.detail = options.detail ?? {};
   }
 
@@ -149,6 +165,11 @@ export class PlugboardError extends Error {
 }
 
 Object.defineProperty(PlugboardError.prototype, BRAND, { value: true });
+
+/** The hint as a model may read it. */
+export function hintForModel({ hint, detail }: Pick<PlugboardError, 'hint' | 'detail'>): string | undefined {
+  return detail.modelHint ?? hint;
+}
 
 /** The error as its person may read it: with the advice that models are not given. */
 export function forPerson(error: PlugboardError): PlugboardError {

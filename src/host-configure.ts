@@ -71,7 +71,7 @@ export async function approveEntry(core: HostCore, spec: ServerSpec, digest: str
   if (!isUnapproved(spec)) {
     throw new PlugboardError('USAGE', `${spec.name} does not wait for an approval here`, {
       server: spec.name,
-      hint: 'Servers of a project are approved at a terminal, with plugboard trust.',
+      hint: 'Servers of a project are approved by the person, with: plugboard trust',
     });
   }
   if (shownForApproval(spec).digest !== digest) {

@@ -104,7 +104,10 @@ export class HostServers {
       hint:
         close.length > 0
           ? `Did you mean ${close.join(' or ')}?`
-          : 'Run plugboard list to see what is configured.',
+          : {
+              commands: 'Run plugboard list to see what is configured.',
+              library: 'host.servers() lists those that there are.',
+            },
     });
   }
 

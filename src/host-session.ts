@@ -27,6 +27,7 @@ import type { Spellings } from './policy/approval.ts';
 export class HostSession {
   readonly #core: HostCore;
   readonly #session: Session;
+  #isEnded = false;
 
   constructor(core: HostCore, session: Session) {
     this.#core = core;
@@ -179,6 +180,7 @@ export class HostSession {
 
   /** Processes that worked for this caller alone are ended. May be called twice. */
   end(): void {
+    this.#isEnded = true;
     this.#core.logDemand.end(this.#session);
     this.#core.work.berths.end(this.#session);
   }
@@ -193,6 +195,7 @@ export class HostSession {
     args: Readonly<Record<string, unknown>> = {},
     options: CallOptions = {},
   ): Promise<ShapedResult> {
+    if (this.#isEnded) return Promise.reject(this.#ended());
     const { signal, cancellation, onProgress, timeoutMs, ref, onMismatch, handedOn, task } = options;
     const { media, viaCallTool } = options;
     return this.#core.pipeline({
@@ -213,17 +216,25 @@ export class HostSession {
     });
   }
 
+  #ended(): PlugboardError {
+    return new PlugboardError('USAGE', `the session ${this.id} has ended`, {
+      hint: 'Make another one with host.session().',
+    });
+  }
+
   #approve(
     kind: ContentAction['kind'],
     server: string,
     name: string,
     signal: AbortSignal | undefined,
   ): Promise<void> {
+    if (this.#isEnded) return Promise.reject(this.#ended());
     return this.#core.approveContent(this.#session, { server, kind, name, signal, mayAsk: true });
   }
 
   /** As `#approve`, without a question: a caller that was not allowed before is refused. */
   #approveSilently(kind: ContentAction['kind'], server: string, name: string): Promise<void> {
+    if (this.#isEnded) return Promise.reject(this.#ended());
     return this.#core.approveContent(this.#session, { server, kind, name, mayAsk: false });
   }
 

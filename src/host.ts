@@ -29,6 +29,7 @@ import { detailsOf, type ServerDetails } from './host-details.ts';
 import type { FirstLists } from './host-first-lists.ts';
 import { type InspectedTool, inspectTools } from './host-inspect.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
+import { checkHostOptions } from './host-options-check.ts';
 import type { HeldBack } from './host-pins.ts';
 import type { ServerReport } from './host-report.ts';
 import { HostServers } from './host-servers.ts';
@@ -62,6 +63,15 @@ export interface SearchResult {
   readonly relevance: number;
   /** Which words of the query were found in which part of the tool. */
   readonly why?: readonly { readonly field: string; readonly words: readonly string[] }[];
+}
+
+/** A server that is not there, with the reason. */
+export type FailedServer = ServerReport & { readonly error: NonNullable<ServerReport['error']> };
+
+/** How servers are when `ready()` resolves; those that are only started when they are needed are in neither list. */
+export interface Readiness {
+  readonly connected: readonly string[];
+  readonly failed: readonly FailedServer[];
 }
 
 export class Host {
@@ -129,6 +139,7 @@ export class Host {
    * session.tools();
    */
   session(options: SessionOptions = {}): HostSession {
+    checkHostOptions({ ...options }, 'host.session');
     return new HostSession(this.#core, this.#core.openSession(options));
   }
 
@@ -140,6 +151,7 @@ export class Host {
    * await host.setRoots([{ uri: 'file:///home/ada/app' }]);
    */
   async setRoots(roots: NonNullable<HostOptions['roots']>): Promise<void> {
+    checkHostOptions({ roots }, 'host.setRoots');
     await this.#core.setRoots(roots);
   }
 
@@ -216,6 +228,7 @@ export class Host {
     argument: { readonly name: string; readonly value: string },
     options?: CompletionOptions,
   ): Promise<Completion> {
+    checkRef(ref);
     const connection = this.#servers.get(ref.server);
     const content =
       ref.type === 'ref/prompt'
@@ -412,9 +425,14 @@ export class Host {
 
   // Beginning and end.
 
-  /** Waits until every server has settled; rejects when a `required` one did not come up. */
-  ready(): Promise<void> {
-    return this.#servers.ready();
+  /** Waits until every server has settled; rejects when a `required` one did not come up. Resolves with how it went. */
+  async ready(): Promise<Readiness> {
+    await this.#servers.ready();
+    const servers = this.servers();
+    return {
+      connected: servers.filter(({ status }) => status === 'connected').map(({ name }) => name),
+      failed: servers.filter((server): server is FailedServer => server.error !== undefined),
+    };
   }
 
   /** As `ready()`, for `required` servers only; `unknown`: of these, for those whose tools are unknown. */
@@ -488,6 +506,16 @@ export class Host {
 function givenText(what: string, value: unknown): string {
   if (typeof value === 'string') return value;
   throw new PlugboardError('INVALID_ARGUMENTS', `The ${what} is not a text.`);
+}
+
+/** A wrong one would come back as the server's own complaint about its schema. */
+function checkRef(ref: CompletionRef): void {
+  const isPrompt = ref?.type === 'ref/prompt' && typeof ref.name === 'string';
+  const isResource = ref?.type === 'ref/resource' && typeof ref.uri === 'string';
+  if (isPrompt || isResource) return;
+  throw new PlugboardError('INVALID_ARGUMENTS', 'The reference is neither to a prompt nor to a resource.', {
+    hint: "Give { type: 'ref/prompt', server, name } or { type: 'ref/resource', server, uri }.",
+  });
 }
 
 function searchResult({

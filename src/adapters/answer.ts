@@ -3,7 +3,7 @@
 import type { CallOptions } from '../call/call.ts';
 import type { ContentBlock } from '../catalog/accept-result.ts';
 import type { Progress } from '../connection/peer.ts';
-import { asPlugboardError, type ErrorCode, PlugboardError } from '../errors.ts';
+import { asPlugboardError, type ErrorCode, hintForModel, PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { AdapterHost, AdapterOptions, ExecuteOptions, ModelCall } from './adapter-host.ts';
 
@@ -76,7 +76,7 @@ function tell(listener: AdapterOptions['onProgress'], progress: Progress, call: 
 export function failed(refusal: PlugboardError, schemaHint?: () => string): Answer {
   const { code, message, server } = refusal;
   const added = code === 'INVALID_ARGUMENTS' ? schemaHint?.() : undefined;
-  const hint = [refusal.hint, added].filter((text) => text !== undefined).join('\n') || undefined;
+  const hint = [hintForModel(refusal), added].filter((text) => text !== undefined).join('\n') || undefined;
   const error = {
     code,
     message,

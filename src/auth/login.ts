@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { OAuthDetails } from '../config/entry.ts';
-import { PlugboardError } from '../errors.ts';
+import { forSurface, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { egressRules } from '../policy/egress.ts';
@@ -211,7 +211,12 @@ function checkIssuerChange(
   throw authFailed(
     server,
     `it now names another authorization server (${new URL(found.issuer).origin}, before: ${new URL(stored.issuer).origin}), which must not see the client secret of the first.`,
-    { hint: `If the change is right, run: plugboard logout ${shellWord(server)}, then log in again.` },
+    {
+      hint: forSurface({
+        commands: `If the change is right, run: plugboard logout ${shellWord(server)}, then log in again.`,
+        library: `If the change is right, call host.logout(${JSON.stringify(server)}), then log in again.`,
+      }),
+    },
   );
 }
 

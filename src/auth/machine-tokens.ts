@@ -1,7 +1,7 @@
 /** Tokens that a machine gets by itself: client credentials, workload identity, cross-app access. */
 
 import type { AddClientAuthentication, OAuthClientProvider } from '@modelcontextprotocol/client';
-import { PlugboardError } from '../errors.ts';
+import { forSurface, PlugboardError } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { NOTHING_WANTED, scopeCovers, scopeUnion, type Wanted } from './challenge.ts';
 import { type AuthorizationServer, discover } from './discover.ts';
@@ -114,7 +114,10 @@ export class MachineTokens implements TokenSource {
           server,
           'it now names another authorization server, which must not see these credentials.',
           {
-            hint: `If the change is right, run: plugboard logout ${shellWord(server)}`,
+            hint: forSurface({
+              commands: `If the change is right, run: plugboard logout ${shellWord(server)}`,
+              library: `If the change is right, call host.logout(${JSON.stringify(server)}).`,
+            }),
           },
         );
       }

@@ -1,6 +1,6 @@
 /** The sentences of a login that is missing or went wrong, each with what the person can do. */
 
-import { PlugboardError } from '../errors.ts';
+import { PlugboardError, type SurfaceText } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { clean } from '../policy/clean.ts';
 
@@ -14,6 +14,13 @@ export function wantsPersonalToken(url: string | URL): boolean {
   return new URL(url).hostname === GITHUB_HOST;
 }
 
+function loginHint(server: string): SurfaceText {
+  return {
+    commands: `plugboard login ${shellWord(server)}`,
+    library: `Call host.login(${JSON.stringify(server)}), or give "headers" or "bearerTokenEnvVar" in its entry.`,
+  };
+}
+
 export function needsLogin(server: string, url: string, why?: string): PlugboardError {
   if (wantsPersonalToken(url)) return needsGitHubToken(server);
   return new PlugboardError(
@@ -21,7 +28,7 @@ export function needsLogin(server: string, url: string, why?: string): Plugboard
     `"${server}" requires a login${why === undefined ? '.' : `: ${why}`}`,
     {
       server,
-      hint: `plugboard login ${shellWord(server)}`,
+      hint: loginHint(server),
     },
   );
 }
@@ -32,7 +39,12 @@ export function needsGitHubToken(server: string): PlugboardError {
     `The server "${server}" is GitHub's: it takes a personal access token instead of a login.`,
     {
       server,
-      hint: `Make a token at https://github.com/settings/personal-access-tokens, put it into a variable, and add the server with --bearer-token-env-var GITHUB_TOKEN.`,
+      hint: {
+        commands:
+          'Make a token at https://github.com/settings/personal-access-tokens, put it into a variable, and add the server with --bearer-token-env-var GITHUB_TOKEN.',
+        library:
+          'Make a token at https://github.com/settings/personal-access-tokens, put it into a variable, and name that in the entry: bearerTokenEnvVar: "GITHUB_TOKEN".',
+      },
       detail: { permanent: true },
     },
   );
@@ -45,7 +57,10 @@ export function needsVariable(server: string, variable: string): PlugboardError 
     `The server "${server}" takes its token from the variable ${variable}, which is not set.`,
     {
       server,
-      hint: `Set ${variable} in the environment of Plugboard, or log in if the server offers that: plugboard login ${shellWord(server)}`,
+      hint: {
+        commands: `Set ${variable} in the environment of Plugboard, or log in if the server offers that: plugboard login ${shellWord(server)}`,
+        library: `Set ${variable} in the environment, or log in if the server offers that: host.login(${JSON.stringify(server)}).`,
+      },
       detail: { httpStatus: 401, permanent: true },
     },
   );
@@ -66,7 +81,7 @@ export function needsScope(server: string, scope: string | undefined): Plugboard
     `The server "${server}" requires more rights than its login has${named(scope)}.`,
     {
       server,
-      hint: `plugboard login ${shellWord(server)}`,
+      hint: loginHint(server),
       detail: { httpStatus: 403 },
     },
   );
@@ -85,13 +100,15 @@ export function scopeNotGranted(server: string, scope: string | undefined): Plug
 }
 
 export function needsClientRegistration(server: string): PlugboardError {
-  const name = shellWord(server);
   return new PlugboardError(
     'NEEDS_CLIENT_REGISTRATION',
     `The authorization server of "${server}" does not let programs register themselves.`,
     {
       server,
-      hint: `Register an application there with the redirect address http://127.0.0.1:<port>/oauth/callback, then add the server again with --client-id ID --callback-port PORT (and --client-secret when it gave you one), and run: plugboard login ${name}`,
+      hint: {
+        commands: `Register an application there with the redirect address http://127.0.0.1:<port>/oauth/callback, then add the server again with --client-id ID --callback-port PORT (and --client-secret when it gave you one), and run: plugboard login ${shellWord(server)}`,
+        library: `Register an application there with the redirect address http://127.0.0.1:<port>/oauth/callback, give oauth: { clientId, callbackPort } in the entry (and clientSecret if there is one), and call host.login(${JSON.stringify(server)}).`,
+      },
       detail: { permanent: true },
     },
   );
@@ -100,7 +117,10 @@ export function needsClientRegistration(server: string): PlugboardError {
 export function authFailed(server: string, message: string, options: { hint?: string } = {}): PlugboardError {
   return new PlugboardError('AUTH_FAILED', `The login to "${server}" failed: ${message}`, {
     server,
-    hint: options.hint ?? `Try again: plugboard login ${shellWord(server)}`,
+    hint: options.hint ?? {
+      commands: `Try again: plugboard login ${shellWord(server)}`,
+      library: `Try again: host.login(${JSON.stringify(server)})`,
+    },
   });
 }
 

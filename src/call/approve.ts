@@ -91,7 +91,7 @@ async function ask(
     call: call.id,
     subject: call.name,
     undone: 'called',
-    advice: howToAllow(rule, { askRule, allowIn: allowPlace(spec) }),
+    advice: howToAllow(rule, { askRule, allowIn: allowPlace(spec), inCode: howInCode(spec) }),
     signal: signalOf(call),
     answered: (answer) => {
       call.decision = `asked: ${answer}`;
@@ -100,6 +100,13 @@ async function ask(
   if (granted !== 'allow') session.allowed.add(sessionRule({ rule }, entryOwner(spec)));
   if (granted === 'allow-always' && askRule === undefined) await context.allowAlways(spec, rule);
   return next(call);
+}
+
+/** What the author of a program can do; entries of files belong to the person. */
+function howInCode({ name, scope, entry }: ServerSpec): string | undefined {
+  if (scope !== 'code') return undefined;
+  const trust = entry.trusted === true ? '' : ', or trusted: true to believe its annotations';
+  return `give createHost an "approve" function, or set approval: "approve" in the entry of ${name}${trust}`;
 }
 
 function denied(call: Call, reason: string): PlugboardError {

@@ -1,6 +1,6 @@
 /** Asks the person of a session about one action, and turns the answer into a permission or an error. */
 
-import { PlugboardError } from '../errors.ts';
+import { forSurface, PlugboardError } from '../errors.ts';
 import type { CallContext } from './call.ts';
 import type { ApprovalAnswer, ApprovalRequest, Session } from './session.ts';
 
@@ -23,6 +23,8 @@ export interface PersonQuestion {
 
 /** All that a model is given about it: which file has the rule is for the person to know. */
 const ONLY_THE_USER = "Only the user can allow it; Plugboard's log has the rule to change.";
+/** For the author of a program that gives no way to ask. */
+const ASK_IN_CODE = 'give createHost, or the session, an "approve" function that asks the user';
 
 /** What makes `rule` pass without a question, as the end of a sentence: an `ask` rule is stronger than `allow`. */
 export function howToAllow(
@@ -30,10 +32,19 @@ export function howToAllow(
   {
     askRule,
     allowIn = 'permissions.allow',
-  }: { readonly askRule?: string | undefined; readonly allowIn?: string | undefined },
+    inCode = ASK_IN_CODE,
+  }: {
+    readonly askRule?: string | undefined;
+    readonly allowIn?: string | undefined;
+    /** The same for the author of a program. */
+    readonly inCode?: string | undefined;
+  },
 ): string {
   return askRule === undefined
-    ? `add ${JSON.stringify(rule)} to ${allowIn} in config.json`
+    ? forSurface({
+        commands: `add ${JSON.stringify(rule)} to ${allowIn} in config.json`,
+        library: inCode,
+      })
     : `remove or narrow the rule ${JSON.stringify(askRule)} of permissions.ask in config.json`;
 }
 
@@ -49,18 +60,39 @@ export async function askPerson(
     log(server, 'warning', `${message}. To allow it, ${advice}.`, session.id);
     return new PlugboardError('APPROVAL_REQUIRED', message, {
       server,
-      hint: `${why} ${ONLY_THE_USER}`,
-      detail: { advice },
+      hint: {
+        commands: `${why} ${ONLY_THE_USER}`,
+        library: `${why} ${request.askRule === undefined ? sentence(advice) : ONLY_THE_USER}`,
+      },
+      detail: { advice, modelHint: `${why} ${ONLY_THE_USER}` },
     });
   };
   if (put === undefined) throw refused(`${subject} has to be approved: ${reason}`);
+  if (signal?.aborted === true) {
+    throw new PlugboardError('CANCELLED', `${subject} was not ${undone}: it was cancelled before`, {
+      server,
+    });
+  }
   const asked: ApprovalRequest = { ...request, session: session.id };
   const question = board.put({ kind: 'approval', ...asked }, signal, call);
-  const given = async (): Promise<ApprovalAnswer> =>
-    put(signal === undefined ? asked : { ...asked, signal }, question.id);
+  let failed: PlugboardError | undefined;
+  const given = async (): Promise<ApprovalAnswer> => {
+    try {
+      return await put(signal === undefined ? asked : { ...asked, signal }, question.id);
+    } catch (thrown) {
+      if (thrown instanceof PlugboardError) throw thrown;
+      const why = thrown instanceof Error ? thrown.message : String(thrown);
+      failed = new PlugboardError(
+        'APPROVAL_REQUIRED',
+        `${subject} was not ${undone}: approve() failed: ${why}`,
+        { server, hint: 'It has to answer, and not to throw, when it cannot ask.', cause: thrown },
+      );
+      throw failed;
+    }
+  };
   const answer = await question.answered(given(), String).catch((thrown: unknown) => {
-    if (!(thrown instanceof PlugboardError) || thrown.code !== 'APPROVAL_REQUIRED') throw thrown;
-    throw refused(thrown.message, thrown.hint);
+    const isRefusal = thrown instanceof PlugboardError && thrown.code === 'APPROVAL_REQUIRED';
+    throw isRefusal && thrown !== failed ? refused(thrown.message, thrown.hint) : thrown;
   });
   answered?.(answer);
   switch (answer) {
@@ -69,7 +101,7 @@ export async function askPerson(
     case 'allow-always':
       return answer;
     case 'deny':
-      throw new PlugboardError('DENIED', `${subject} was not ${undone}: you denied it`, { server });
+      throw new PlugboardError('DENIED', `${subject} was not ${undone}: the user denied it`, { server });
     case 'cancel':
       throw new PlugboardError('CANCELLED', `${subject} was cancelled when it was asked about`, { server });
     default:
@@ -78,4 +110,8 @@ export async function askPerson(
         hint: "It has to answer 'allow', 'allow-session', 'allow-always', 'deny' or 'cancel'.",
       });
   }
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

@@ -45,7 +45,10 @@ export function offersNone(
 ): PlugboardError {
   return new PlugboardError('INVALID_ARGUMENTS', `${server} offers no ${what}`, {
     server,
-    hint: `Run plugboard ${what} to see which servers do.`,
+    hint: {
+      commands: `Run plugboard ${what} to see which servers do.`,
+      library: `host.${what}() lists those of all servers.`,
+    },
     cause: error,
     detail: error.detail,
   });

@@ -3,6 +3,7 @@
 import type { ServerEntry, ServerSpec } from '../config/entry.ts';
 import type { Connection } from '../connection/connection.ts';
 import { hasTasks } from '../connection/tasks.ts';
+import { forSurface } from '../errors.ts';
 import { clean } from '../policy/clean.ts';
 import type { HiddenReport } from '../policy/hidden-report.ts';
 import { IDENTITY, INSTRUCTIONS } from '../policy/pins.ts';
@@ -215,8 +216,12 @@ export class Intake {
   }
 }
 
-const HELD_REASON = 'its definition has changed since you first connected; run plugboard pins to review it';
-const NEW_REASON = 'it is new since you first connected; run plugboard pins to review it';
+const REVIEW: string = forSurface({
+  commands: 'run plugboard pins to review it',
+  library: 'heldBack() of the host shows it for review',
+});
+const HELD_REASON = `its definition has changed since you first connected; ${REVIEW}`;
+const NEW_REASON = `it is new since you first connected; ${REVIEW}`;
 
 function withoutHeld(listing: ServerListing, pinned: PinnedResult): ServerListing {
   const { instructions, ...rest } = listing;

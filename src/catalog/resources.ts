@@ -141,7 +141,10 @@ function readFailure(server: string, uri: string, error: PlugboardError): Plugbo
       `${server} has no resource ${JSON.stringify(uri)}: ${refusal.words}`,
       {
         server,
-        hint: `Run plugboard resources ${shellWord(server)} to see what it offers.`,
+        hint: {
+          commands: `Run plugboard resources ${shellWord(server)} to see what it offers.`,
+          library: `host.resources(${JSON.stringify(server)}) lists what it offers.`,
+        },
         cause: error,
         detail,
       },

@@ -116,7 +116,7 @@ function viewOf(host: Host, config: LoadedConfig, need: Need): CommandHost {
       // A person who asks expects the current state, not that of the first attempt.
       const failed = host.servers().filter(({ status }) => status === 'failed');
       await Promise.all(failed.map(({ name }) => host.connect(name).catch(() => {})));
-      await host.ready();
+      return host.ready();
     },
     // The host stays: other sessions use it.
     close: async () => session.end(),

@@ -1,7 +1,7 @@
 /** Replaces references to environment variables in an entry: at use, and never written back. */
 
 import { resolve } from 'node:path';
-import { PlugboardError } from '../errors.ts';
+import { forSurface, PlugboardError } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import {
   type InputQuestion,
@@ -176,7 +176,10 @@ function unset(variable: string, { server, key }: Place): PlugboardError {
   const id = variable.toLowerCase().replaceAll('_', '-');
   // A secret has no default that could be written into a file.
   const instead = isSecretName(variable)
-    ? `write \${input:${id}} in its place and store it once: plugboard input set ${shellWord(id)}`
+    ? forSurface({
+        commands: `write \${input:${id}} in its place and store it once: plugboard input set ${shellWord(id)}`,
+        library: `write \${input:${id}} in its place and give createHost an "input" function.`,
+      })
     : `write a default: \${${variable}:-value}.`;
   return new PlugboardError(
     'CONFIG_INVALID',
@@ -191,7 +194,13 @@ function unanswered(id: string, { server, key, questions }: Place): PlugboardErr
   return new PlugboardError(
     'CONFIG_INVALID',
     `Server "${server}" needs a value for \${input:${id}} (in "${key}"), which is not set.`,
-    { server, hint: `${why}Set it once: plugboard input set ${shellWord(id)}` },
+    {
+      server,
+      hint: {
+        commands: `${why}Set it once: plugboard input set ${shellWord(id)}`,
+        library: `${why}Give createHost an "input" function that asks for it.`,
+      },
+    },
   );
 }
 

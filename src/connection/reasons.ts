@@ -35,7 +35,10 @@ export function refusalOf(
   if (state.status === 'disabled') {
     return new PlugboardError('BLOCKED_BY_POLICY', `${server} is disabled`, {
       server,
-      hint: `Enable it with: plugboard enable ${shellWord(server)}`,
+      hint: {
+        commands: `Enable it with: plugboard enable ${shellWord(server)}`,
+        library: 'Its entry has "enabled": false, or the person switched it off.',
+      },
     });
   }
   return state.status === 'blocked' || state.status === 'untrusted' ? state.error : undefined;

@@ -35,9 +35,17 @@ export function admit(spec: ServerSpec, trust: TrustVerdict | undefined, authori
     status: 'untrusted',
     error: new PlugboardError('UNTRUSTED', whyUntrusted(spec, state), {
       server: spec.name,
-      hint: `Review and approve it: plugboard trust ${shellWord(spec.name)}`,
+      hint: {
+        commands: `Review and approve it: plugboard trust ${shellWord(spec.name)}`,
+        library: trustInLibrary(spec.name),
+      },
     }),
   };
+}
+
+/** Consent is given at a terminal; entries in code need none. */
+export function trustInLibrary(name: string): string {
+  return `The person can approve it with the plugboard command (plugboard trust ${shellWord(name)}); a server that the program itself needs is given in "servers" of createHost.`;
 }
 
 function whyUntrusted(spec: ServerSpec, state: TrustVerdict['state']): string {
@@ -62,7 +70,10 @@ function unapproved({ name }: ServerSpec): PlugboardError {
     `${name} was added over the management API and has not been approved on this machine`,
     {
       server: name,
-      hint: `Review and approve it on the page, or run: plugboard trust ${shellWord(name)}`,
+      hint: {
+        commands: `Review and approve it on the page, or run: plugboard trust ${shellWord(name)}`,
+        library: `Show its entry to the person (host.describe(${JSON.stringify(name)})), and call host.approve(${JSON.stringify(name)}, digest).`,
+      },
     },
   );
 }

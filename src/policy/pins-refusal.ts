@@ -1,6 +1,6 @@
 /** The errors for definitions that are held back. */
 
-import { PlugboardError } from '../errors.ts';
+import { PlugboardError, type SurfaceText } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
 
 export function pinChanged(server: string, tool: string): PlugboardError {
@@ -31,8 +31,12 @@ export function acceptCommand(server: string, name?: string): string {
   return `${showCommand(server, name)} --accept`;
 }
 
-function acceptHint(server: string, name: string): string {
-  return `${showCommand(server, name)} shows what changed; ${acceptCommand(server, name)} takes it as it is now.`;
+function acceptHint(server: string, name: string): SurfaceText {
+  const quoted = JSON.stringify(server);
+  return {
+    commands: `${showCommand(server, name)} shows what changed; ${acceptCommand(server, name)} takes it as it is now.`,
+    library: `host.heldBack(${quoted}) shows what changed; host.acceptHeldBack(${quoted}, digest) takes it as it is now.`,
+  };
 }
 
 function showCommand(server: string, name: string | undefined): string {

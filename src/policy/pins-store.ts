@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
+import { forSurface } from '../errors.ts';
 import {
   judge,
   ownHash,
@@ -262,7 +263,10 @@ function differs(before: PinRecord, now: PinRecord, kind: PinnedKind, id: string
   );
 }
 
-const HELD = 'On hold; run plugboard pins to see what changed.';
+const HELD: string = forSurface({
+  commands: 'On hold; run plugboard pins to see what changed.',
+  library: 'On hold; heldBack() of the host shows what changed.',
+});
 const PARTS: Readonly<Record<PinnedKind, string>> = {
   prompts: 'prompts',
   resources: 'resources',

@@ -2,7 +2,9 @@
 
 import type { Scope, ServerSpec } from '../config/entry.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { forSurface } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
+import { trustInLibrary } from './admit.ts';
 
 export interface Waiting {
   readonly scope: Scope;
@@ -28,7 +30,10 @@ export function waitingFor(
     error: {
       code: 'UNTRUSTED',
       message: `${file ?? 'The project'} also defines ${name}, which ${why}; ${called(used)} is used`,
-      hint: `Review it with: plugboard trust ${shellWord(name)}`,
+      hint: forSurface({
+        commands: `Review it with: plugboard trust ${shellWord(name)}`,
+        library: trustInLibrary(name),
+      }),
     },
   };
 }

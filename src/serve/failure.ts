@@ -4,7 +4,7 @@ import { wantsUrls } from '../call/url-first.ts';
 import { RPC_HEADER_MISMATCH, RPC_UNSUPPORTED_VERSION } from '../connection/eras.ts';
 import { withCause } from '../connection/rpc-error.ts';
 import { RpcFailure } from '../endpoint/rpc-failure.ts';
-import type { PlugboardError } from '../errors.ts';
+import { hintForModel, type PlugboardError } from '../errors.ts';
 import { isRecord, RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
 import { sentences } from '../lib/sentences.ts';
 import { cleanValue } from '../policy/clean-value.ts';
@@ -14,8 +14,8 @@ import { elicitMessage } from './attribution.ts';
 const OF_THE_CONNECTION: ReadonlySet<number> = new Set([RPC_HEADER_MISMATCH, RPC_UNSUPPORTED_VERSION]);
 
 /** An error as one text. */
-export function errorText({ message, hint }: PlugboardError): string {
-  return sentences(message, hint);
+export function errorText(error: PlugboardError): string {
+  return sentences(error.message, hintForModel(error));
 }
 
 /** Faults of ours say nothing about the inside; everything else carries its sentence, its hint and our code. */

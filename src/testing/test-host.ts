@@ -25,7 +25,7 @@ export async function createTestHost(options: HostOptions = {}): Promise<Host> {
   const cwd = join(folder, 'project');
   try {
     await mkdir(cwd);
-    const { createHost } = await import('../host.ts');
+    const { createHost } = await import('../host-library.ts');
     return await createHost({
       watch: false,
       ...options,

@@ -198,7 +198,10 @@ describe('A27: arguments of a call', () => {
 
   it('our own tools pass the rules and the approval of any other', async () => {
     const { asked } = await serve({}, '--approvals', 'enforce');
-    expect(await agent({})).toMatchObject({ isError: true, text: 'agent was not called: you denied it' });
+    expect(await agent({})).toMatchObject({
+      isError: true,
+      text: 'agent was not called: the user denied it',
+    });
     expect(asked).toEqual([
       expect.stringMatching(
         /^Plugboard asks for your approval\.\nAllow plugboard\/agent with \{"prompt":"hello"\}\?/,

@@ -271,7 +271,7 @@ describe('A30: a client that answers "Always allow"', () => {
       { toString: 'Always allow' },
       null,
     ])
-      expect(await text(answer)).toContain('you denied it');
+      expect(await text(answer)).toContain('the user denied it');
     expect(readFileSync(config(), 'utf8')).toBe(before);
   });
 });

@@ -111,7 +111,8 @@ describe('A14: a description that changes after approval', () => {
         quarantined: [
           {
             tool: 'add',
-            reason: 'its definition has changed since you first connected; run plugboard pins to review it',
+            reason:
+              'its definition has changed since you first connected; heldBack() of the host shows it for review',
           },
         ],
       },
@@ -122,7 +123,7 @@ describe('A14: a description that changes after approval', () => {
     });
     expect((await host.call('mcp__s__other')).content).toEqual([{ type: 'text', text: 'other' }]);
     expect(it.logs).toContain(
-      'changed since it was first seen: add. On hold; run plugboard pins to see what changed.',
+      'changed since it was first seen: add. On hold; heldBack() of the host shows what changed.',
     );
     expect(it.server.received.filter((m) => 'method' in m && m.method === 'tools/call')).toHaveLength(1);
   });

@@ -47,7 +47,7 @@ describe('a login', () => {
       code: 'NEEDS_AUTH',
       message: '"docs" requires a login.',
       server: 'docs',
-      hint: 'plugboard login docs',
+      hint: 'Call host.login("docs"), or give "headers" or "bearerTokenEnvVar" in its entry.',
     });
     await auth.login();
     expect(await call(auth, as.url)).toBe(200);
@@ -426,7 +426,7 @@ describe('registration', () => {
       code: 'NEEDS_CLIENT_REGISTRATION',
       message: 'The authorization server of "docs" does not let programs register themselves.',
       server: 'docs',
-      hint: 'Register an application there with the redirect address http://127.0.0.1:<port>/oauth/callback, then add the server again with --client-id ID --callback-port PORT (and --client-secret when it gave you one), and run: plugboard login docs',
+      hint: 'Register an application there with the redirect address http://127.0.0.1:<port>/oauth/callback, give oauth: { clientId, callbackPort } in the entry (and clientSecret if there is one), and call host.login("docs").',
     });
   });
 
@@ -440,7 +440,7 @@ describe('registration', () => {
       code: 'NEEDS_AUTH',
       message: 'The server "docs" is GitHub\'s: it takes a personal access token instead of a login.',
       server: 'docs',
-      hint: 'Make a token at https://github.com/settings/personal-access-tokens, put it into a variable, and add the server with --bearer-token-env-var GITHUB_TOKEN.',
+      hint: 'Make a token at https://github.com/settings/personal-access-tokens, put it into a variable, and name that in the entry: bearerTokenEnvVar: "GITHUB_TOKEN".',
     });
   });
 });
@@ -657,7 +657,7 @@ describe('a changed authorization server', () => {
       code: 'AUTH_FAILED',
       message: `The login to "docs" failed: it now names another authorization server (${fresh.as.issuer}, before: ${old.as.issuer}), which must not see the client secret of the first.`,
       server: 'docs',
-      hint: 'If the change is right, run: plugboard logout docs, then log in again.',
+      hint: 'If the change is right, call host.logout("docs"), then log in again.',
     });
     expect(fresh.as.log.map(({ path }) => path)).toEqual(['/.well-known/oauth-authorization-server']);
   });

@@ -128,7 +128,10 @@ describe('a stored token', () => {
     expect(await call(auth, as.url)).toBe(401);
     for (let calls = 0; calls < 5; calls++) {
       const error = await rejection(call(auth, as.url));
-      expect([error.code, error.hint]).toEqual(['NEEDS_AUTH', 'plugboard login docs']);
+      expect([error.code, error.hint]).toEqual([
+        'NEEDS_AUTH',
+        'Call host.login("docs"), or give "headers" or "bearerTokenEnvVar" in its entry.',
+      ]);
     }
     expect(refreshes(as)).toBe(1);
   });
@@ -154,7 +157,7 @@ describe('a refresh that fails', () => {
       code: 'NEEDS_AUTH',
       message: '"docs" requires a login: its login has expired (invalid_grant).',
       server: 'docs',
-      hint: 'plugboard login docs',
+      hint: 'Call host.login("docs"), or give "headers" or "bearerTokenEnvVar" in its entry.',
     });
     const after = await world.logins.read(as.url);
     expect([after?.tokens, after?.client]).toEqual([undefined, stored?.client]);
@@ -271,7 +274,7 @@ describe('more rights', () => {
       code: 'NEEDS_AUTH',
       message: 'The server "docs" requires more rights than its login has (write).',
       server: 'docs',
-      hint: 'plugboard login docs',
+      hint: 'Call host.login("docs"), or give "headers" or "bearerTokenEnvVar" in its entry.',
     });
     await auth.login();
     expect(await call(auth, as.url)).toBe(200);

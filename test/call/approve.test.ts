@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { forPerson } from '../../src/errors.ts';
+import { forPerson, hintForModel } from '../../src/errors.ts';
 import type { ApprovalAnswer, ApprovalRequest } from '../../src/index.ts';
 import { createGate, scriptedServer } from '../../src/testing/index.ts';
 import { failure, scratch, type World, world } from './world.ts';
@@ -305,7 +305,7 @@ describe('CAL-2: answers', () => {
     }
   });
 
-  it('an answer that is none is a refusal, and one that throws is an error of ours, not a yes', async () => {
+  it('an answer that is none is a refusal, and one that throws is neither a yes nor an error of Plugboard', async () => {
     const odd = await answering('yes' as ApprovalAnswer);
     expect((await failure(odd.host.call('mcp__s__act'))).toJSON()).toMatchObject({
       code: 'DENIED',
@@ -318,14 +318,16 @@ describe('CAL-2: answers', () => {
       },
     });
     expect((await failure(broken.host.call('mcp__s__echo'))).toJSON()).toEqual({
-      code: 'INTERNAL',
-      message: 'no terminal',
+      code: 'APPROVAL_REQUIRED',
+      message: 'mcp__s__echo was not called: approve() failed: no terminal',
+      server: 's',
+      hint: 'It has to answer, and not to throw, when it cannot ask.',
     });
     expect(broken.told('answer')).toEqual([{ id: 'q1', kind: 'approval', answer: 'failed' }]);
     await broken.host.close();
   });
 
-  it('M1: without a way to ask it is refused; the log names the rule that would allow it, the error does not', async () => {
+  it('M1: without a way to ask it is refused; the author learns what to do, a model does not', async () => {
     const made = await world({ approve: undefined });
     const logged: unknown[] = [];
     made.host.on('log', ({ level, message }) => void logged.push([level, message]));
@@ -335,9 +337,13 @@ describe('CAL-2: answers', () => {
       code: 'APPROVAL_REQUIRED',
       message,
       server: 's',
-      hint: "No one can be asked here. Only the user can allow it; Plugboard's log has the rule to change.",
+      hint: 'No one can be asked here. Give createHost an "approve" function, or set approval: "approve" in the entry of s, or trusted: true to believe its annotations.',
     });
-    const advice = 'add "mcp__s__echo" to permissions.allow in config.json';
+    expect(hintForModel(refused)).toBe(
+      "No one can be asked here. Only the user can allow it; Plugboard's log has the rule to change.",
+    );
+    const advice =
+      'give createHost an "approve" function, or set approval: "approve" in the entry of s, or trusted: true to believe its annotations';
     expect(logged).toEqual([['warning', `${message}. To allow it, ${advice}.`]]);
     expect(forPerson(refused).hint).toBe(`No one can be asked here. To allow it, ${advice}.`);
     expect(made.told('question')).toEqual([]);

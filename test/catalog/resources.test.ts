@@ -41,7 +41,7 @@ describe.each(ERAS)('resources of a %s server', (era) => {
       code: 'INVALID_ARGUMENTS',
       server: 'docs',
       message: 'docs has no resource "file:///no.md": No file:///no.md here',
-      hint: 'Run plugboard resources docs to see what it offers.',
+      hint: 'host.resources("docs") lists what it offers.',
     });
   });
 

@@ -112,7 +112,7 @@ describe('expandEntry: CFG-4', () => {
       server: 'docs',
       message:
         'Server "docs" needs the environment variable DOCS_KEY (in "headers.X-Key"), and it is not set.',
-      hint: 'Set DOCS_KEY, or write ${input:docs-key} in its place and store it once: plugboard input set docs-key',
+      hint: 'Set DOCS_KEY, or write ${input:docs-key} in its place and give createHost an "input" function.',
     });
     // F25: only what is not a secret gets the advice to write a default.
     expect(thrown(() => expandEntry(spec({ url: 'https://${REGION}.a/' }), {})).hint).toBe(
@@ -137,7 +137,7 @@ describe('expandEntry: CFG-4', () => {
     [
       '${input:token}',
       'Server "docs" needs a value for ${input:token} (in "args"), which is not set.',
-      'Set it once: plugboard input set token',
+      'Give createHost an "input" function that asks for it.',
     ],
     [
       '${env:TOKEN}',

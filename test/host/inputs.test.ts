@@ -17,7 +17,10 @@ it('CFG-9: the library asks through its callback, once; without one the server f
   const silent = await world.host({ env, servers });
   await silent.ready();
   expect(silent.servers()).toMatchObject([
-    { status: 'failed', error: { code: 'CONFIG_INVALID', hint: 'Set it once: plugboard input set key' } },
+    {
+      status: 'failed',
+      error: { code: 'CONFIG_INVALID', hint: 'Give createHost an "input" function that asks for it.' },
+    },
   ]);
 
   const asked: InputRequest[] = [];

@@ -1,0 +1,137 @@
+/** Checks the options of `createHost` and `host.session` that plain JavaScript can get wrong. */
+
+import { isLogLevel, LOG_LEVELS } from './connection/log-levels.ts';
+import { PlugboardError } from './errors.ts';
+import type { HostOptions } from './host-options.ts';
+import { isRecord } from './lib/json-rpc.ts';
+import { nearest } from './lib/nearest.ts';
+
+/** Undefined if a value fits, else what is expected in its place. */
+type Check = (value: unknown) => string | undefined;
+
+const anything: Check = () => undefined;
+const callable: Check = (value) => (typeof value === 'function' ? undefined : 'a function');
+const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'true or false');
+const text: Check = (value) => (typeof value === 'string' && value !== '' ? undefined : 'a text');
+const object: Check = (value) => (isRecord(value) ? undefined : 'an object');
+
+function oneOf(...values: readonly string[]): Check {
+  const expected = new Intl.ListFormat('en', { type: 'disjunction' }).format(
+    values.map((value) => JSON.stringify(value)),
+  );
+  return (value) => (values.some((each) => each === value) ? undefined : expected);
+}
+
+/** A positive share of the window in percent may follow `auto`. */
+const toolSearch: Check = (value) => {
+  const fits = typeof value === 'boolean' || (typeof value === 'string' && /^auto(?::\d+)?$/.test(value));
+  return fits ? undefined : 'true, false, "auto" or "auto:N" with N as a percentage';
+};
+
+const model: Check = (value) => {
+  if (!isRecord(value)) return 'an object';
+  const { contextTokens } = value;
+  const fits = contextTokens === undefined || (typeof contextTokens === 'number' && contextTokens > 0);
+  return fits ? undefined : 'an object whose "contextTokens" is a positive number';
+};
+
+/** A function is asked each time; its answers are checked then. */
+const roots: Check = (value) => {
+  if (typeof value === 'function') return undefined;
+  if (!Array.isArray(value)) return 'a list of { uri, name? }, or a function that returns one';
+  const wrong = value.find((root) => !isRecord(root) || !isFileUri(root['uri']));
+  if (wrong === undefined) return undefined;
+  const uri =
+    isRecord(wrong) && typeof wrong['uri'] === 'string'
+      ? ` (${JSON.stringify(wrong['uri'])} is not one)`
+      : '';
+  return `a list of { uri, name? } with file: addresses${uri}`;
+};
+
+function isFileUri(uri: unknown): boolean {
+  return typeof uri === 'string' && URL.canParse(uri) && new URL(uri).protocol === 'file:';
+}
+
+const names: Check = (value) =>
+  Array.isArray(value) && value.every((name) => typeof name === 'string') ? undefined : 'a list of names';
+
+const CHECKS = {
+  cwd: text,
+  home: text,
+  servers: object,
+  builtIn: callable,
+  builtInList: callable,
+  approve: callable,
+  input: callable,
+  approvals: oneOf('enforce', 'client'),
+  forModel: flag,
+  canBeAsked: callable,
+  elicit: callable,
+  elicitation: oneOf('ask', 'never'),
+  sample: callable,
+  sampling: anything,
+  roots,
+  sessions: object,
+  manyAgents: flag,
+  daemon: flag,
+  openUrl: callable,
+  fetch: callable,
+  naming: oneOf('mcp__', 'short', 'plain'),
+  toolSearch,
+  searchModel: anything,
+  model,
+  telemetry: anything,
+  sandbox: anything,
+  sandboxState: anything,
+  watch: flag,
+  only: names,
+  connect: oneOf('lifecycle', 'all', 'none', 'unknown'),
+  log: callable,
+  logLevel: (value) => (isLogLevel(value) ? undefined : oneOf(...LOG_LEVELS)(value)),
+  openTransport: callable,
+  replaceTransport: callable,
+  env: object,
+  clock: object,
+  config: anything,
+  idPrefix: anything,
+  borrow: anything,
+  closed: anything,
+} satisfies Record<keyof HostOptions, Check>;
+
+/** Hints for values that people give most often. */
+const HINTS: Readonly<Record<string, string>> = {
+  roots: 'pathToFileURL(folder).href of node:url makes one of a path.',
+};
+
+/** Throws CONFIG_INVALID for a value that has no meaning, and for a name that is a slip of another. */
+export function checkHostOptions(options: Readonly<Record<string, unknown>>, where = 'createHost'): void {
+  const known: Readonly<Record<string, Check>> = CHECKS;
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue;
+    const check = Object.hasOwn(known, name) ? known[name] : undefined;
+    const expected = check?.(value);
+    if (expected !== undefined) {
+      throw new PlugboardError('CONFIG_INVALID', `${where}: "${name}" must be ${expected}`, {
+        hint: HINTS[name] ?? `It is ${shown(value)}.`,
+      });
+    }
+    const [meant] =
+      check === undefined && !OF_SESSIONS.has(name) ? nearest(name, Object.keys(CHECKS), 1) : [];
+    if (meant !== undefined) {
+      throw new PlugboardError('CONFIG_INVALID', `${where}: "${name}" is not an option`, {
+        hint: `Did you mean "${meant}"?`,
+      });
+    }
+  }
+}
+
+/** Options of `host.session()` that a host has not. */
+const OF_SESSIONS: ReadonlySet<string> = new Set(['stateOf', 'gateway', 'memory']);
+
+/** The type alone for what may be large or secret. */
+function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 40));
+  return typeof value === 'number' || typeof value === 'boolean' || value === null
+    ? String(value)
+    : `of type ${Array.isArray(value) ? 'array' : typeof value}`;
+}

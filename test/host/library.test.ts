@@ -1,0 +1,186 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createHost, type Host, type HostOptions, PlugboardError } from '../../src/index.ts';
+import { createTestHost, scriptedServer } from '../../src/testing/index.ts';
+
+const hosts: Host[] = [];
+afterEach(async () => {
+  await Promise.all(hosts.splice(0).map((host) => host.close()));
+});
+
+async function testHost(options: HostOptions): Promise<Host> {
+  const host = await createTestHost({ log: () => {}, ...options });
+  hosts.push(host);
+  await host.ready();
+  return host;
+}
+
+const failure = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => undefined,
+    (error: unknown) => (error instanceof PlugboardError ? error.toJSON() : error),
+  );
+
+const greeter = (): HostOptions['servers'] => ({
+  s: { inProcess: scriptedServer({ tools: { greet: () => 'hello' } }) },
+});
+
+describe('hints of the library name code, not commands', () => {
+  it('doc fault 12: a call that no one can be asked about says what the author can do', async () => {
+    const logged: string[] = [];
+    const host = await testHost({ servers: greeter(), log: ({ message }) => logged.push(message) });
+    expect(await failure(host.call('mcp__s__greet'))).toEqual({
+      code: 'APPROVAL_REQUIRED',
+      message: 'mcp__s__greet has to be approved: this server is not marked "trusted": true',
+      server: 's',
+      hint: 'No one can be asked here. Give createHost an "approve" function, or set approval: "approve" in the entry of s, or trusted: true to believe its annotations.',
+    });
+    expect(logged.join('\n')).not.toMatch(/config\.json|plugboard /);
+  });
+
+  it('unknown servers, resources and missing logins point to methods of the host', async () => {
+    const server = scriptedServer({ capabilities: { tools: {}, resources: {} } });
+    const host = await testHost({ servers: { s: { inProcess: server } } });
+    expect(await failure(host.read('nothing-like-it', 'a://b'))).toMatchObject({
+      code: 'UNKNOWN_SERVER',
+      hint: 'host.servers() lists those that there are.',
+    });
+    expect(await failure(host.login('s'))).toMatchObject({ code: 'USAGE' });
+    server.on('resources/read', () => {
+      throw Object.assign(new Error('Resource not found'), { code: -32002 });
+    });
+    expect(await failure(host.complete({ type: 'x' } as never, { name: 'a', value: '' }))).toMatchObject({
+      code: 'INVALID_ARGUMENTS',
+      hint: "Give { type: 'ref/prompt', server, name } or { type: 'ref/resource', server, uri }.",
+    });
+  });
+
+  it('a variable that is not set asks for the input function, not for a command', async () => {
+    const host = await testHost({
+      servers: { s: { command: 'node', env: { API_TOKEN: '${API_TOKEN}' } } },
+    });
+    expect(host.servers()[0]?.error?.hint).toBe(
+      'Set API_TOKEN, or write ${input:api-token} in its place and give createHost an "input" function.',
+    );
+  });
+});
+
+describe('answers of approve (L17)', () => {
+  const calling = async (options: HostOptions, signal?: AbortSignal): Promise<unknown> => {
+    const host = await testHost({ servers: greeter(), ...options });
+    return failure(host.call('mcp__s__greet', {}, { signal }));
+  };
+
+  it('a denial is the user’s, whoever reads it', async () => {
+    expect(await calling({ approve: () => 'deny' })).toMatchObject({
+      code: 'DENIED',
+      message: 'mcp__s__greet was not called: the user denied it',
+    });
+  });
+
+  it('a function that throws is not a fault of Plugboard', async () => {
+    const approve = (): never => {
+      throw new Error('no window');
+    };
+    expect(await calling({ approve })).toMatchObject({
+      code: 'APPROVAL_REQUIRED',
+      message: 'mcp__s__greet was not called: approve() failed: no window',
+    });
+  });
+
+  it('a call that was cancelled before is not asked about', async () => {
+    let asked = 0;
+    const approve = (): 'allow' => {
+      asked += 1;
+      return 'allow';
+    };
+    expect(await calling({ approve }, AbortSignal.abort())).toMatchObject({ code: 'CANCELLED' });
+    expect(asked).toBe(0);
+  });
+});
+
+describe('options (L17)', () => {
+  it.each([
+    [
+      { toolSearch: 'banana' },
+      '"toolSearch" must be true, false, "auto" or "auto:N" with N as a percentage',
+      'It is "banana".',
+    ],
+    [{ naming: 'x' }, '"naming" must be "mcp__", "short", or "plain"', 'It is "x".'],
+    [{ connect: 'y' }, '"connect" must be "lifecycle", "all", "none", or "unknown"', 'It is "y".'],
+    [{ approve: true }, '"approve" must be a function', 'It is true.'],
+    [{ aprove: () => 'allow' }, '"aprove" is not an option', 'Did you mean "approve"?'],
+    [
+      { model: { contextTokens: '8k' } },
+      '"model" must be an object whose "contextTokens" is a positive number',
+      'It is of type object.',
+    ],
+    [
+      { roots: [{ uri: '/not/a/uri' }] },
+      '"roots" must be a list of { uri, name? } with file: addresses ("/not/a/uri" is not one)',
+      'pathToFileURL(folder).href of node:url makes one of a path.',
+    ],
+  ])('refuses %j', async (options, message, hint) => {
+    const home = mkdtempSync(join(tmpdir(), 'plugboard-options-'));
+    expect(await failure(createHost({ home, cwd: home, ...options } as HostOptions))).toEqual({
+      code: 'CONFIG_INVALID',
+      message: `createHost: ${message}`,
+      hint,
+    });
+  });
+
+  it('refuses roots and callbacks of sessions in the same way', async () => {
+    const host = await testHost({ servers: {} });
+    expect(() => host.session({ approve: 'allow' } as never)).toThrow(
+      'host.session: "approve" must be a function',
+    );
+    await expect(host.setRoots([{ uri: 'nowhere' }])).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+  });
+});
+
+describe('a server that fails', () => {
+  const broken = { s: { command: 'no-such-program-at-all' } };
+
+  it('is in the report of ready(), and a warning of the process unless there is a log', async () => {
+    const warnings: string[] = [];
+    const listen = (warning: Error): void => void warnings.push(`${warning.name}: ${warning.message}`);
+    process.on('warning', listen);
+    try {
+      const loud = await createTestHost({ servers: broken });
+      hosts.push(loud);
+      const { connected, failed } = await loud.ready();
+      expect([connected, failed.map(({ name, error }) => [name, error.code])]).toEqual([
+        [],
+        [['s', 'START_FAILED']],
+      ]);
+      await testHost({ servers: { quiet: broken.s } });
+      // Node reports a warning in the next turn.
+      await expect.poll(() => warnings.length).toBe(1);
+      expect(warnings[0]).toContain(
+        'PlugboardWarning: s is not available: The command "no-such-program-at-all"',
+      );
+    } finally {
+      process.off('warning', listen);
+    }
+  });
+});
+
+describe('a session that has ended (L17)', () => {
+  it('refuses calls and reads', async () => {
+    const host = await testHost({ servers: greeter(), approve: () => 'allow' });
+    const session = host.session({ approve: () => 'allow' });
+    expect((await session.call('mcp__s__greet')).isError).toBe(false);
+    session.end();
+    session.end();
+    const ended = {
+      code: 'USAGE',
+      message: `the session ${session.id} has ended`,
+      hint: 'Make another one with host.session().',
+    };
+    expect(await failure(session.call('mcp__s__greet'))).toEqual(ended);
+    expect(await failure(session.read('s', 'a://b'))).toEqual(ended);
+    expect((await host.call('mcp__s__greet')).isError).toBe(false);
+  });
+});
