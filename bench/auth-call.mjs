@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
 import { createServerAuth } from '../dist/auth/create.js';
+import { HomeTraces } from '../dist/auth/home-traces.js';
 import { Logins } from '../dist/auth/logins.js';
 import { canonicalUrl } from '../dist/auth/stored-login.js';
 import { homeAt } from '../dist/config/home.js';
@@ -52,7 +53,11 @@ async function measure(rounds) {
   const url = `http://127.0.0.1:${port}/mcp`;
   const home = homeAt(await mkdtemp(join(tmpdir(), 'plugboard-bench-')));
   const env = { PLUGBOARD_CREDENTIALS: 'file' };
-  const logins = new Logins({ home, clock, secrets: openSecrets({ home, env }) });
+  const logins = new Logins({
+    traces: new HomeTraces(home, clock),
+    clock,
+    secrets: openSecrets({ home, env }),
+  });
   const now = clock.now();
   await logins.locked(url, (held) =>
     held.write(

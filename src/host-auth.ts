@@ -13,6 +13,8 @@ import { PlugboardError } from './errors.ts';
 import type { Clock } from './lib/clock.ts';
 import { environmentOutside } from './lib/find-program.ts';
 import type { Network } from './policy/network.ts';
+import type { CredentialStore } from './secrets/credential-store.ts';
+import type { SecretStore } from './secrets/store.ts';
 
 export interface HostAuthOptions {
   readonly home: Home;
@@ -21,7 +23,9 @@ export interface HostAuthOptions {
   readonly network: () => Promise<Network>;
   readonly openUrl: ((url: string) => void | Promise<void>) | undefined;
   readonly event: (event: AuthEvent) => void;
-  readonly notice: (message: string) => void;
+  readonly secrets: () => Promise<SecretStore>;
+  /** The program's own store; undefined: the keyring, or a file of the home. */
+  readonly credentials: CredentialStore | undefined;
   /** A login or logout of this server, by this process or another: its connection has to be made anew. */
   readonly changed: (server: string) => void;
 }
@@ -64,12 +68,14 @@ export class HostAuth {
   async principal(spec: ServerSpec, entry: ServerEntry): Promise<string | undefined> {
     if (!isRemote(entry)) return '';
     if (entry.headersFrom !== undefined) return undefined;
-    const { env, home } = this.#options;
+    const { env, home, credentials } = this.#options;
     const names = [entry.bearerTokenEnvVar, ...Object.values(entry.headersFromEnv ?? {})];
     const values = names.map((name) => (name === undefined ? '' : (env[name] ?? '')));
-    const hasLogins = existsSync(join(home.run, 'logins'));
+    const hasLogins = credentials !== undefined || existsSync(join(home.run, 'logins'));
     const login =
-      hasLogins && URL.canParse(entry.url) ? (await this.#loginsOf(spec, entry)).principal(entry.url) : '';
+      hasLogins && URL.canParse(entry.url)
+        ? await (await this.#loginsOf(spec, entry)).principal(entry.url)
+        : '';
     return createHash('sha256')
       .update(JSON.stringify([values, login]))
       .digest('hex')
@@ -134,11 +140,13 @@ export class HostAuth {
   }
 
   async #openLogins(account: Account): Promise<Logins> {
-    const { home, env, clock, notice } = this.#options;
-    const [{ Logins }, { openSecrets }] = await Promise.all([
-      import('./auth/logins.ts'),
-      import('./secrets/store.ts'),
-    ]);
-    return new Logins({ home, secrets: openSecrets({ home, env, notice }), clock, account });
+    const { home, clock, credentials, secrets } = this.#options;
+    const [{ Logins }, ownSecrets] = await Promise.all([import('./auth/logins.ts'), secrets()]);
+    if (credentials !== undefined) {
+      const { StoreTraces } = await import('./auth/store-traces.ts');
+      return new Logins({ secrets: ownSecrets, traces: new StoreTraces(credentials, clock), clock, account });
+    }
+    const { HomeTraces } = await import('./auth/home-traces.ts');
+    return new Logins({ secrets: ownSecrets, traces: new HomeTraces(home, clock), clock, account });
   }
 }

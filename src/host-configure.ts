@@ -23,7 +23,7 @@ import { checkStartValues } from './transport/check-entry.ts';
 export interface ServerOrigin {
   readonly file?: string;
   readonly entry: Readonly<Record<string, unknown>>;
-  readonly credentials?: 'keyring' | 'file' | 'env' | 'none';
+  readonly credentials?: 'keyring' | 'file' | 'store' | 'env' | 'none';
   /** What consent to a project's or plugin's entry covers. */
   readonly terms?: string;
   /** Of an entry that came over the management API and waits for a person. */

@@ -27,7 +27,7 @@ import { type LastFailures, openLastFailures } from './catalog/last-failures.ts'
 import type { NameForm, Naming } from './catalog/names.ts';
 import { createSearch, type Search } from './catalog/search-view.ts';
 import { isInProcess, type ServerEntry, type ServerSpec } from './config/entry.ts';
-import { findHome, type Home, homeAt } from './config/home.ts';
+import { findHome, type Home, homeAt, NO_HOME } from './config/home.ts';
 import { DEFAULT_FIRST_LIST_WAIT_MS, limitsFor, maxOutputTokens } from './config/limits.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { entryOwner } from './config/owner.ts';
@@ -66,6 +66,7 @@ import { pinsExcept } from './policy/pins-except.ts';
 import { openPins, type Pins } from './policy/pins-store.ts';
 import { checkStillAdmitted } from './policy/still-admitted.ts';
 import { waitingFor } from './policy/waiting.ts';
+import type { SecretStore } from './secrets/store.ts';
 import { createTransport, fallsBackToSse } from './transport/create.ts';
 import type { Reaper } from './transport/reaper.ts';
 import { confined } from './transport/sandbox.ts';
@@ -95,6 +96,8 @@ export class HostCore {
   readonly home: Home;
   /** How requests to remote servers and for logins leave this machine. */
   readonly network: () => Promise<Network>;
+  /** Where credentials are kept; opened for the first of them. */
+  readonly secrets: () => Promise<SecretStore>;
   readonly events: Emitter<HostEvents>;
   readonly auth: HostAuth;
   readonly inputs: HostInputs;
@@ -149,11 +152,18 @@ export class HostCore {
   static async build(options: HostOptions): Promise<HostCore> {
     const env = options.env ?? process.env;
     const clock = options.clock ?? systemClock;
-    const home = options.home === undefined ? findHome(env) : homeAt(resolve(options.home));
+    const home = homeOf(options, env);
     const cwd = options.cwd ?? process.cwd();
     const [config, verdicts, pins, failures] = await Promise.all([
       options.config === undefined
-        ? loadEffective({ cwd, home, env, code: options.servers, builtIn: options.builtIn })
+        ? loadEffective({
+            cwd,
+            home,
+            env,
+            code: options.servers,
+            builtIn: options.builtIn,
+            files: options.configuration,
+          })
         : withConsent(options.config, { home, env }),
       openVerdicts(home, clock),
       openPins(home),
@@ -182,6 +192,7 @@ export class HostCore {
     if (options.log !== undefined) this.events.on('log', options.log);
     this.#stopLockReports = onMissingLocks((message) => this.log(undefined, 'info', message));
     this.network = this.#createNetwork();
+    this.secrets = this.#createSecrets();
     this.auth = this.#createAuth();
     this.inputs = new HostInputs(this);
     this.session = createSession(`${this.#idPrefix}host`, options, this.#partyName);
@@ -199,7 +210,13 @@ export class HostCore {
       hidden: this.hidden,
       openUrl: options.openUrl,
     });
-    this.#tasks = openKeptTasks({ home, clock, failed: (message) => this.log(undefined, 'error', message) });
+    this.#tasks = openKeptTasks({
+      home,
+      clock,
+      failed: (message) => {
+        if (home !== NO_HOME) this.log(undefined, 'error', message);
+      },
+    });
     const chosen = options.naming ?? config.settings.naming;
     const naming = chosen ?? 'mcp__';
     this.gatewayNaming = chosen ?? 'gateway';
@@ -256,12 +273,7 @@ export class HostCore {
       isDenied: (server) => this.contentDenial(server) !== undefined,
     });
     this.firstLists = this.#createFirstLists(naming);
-    this.#audit = createAuditLog({
-      file: home.audit,
-      lockDir: join(home.run, 'locks'),
-      clock,
-      failed: (message) => this.log(undefined, 'error', message),
-    });
+    this.#audit = this.#createAudit();
     this.#calls = this.#callContext(parts.telemetry);
     this.pipeline = createPipeline(this.#calls);
   }
@@ -476,6 +488,21 @@ export class HostCore {
     };
   }
 
+  #createSecrets(): () => Promise<SecretStore> {
+    const { home, env, options } = this;
+    const notice = (message: string): void => this.log(undefined, 'warning', message);
+    let opened: Promise<SecretStore> | undefined;
+    return () => {
+      opened ??=
+        options.credentials === undefined
+          ? import('./secrets/store.ts').then(({ openSecrets }) => openSecrets({ home, env, notice }))
+          : Promise.all([import('./secrets/credential-store.ts'), options.credentials]).then(
+              ([{ secretsIn }, store]) => secretsIn(store),
+            );
+      return opened;
+    };
+  }
+
   #createAuth(): HostAuth {
     const { home, env, clock, network, options } = this;
     return new HostAuth({
@@ -489,7 +516,8 @@ export class HostCore {
         const { type: _type, ...login } = event;
         this.events.emit('login', login);
       },
-      notice: (message) => this.log(undefined, 'warning', message),
+      secrets: this.secrets,
+      credentials: options.credentials,
       changed: (server) => {
         const first = this.pool.get(server);
         const all = first === undefined ? [] : [first, ...this.work.twinsOf(first)];
@@ -499,6 +527,17 @@ export class HostCore {
         });
         this.#renewing = Promise.all([this.#renewing, renewed]).then(() => {});
       },
+    });
+  }
+
+  #createAudit(): AuditLog {
+    const { home, clock } = this;
+    if (home === NO_HOME) return { record: () => {}, flush: () => Promise.resolve() };
+    return createAuditLog({
+      file: home.audit,
+      lockDir: join(home.run, 'locks'),
+      clock,
+      failed: (message) => this.log(undefined, 'error', message),
     });
   }
 
@@ -677,7 +716,10 @@ export class HostCore {
       leave: this.#leave.signal,
       habits: this.#habits,
       telemetry,
-      outputs: createOutputFiles(this.home.outputs, this.clock),
+      outputs:
+        this.home === NO_HOME
+          ? { save: () => Promise.resolve('') }
+          : createOutputFiles(this.home.outputs, this.clock),
       maxOutputTokens: maxOutputTokens(this.env),
       model: this.options.model ?? {},
       allowAlways: (spec, rule) => this.#allowAlways(spec, rule),
@@ -705,4 +747,9 @@ export class HostCore {
 /** True for entries of `servers` and `add()`: those that the author of the program gave. */
 function isFromCode({ scope }: ServerSpec): boolean {
   return scope === 'code';
+}
+
+function homeOf({ home }: HostOptions, env: NodeJS.ProcessEnv): Home {
+  if (home === false) return NO_HOME;
+  return home === undefined ? findHome(env) : homeAt(resolve(home));
 }

@@ -6,6 +6,7 @@ import type { Home } from './config/home.ts';
 import { type AskInput, InputValues } from './config/input-values.ts';
 import { inputIds } from './config/inputs.ts';
 import { makeFolder } from './lib/make-folder.ts';
+import type { SecretStore } from './secrets/store.ts';
 
 /** What plugins keep is theirs and the person's. */
 const DATA_MODE = 0o700;
@@ -18,7 +19,7 @@ interface Owner {
   readonly options: { readonly input?: AskInput | undefined };
   /** Replaced whole by a reload. */
   readonly config: { readonly inputs: readonly InputQuestion[] };
-  log(server: undefined, level: 'warning', message: string): void;
+  readonly secrets: () => Promise<SecretStore>;
 }
 
 export class HostInputs {
@@ -27,13 +28,12 @@ export class HostInputs {
   readonly #secrets = new WeakMap<ServerEntry, readonly string[]>();
 
   constructor(owner: Owner) {
-    const { home, env, options } = owner;
+    const { home, options, secrets } = owner;
     this.#owner = owner;
-    const notice = (message: string): void => owner.log(undefined, 'warning', message);
     this.#values = new InputValues({
       home,
       ask: options.input,
-      secrets: async () => (await import('./secrets/store.ts')).openSecrets({ home, env, notice }),
+      secrets,
     });
   }
 

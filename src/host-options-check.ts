@@ -22,6 +22,16 @@ function oneOf(...values: readonly string[]): Check {
   return (value) => (values.some((each) => each === value) ? undefined : expected);
 }
 
+const credentials: Check = (value) => {
+  const has = (name: string): boolean => isObject(value) && typeof Reflect.get(value, name) === 'function';
+  return ['get', 'set', 'delete'].every(has) ? undefined : 'an object with the functions get, set and delete';
+};
+
+/** Also an object of a class, such as a store of a database. */
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
 /** A positive share of the window in percent may follow `auto`. */
 const toolSearch: Check = (value) => {
   const fits = typeof value === 'boolean' || (typeof value === 'string' && /^auto(?::\d+)?$/.test(value));
@@ -57,7 +67,8 @@ const names: Check = (value) =>
 
 const CHECKS = {
   cwd: text,
-  home: text,
+  home: (value) => (value === false || text(value) === undefined ? undefined : 'a path, or false'),
+  configuration: flag,
   servers: object,
   builtIn: callable,
   builtInList: callable,
@@ -76,6 +87,7 @@ const CHECKS = {
   daemon: flag,
   openUrl: callable,
   fetch: callable,
+  credentials,
   naming: oneOf('mcp__', 'short', 'plain'),
   toolSearch,
   searchModel: anything,

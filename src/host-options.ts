@@ -15,13 +15,22 @@ import type { QuestionEvents } from './connection/questions-board.ts';
 import type { LogEvent, ServerMessage, ServerReport } from './host-report.ts';
 import type { Clock } from './lib/clock.ts';
 import type { FetchFunction } from './policy/network.ts';
+import type { CredentialStore } from './secrets/credential-store.ts';
 import type { Transport } from './transport/contract.ts';
 
 export interface HostOptions extends Questioned {
   /** Where the project is looked for; default: the working folder. */
   readonly cwd?: string | undefined;
-  /** The folder of Plugboard's own files; default: PLUGBOARD_HOME, else ~/.config/plugboard. */
-  readonly home?: string | undefined;
+  /**
+   * The folder of Plugboard's own files; default: PLUGBOARD_HOME, else ~/.config/plugboard. `false`: none, nothing is
+   * read or kept: no caches, pins, logs or cut results, and logins only with `credentials`.
+   */
+  readonly home?: string | false | undefined;
+  /**
+   * `false`: neither config.json nor files of a project are read or watched; only `servers` take part. What a manager
+   * of the machine decided holds all the same.
+   */
+  readonly configuration?: boolean | undefined;
   /** Servers given in code: the strongest scope. */
   readonly servers?: Readonly<Record<string, GivenEntry>> | undefined;
   /** Servers that are there unless the configuration says otherwise: the weakest scope. */
@@ -62,6 +71,8 @@ export interface HostOptions extends Questioned {
    * or headers of your own. Proxy variables and certificate files are then its matter.
    */
   readonly fetch?: FetchFunction | undefined;
+  /** Keeps logins, client secrets and answers to `${input:id}` in place of the keyring: for a database of your users. */
+  readonly credentials?: CredentialStore | undefined;
   readonly naming?: Naming | undefined;
   /** Whether definitions are deferred behind `tool_search`; beats ENABLE_TOOL_SEARCH and config.json. */
   readonly toolSearch?: ToolSearchMode | undefined;

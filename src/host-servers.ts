@@ -39,10 +39,10 @@ export class HostServers {
 
   /** Puts the configured servers in place and begins to start them. */
   async start(): Promise<void> {
-    const { pool, options } = this.#core;
+    const { pool } = this.#core;
     const { added } = await pool.apply(await this.#admitted());
     const started = startAll(await this.#toStart(added), this.#core.clock);
-    if (options.watch !== false) await this.#watch();
+    if (this.#isWatching) await this.#watch();
     this.#settled = this.#settle(started);
   }
 
@@ -147,12 +147,12 @@ export class HostServers {
     const core = this.#core;
     const added = await this.#change(async () => {
       if (this.#closed) return [];
-      const { cwd = process.cwd(), servers, builtIn } = core.options;
+      const { cwd = process.cwd(), servers, builtIn, configuration: files } = core.options;
       const { home, env } = core;
-      const loaded = read ?? (await loadEffective({ cwd, home, env, code: servers, builtIn }));
+      const loaded = read ?? (await loadEffective({ cwd, home, env, code: servers, builtIn, files }));
       const watched = core.config.files;
       core.config = await withConsent(keepUnreadable(core.config, loaded), { home, env });
-      if (core.options.watch !== false && !isDeepStrictEqual(watched, core.config.files)) await this.#watch();
+      if (this.#isWatching && !isDeepStrictEqual(watched, core.config.files)) await this.#watch();
       const changed = await core.pool.apply(await this.#admitted());
       for (const name of changed.removed) {
         core.auth.drop(name);
@@ -243,6 +243,12 @@ export class HostServers {
         };
       }
     }
+  }
+
+  /** A host without files of its own has none to watch. */
+  get #isWatching(): boolean {
+    const { watch, configuration, home } = this.#core.options;
+    return watch !== false && (configuration !== false || home !== false);
   }
 
   async #watch(): Promise<void> {

@@ -2,7 +2,7 @@
 
 import type { ServerAuth } from './auth/create.ts';
 import type { LoginOptions } from './auth/interactive.ts';
-import type { LoginAnswer } from './auth/login.ts';
+import type { BegunLogin, LoginAnswer } from './auth/login.ts';
 import type { ContentAction } from './call/approve-content.ts';
 import type { CallOptions } from './call/call.ts';
 import type { SessionOptions } from './call/session.ts';
@@ -50,6 +50,13 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
   const host = new Host(await HostCore.build(options));
   await host.start();
   return host;
+}
+
+/** A login whose answer comes to an address of the program's own. */
+export interface RedirectLogin {
+  /** Where the authorization server sends the browser back to: https, or http on this machine. */
+  readonly redirectUrl: string | URL;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A tool that was found, as `search --json` prints it. */
@@ -361,10 +368,25 @@ export class Host {
     await connection.connect();
   }
 
-  /** Logs in to a remote server through the browser; running hosts of this machine notice. */
-  async login(name: string, options: LoginOptions = {}): Promise<void> {
+  /**
+   * Logs in to a remote server. With `redirectUrl`, for programs whose user is at a browser elsewhere: resolves to the
+   * address to send that browser to, and `finishLogin`, also in another process with the same `credentials`, is called
+   * with the parameters that come back to `redirectUrl`. Without it, through a browser of this machine; running hosts
+   * of this machine notice.
+   *
+   * @example
+   * const { authorizationUrl } = await host.login('docs', { redirectUrl: 'https://app.example/callback' });
+   */
+  login(name: string, options: RedirectLogin): Promise<BegunLogin>;
+  login(name: string, options?: LoginOptions): Promise<void>;
+  // biome-ignore lint/suspicious/noConfusingVoidType: one of the two forms resolves to nothing.
+  async login(name: string, options: LoginOptions | RedirectLogin = {}): Promise<BegunLogin | void> {
     const auth = await this.#auth(name);
-    await auth.login(options).catch(async (error: unknown) => {
+    const login =
+      'redirectUrl' in options && options.redirectUrl !== undefined
+        ? auth.beginLogin({ redirectUri: redirectTo(options.redirectUrl), signal: options.signal })
+        : auth.login(options);
+    return login.catch(async (error: unknown) => {
       // The server's state says from now on what is missing, and not that a login is.
       if (asPlugboardError(error).code === 'NEEDS_CLIENT_REGISTRATION')
         await this.#servers
@@ -388,7 +410,7 @@ export class Host {
   }
 
   /** Where the credentials of a server come from. */
-  async credentialPlace(name: string): Promise<'keyring' | 'file' | 'env' | 'none'> {
+  async credentialPlace(name: string): Promise<'keyring' | 'file' | 'store' | 'env' | 'none'> {
     const { spec } = this.#servers.get(name);
     return isRemote(spec.entry) ? (await this.#auth(name)).credentialPlace() : 'none';
   }
@@ -500,6 +522,19 @@ export class Host {
       return this.#core.auth.of(bare, await this.#core.inputs.expand(bare, { ask: false }));
     }
   }
+}
+
+function redirectTo(value: string | URL): string {
+  const url = URL.canParse(String(value)) ? new URL(value) : undefined;
+  const isAllowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLocalName(url.hostname));
+  if (isAllowed && url !== undefined && url.hash === '') return String(value);
+  throw new PlugboardError('USAGE', 'The redirectUrl is not an https address, or has a fragment.', {
+    hint: 'Give the whole address of your callback route; http is allowed on localhost only.',
+  });
+}
+
+function isLocalName(hostname: string): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }
 
 /** Plain JavaScript hands over what it has, often straight from a model. */

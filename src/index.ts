@@ -1,5 +1,6 @@
 /** The library: everything an agent needs to give its model the user's MCP servers. */
 
+export type { BegunLogin, LoginAnswer } from './auth/login.ts';
 export type { CallEvents, CallOptions } from './call/call.ts';
 export type { Outcome } from './call/outcome.ts';
 export type { ApprovalAnswer, ApprovalRequest, Approve, SessionOptions } from './call/session.ts';
@@ -18,11 +19,12 @@ export type { Phase } from './connection/open.ts';
 export type { Progress } from './connection/peer.ts';
 export type { ElicitAnswer, ElicitRequest, Root, SampleRequest } from './connection/questions.ts';
 export { type ErrorCode, PlugboardError } from './errors.ts';
-export type { FailedServer, Host, Readiness, SearchResult } from './host.ts';
+export type { FailedServer, Host, Readiness, RedirectLogin, SearchResult } from './host.ts';
 export type { ContentOptions, Expansion } from './host-content.ts';
 export { createHost } from './host-library.ts';
 export type { HostEvents, HostOptions } from './host-options.ts';
 export type { ServerReport } from './host-report.ts';
 export type { HostSession } from './host-session.ts';
 export type { FetchFunction, FetchInit, FetchResponse } from './policy/network.ts';
+export type { CredentialStore } from './secrets/credential-store.ts';
 export { type WorkspaceServerOptions, workspaceServer } from './workspace/workspace-server.ts';

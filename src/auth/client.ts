@@ -71,7 +71,7 @@ async function register(options: ClientOptions): Promise<StoredClient> {
         grant_types: ['authorization_code', 'refresh_token'],
         response_types: ['code'],
         token_endpoint_auth_method: authMethod(metadata?.token_endpoint_auth_methods_supported),
-        application_type: 'native',
+        application_type: redirectUri.startsWith('https:') ? 'web' : 'native',
       },
       fetchFn: options.fetch,
       ...(metadata === undefined ? {} : { metadata }),

@@ -11,7 +11,7 @@ import {
   type LoginContext,
 } from './login.ts';
 import { authFailed } from './messages.ts';
-import { dropPending, LOGIN_LIMIT_MS } from './pending.ts';
+import { LOGIN_LIMIT_MS } from './pending.ts';
 
 /** How often a person may paste something that is not the answer. */
 const MAX_PASTES = 5;
@@ -68,7 +68,7 @@ async function attempt(context: LoginContext, interaction: Interaction): Promise
   } finally {
     stopClock();
     listener.close();
-    if (state !== undefined) await dropPending(context.logins.folder, state);
+    if (state !== undefined) await context.logins.dropPending(context.url, state);
   }
 }
 

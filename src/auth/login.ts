@@ -14,7 +14,7 @@ import { type AuthorizationServer, discover } from './discover.ts';
 import { DPOP_ALGORITHM, dpopSession, newDpopKey } from './dpop.ts';
 import type { Logins } from './logins.ts';
 import { authFailed, needsGitHubToken, oauthCode, wantsPersonalToken } from './messages.ts';
-import { LOGIN_LIMIT_MS, type PendingLogin, savePending, takePending } from './pending.ts';
+import { LOGIN_LIMIT_MS, type PendingLogin } from './pending.ts';
 import { loadSdk } from './sdk.ts';
 import { canonicalUrl, resourceIndicator, type StoredLogin } from './stored-login.ts';
 import { asked, clientInformation, metadataFor } from './token-request.ts';
@@ -97,10 +97,9 @@ export async function beginLogin(
   });
   const authorizationUrl = openableUrl(started.authorizationUrl);
   const stepUp = before?.tokens !== undefined && wanted.error === 'insufficient_scope';
-  await savePending(await logins.openFolder(), {
+  await logins.savePending({
     version: 1,
     url: canonicalUrl(url),
-    account: logins.keyOf(url),
     state,
     verifier: started.codeVerifier,
     redirectUri,
@@ -124,7 +123,7 @@ export async function finishLogin(
   signal: AbortSignal | undefined,
 ): Promise<StoredLogin> {
   const { server, url, logins, clock } = context;
-  const pending = await takePending(logins.folder, answer.state, logins.keyOf(url), clock.now());
+  const pending = await logins.takePending(url, answer.state);
   if (pending === undefined) {
     throw authFailed(
       server,
@@ -150,6 +149,7 @@ export async function finishLogin(
   if (result.kind === 'refused') return refusedExchange(context, pending, result.code);
   const login: StoredLogin = {
     version: 1,
+    id: randomBytes(12).toString('base64url'),
     url: pending.url,
     issuer: pending.issuer,
     endpoints: pending.endpoints,

@@ -34,6 +34,8 @@ export interface IssuerEndpoints {
 /** Everything here belongs to one server url and one issuer; nothing of it is ever sent to another. */
 export interface StoredLogin {
   readonly version: 1;
+  /** Another one for each login, the same over renewals. */
+  readonly id?: string;
   readonly url: string;
   readonly issuer: string;
   readonly endpoints: IssuerEndpoints;

@@ -6,6 +6,7 @@ import { isRemote, type RemoteEntry, type ServerSpec } from '../config/entry.ts'
 import { expandEntry } from '../config/expand.ts';
 import { PlugboardError } from '../errors.ts';
 import { systemClock } from '../lib/clock.ts';
+import type { SecretPlace } from '../secrets/store.ts';
 import type { Context } from './verb.ts';
 
 /** Where the next request's credentials would come from; undefined for servers on this machine and unset variables. */
@@ -35,7 +36,7 @@ export async function keepClientSecret(
   context: Context,
   spec: ServerSpec,
   secret: string,
-): Promise<'keyring' | 'file'> {
+): Promise<SecretPlace> {
   const { entry } = spec;
   if (!isRemote(entry)) throw new PlugboardError('USAGE', `${spec.name} has no address to log in to`);
   const logins = await openLogins(context, spec, entry);
@@ -48,11 +49,13 @@ export async function keepClientSecret(
 
 async function openLogins(context: Context, spec: ServerSpec, entry: RemoteEntry): Promise<Logins> {
   const { home, env, output } = context;
-  const [{ Logins }, { accountOf }, { openSecrets }] = await Promise.all([
+  const [{ Logins }, { HomeTraces }, { accountOf }, { openSecrets }] = await Promise.all([
     import('../auth/logins.ts'),
+    import('../auth/home-traces.ts'),
     import('../auth/account.ts'),
     import('../secrets/store.ts'),
   ]);
   const secrets = openSecrets({ home, env, notice: (message) => output.note(message) });
-  return new Logins({ home, secrets, clock: systemClock, account: accountOf(spec, entry) });
+  const traces = new HomeTraces(home, systemClock);
+  return new Logins({ secrets, traces, clock: systemClock, account: accountOf(spec, entry) });
 }

@@ -108,7 +108,7 @@ function viewOf(host: Host, config: LoadedConfig, need: Need): CommandHost {
     isHeld: (server, tool) => host.isHeld(server, tool),
     phases: (name) => host.phases(name),
     scan: (name) => host.scan(name),
-    login: (name, options) => host.login(name, options),
+    login: host.login.bind(host),
     logout: (name) => host.logout(name),
     credentialPlace: (name) => host.credentialPlace(name),
     on: (event, listener) => host.on(event, listener),

@@ -1,7 +1,7 @@
 /** Where Plugboard keeps its own files, and where a project begins. */
 
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { devNull, homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 
 /** Paths under the home folder. A file in a project can never move it: only the environment and code can. */
@@ -36,6 +36,9 @@ export function homeAt(dir: string): Home {
     folders: join(dir, 'folders'),
   };
 }
+
+/** For a host that keeps nothing: under a path that cannot hold files, so that no reader finds and no writer leaves any. */
+export const NO_HOME: Home = homeAt(join(devNull, 'plugboard'));
 
 export function findHome(env: NodeJS.ProcessEnv): Home {
   if (env['PLUGBOARD_HOME']) return homeAt(resolve(env['PLUGBOARD_HOME']));

@@ -32,6 +32,8 @@ export interface LoadOptions {
   /** More of them, for this run only; stronger still. */
   readonly extra?: Readonly<Record<string, ServerEntry>> | undefined;
   readonly builtIn?: BuiltIn | undefined;
+  /** False: the person's and the project's files are not read. What a manager of the machine decided holds all the same. */
+  readonly files?: boolean | undefined;
 }
 
 /** Servers that Plugboard brings along, by what the person has set: the weakest, for nobody asked for them by name. */
@@ -71,10 +73,14 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   // The real path, so that a project has one name however it was reached.
   const realCwd = realPath(cwd);
   const projectRoot = findProjectRoot(realCwd);
-  const projectFiles = foldersUpward(realCwd, projectRoot).map((folder) => join(folder, PROJECT_FILE));
-  const [managed, [own, ...shared]] = await Promise.all([
+  const isRead = options.files !== false;
+  const folders = isRead ? foldersUpward(realCwd, projectRoot) : [];
+  const projectFiles = folders.map((folder) => join(folder, PROJECT_FILE));
+  const ownFiles = isRead ? [options.home.config] : [];
+  const [managed, [own], shared] = await Promise.all([
     readManaged(projectRoot),
-    Promise.all([options.home.config, ...projectFiles].map((file) => readDocument(file))),
+    Promise.all(ownFiles.map((file) => readDocument(file))),
+    Promise.all(projectFiles.map((file) => readDocument(file))),
   ]);
 
   const person = own ? await readOwn(own, { projectRoot, aliases: [findProjectRoot(cwd)] }) : undefined;
@@ -100,12 +106,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...mergeSpecs(all.map((spec) => withSwitch(spec, switches, options.home.config))),
     settings: person?.settings ?? {},
     problems: parts.flatMap((part) => part.problems),
-    files: [
-      options.home.config,
-      ...projectFiles,
-      ...managed.files,
-      ...plugins.flatMap((plugin) => plugin.files),
-    ],
+    files: [...ownFiles, ...projectFiles, ...managed.files, ...plugins.flatMap((plugin) => plugin.files)],
     managed,
     inputs,
     unreadable: [

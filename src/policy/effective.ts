@@ -20,8 +20,11 @@ export interface Deciding {
  * const { servers, waiting } = await loadEffective({ cwd: process.cwd(), home, env: process.env });
  */
 export async function loadEffective(options: LoadOptions & Deciding): Promise<LoadedConfig> {
-  const { cwd, home, env, code, extra, builtIn } = options;
-  const config = await withConsent(await loadConfig({ cwd, home, code, extra, builtIn }), { home, env });
+  const { cwd, home, env, code, extra, builtIn, files } = options;
+  const config = await withConsent(await loadConfig({ cwd, home, code, extra, builtIn, files }), {
+    home,
+    env,
+  });
   const { permissions } = config.settings;
   if (!permissions?.allow?.length || !config.servers.some(isForeign)) return config;
   const { unusedRules } = await import('./unused-rules.ts');

@@ -33,7 +33,7 @@ export async function readPins(home: Home): Promise<PinBook | undefined> {
   try {
     return PinBook.read(await readFile(home.pins, 'utf8'));
   } catch (error) {
-    return errorCode(error) === 'ENOENT' ? new PinBook() : undefined;
+    return ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '') ? new PinBook() : undefined;
   }
 }
 

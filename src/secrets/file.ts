@@ -74,7 +74,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
   try {
     bytes = await readFile(file);
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return undefined;
     throw unusable(file, error);
   }
   // Decoding would replace what is not UTF-8, and a secret that is nearly right is worse than none.

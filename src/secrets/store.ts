@@ -3,7 +3,8 @@
 import { fileSecrets } from './file.ts';
 import { keyringSecrets } from './keyring.ts';
 
-export type SecretPlace = 'keyring' | 'file';
+/** `store`: the program's own, see `credential-store.ts`. */
+export type SecretPlace = 'keyring' | 'file' | 'store';
 
 export interface SecretStore {
   get(key: string): Promise<string | undefined>;

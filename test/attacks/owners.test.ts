@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Account, accountOf } from '../../src/auth/account.ts';
 import { NOTHING_WANTED } from '../../src/auth/challenge.ts';
 import { createServerAuth } from '../../src/auth/create.ts';
+import { HomeTraces } from '../../src/auth/home-traces.ts';
 import { Logins } from '../../src/auth/logins.ts';
 import { homeAt } from '../../src/config/home.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -38,7 +39,7 @@ const env = (): NodeJS.ProcessEnv => ({ ...process.env, PLUGBOARD_CREDENTIALS: '
 const logins = (account?: Account): Logins => {
   const home = homeAt(place.home);
   const secrets = openSecrets({ home, env: env(), notice: () => {} });
-  return new Logins({ home, secrets, clock: systemClock, account });
+  return new Logins({ secrets, traces: new HomeTraces(home, systemClock), clock: systemClock, account });
 };
 
 /** Registers the client wherever the browser is sent, as the attacker's server would take any. */

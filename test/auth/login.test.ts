@@ -1,5 +1,6 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
@@ -97,7 +98,7 @@ describe('a login', () => {
     await auth.login();
     expect(await auth.credentialPlace()).toBe('file');
     expect((await stat(world.home.credentials)).mode & 0o777).toBe(0o600);
-    expect((await stat(world.logins.folder)).mode & 0o777).toBe(0o700);
+    expect((await stat(join(world.home.run, 'logins'))).mode & 0o777).toBe(0o700);
   });
 
   // Protocol: 25-authorization-57, 26-authorization-43
@@ -285,7 +286,7 @@ describe('what leaves for whom', () => {
     expect((await rejection(call(auth, as.url))).code).toBe('NEEDS_AUTH');
     expect((await rejection(auth.login())).toJSON()).toEqual({
       code: 'AUTH_FAILED',
-      message: `No login can be kept: ${world.logins.folder} cannot be written.`,
+      message: `No login can be kept: ${join(world.home.run, 'logins')} cannot be written.`,
       server: 'docs',
       hint: 'Make this folder writable, or point PLUGBOARD_HOME at one that is.',
     });

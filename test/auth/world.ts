@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServerAuth, type ServerAuth, type ServerAuthOptions } from '../../src/auth/create.ts';
 import type { AuthEvent } from '../../src/auth/events.ts';
+import { HomeTraces } from '../../src/auth/home-traces.ts';
 import { Logins } from '../../src/auth/logins.ts';
 import type { RemoteEntry } from '../../src/config/entry.ts';
 import { type Home, homeAt } from '../../src/config/home.ts';
@@ -38,7 +39,7 @@ export async function makeWorld(options: WorldOptions = {}): Promise<World> {
   const env = { PLUGBOARD_CREDENTIALS: 'file', PATH: process.env['PATH'], ...options.env };
   const notices: string[] = [];
   const secrets = openSecrets({ home, env, notice: (message) => notices.push(message) });
-  const logins = new Logins({ home, secrets, clock });
+  const logins = new Logins({ secrets, traces: new HomeTraces(home, clock), clock });
   const events: AuthEvent[] = [];
   const made: ServerAuth[] = [];
   return {

@@ -1,0 +1,130 @@
+/** Traces of logins of a host with a credential store: nothing in files, and logins that wait are in the store. */
+
+import { PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import type { CredentialStore } from '../secrets/credential-store.ts';
+import type { Change, LoginTraces, NoteKind } from './login-traces.ts';
+import type { PendingLogin } from './pending.ts';
+
+/** Logins of one server that wait at once; the oldest are given up. */
+const MAX_PENDING = 16;
+
+export class StoreTraces implements LoginTraces {
+  readonly #store: CredentialStore;
+  readonly #clock: Clock;
+  readonly #notes = new Map<string, string>();
+  readonly #watched = new Map<string, Set<() => void>>();
+  /** The last work for each key of this host. */
+  readonly #queues = new Map<string, Promise<unknown>>();
+
+  constructor(store: CredentialStore, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  mayHave(): boolean {
+    return true;
+  }
+
+  loginStamp(): undefined {
+    return undefined;
+  }
+
+  async locked<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const before = this.#queues.get(key) ?? Promise.resolve();
+    const mine = before.then(() => {
+      if (signal?.aborted === true)
+        throw new PlugboardError('CANCELLED', 'Cancelled while waiting for a login.');
+      return this.#store.lock === undefined ? work() : this.#store.lock(`lock:${key}`, work);
+    });
+    const settled = mine.catch(() => undefined);
+    this.#queues.set(key, settled);
+    try {
+      return await mine;
+    } finally {
+      if (this.#queues.get(key) === settled) this.#queues.delete(key);
+    }
+  }
+
+  /** Other processes read the store when a server refuses what they have. */
+  stamp(key: string, change: Change): Promise<void> {
+    const kinds: readonly Change[] = change === 'login' ? ['renewal', 'login'] : ['renewal'];
+    for (const kind of kinds)
+      for (const changed of [...(this.#watched.get(`${kind} ${key}`) ?? [])]) changed();
+    return Promise.resolve();
+  }
+
+  watch(key: string, change: Change, changed: () => void): () => void {
+    const name = `${change} ${key}`;
+    const set = this.#watched.get(name) ?? new Set();
+    set.add(changed);
+    this.#watched.set(name, set);
+    return () => {
+      set.delete(changed);
+      if (set.size === 0) this.#watched.delete(name);
+    };
+  }
+
+  note(key: string, kind: NoteKind, text: string): Promise<void> {
+    this.#notes.set(`${kind} ${key}`, text);
+    return Promise.resolve();
+  }
+
+  noteOf(key: string, kind: NoteKind): Promise<string | undefined> {
+    return Promise.resolve(this.#notes.get(`${kind} ${key}`));
+  }
+
+  forgetNote(key: string, kind: NoteKind): Promise<void> {
+    this.#notes.delete(`${kind} ${key}`);
+    return Promise.resolve();
+  }
+
+  async savePending(pending: PendingLogin): Promise<void> {
+    await this.#editPending(pending.account, (all) => [...all, pending].slice(-MAX_PENDING));
+  }
+
+  async takePending(state: string, account: string): Promise<PendingLogin | undefined> {
+    let taken: PendingLogin | undefined;
+    await this.#editPending(account, (all) => {
+      taken = all.find((pending) => pending.state === state);
+      return all.filter((pending) => pending !== taken);
+    });
+    return taken;
+  }
+
+  async dropPending(state: string, account: string): Promise<void> {
+    await this.takePending(state, account);
+  }
+
+  close(): void {
+    this.#watched.clear();
+  }
+
+  /** Those that are too old go with each change: the store cannot be searched for them. */
+  async #editPending(
+    account: string,
+    edit: (all: readonly PendingLogin[]) => readonly PendingLogin[],
+  ): Promise<void> {
+    const key = `pending:${account}`;
+    await this.locked(key, async () => {
+      const text = (await this.#store.get(key)) ?? '[]';
+      const now = this.#clock.now();
+      const before = parsePending(text);
+      const after = edit(before.filter(({ expiresAt }) => now < expiresAt));
+      if (after.length > 0) await this.#store.set(key, JSON.stringify(after));
+      else if (before.length > 0) await this.#store.delete(key);
+    });
+  }
+}
+
+/** Written by us alone: the version stands for the rest. */
+function parsePending(text: string): readonly PendingLogin[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    const all: readonly unknown[] = Array.isArray(value) ? value : [];
+    return all.filter((one): one is PendingLogin => isRecord(one) && one['version'] === 1);
+  } catch {
+    return [];
+  }
+}
