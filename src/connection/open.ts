@@ -10,6 +10,7 @@ import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Transport } from '../transport/contract.ts';
 import { listeningLine } from '../transport/listening.ts';
+import { isErrorLine, tellingLine } from '../transport/telling-line.ts';
 import type { Implementation, Negotiated, Verdict } from './eras.ts';
 import { type ListResult, listAll } from './listing.ts';
 import { negotiate } from './negotiate.ts';
@@ -113,6 +114,15 @@ function silent(error: PlugboardError, noise: string | undefined): PlugboardErro
   const { code, message, server, cause, detail } = error;
   if (code !== 'TIMEOUT') return error;
   const listening = listeningLine(`${noise ?? ''}\n${detail.stderr ?? ''}`);
+  const reason = listening === undefined ? failedInside(detail.stderr ?? '') : undefined;
+  if (reason !== undefined) {
+    return new PlugboardError(code, `${message}; it reported ${JSON.stringify(reason.line)}`, {
+      server,
+      cause,
+      detail,
+      hint: reason.hint,
+    });
+  }
   const line = listening?.line ?? noise;
   if (line === undefined) return error;
   return new PlugboardError(code, `${message}; it printed ${JSON.stringify(line)}`, {
@@ -124,6 +134,24 @@ function silent(error: PlugboardError, noise: string | undefined): PlugboardErro
         ? 'This may not be a stdio MCP server, or it may need different arguments.'
         : `It serves over HTTP. Start it yourself, and give ${JSON.stringify(listening.url)}${/\/(?:mcp|sse)\/?$/.test(listening.url) ? '' : ', often with /mcp at its end,'} as "url" in place of "command".`,
   });
+}
+
+/** Names of a network that cannot be reached, as programs of any language print them. */
+const NETWORK =
+  /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|UND_ERR_\w+|fetch failed|name resolution|Name or service not known|Could not resolve host|Connection refused|network is unreachable|certificate|CERT_\w+|dial tcp/i;
+
+/** What a server that does not answer has complained about; undefined if it only printed notices. */
+function failedInside(stderr: string): { readonly line: string; readonly hint: string } | undefined {
+  const network = stderr.split('\n').findLast((text) => NETWORK.test(text));
+  if (network !== undefined) {
+    return {
+      line: (tellingLine(network) ?? network).trim(),
+      hint: 'It cannot reach an address that it needs. Check the network, and give it the proxy in "env" of its entry if there is one.',
+    };
+  }
+  const line = tellingLine(stderr, { latest: true });
+  if (line === undefined || !isErrorLine(line)) return undefined;
+  return { line, hint: 'Look at its stderr for the cause. Raise startupTimeoutMs if it only needs longer.' };
 }
 
 class Attempt {

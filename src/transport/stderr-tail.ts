@@ -1,9 +1,12 @@
-/** Keeps the last lines that a server wrote to stderr, bounded and safe to show. */
+/** Keeps the first and the last lines that a server wrote to stderr, bounded and safe to show. */
 
 import { StringDecoder } from 'node:string_decoder';
 import type { Clock } from '../lib/clock.ts';
 import { clean } from '../policy/clean.ts';
 
+/** Programs often give their reason first, and then explain how they are called. */
+const MAX_HEAD_LINES = 8;
+const MAX_HEAD_CHARS = 2 * 1024;
 const MAX_TAIL_LINES = 40;
 const MAX_TAIL_CHARS = 8 * 1024;
 /** What of one line is kept; the rest of it is dropped, however long it goes on. */
@@ -22,6 +25,10 @@ export interface StderrTailOptions {
 export class StderrTail {
   readonly #decoder = new StringDecoder('utf8');
   readonly #options: StderrTailOptions;
+  readonly #head: string[] = [];
+  #headChars = 0;
+  /** Lines so far, of which the tail has the last. */
+  #count = 0;
   #lines: string[] = [];
   #chars = 0;
   #partial = '';
@@ -52,6 +59,16 @@ export class StderrTail {
     return (last === '' ? this.#lines : [...this.#lines, last]).join('\n');
   }
 
+  /** The first lines and the tail, with a mark between them if some are missing. */
+  ends(): string {
+    const kept = this.#lines.length;
+    const missing = this.#count - kept;
+    if (missing <= 0) return this.text();
+    const first = this.#head.slice(0, missing);
+    const gap = missing - first.length;
+    return [...first, ...(gap === 0 ? [] : [`… ${gap} lines …`]), this.text()].join('\n');
+  }
+
   #extend(part: string): void {
     const room = MAX_LINE_CHARS - this.#partial.length;
     if (part.length > room) this.#cut = true;
@@ -63,6 +80,11 @@ export class StderrTail {
     this.#partial = '';
     this.#cut = false;
     if (line === '') return;
+    this.#count += 1;
+    if (this.#head.length < MAX_HEAD_LINES && this.#headChars + line.length <= MAX_HEAD_CHARS) {
+      this.#head.push(line);
+      this.#headChars += line.length;
+    } else this.#headChars = MAX_HEAD_CHARS;
     this.#lines.push(line);
     this.#chars += line.length + 1;
     while (this.#lines.length > MAX_TAIL_LINES || this.#chars > MAX_TAIL_CHARS) {

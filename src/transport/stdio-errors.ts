@@ -4,6 +4,7 @@ import { statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import { type ErrorDetail, PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
+import { tellingLine } from './telling-line.ts';
 
 /** How much of one stderr line stands in a message; the whole tail is in the detail. */
 const MAX_QUOTED_CHARS = 200;
@@ -107,7 +108,7 @@ function kindOf(path: string, base?: string): 'missing' | 'folder' | 'file' {
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Cleaned tail of stderr. */
+  /** Cleaned lines of stderr: the first and the last, or only the last of a server that had started. */
   readonly stderr: string;
   /** The last line on stdout that was no frame: some programs print their complaint there. */
   readonly noise: string | undefined;
@@ -123,7 +124,7 @@ export function exited(exit: Exit): PlugboardError {
       : exit.code === null
         ? 'ended'
         : `exited with code ${exit.code}`;
-  const said = tellingLine(exit.stderr) ?? exit.noise?.slice(0, MAX_QUOTED_CHARS);
+  const said = tellingLine(exit.stderr, { latest: exit.spoke }) ?? exit.noise?.slice(0, MAX_QUOTED_CHARS);
   const when = exit.spoke ? '' : ' before it answered';
   const message = `The server ${how}${when}${said === undefined ? '.' : `: ${said}`}`;
   const detail: ErrorDetail = {
@@ -135,26 +136,6 @@ export function exited(exit: Exit): PlugboardError {
     hint: hintFor(exit),
     detail,
   });
-}
-
-/** A line that names an error and its message, as runtimes and programs print it. */
-const NAMED_ERROR =
-  /^\s*(?:\[[^\]]*\]\s*)?(?:Uncaught )?(?:[\w.]*(?:Error|Exception)\b[^:(]*:|(?:error|fatal|[\w.-]+: error)\b:?)\s*\S/i;
-const ANY_ERROR = /\b[A-Za-z]*(?:Error|Exception)\b|\berror:|\bCannot connect\b/i;
-/** Source code that a stack trace quotes, and advice to read a manual. */
-const SOURCE_LINE =
-  /^\s*(?:throw\b|\^|at\s|new\s|const\s|let\s|return\b)|\/\/ Unhandled 'error' event|--help/;
-
-/** A stack trace begins with source code and ends with the version of Node; the line with the message tells more. */
-function tellingLine(stderr: string): string | undefined {
-  const lines = stderr.split('\n').filter((line) => line.trim() !== '');
-  const spoken = lines.filter((line) => !SOURCE_LINE.test(line));
-  const line =
-    spoken.find((text) => NAMED_ERROR.test(text)) ??
-    spoken.find((text) => ANY_ERROR.test(text)) ??
-    spoken.at(-1) ??
-    lines.at(-1);
-  return line?.trim().slice(0, MAX_QUOTED_CHARS);
 }
 
 type Complaint = readonly [pattern: RegExp, hint: (match: RegExpExecArray) => string];

@@ -128,7 +128,7 @@ class StdioTransport implements Transport {
   }
 
   stderr(): string {
-    return this.#stderr.text();
+    return this.#spoke ? this.#stderr.text() : this.#stderr.ends();
   }
 
   noise(): string | undefined {
@@ -215,7 +215,7 @@ class StdioTransport implements Transport {
       child.off('close', drained);
       this.#decoder.end();
       const { exitCode: code, signalCode } = child;
-      const stderr = this.#stderr.text();
+      const stderr = this.stderr();
       this.#end(exited({ code, signal: signalCode, stderr, noise: this.#lastNoise, spoke: this.#spoke }));
     };
     const cancel = this.#clock.after(EXIT_DRAIN_MS, drained);

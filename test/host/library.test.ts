@@ -1,9 +1,10 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHost, type Host, type HostOptions, PlugboardError } from '../../src/index.ts';
-import { createTestHost, scriptedServer } from '../../src/testing/index.ts';
+import { createGate, createTestHost, fakeClock, scriptedServer } from '../../src/testing/index.ts';
 
 const hosts: Host[] = [];
 afterEach(async () => {
@@ -182,5 +183,46 @@ describe('a session that has ended (L17)', () => {
     expect(await failure(session.call('mcp__s__greet'))).toEqual(ended);
     expect(await failure(session.read('s', 'a://b'))).toEqual(ended);
     expect((await host.call('mcp__s__greet')).isError).toBe(false);
+  });
+});
+
+describe('the reason of a failed start (M16)', () => {
+  const program = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
+
+  it('M16: the first lines of stderr are kept with the last, and the reason is quoted', async () => {
+    const host = await testHost({ servers: { s: { command: 'node', args: [program('stdio-usage.mjs')] } } });
+    const { message, stderr = '' } = host.servers()[0]?.error ?? { message: '' };
+    expect(message).toBe(
+      'The server exited with code 1 before it answered: Error: No access token was provided.',
+    );
+    const lines = stderr.split('\n');
+    expect([lines[0], lines[8], lines.at(-1)]).toEqual([
+      'Error: No access token was provided.',
+      '… 54 lines …',
+      '--flag-99 <value> Sets it',
+    ]);
+  });
+
+  it('M16: a start that took too long names the network failure that the server reported', async () => {
+    const clock = fakeClock();
+    const reported = createGate();
+    const host = await createTestHost({
+      servers: { s: { command: 'node', args: [program('stdio-unreachable.mjs')] } },
+      clock,
+      logLevel: 'debug',
+      log: ({ message }) => {
+        if (message.includes('ENOTFOUND')) reported.open();
+      },
+    });
+    hosts.push(host);
+    await reported.opened;
+    await clock.advance(30_000);
+    await host.ready();
+    expect(host.servers()[0]?.error).toMatchObject({
+      code: 'TIMEOUT',
+      message:
+        's did not finish starting within 30 s; it reported "Error: getaddrinfo ENOTFOUND mcp.example.com"',
+      hint: 'It cannot reach an address that it needs. Check the network, and give it the proxy in "env" of its entry if there is one.',
+    });
   });
 });

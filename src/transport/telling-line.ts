@@ -1,0 +1,105 @@
+/** Finds the line of a program's stderr that gives the reason of its failure. */
+
+/** How much of one stderr line stands in a message; the rest is in the detail. */
+const MAX_QUOTED_CHARS = 200;
+
+/** Timestamps, levels in brackets, emoji and other decoration before what a line says. */
+const DECORATION =
+  /^(?:[\s>|*•-]|\p{Extended_Pictographic}|\uFE0F|[\u2190-\u21FF]|[\u2500-\u27BF]|×|\[[^\]\n]{0,40}\]:?|\(node:\d+\)|\d{4}-\d\d-\d\d[T ][\d:.,]+Z?|\d\d:\d\d:\d\d[\d.,]*|(?:npm|pnpm|yarn) (?=ERR|error))\s*/u;
+/** The level of a notice, before or instead of a timestamp. */
+const NOTICE = /^\W*(?:\d[\d:.,TZ -]*\W*)?(?:info|debug|notice|trace|warn(?:ing)?)\b/i;
+
+/** An error with its name and its message, as runtimes and programs print it. */
+const NAMED_ERROR =
+  /^(?:Uncaught )?(?:[\w.]*(?:Error|Exception)\b[^:(]*:|(?:error|fatal|panic|[\w.-]+: (?:error|fatal))\b:?)\s*\S/i;
+const ANY_ERROR = /\b[A-Za-z]*(?:Error|Exception)\b|\b(?:error|fatal):|\bCannot connect\b/i;
+/** What programs complain about without the word error. */
+const COMPLAINT =
+  /\b(?:missing|required|requires|not (?:provided|set|found|configured|installed|specified|supported)|invalid|unauthori[sz]ed|forbidden|failed|cannot|can't|could not|couldn't|unable to|denied|refused|must (?:be|have|provide|set)|please (?:set|provide|specify|export))\b/i;
+/** Source code that a stack trace quotes, its frames and ends, members of a printed object, and advice to read a manual. */
+const NOT_SPOKEN =
+  /^\s*(?:throw\b|[\^~]+\s*$|at\s|new\s|const\s|let\s|return\b|await\s|[{}[\]()]+,?;?\s*$|\w+: .*,$|File ".*", line \d+|Traceback \(most recent call last\)|Node\.js v\d|During handling of|The above exception)|^(?:file:\/\/|node:)?[\w@./\\:-]+:\d+(?::\d+)?\)?$|\/\/ Unhandled 'error' event|--help/;
+const WARNING = /\b(?:\w*Warning|warn|deprecated|notice|info|debug)\b/i;
+/** The heading of text about how to call a program; what follows is the same. */
+const USAGE =
+  /^\s*(?:usage|options|flags|commands|examples?|arguments|environment(?: variables)?)\b[^.]{0,40}:?\s*$|^\s*usage:/i;
+const FLAG = /^\s*(?:-\w|--[\w-]+|[@\w./-]+ --[\w-]+)/;
+
+const NAMED = 5;
+const ANNOUNCED = 4;
+const ERROR = 3;
+const COMPLAINING = 2;
+const IN_USAGE = 1.5;
+const SPOKEN = 1;
+
+export interface TellingOptions {
+  /** Prefer the last of several errors: for a program that had started, where earlier ones are history. */
+  readonly latest?: boolean | undefined;
+}
+
+/**
+ * The line with the reason: an error with its message before one that is only announced, the line after an announcement
+ * that ends in a colon, errors before notices, never source code, stack frames or usage text if there is anything else.
+ *
+ * @example
+ * tellingLine('Error: No token was given.\nUsage:\n  program --token=TOKEN'); // 'Error: No token was given.'
+ */
+export function tellingLine(stderr: string, options: TellingOptions = {}): string | undefined {
+  const lines = stderr.split('\n').filter((line) => line.trim() !== '');
+  const isLast = options.latest === true || lines.some((line) => /^\s*Traceback /.test(line));
+  const ranked = rank(lines);
+  let best: { readonly line: string; readonly score: number } | undefined;
+  for (const each of ranked) {
+    // A program without a named error says its reason last.
+    const wins = isLast || each.score < COMPLAINING;
+    if (best === undefined || each.score > best.score || (wins && each.score === best.score)) best = each;
+  }
+  return (best?.line ?? lines.at(-1))?.trim().slice(0, MAX_QUOTED_CHARS);
+}
+
+/** True if the line is one of an error, and not the best that there was. */
+export function isErrorLine(line: string): boolean {
+  return scoreOf(line) >= COMPLAINING;
+}
+
+function rank(lines: readonly string[]): { line: string; score: number }[] {
+  const ranked: { line: string; score: number }[] = [];
+  let isAnnounced = false;
+  let isUsage = false;
+  for (const line of lines) {
+    if (NOT_SPOKEN.test(line)) continue;
+    const text = undecorated(line);
+    const own = scoreOf(line);
+    isUsage = own < NAMED && (isUsage || USAGE.test(text));
+    if (isUsage || FLAG.test(line)) {
+      // Some programs complain after they have printed how they are called.
+      ranked.push({ line, score: own >= COMPLAINING && !FLAG.test(line) ? IN_USAGE : 0 });
+      isAnnounced = false;
+      continue;
+    }
+    const isHeading = text.endsWith(':') && own > SPOKEN;
+    // An announcement alone says that something is wrong, and not what.
+    const score = isHeading ? SPOKEN : Math.max(own, isAnnounced ? ANNOUNCED : 0);
+    ranked.push({ line, score });
+    isAnnounced = isHeading;
+  }
+  return ranked;
+}
+
+function scoreOf(line: string): number {
+  if (NOTICE.test(line)) return SPOKEN;
+  const text = undecorated(line);
+  if (NAMED_ERROR.test(text)) return NAMED;
+  if (WARNING.test(text)) return SPOKEN;
+  if (ANY_ERROR.test(text)) return ERROR;
+  return COMPLAINT.test(text) ? COMPLAINING : SPOKEN;
+}
+
+function undecorated(line: string): string {
+  let text = line.trim();
+  for (let before = ''; before !== text; ) {
+    before = text;
+    text = text.replace(DECORATION, '');
+  }
+  return text;
+}
