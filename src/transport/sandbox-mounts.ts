@@ -31,10 +31,9 @@ export class Mounts {
       const before = this.#table.get(name);
       if (before?.kind === 'write') continue;
       // A name behind a link leads to the real one.
-      if (name !== from && this.#leadsElsewhere(name)) continue;
-      // A second way to the same files would be one around what is covered there.
-      const isSecondWay = kind === 'write' && name !== from;
-      this.#table.set(name, isSecondWay ? { kind: 'link', to: from } : { kind, from });
+      if (name !== from && this.#isBehindLinks(name)) continue;
+      // A second mount of the same files would be a way around what is covered there, and hide the packages next to them.
+      this.#table.set(name, name === from ? { kind, from } : { kind: 'link', to: from });
     }
   }
 
@@ -78,7 +77,8 @@ export class Mounts {
       .flatMap(([path, mount]) => argsOf(path, mount));
   }
 
-  #leadsElsewhere(path: string): boolean {
+  /** Whether a path leads to the real one without a link of ours. */
+  #isBehindLinks(path: string): boolean {
     const mount = this.at(path);
     if (mount?.kind === 'link') return true;
     // In a folder of the system its own links are in force.
@@ -86,8 +86,9 @@ export class Mounts {
   }
 
   #isShownAlready(path: string, mount: Mount): boolean {
-    if (mount.kind !== 'read' || mount.from !== path || path === sep) return false;
-    return this.at(dirname(path))?.kind === 'read';
+    if (path === sep) return false;
+    if (mount.kind === 'link') return this.#isBehindLinks(dirname(path));
+    return mount.kind === 'read' && mount.from === path && this.at(dirname(path))?.kind === 'read';
   }
 }
 

@@ -1,7 +1,15 @@
 /** POL-6: what a confined server can and cannot do, asked of a real process. */
 
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
@@ -126,6 +134,30 @@ describe('a sandbox', () => {
     expect(() => sandboxOf({ netwrok: 'none' })).toThrow('"netwrok" is not known');
     expect(sandboxOf({ enabled: false })).toBeUndefined();
     expect(sandboxOf({})).toEqual({ filesystem: 'read-only', network: false });
+  });
+
+  it('POL-6: a program that is named behind a link finds its packages', async () => {
+    const place = join(dir, 'data');
+    mkdirSync(join(place, 'node_modules', 'tool'), { recursive: true });
+    mkdirSync(join(place, 'node_modules', 'part'));
+    writeFileSync(join(place, 'node_modules', 'part', 'package.json'), '{"name":"part","main":"part.js"}');
+    writeFileSync(join(place, 'node_modules', 'part', 'part.js'), 'exports.word = "found";');
+    writeFileSync(join(place, 'node_modules', 'tool', 'package.json'), '{"name":"tool"}');
+    writeFileSync(
+      join(place, 'node_modules', 'tool', 'tool.js'),
+      'console.log(require("part").word, process.cwd());',
+    );
+    symlinkSync(place, join(dir, 'linked'));
+    const modules = join(dir, 'linked', 'node_modules');
+    const program = { command: process.execPath, args: [join(modules, 'tool', 'tool.js')] };
+    for (const cwd of [project, modules]) {
+      const rules = sandboxOf('strict') ?? { filesystem: 'read-only', network: false };
+      const env = { PATH: process.env['PATH'] ?? '', HOME: home };
+      const { command, args, release } = await confine(program, { rules, env, cwd, project });
+      const { stdout } = await promisify(execFile)(command, args);
+      await release();
+      expect(stdout).toBe(`found ${realpathSync(cwd)}\n`);
+    }
   });
 
   it('POL-6: strict holds for real servers: one of files writes nothing, one that fetches reaches nobody', async () => {

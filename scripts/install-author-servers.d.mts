@@ -1,0 +1,1 @@
+export function installAuthorServers(): Promise<number>;
