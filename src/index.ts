@@ -18,6 +18,13 @@ export type { AskInput, InputRequest } from './config/input-values.ts';
 export type { Phase } from './connection/open.ts';
 export type { Progress } from './connection/peer.ts';
 export type { ElicitAnswer, ElicitRequest, Root, SampleRequest } from './connection/questions.ts';
+export type {
+  SampleContent,
+  SampleMessage,
+  SampleParams,
+  SampleResult,
+  SampleTool,
+} from './connection/sample-types.ts';
 export { type ErrorCode, PlugboardError } from './errors.ts';
 export type { FailedServer, Host, Readiness, RedirectLogin, SearchResult } from './host.ts';
 export type { ContentOptions, Expansion } from './host-content.ts';

@@ -6,6 +6,7 @@ import { isRecord, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
 import { cleanRecord } from '../policy/clean-value.ts';
 import type { Params } from './peer.ts';
 import type { Questioned } from './questions.ts';
+import type { SampleParams } from './sample-types.ts';
 
 /** The longest completion that a server can get; it may ask for less. */
 export const MAX_SAMPLE_TOKENS = 8_192;
@@ -60,7 +61,7 @@ export function createSampleLimits(clock: Clock): SampleLimits {
 }
 
 /** The request as the model's owner gets it: read, and within the ceiling. */
-export function readSampleParams(params: Params, can: Questioned['sampling']): Params {
+export function readSampleParams(params: Params, can: Questioned['sampling']): SampleParams {
   const { messages, maxTokens } = params;
   if (!Array.isArray(messages) || messages.length > MAX_MESSAGES) {
     throw invalid(`messages have to be a list of at most ${MAX_MESSAGES}`);
@@ -74,7 +75,9 @@ export function readSampleParams(params: Params, can: Questioned['sampling']): P
   }
   const present = Object.fromEntries(Object.entries(params).filter(([, member]) => member !== null));
   const wanted = typeof maxTokens === 'number' && maxTokens >= 1 ? Math.trunc(maxTokens) : MAX_SAMPLE_TOKENS;
-  return { ...cleanRecord(present), maxTokens: Math.min(wanted, MAX_SAMPLE_TOKENS) };
+  const read: Params = { ...cleanRecord(present), maxTokens: Math.min(wanted, MAX_SAMPLE_TOKENS) };
+  // Every member was checked above.
+  return read as SampleParams;
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string';

@@ -2,6 +2,7 @@
 
 import type { Params } from './peer.ts';
 import type { QuestionId } from './questions-board.ts';
+import type { SampleParams } from './sample-types.ts';
 
 const MAX_ROOTS = 1_000;
 
@@ -42,7 +43,7 @@ export interface Root {
 export interface SampleRequest {
   readonly server: string;
   /** The protocol's `sampling/createMessage`, with `maxTokens` within our ceiling. */
-  readonly params: Params;
+  readonly params: SampleParams;
   /** As for an elicitation. */
   readonly key?: string;
   readonly session: string;
@@ -56,6 +57,7 @@ export interface Questioned {
     | undefined;
   /** `never`: no question of a server reaches the person, whatever `elicit` could do. */
   readonly elicitation?: 'ask' | 'never' | undefined;
+  /** Returns a {@link SampleResult}, which is checked. */
   readonly sample?: ((request: SampleRequest, id: QuestionId) => unknown) | undefined;
   /** What `sample` understands besides text, images and audio: `tools` with `toolChoice`, and `includeContext`. */
   readonly sampling?: { readonly tools?: boolean; readonly context?: boolean } | undefined;
