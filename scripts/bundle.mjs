@@ -35,6 +35,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { commonJsOptions, keepApart } from './bundle-plugins.mjs';
 import { buildCommonJs } from './commonjs.mjs';
+import { buildRemoteOnly } from './remote-only.mjs';
 
 const EXECUTABLE = 0o755;
 
@@ -200,3 +201,4 @@ await build({
 });
 
 await buildCommonJs();
+await buildRemoteOnly();

@@ -16,7 +16,6 @@ const packages = join(root, '.cache', 'bundlers', 'node_modules');
 /** The binaries alone: the packages `bun` and `deno` fetch them in an install script. */
 export const bun = join(packages, bunPackage, 'bin', 'bun');
 export const deno = join(packages, denoPackage, 'deno');
-export const next = join(packages, 'next', 'dist', 'bin', 'next');
 export const jest = join(packages, 'jest', 'bin', 'jest.js');
 export const miniflare = join(packages, 'miniflare', 'dist', 'src', 'index.js');
 export const postject = join(packages, 'postject', 'dist', 'cli.js');

@@ -22,6 +22,7 @@ const LAYERS: readonly string[] = [
   'catalog',
   'call',
   'host',
+  'remote-only',
   'testing',
   'adapters',
   'kit',

@@ -1,6 +1,6 @@
 /** Remembers that a tool which a search had found was really used. */
 
-import { toolId } from '../catalog/names.ts';
+import { toolId } from '../catalog/tool-id.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { settingsOf } from './settings.ts';
 

@@ -2,8 +2,8 @@
 
 import type { CallResult } from '../catalog/accept-result.ts';
 import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
-import { toolId } from '../catalog/names.ts';
 import type { Tool } from '../catalog/tool.ts';
+import { toolId } from '../catalog/tool-id.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Call, CallContext, Stage } from './call.ts';
 

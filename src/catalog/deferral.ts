@@ -4,9 +4,9 @@ import type { Settings } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
 import { isForModel } from './app-tools.ts';
 import type { Snapshot } from './catalog.ts';
-import { toolId } from './names.ts';
 import { estimateTokens } from './tokens.ts';
 import type { Tool } from './tool.ts';
+import { toolId } from './tool-id.ts';
 
 export type ToolSearchMode = NonNullable<Settings['toolSearch']>;
 

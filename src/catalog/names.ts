@@ -7,6 +7,7 @@
  */
 
 import { createHash } from 'node:crypto';
+import { toolId } from './tool-id.ts';
 
 /** The form of names that a person can choose. */
 export type Naming = 'mcp__' | 'short' | 'plain';
@@ -142,12 +143,6 @@ export function canKeepName(tool: string): boolean {
 export function serverNames(server: string): readonly string[] {
   const safe = sanitise(server);
   return [`${FORMS.mcp__.prefix}${safe}`, safe, server];
-}
-
-/** A tool's identity as a key of maps. */
-export function toolId({ server, tool }: ToolKey): string {
-  // JSON keeps ("a", "b__c") apart from ("a__b", "c"), and lone surrogates apart from each other.
-  return JSON.stringify([server, tool]);
 }
 
 /** The servers whose tools may have this name, as `mcp__server__tool` or as `server__tool`. */

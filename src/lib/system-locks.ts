@@ -1,7 +1,7 @@
 /** Locks of the operating system, from a native module that a bundle or another runtime may not have. */
 
 import { channel } from 'node:diagnostics_channel';
-import { createRequire } from 'node:module';
+import { loadNative } from './native-module.ts';
 
 /** Published to whenever a lock is taken without the system's own. */
 const MISSING = 'plugboard.system-locks.missing';
@@ -14,13 +14,12 @@ export interface SystemLocks {
 
 /**
  * Undefined if the module cannot be loaded. Under Deno it is not tried: its symbols are resolved by the dynamic linker,
- * which ends the process where one is missing. `createRequire` because bundlers follow `import()` into native files.
+ * which ends the process where one is missing.
  */
 export function systemLocks(): SystemLocks | undefined {
   if ('Deno' in globalThis) return missing();
   try {
-    const require = createRequire(import.meta.url);
-    return require('fs-native-extensions') as SystemLocks;
+    return loadNative('fs-native-extensions') as SystemLocks;
   } catch {
     return missing();
   }

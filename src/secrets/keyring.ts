@@ -1,7 +1,7 @@
 /** Secrets in the operating system's keyring; every operation rejects where there is none. */
 
 import { createHash } from 'node:crypto';
-import { createRequire } from 'node:module';
+import { loadNative } from '../lib/native-module.ts';
 import type { SecretBackend } from './store.ts';
 
 /** A locked keyring may wait for a person who is not there. */
@@ -58,10 +58,9 @@ export function keyringSecrets(owner: string): SecretBackend {
   };
 }
 
-/** Throws where the native module is not installed. `createRequire` because bundlers follow `import()` into native files. */
+/** Throws where the native module is not installed. */
 function loadKeyring(): typeof import('@napi-rs/keyring') {
-  const require = createRequire(import.meta.url);
-  return require('@napi-rs/keyring') as typeof import('@napi-rs/keyring');
+  return loadNative('@napi-rs/keyring') as typeof import('@napi-rs/keyring');
 }
 
 interface Entry {

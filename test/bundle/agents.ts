@@ -9,6 +9,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 export const AGENT: string = fixture('bundled-agent.mjs');
+/** The stdio server. */
+export const ECHO: string = fixture('echo.mjs');
 
 /** What the agent prints. */
 export interface Said {
@@ -37,11 +39,24 @@ export class Place {
   #homes = 0;
 
   constructor() {
-    this.#url = firstLine(this.#start(process.execPath, [fixture('echo-http.mjs')], process.env));
+    this.#url = firstLine(this.start(process.execPath, [fixture('echo-http.mjs')], process.env));
   }
 
   path(name: string): string {
     return join(this.folder, name);
+  }
+
+  /** An empty home for one agent. */
+  home(): string {
+    this.#homes += 1;
+    const home = this.path(`home-${this.#homes}`);
+    mkdirSync(home);
+    return home;
+  }
+
+  /** Of the remote server. */
+  url(): Promise<string> {
+    return this.#url;
   }
 
   /** The agent's answers; it keeps running. */
@@ -50,11 +65,8 @@ export class Place {
     args: readonly string[],
     env: NodeJS.ProcessEnv = {},
   ): Promise<{ readonly said: Said; readonly agent: ChildProcess }> {
-    this.#homes += 1;
-    const home = this.path(`home-${this.#homes}`);
-    mkdirSync(home);
-    const given = [process.execPath, fixture('echo.mjs'), await this.#url, home];
-    const agent = this.#start(command, [...args, ...given], { ...process.env, ...env });
+    const given = [process.execPath, ECHO, await this.url(), this.home()];
+    const agent = this.start(command, [...args, ...given], { ...process.env, ...env });
     return { said: JSON.parse(await firstLine(agent)) as Said, agent };
   }
 
@@ -70,7 +82,8 @@ export class Place {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  #start(command: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
+  /** A program that ends with this place. */
+  start(command: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
     const child = spawn(command, args, { cwd: this.folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
     this.#children.push(child);
     return child;
@@ -92,6 +105,6 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function fixture(name: string): string {
+export function fixture(name: string): string {
   return fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 }

@@ -1,0 +1,66 @@
+/**
+ * The entry point `plugboard/remote-only`: the host without processes, files and Node, for pages, workers and edge
+ * functions. The call pipeline is the same code; Node's modules are replaced when it is built (`scripts/remote-only.mjs`).
+ */
+
+import type { GivenEntry } from '../config/given-entry.ts';
+import { PlugboardError } from '../errors.ts';
+import { createHost as createNodeHost, type Host } from '../host.ts';
+import type { HostOptions } from '../host-options.ts';
+import { files } from './node/files.ts';
+
+export type { CallOptions } from '../call/call.ts';
+export type { ApprovalAnswer, ApprovalRequest, Approve, SessionOptions } from '../call/session.ts';
+export type { ShapedResult as CallResult } from '../call/shape.ts';
+export type { ContentBlock } from '../catalog/accept-result.ts';
+export type { Tool, ToolAnnotations } from '../catalog/tool.ts';
+export type { ElicitAnswer, ElicitRequest, Root, SampleRequest } from '../connection/questions.ts';
+export { type ErrorCode, PlugboardError } from '../errors.ts';
+export type { Host, SearchResult } from '../host.ts';
+export type { HostEvents } from '../host-options.ts';
+export type { HostSession } from '../host-session.ts';
+
+/** A remote server in code. */
+export type RemoteGiven = Extract<GivenEntry, { readonly url: string }>;
+
+/** The options of `createHost` that need neither files nor processes. */
+export type RemoteOnlyOptions = Omit<
+  HostOptions,
+  'home' | 'cwd' | 'env' | 'config' | 'daemon' | 'builtIn' | 'builtInList' | 'borrow' | 'sandbox' | 'servers'
+> & {
+  /** Servers by name: a url, with headers or a function that gives them. */
+  readonly servers: Readonly<Record<string, RemoteGiven>>;
+};
+
+/**
+ * Makes a host of remote servers. It reads no configuration and keeps everything in memory until it is closed.
+ *
+ * @example
+ * const host = await createHost({
+ *   servers: { docs: { url: 'https://example.com/mcp', headers: { authorization: `Bearer ${token}` } } },
+ *   approve: () => 'allow',
+ * });
+ * await host.ready();
+ */
+export async function createHost(options: RemoteOnlyOptions): Promise<Host> {
+  for (const [name, entry] of Object.entries(options.servers)) checkRemote(name, entry);
+  const home = `/${crypto.randomUUID()}`;
+  files.mkdir(home, true);
+  // Called as a function of the global object: pages and workers refuse it otherwise.
+  const fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
+  const host = await createNodeHost({ ...options, home, cwd: home, env: {}, fetch });
+  const close = host.close.bind(host);
+  host.close = async () => {
+    await close();
+    files.remove(home);
+  };
+  return host;
+}
+
+function checkRemote(name: string, entry: object): void {
+  if ('url' in entry) return;
+  throw new PlugboardError('CONFIG_INVALID', `${name} is not a remote server`, {
+    server: name,
+    hint: 'Give it a url; processes need the entry point plugboard.',
+  });
+}

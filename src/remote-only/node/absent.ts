@@ -1,0 +1,11 @@
+/** What exists only under Node: each use is an error of the host with the reason. */
+
+import { PlugboardError } from '../../errors.ts';
+
+export function absent(what: string): () => never {
+  return () => {
+    throw new PlugboardError('BLOCKED_BY_POLICY', `${what} cannot be used with plugboard/remote-only`, {
+      hint: 'Use the entry point plugboard, which needs Node.',
+    });
+  };
+}

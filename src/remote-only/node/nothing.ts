@@ -1,0 +1,18 @@
+/** In place of modules that start processes or open sockets, and of packages that only they use. */
+
+import { absent } from './absent.ts';
+
+const use: () => never = absent('A process or a socket');
+
+export {
+  use as confine,
+  use as createReaper,
+  use as createStdioTransport,
+  use as helperPlace,
+  use as openRoute,
+  use as openShared,
+  use as openTunnel,
+  use as Pool,
+  use as planLaunch,
+  use as proxyDenied,
+};
