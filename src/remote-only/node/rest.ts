@@ -27,6 +27,8 @@ export function homedir(): string {
   return '/';
 }
 
+export const devNull = '/dev/null';
+
 export function availableParallelism(): number {
   return 4;
 }
