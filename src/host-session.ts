@@ -14,12 +14,17 @@ import type { ReadResult } from './catalog/resources.ts';
 import type { ResourceListener } from './catalog/resources-subscribe.ts';
 import type { Tool } from './catalog/tool.ts';
 import type { Connection } from './connection/connection.ts';
+import { passedMeta } from './connection/handed-on.ts';
 import type { LogLevel } from './connection/log-levels.ts';
 import type { Params } from './connection/peer.ts';
 import { PlugboardError } from './errors.ts';
 import type { ContentCaller, ContentOptions, Expansion } from './host-content.ts';
 import type { HostCore } from './host-core.ts';
+import type { HostEvents } from './host-options.ts';
 import { Passage } from './host-passage.ts';
+import { checkRawMethod } from './host-raw.ts';
+import { givenText, type SearchResult, searchResult } from './host-search.ts';
+import { onSession } from './host-session-events.ts';
 import type { Unsubscribe } from './lib/emitter.ts';
 import type { Spellings } from './policy/approval.ts';
 
@@ -129,18 +134,44 @@ export class HostSession {
     );
   }
 
-  /** A request of an extension that a server declares; its params are the server's own. */
+  /**
+   * A request of a method that the host has no way of its own for: of an extension, or of one server alone. Its params
+   * and its result are the server's own.
+   */
   async request(
     server: string,
     method: string,
-    params: Params,
+    params: Params = {},
     options: ContentOptions & Pick<CallOptions, 'onProgress'> = {},
   ): Promise<Params> {
+    checkRawMethod(server, method);
     const { signal, onProgress } = options;
     await this.#approve('extension', server, method, signal);
     return this.#attend(server, options, (connection, given) =>
       this.#core.content.request(connection, method, params, { ...given, onProgress }),
     );
+  }
+
+  /** What servers of this caller's visible tools want a model to know, for the system prompt; '' if there is nothing. */
+  instructions(): string {
+    const visible = new Set(this.tools().map((tool) => tool.server));
+    return [...visible]
+      .flatMap((server) => {
+        const text = this.#core.catalog.listing(server)?.instructions;
+        return text === undefined ? [] : [`## ${server}\n\n${text}`];
+      })
+      .join('\n\n');
+  }
+
+  /** As the host's `search`. Found tools are not loaded by it; `tool_search` does that. */
+  async search(query: string, options: { readonly limit?: number } = {}): Promise<readonly SearchResult[]> {
+    this.#core.freshen();
+    return (await this.#core.search(givenText('query', query), options.limit)).map(searchResult);
+  }
+
+  /** As the host's `on`, with the events of this session only; those about servers reach every session. */
+  on<Name extends keyof HostEvents>(event: Name, listener: (event: HostEvents[Name]) => void): Unsubscribe {
+    return onSession(this.#core.events, this.id, event, listener);
   }
 
   /** As the host's; `allows` leaves servers out whose content this caller may not name. */
@@ -190,15 +221,16 @@ export class HostSession {
     return this.#core.approveOwn(this.#session, action);
   }
 
-  call(
+  /** As the host's. */
+  call<T = unknown>(
     name: string,
     args: Readonly<Record<string, unknown>> = {},
     options: CallOptions = {},
-  ): Promise<ShapedResult> {
+  ): Promise<ShapedResult<T>> {
     if (this.#isEnded) return Promise.reject(this.#ended());
     const { signal, cancellation, onProgress, timeoutMs, ref, onMismatch, handedOn, task } = options;
-    const { media, viaCallTool } = options;
-    return this.#core.pipeline({
+    const { media, viaCallTool, meta } = options;
+    const sent = this.#core.pipeline({
       id: this.#core.nextCallId(),
       name,
       arguments: args,
@@ -209,11 +241,14 @@ export class HostSession {
       timeoutMs,
       ref,
       onMismatch,
-      handedOn,
+      handedOn:
+        meta === undefined ? handedOn : { ...handedOn, meta: passedMeta({ ...handedOn?.meta, ...meta }) },
       task,
       media,
       viaCallTool,
     });
+    // The type of the structured content is the caller's word.
+    return sent as Promise<ShapedResult<T>>;
   }
 
   #ended(): PlugboardError {

@@ -13,7 +13,6 @@ import type { NameForm } from './catalog/names.ts';
 import type { ListedPrompt, PromptArguments, PromptResult } from './catalog/prompts.ts';
 import type { ReadResult, ResourceListing } from './catalog/resources.ts';
 import type { ResourceListener } from './catalog/resources-subscribe.ts';
-import type { SearchHit } from './catalog/search/tool-index.ts';
 import type { Tool } from './catalog/tool.ts';
 import { toolId } from './catalog/tool-id.ts';
 import type { EditableScope } from './config/edit.ts';
@@ -33,6 +32,7 @@ import type { HostEvents, HostOptions } from './host-options.ts';
 import { checkHostOptions } from './host-options-check.ts';
 import type { HeldBack } from './host-pins.ts';
 import type { ServerReport } from './host-report.ts';
+import { givenText, type SearchResult } from './host-search.ts';
 import { HostServers } from './host-servers.ts';
 import { HostSession } from './host-session.ts';
 import type { Unsubscribe } from './lib/emitter.ts';
@@ -58,19 +58,6 @@ export interface RedirectLogin {
   /** Where the authorization server sends the browser back to: https, or http on this machine. */
   readonly redirectUrl: string | URL;
   readonly signal?: AbortSignal | undefined;
-}
-
-/** A tool that was found, as `search --json` prints it. */
-export interface SearchResult {
-  readonly name: string;
-  readonly server: string;
-  readonly tool: string;
-  readonly description: string;
-  readonly score: number;
-  /** How close it comes to the best result, which has 1. */
-  readonly relevance: number;
-  /** Which words of the query were found in which part of the tool. */
-  readonly why?: readonly { readonly field: string; readonly words: readonly string[] }[];
 }
 
 /** A server that is not there, with the reason. */
@@ -130,13 +117,36 @@ export class Host {
     return { all: this.#core.deferral().definitionTokens, given };
   }
 
-  /** Calls a tool by the name that `tools()` gave it, or as `server__tool`; rejects only with a PlugboardError. */
-  call(
+  /**
+   * Calls a tool by the name that `tools()` gave it, or as `server__tool`; rejects only with a PlugboardError. The type
+   * of its structured content is the caller's word.
+   *
+   * @example
+   * const { structuredContent } = await host.call<{ files: string[] }>('mcp__files__glob', { pattern: '*.md' });
+   */
+  call<T = unknown>(
     name: string,
     args: Readonly<Record<string, unknown>> = {},
     options: CallOptions = {},
-  ): Promise<ShapedResult> {
+  ): Promise<ShapedResult<T>> {
     return this.#own.call(name, args, options);
+  }
+
+  /**
+   * Sends a request of a method that the host has no way of its own for: of an extension, or of one server alone. The
+   * rules for the server apply; methods such as `tools/call` are refused, because `call()` asks for approval.
+   *
+   * @example
+   * const { answer } = await host.request('mine', 'mine/ask', { question: 'why' });
+   */
+  async request(
+    server: string,
+    method: string,
+    params: Readonly<Record<string, unknown>> = {},
+    options: ContentOptions & Pick<CallOptions, 'onProgress'> = {},
+  ): Promise<Readonly<Record<string, unknown>>> {
+    this.#servers.get(server);
+    return this.#own.request(server, method, params, options);
   }
 
   /**
@@ -164,20 +174,13 @@ export class Host {
   }
 
   /** The tools that fit a description of what is wanted, best first. */
-  async search(query: string, options: { readonly limit?: number } = {}): Promise<readonly SearchResult[]> {
-    this.#core.freshen();
-    return (await this.#core.search(givenText('query', query), options.limit)).map(searchResult);
+  search(query: string, options: { readonly limit?: number } = {}): Promise<readonly SearchResult[]> {
+    return this.#own.search(query, options);
   }
 
   /** What servers want a model to know about them, for the system prompt. */
   instructions(): string {
-    const visible = new Set(this.tools().map((tool) => tool.server));
-    return [...visible]
-      .flatMap((server) => {
-        const text = this.#core.catalog.listing(server)?.instructions;
-        return text === undefined ? [] : [`## ${server}\n\n${text}`];
-      })
-      .join('\n\n');
+    return this.#own.instructions();
   }
 
   // What can be read, and said.
@@ -538,12 +541,6 @@ function isLocalName(hostname: string): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }
 
-/** Plain JavaScript hands over what it has, often straight from a model. */
-function givenText(what: string, value: unknown): string {
-  if (typeof value === 'string') return value;
-  throw new PlugboardError('INVALID_ARGUMENTS', `The ${what} is not a text.`);
-}
-
 /** A wrong one would come back as the server's own complaint about its schema. */
 function checkRef(ref: CompletionRef): void {
   const isPrompt = ref?.type === 'ref/prompt' && typeof ref.name === 'string';
@@ -552,13 +549,4 @@ function checkRef(ref: CompletionRef): void {
   throw new PlugboardError('INVALID_ARGUMENTS', 'The reference is neither to a prompt nor to a resource.', {
     hint: "Give { type: 'ref/prompt', server, name } or { type: 'ref/resource', server, uri }.",
   });
-}
-
-function searchResult({
-  tool: { name, server, tool, description },
-  score,
-  relevance,
-  why,
-}: SearchHit): SearchResult {
-  return { name, server, tool, description, score, relevance, ...(why === undefined ? {} : { why }) };
 }

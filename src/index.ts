@@ -26,11 +26,13 @@ export type {
   SampleTool,
 } from './connection/sample-types.ts';
 export { type ErrorCode, PlugboardError } from './errors.ts';
-export type { FailedServer, Host, Readiness, RedirectLogin, SearchResult } from './host.ts';
+export type { FailedServer, Host, Readiness, RedirectLogin } from './host.ts';
 export type { ContentOptions, Expansion } from './host-content.ts';
 export { createHost } from './host-library.ts';
 export type { HostEvents, HostOptions } from './host-options.ts';
 export type { ServerReport } from './host-report.ts';
+export { jsonOf, textOf } from './host-results.ts';
+export type { SearchResult } from './host-search.ts';
 export type { HostSession } from './host-session.ts';
 export type { FetchFunction, FetchInit, FetchResponse } from './policy/network.ts';
 export type { CredentialStore } from './secrets/credential-store.ts';

@@ -33,6 +33,8 @@ export interface CallOptions extends Cancellable {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Longest silence in this call, instead of the server's `toolTimeoutMs`. */
   readonly timeoutMs?: number | undefined;
+  /** Sent to the server as `_meta` of the request; keys of the connection and those that begin with `plugboard/` are not. */
+  readonly meta?: Readonly<Record<string, unknown>> | undefined;
   /** A name that the caller chose for this call, reported by `call.begin`. */
   readonly ref?: string | undefined;
   /**

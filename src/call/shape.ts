@@ -17,7 +17,8 @@ import { settingsOf, toolSettings } from './settings.ts';
 export const WARN_OUTPUT_TOKENS = 10_000;
 
 /** A result as `call --json` prints it. */
-export interface ShapedResult extends CallResult {
+export interface ShapedResult<T = unknown> extends CallResult {
+  readonly structuredContent?: T;
   /** Present when the result was cut: what all of it would cost, and where all of it is ('' if nowhere). */
   readonly truncated?: { readonly tokens: number; readonly file: string };
   /** @internal Present in place of a result if the caller follows tasks itself. */

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import type { Tool } from '../../catalog/tool.ts';
 import { PlugboardError } from '../../errors.ts';
-import type { SearchResult } from '../../host.ts';
+import type { SearchResult } from '../../host-search.ts';
 import { clean } from '../../policy/clean.ts';
 import { exampleCall } from '../example-call.ts';
 import { wholeNumber } from '../flags.ts';

@@ -1,0 +1,31 @@
+/** Which methods may be sent as raw requests: those that the host has no way of its own for. */
+
+import { PlugboardError } from './errors.ts';
+
+/** What to use in place of a method, by its beginning; the host keeps approvals, limits and state there. */
+const OWN_WAYS: readonly (readonly [prefix: string, instead: string])[] = [
+  ['tools/call', 'Use call(), which asks for approval.'],
+  ['tools/', 'Use tools().'],
+  ['resources/', 'Use resources(), read() or subscribe().'],
+  ['prompts/', 'Use prompts() or prompt().'],
+  ['completion/', 'Use complete().'],
+  ['logging/', 'Use logLevel of createHost, or setLogLevel() of a session.'],
+  ['roots/', 'Use roots of createHost, or setRoots().'],
+  ['notifications/', 'Notifications of the protocol are sent by the host.'],
+  ['initialize', 'The host connects servers itself: connect() or reconnect().'],
+  ['ping', 'The host watches its connections itself: servers() shows their state.'],
+  ['server/', 'Use details().'],
+  ['subscriptions/', 'Use subscribe(), or on() for changed lists.'],
+  ['tasks/', 'Tasks are followed by call().'],
+  ['sampling/', 'That is a request of servers.'],
+  ['elicitation/', 'That is a request of servers.'],
+];
+
+/** @throws PlugboardError USAGE for a method that would go around what the host does. */
+export function checkRawMethod(server: string, method: unknown): void {
+  const name = typeof method === 'string' ? method.trim() : '';
+  const own = OWN_WAYS.find(([prefix]) => name.startsWith(prefix));
+  if (name !== '' && name === method && own === undefined) return;
+  const why = own === undefined ? 'is not the name of a method' : 'is not sent as a raw request';
+  throw new PlugboardError('USAGE', `${JSON.stringify(method)} ${why}`, { server, hint: own?.[1] });
+}

@@ -1,0 +1,48 @@
+/** Reads results of calls as programs want them: as text, or as a value. */
+
+import type { ContentBlock } from './catalog/accept-result.ts';
+import { PlugboardError } from './errors.ts';
+
+interface Readable {
+  readonly content: readonly ContentBlock[];
+  readonly structuredContent?: unknown;
+  readonly isError?: boolean | undefined;
+}
+
+/**
+ * The text of a result: its text blocks, one below the other. Images, audio and links are left out.
+ *
+ * @example
+ * textOf({ content: [{ type: 'text', text: 'hi' }], isError: false }); // → 'hi'
+ */
+export function textOf({ content }: Pick<Readable, 'content'>): string {
+  return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+}
+
+/**
+ * The value of a result: its structured content, else its text read as JSON. The type is the caller's word.
+ *
+ * @example
+ * jsonOf<{ id: number }>({ content: [{ type: 'text', text: '{"id":1}' }], isError: false }).id; // → 1
+ * @throws PlugboardError PROTOCOL_ERROR if the tool failed, or its result is not JSON.
+ */
+export function jsonOf<T = unknown>(result: Readable): T {
+  const text = textOf(result);
+  if (result.isError === true) throw notJson(`the tool failed: ${text.slice(0, MAX_QUOTED_CHARS)}`);
+  // What the tool promises is for the caller to know.
+  if (result.structuredContent !== undefined) return result.structuredContent as T;
+  try {
+    return JSON.parse(text) as T;
+  } catch (cause) {
+    throw notJson('the result is not JSON', cause);
+  }
+}
+
+const MAX_QUOTED_CHARS = 200;
+
+function notJson(message: string, cause?: unknown): PlugboardError {
+  return new PlugboardError('PROTOCOL_ERROR', message, {
+    hint: 'Look at "isError" and "content" of the result, or use textOf().',
+    cause,
+  });
+}

@@ -1,0 +1,110 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Host, type HostOptions, jsonOf, PlugboardError, textOf } from '../../src/index.ts';
+import { createTestHost, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
+
+const hosts: Host[] = [];
+afterEach(async () => {
+  await Promise.all(hosts.splice(0).map((host) => host.close()));
+});
+
+async function world(options: HostOptions = {}): Promise<{ host: Host; server: ScriptedServer }> {
+  const server = scriptedServer({
+    instructions: 'Count first.',
+    tools: {
+      count: () => ({ content: [{ type: 'text', text: '{"n":3}' }], structuredContent: { n: 3 } }),
+      say: () => 'hello',
+    },
+  });
+  const host = await createTestHost({
+    servers: { s: { inProcess: server, approval: 'approve' } },
+    log: () => {},
+    ...options,
+  });
+  hosts.push(host);
+  await host.ready();
+  return { host, server };
+}
+
+const failure = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => undefined,
+    (error: unknown) => (error instanceof PlugboardError ? [error.code, error.message, error.hint] : error),
+  );
+
+describe('results', () => {
+  it('are read as text and as values, typed by the caller', async () => {
+    const { host } = await world();
+    const counted = await host.call<{ n: number }>('mcp__s__count');
+    expect([textOf(counted), counted.structuredContent?.n, jsonOf<{ n: number }>(counted).n]).toEqual([
+      '{"n":3}',
+      3,
+      3,
+    ]);
+    const said = await host.call('mcp__s__say');
+    expect(Object.keys(said)).toEqual(['content', 'isError', '_meta']);
+    expect(() => jsonOf(said)).toThrow('the result is not JSON');
+    expect(() => jsonOf({ ...said, isError: true })).toThrow('the tool failed: hello');
+  });
+});
+
+describe('raw requests', () => {
+  it('reach the server, by way of the rules for it', async () => {
+    const { host, server } = await world();
+    server.on('mine/ask', ({ params }) => ({ answer: params['question'] }));
+    expect(await host.request('s', 'mine/ask', { question: 'why' })).toEqual({ answer: 'why' });
+    expect(await host.session().request('s', 'mine/ask', { question: 'how' })).toEqual({ answer: 'how' });
+    expect(await failure(host.request('nothing', 'mine/ask'))).toContain('UNKNOWN_SERVER');
+  });
+
+  it('do not go around approvals and what else the host does', async () => {
+    const { host, server } = await world({ servers: undefined });
+    await host.add('s', { inProcess: server, approval: 'prompt' });
+    expect(await failure(host.request('s', 'tools/call', { name: 'say' }))).toEqual([
+      'USAGE',
+      '"tools/call" is not sent as a raw request',
+      'Use call(), which asks for approval.',
+    ]);
+    for (const method of [
+      'tools/list',
+      'initialize',
+      'notifications/cancelled',
+      ' tools/call',
+      '',
+      'tasks/get',
+    ])
+      expect(await failure(host.request('s', method))).toContain('USAGE');
+    expect(await failure(host.session().request('s', 'tools/call', { name: 'say' }))).toContain('USAGE');
+  });
+
+  it('_meta of a call is an option, without keys of the connection', async () => {
+    const { host, server } = await world();
+    await host.call(
+      'mcp__s__say',
+      {},
+      { meta: { 'example.com/a': 1, progressToken: 'x', 'plugboard/b': 2 } },
+    );
+    const [sent] = await server.seen('tools/call');
+    const { _meta = {} } = (sent as { params: { _meta?: Record<string, unknown> } }).params;
+    expect([_meta['example.com/a'], _meta['plugboard/b'], _meta['progressToken'] === 'x']).toEqual([
+      1,
+      undefined,
+      false,
+    ]);
+  });
+});
+
+describe('a session', () => {
+  it('has instructions, searches, and events of its own', async () => {
+    const { host } = await world();
+    const [one, other] = [host.session(), host.session()];
+    const heard: string[] = [];
+    one.on('call.end', ({ outcome }) => heard.push(`one ${outcome}`));
+    const stop = other.on('call.end', ({ outcome }) => heard.push(`other ${outcome}`));
+    await one.call('mcp__s__say');
+    stop();
+    await other.call('mcp__s__say');
+    expect(heard).toEqual(['one ok']);
+    expect(one.instructions()).toBe('## s\n\nCount first.');
+    expect((await one.search('count')).map(({ tool }) => tool)[0]).toBe('count');
+  });
+});
