@@ -16,8 +16,9 @@ export type { ContentBlock } from '../catalog/accept-result.ts';
 export type { Tool, ToolAnnotations } from '../catalog/tool.ts';
 export type { ElicitAnswer, ElicitRequest, Root, SampleRequest } from '../connection/questions.ts';
 export { type ErrorCode, PlugboardError } from '../errors.ts';
-export type { Host, SearchResult } from '../host.ts';
+export type { Host } from '../host.ts';
 export type { HostEvents } from '../host-options.ts';
+export type { SearchResult } from '../host-search.ts';
 export type { HostSession } from '../host-session.ts';
 
 /** A remote server in code. */

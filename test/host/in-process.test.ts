@@ -1,8 +1,6 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { McpServer } from '@modelcontextprotocol/server';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHost, type Host, type HostOptions, PlugboardError } from '../../src/index.ts';
@@ -158,8 +156,9 @@ describe('servers in this process (M10)', () => {
     v2.registerTool('hello', { description: 'Greets.' }, () => ({
       content: [{ type: 'text', text: 'v2' }],
     }));
-    const require = createRequire(new URL('../../.cache/real-servers/package.json', import.meta.url));
-    const v1 = await import(pathToFileURL(require.resolve('@modelcontextprotocol/sdk/server/mcp.js')).href);
+    // Version 1 comes with the servers that tests talk to.
+    const sdk = '../../.cache/real-servers/node_modules/@modelcontextprotocol/sdk/dist/esm/server/mcp.js';
+    const v1 = await import(new URL(sdk, import.meta.url).href);
     const one = new v1.McpServer({ name: 'one', version: '1.0.0' });
     one.registerTool('hello', { description: 'Greets.' }, () => ({
       content: [{ type: 'text', text: 'v1' }],
