@@ -1,5 +1,6 @@
 /** One caller of a host: what it is shown, what it may do without asking, and where its questions go. */
 
+import { type ApprovalState, approvalState } from './call/approve.ts';
 import type { ContentAction } from './call/approve-content.ts';
 import type { OwnAction } from './call/approve-own.ts';
 import type { CallOptions } from './call/call.ts';
@@ -7,7 +8,7 @@ import type { Session } from './call/session.ts';
 import type { ShapedResult } from './call/shape.ts';
 import type { Completion, CompletionOptions, CompletionRef } from './catalog/completion.ts';
 import { type Capability, isDeclared } from './catalog/content-lists.ts';
-import { visibleTools } from './catalog/deferral.ts';
+import { type Deferral, visibleTools } from './catalog/deferral.ts';
 import { type DeclaredExtensions, extensionsIn } from './catalog/extensions.ts';
 import type { PromptArguments, PromptResult } from './catalog/prompts.ts';
 import type { ReadResult } from './catalog/resources.ts';
@@ -20,6 +21,7 @@ import type { Params } from './connection/peer.ts';
 import { PlugboardError } from './errors.ts';
 import type { ContentCaller, ContentOptions, Expansion } from './host-content.ts';
 import type { HostCore } from './host-core.ts';
+import { hostDeferral } from './host-deferral.ts';
 import type { HostEvents } from './host-options.ts';
 import { Passage } from './host-passage.ts';
 import { checkRawMethod } from './host-raw.ts';
@@ -33,10 +35,12 @@ export class HostSession {
   readonly #core: HostCore;
   readonly #session: Session;
   #isEnded = false;
+  readonly #deferral: () => Deferral;
 
   constructor(core: HostCore, session: Session) {
     this.#core = core;
     this.#session = session;
+    this.#deferral = session.offers === undefined ? core.deferral : hostDeferral(core, session.offers);
   }
 
   get id(): string {
@@ -50,7 +54,7 @@ export class HostSession {
   tools({ isWithApps = false }: { readonly isWithApps?: boolean } = {}): readonly Tool[] {
     const { catalog, gatewayView } = this.#core;
     this.#core.freshen();
-    const deferral = this.#core.deferral();
+    const deferral = this.#deferral();
     const { loaded, gateway } = this.#session;
     return gateway
       ? gatewayView(catalog.snapshot, deferral, loaded, isWithApps)
@@ -59,7 +63,11 @@ export class HostSession {
 
   /** The tool of a name in any spelling, deferred or not. */
   find(name: string): Tool | undefined {
-    return this.#core.catalog.snapshot.find(name);
+    const { snapshot } = this.#core.catalog;
+    const tool = snapshot.find(name);
+    const { offers } = this.#session;
+    if (tool === undefined || offers === undefined) return tool;
+    return offers(tool.server, snapshot.ruleNames(tool).assigned) ? tool : undefined;
   }
 
   /** Every tool there is, deferred or not: for people, who are not short of context. */
@@ -72,6 +80,18 @@ export class HostSession {
     const { snapshot } = this.#core.catalog;
     const tool = snapshot.find(name);
     return tool === undefined ? undefined : snapshot.ruleNames(tool).assigned;
+  }
+
+  /** Whether a call of a tool would be asked about now; undefined if there is no such tool. No one is asked. */
+  approvalOf(name: string): ApprovalState | undefined {
+    const { catalog, pool, config } = this.#core;
+    const { snapshot } = catalog;
+    const tool = this.find(name);
+    const spec = tool && pool.get(tool.server)?.spec;
+    if (tool === undefined || spec === undefined) return undefined;
+    const { allowed, approvals } = this.#session;
+    const names = snapshot.ruleNames(tool);
+    return approvalState({ tool, spec, names, settings: config.settings, sessionAllows: allowed }, approvals);
   }
 
   /** What a resource holds: text, or bytes as base64. */
@@ -229,7 +249,7 @@ export class HostSession {
   ): Promise<ShapedResult<T>> {
     if (this.#isEnded) return Promise.reject(this.#ended());
     const { signal, cancellation, onProgress, timeoutMs, ref, onMismatch, handedOn, task } = options;
-    const { media, viaCallTool, meta } = options;
+    const { media, viaCallTool, meta, approved } = options;
     const sent = this.#core.pipeline({
       id: this.#core.nextCallId(),
       name,
@@ -246,6 +266,7 @@ export class HostSession {
       task,
       media,
       viaCallTool,
+      approved,
     });
     // The type of the structured content is the caller's word.
     return sent as Promise<ShapedResult<T>>;

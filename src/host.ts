@@ -3,6 +3,7 @@
 import type { ServerAuth } from './auth/create.ts';
 import type { LoginOptions } from './auth/interactive.ts';
 import type { BegunLogin, LoginAnswer } from './auth/login.ts';
+import type { ApprovalState } from './call/approve.ts';
 import type { ContentAction } from './call/approve-content.ts';
 import type { CallOptions } from './call/call.ts';
 import type { SessionOptions } from './call/session.ts';
@@ -109,6 +110,16 @@ export class Host {
   /** The tool of a name: as `tools()` gives it, as `mcp__server__tool` or as `server__tool`; deferred or not. */
   find(name: string): Tool | undefined {
     return this.#own.find(name);
+  }
+
+  /**
+   * Whether a call of a tool would be asked about now; undefined if there is no such tool. No one is asked.
+   *
+   * @example
+   * host.approvalOf('mcp__files__write')?.decision; // → 'ask'
+   */
+  approvalOf(name: string): ApprovalState | undefined {
+    return this.#own.approvalOf(name);
   }
 
   /** What all definitions would cost a model, and what those that it is given now cost. */

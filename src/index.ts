@@ -1,6 +1,7 @@
 /** The library: everything an agent needs to give its model the user's MCP servers. */
 
 export type { BegunLogin, LoginAnswer } from './auth/login.ts';
+export type { ApprovalState } from './call/approve.ts';
 export type { CallEvents, CallOptions } from './call/call.ts';
 export type { Outcome } from './call/outcome.ts';
 export type { ApprovalAnswer, ApprovalRequest, Approve, SessionOptions } from './call/session.ts';
@@ -35,5 +36,6 @@ export { jsonOf, textOf } from './host-results.ts';
 export type { SearchResult } from './host-search.ts';
 export type { HostSession } from './host-session.ts';
 export type { FetchFunction, FetchInit, FetchResponse } from './policy/network.ts';
+export type { ToolSubset } from './policy/tool-subset.ts';
 export type { CredentialStore } from './secrets/credential-store.ts';
 export { type WorkspaceServerOptions, workspaceServer } from './workspace/workspace-server.ts';

@@ -13,6 +13,8 @@ export interface AdapterHost {
   call(name: string, args: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<ShapedResult>;
   /** The tool of a name, also one that is still to be found by a search. */
   find?(name: string): Tool | undefined;
+  /** Whether a call would be asked about. */
+  approvalOf?(name: string): { readonly decision: 'allow' | 'ask' | 'deny' } | undefined;
   /** Reports that other tools are there now. */
   on?(event: 'tools', listener: () => void): Unsubscribe;
 }

@@ -6,7 +6,7 @@ import { isRecord } from '../lib/json-rpc.ts';
 import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
 import type { Answer } from './answer.ts';
 import { keepLive } from './live.ts';
-import { isImage, type MediaPart, mapParts, textOf } from './parts.ts';
+import { errorText, isImage, type MediaPart, mapParts, textOf } from './parts.ts';
 import { type Shelf, Toolbox, type Usable } from './toolbox.ts';
 
 /**
@@ -44,9 +44,15 @@ export interface AiSdkTool {
   readonly inputSchema: AiSdkSchema;
   /** Where the tool comes from, for those who show the call. */
   readonly metadata: { readonly server: string; readonly tool: string };
+  /** Present with the option `needsApproval`. */
+  readonly needsApproval?: (input: unknown) => boolean;
   execute(
     input: unknown,
-    options?: { readonly toolCallId?: string; readonly abortSignal?: AbortSignal | undefined },
+    options?: {
+      readonly toolCallId?: string;
+      readonly abortSignal?: AbortSignal | undefined;
+      readonly messages?: readonly object[];
+    },
   ): Promise<Answer>;
   toModelOutput(options: { readonly output: unknown }): AiSdkModelOutput;
 }
@@ -60,6 +66,12 @@ export interface AiSdkOptions<Own extends object = object> extends AdapterOption
    */
   readonly tools?: Own | undefined;
   /**
+   * Calls that the host would ask about are asked about in the SDK's own way (`ai` 6 and 7), which can leave the process: the
+   * run ends with a `tool-approval-request`, and goes on with messages that have the answer. Default: the
+   * host's `approve` is asked.
+   */
+  readonly needsApproval?: boolean | undefined;
+  /**
    * The major version of `ai` (default: found out when a tool is called, 6 before that). It decides the form of
    * images and files in results.
    */
@@ -71,6 +83,8 @@ export type AiSdkToolsWith<Own extends object> = Record<string, AiSdkTool | Own[
 
 /** How the SDK recognises a schema that was not made by a schema library. */
 const SCHEMA = Symbol.for('vercel.ai.schema');
+/** ai 5 asks for this one too. */
+const VALIDATOR = Symbol.for('vercel.ai.validator');
 
 /**
  * A `ToolSet` for `generateText`, `streamText` and agents. It is kept up to date with the host. Copies
@@ -91,7 +105,7 @@ export function toAiSdk<Own extends object>(
 ): AiSdkToolsWith<Own>;
 export function toAiSdk(host: AdapterHost, options?: AiSdkOptions): AiSdkTools;
 export function toAiSdk(host: AdapterHost, options: AiSdkOptions = {}): Record<string, unknown> {
-  const { tools: own = {}, version, ...common } = options;
+  const { tools: own = {}, version, needsApproval = false, ...common } = options;
   const tools: Record<string, unknown> = { ...own };
   const state: { version: Version | undefined } = { version };
   const toolbox: Toolbox<AiSdkTool> = new Toolbox(host, {
@@ -102,20 +116,47 @@ export function toAiSdk(host: AdapterHost, options: AiSdkOptions = {}): Record<s
     define: (usable) =>
       toolOf(usable, {
         async execute(input, given = {}) {
-          const { toolCallId = '', abortSignal } = given;
+          const { toolCallId = '', abortSignal, messages = [] } = given;
           const { name } = usable.tool;
           state.version = version ?? versionOf(given) ?? state.version;
-          const output = await toolbox.call({ name, id: toolCallId, input, signal: abortSignal });
+          const approved = needsApproval && isApproved(messages, toolCallId);
+          const output = await toolbox.call({
+            name,
+            id: toolCallId,
+            input,
+            signal: abortSignal,
+            approved,
+          });
           // A search changes the tools of its caller only, so there is no event.
           if (name === TOOL_SEARCH) refresh();
           return output;
         },
         toModelOutput: (given) => modelOutput(toolbox, given, state.version),
+        ...(needsApproval
+          ? { needsApproval: (input: unknown) => toolbox.isAskedAbout(usable.tool.name, input) }
+          : {}),
       }),
   });
   const given = new Map<string, AiSdkTool>();
   const refresh = keepLive(toolbox, tools, (target, shelf) => fill(target, given, shelf));
   return tools;
+}
+
+/** Whether the conversation has the person's approval of this call: frameworks without approvals give none. */
+function isApproved(messages: readonly object[], toolCallId: string): boolean {
+  const parts = messages.flatMap((message) => {
+    const content = isRecord(message) ? message['content'] : undefined;
+    return Array.isArray(content) ? content.filter(isRecord) : [];
+  });
+  const request = parts.find(
+    (part) => part['type'] === 'tool-approval-request' && part['toolCallId'] === toolCallId,
+  );
+  if (request === undefined) return false;
+  const { approvalId } = request;
+  const responses = parts.filter(
+    (part) => part['type'] === 'tool-approval-response' && part['approvalId'] === approvalId,
+  );
+  return responses.length > 0 && responses.every(({ approved }) => approved === true);
 }
 
 /** Each version gives other options to a tool; undefined if a program calls it. */
@@ -144,7 +185,7 @@ function fill(
 
 function toolOf(
   { tool, description, schema }: Usable,
-  run: Pick<AiSdkTool, 'execute' | 'toModelOutput'>,
+  run: Pick<AiSdkTool, 'execute' | 'toModelOutput' | 'needsApproval'>,
 ): AiSdkTool {
   return {
     type: 'dynamic',
@@ -157,7 +198,7 @@ function toolOf(
 }
 
 function schemaOf(jsonSchema: JsonSchema): AiSdkSchema {
-  const schema = { [SCHEMA]: true, _type: undefined, jsonSchema, validate: undefined };
+  const schema = { [SCHEMA]: true, [VALIDATOR]: true, _type: undefined, jsonSchema, validate: undefined };
   return Object.assign((() => schema) as () => never, { jsonSchema });
 }
 
@@ -168,7 +209,8 @@ function modelOutput(toolbox: Toolbox<AiSdkTool>, given: unknown, version: Versi
   const output = isWrapped ? given['output'] : given;
   if (!isAnswer(output)) return { type: 'text', value: JSON.stringify(output) ?? '' };
   const parts = toolbox.parts(output);
-  if (output.isError) return { type: 'error-text', value: textOf(parts) };
+  // Not every provider has a mark for errors.
+  if (output.isError) return { type: 'error-text', value: errorText(output, parts) };
   if (parts.every(({ type }) => type === 'text')) return { type: 'text', value: textOf(parts) };
   const value = mapParts<AiSdkContent | AiSdkMedia>(
     parts,

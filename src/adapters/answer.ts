@@ -34,6 +34,8 @@ export interface AnswerRequest extends ModelCall, ExecuteOptions {
   readonly restore?: Restore | undefined;
   /** One more listener for progress, of the framework that made the call. */
   readonly onProgress?: AdapterOptions['onProgress'];
+  /** The framework has asked the person, who allowed it. */
+  readonly approved?: boolean | undefined;
   /** Added to the hint if the arguments are refused. */
   readonly schemaHint?: (() => string) | undefined;
 }
@@ -56,6 +58,7 @@ export async function answer(
       },
       media: options.media,
       viaCallTool: options.viaCallTool,
+      approved: request.approved,
     });
     return result;
   } catch (thrown) {

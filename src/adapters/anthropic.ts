@@ -26,10 +26,13 @@ export interface AnthropicToolUse {
 
 type ImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
 
+export type AnthropicMedia =
+  | { type: 'image'; source: { type: 'base64'; media_type: ImageType; data: string } }
+  | { type: 'document'; source: { type: 'base64'; media_type: 'application/pdf'; data: string } };
+
 export type AnthropicContent =
   | { type: 'text'; text: string }
-  | { type: 'image'; source: { type: 'base64'; media_type: ImageType; data: string } }
-  | { type: 'document'; source: { type: 'base64'; media_type: 'application/pdf'; data: string } }
+  | AnthropicMedia
   | { type: 'tool_reference'; tool_name: string };
 
 export interface AnthropicToolResult {
@@ -144,11 +147,11 @@ function isToolUse(block: { readonly type: string }): block is AnthropicToolUse 
 
 function contentOf(answer: Answer, parts: readonly Part[]): AnthropicContent[] {
   // An error may carry text only.
-  const media = answer.isError ? () => undefined : mediaOf;
+  const media = answer.isError ? () => undefined : anthropicMedia;
   return mapParts<AnthropicContent>(parts, (text) => ({ type: 'text', text }), media);
 }
 
-function mediaOf({ mimeType, data }: MediaPart): AnthropicContent | undefined {
+export function anthropicMedia({ mimeType, data }: MediaPart): AnthropicMedia | undefined {
   switch (mimeType) {
     case 'image/jpeg':
     case 'image/png':

@@ -36,6 +36,16 @@ export type {
 export { toLangChain } from './langchain.ts';
 export type { MediaFamily } from './media.ts';
 export { MEDIA_TYPES } from './media.ts';
+export type {
+  AiSdkMessage,
+  AnthropicMessage,
+  GeminiMessage,
+  MessageSource,
+  OpenAIChatMessage,
+  OpenAIMessage,
+  ProviderMessages,
+} from './messages.ts';
+export { toMessages } from './messages.ts';
 export type { OpenAIOptions } from './openai.ts';
 export { toOpenAI } from './openai.ts';
 export type { OpenAIChatAdapter, OpenAIChatTool, OpenAIChatToolCall } from './openai-chat.ts';

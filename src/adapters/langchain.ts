@@ -7,7 +7,7 @@ import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
 import type { Answer } from './answer.ts';
 import { keepLive } from './live.ts';
 import { MEDIA_TYPES } from './media.ts';
-import { dataUrl, isImage, mapParts, type Part, textOf } from './parts.ts';
+import { dataUrl, errorText, isImage, mapParts, type Part, textOf } from './parts.ts';
 import { Toolbox } from './toolbox.ts';
 
 const isImageType = (type: string): boolean => type.startsWith('image/');
@@ -108,7 +108,8 @@ export function toLangChain<Made extends object>(
         const answer = await toolbox.call({ name, id, input, signal: config?.signal, media });
         // A search changes the tools of its caller only, so there is no event.
         if (name === TOOL_SEARCH) refresh();
-        return [contentOf(toolbox.parts(answer, media)), answer];
+        const parts = toolbox.parts(answer, media);
+        return [answer.isError ? errorText(answer, parts) : contentOf(parts), answer];
       };
       const metadata = { server, tool: tool.tool };
       return make(run, { name, description, schema, responseFormat: 'content_and_artifact', metadata });

@@ -5,7 +5,7 @@ import type { JsonSchema } from '../catalog/schemas/write.ts';
 import type { Progress } from '../connection/peer.ts';
 import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
 import type { Answer } from './answer.ts';
-import { isImage, mapParts, type Part, partsOf } from './parts.ts';
+import { errorText, isImage, mapParts, type Part, partsOf } from './parts.ts';
 import { Toolbox } from './toolbox.ts';
 
 export type PiContent = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string };
@@ -131,6 +131,8 @@ function isFailed(details: unknown): boolean {
 }
 
 function resultOf(answer: Answer, parts: readonly Part[] = partsOf(answer)): PiResult {
+  // pi's own mark does not reach every provider.
+  if (answer.isError) return { content: [{ type: 'text', text: errorText(answer, parts) }], details: answer };
   const content = mapParts<PiContent>(
     parts,
     (text) => ({ type: 'text', text }),

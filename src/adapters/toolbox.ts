@@ -7,6 +7,7 @@ import type { Provider } from '../catalog/schemas/profile.ts';
 import type { JsonSchema } from '../catalog/schemas/write.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json-rpc.ts';
 import type {
   AdapterHost,
   AdapterOptions,
@@ -49,7 +50,7 @@ export interface ToolboxOptions<Definition> extends Omit<AdapterOptions, 'media'
 
 export type ToolCall = ModelCall &
   ExecuteOptions &
-  Pick<AnswerRequest, 'input' | 'onProgress'> & {
+  Pick<AnswerRequest, 'input' | 'onProgress' | 'approved'> & {
     /** In place of the adapter's. */
     readonly media?: ReadonlySet<string> | undefined;
   };
@@ -108,6 +109,12 @@ export class Toolbox<Definition> {
     const { own, taken } = this.#options;
     if (this.#ownTool(name) !== undefined || taken?.has(name)) return false;
     return own !== undefined || this.#offered.has(name) || name.startsWith(NAME_PREFIX);
+  }
+
+  /** Whether the host would ask about a call, also about one through `call_tool`. */
+  isAskedAbout(name: string, input: unknown): boolean {
+    const inner = name === CALL_TOOL && isRecord(input) && !this.#isTaken(name) ? input['name'] : name;
+    return typeof inner === 'string' && this.host.approvalOf?.(inner)?.decision === 'ask';
   }
 
   /** Calls a tool with the model's arguments; never rejects. */

@@ -38,11 +38,31 @@ export const approve: Stage = (context, next) => (call) => {
         call.decision = 'asked by the caller';
         return next(call);
       }
+      if (call.approved === true) {
+        call.decision = 'asked by the caller: allow';
+        return next(call);
+      }
       return ask(context, call, decision, next);
     default:
       return decision satisfies never;
   }
 };
+
+/** Whether a call would be let through, asked about or refused. */
+export interface ApprovalState {
+  readonly decision: 'allow' | 'ask' | 'deny';
+  /** In one sentence. */
+  readonly reason: string;
+}
+
+/** The decision on a call of a session, without a question. */
+export function approvalState(judged: Judged, approvals: 'enforce' | 'client'): ApprovalState {
+  const decision = decisionOn(judged);
+  const { reason } = decision;
+  if (decision.kind === 'deny') return { decision: 'deny', reason };
+  const isAsked = decision.kind === 'ask' && (decision.explicit || approvals === 'enforce');
+  return { decision: isAsked ? 'ask' : 'allow', reason };
+}
 
 export interface Judged {
   readonly tool: Pick<Tool, 'tool' | 'annotations'>;

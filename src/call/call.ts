@@ -42,6 +42,11 @@ export interface CallOptions extends Cancellable {
    * other types are saved as files, and a note in their place names the file. Default: all.
    */
   readonly media?: ReadonlySet<string> | undefined;
+  /**
+   * The caller has asked the person about this call, with these arguments, and they allowed it: the host does not ask again. What
+   * is denied stays denied.
+   */
+  readonly approved?: boolean | undefined;
   /** @internal Found tools are called through `call_tool`, and `tool_search` answers with that advice. */
   readonly viaCallTool?: boolean | undefined;
   /** @internal Called if the structured content does not fit the tool's output schema, with what is wrong. */

@@ -15,16 +15,24 @@ const MAX_SIMILAR = 3;
 export const resolve: Stage = (context, next) => (call) => {
   if (context.leave.aborted)
     return Promise.reject(new PlugboardError('CANCELLED', 'the call was cancelled: the host was closed'));
-  const tool = context.snapshot().find(call.name);
+  const tool = offered(context, call);
   return tool === undefined ? lookAgain(context, call, next) : resolved(context, call, tool, next);
 };
+
+/** The tool of the call's name, if its session may use it. */
+function offered(context: CallContext, { name, session }: Call): Tool | undefined {
+  const snapshot = context.snapshot();
+  const tool = snapshot.find(name);
+  if (tool === undefined || session.offers === undefined) return tool;
+  return session.offers(tool.server, snapshot.ruleNames(tool).assigned) ? tool : undefined;
+}
 
 /** A server that announces no changes is asked once more before a tool is refused as unknown. */
 async function lookAgain(context: CallContext, call: Call, next: Handler): ReturnType<Handler> {
   const isHeld = context.snapshot().findHeld(call.name) !== undefined;
   const relisted = isHeld ? undefined : context.relisted(String(call.name));
   if (relisted !== undefined) await abortable(relisted, signalOf(call));
-  const tool = context.snapshot().find(call.name);
+  const tool = offered(context, call);
   if (tool === undefined) throw refusal(context, call);
   return resolved(context, call, tool, next);
 }
@@ -69,7 +77,12 @@ function resolved(context: CallContext, call: Call, tool: Tool, next: Handler): 
 function similarNames(context: CallContext, { name: given, session }: Call): readonly string[] {
   const name = String(given);
   const snapshot = context.snapshot();
-  const known = snapshot.tools.map((tool) => ({
+  const { offers } = session;
+  const tools =
+    offers === undefined
+      ? snapshot.tools
+      : snapshot.tools.filter((tool) => offers(tool.server, snapshot.ruleNames(tool).assigned));
+  const known = tools.map((tool) => ({
     tool: tool.tool,
     name: session.gateway ? (snapshot.nameOf(tool, context.gatewayNaming) ?? tool.name) : tool.name,
   }));

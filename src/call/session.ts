@@ -3,6 +3,7 @@
 import type { ToolAnnotations } from '../catalog/tool.ts';
 import type { Questioned } from '../connection/questions.ts';
 import type { QuestionId } from '../connection/questions-board.ts';
+import { compileSubset, type Offers, type ToolSubset } from '../policy/tool-subset.ts';
 
 export interface ApprovalRequest {
   readonly server: string;
@@ -42,6 +43,8 @@ export interface SessionOptions extends Questioned {
    * principal. Default: this session's if the host has many agents, else one for all.
    */
   readonly stateOf?: 'session' | { readonly principal: string } | undefined;
+  /** The tools that it may use (default: all). Others are neither listed nor found, and a call of one is refused as unknown. */
+  readonly tools?: ToolSubset | undefined;
   /** A client of the gateway: tools have the gateway's names, and found ones are called through `call_tool`. */
   readonly gateway?: boolean | undefined;
   /** @internal The memory of an ended session that this one continues; default: a new one. */
@@ -72,6 +75,8 @@ export interface Session extends Omit<Questioned, 'roots'>, SessionMemory {
   readonly approve: Approve | undefined;
   readonly approvals: 'enforce' | 'client';
   readonly forModel: boolean;
+  /** Undefined: every tool. */
+  readonly offers: Offers | undefined;
   readonly gateway: boolean;
   readonly canBeAsked: (() => boolean) | undefined;
 }
@@ -99,6 +104,7 @@ export function createSession(id: string, options: SessionOptions, partyName?: s
     approve: options.approve,
     approvals: options.approvals ?? 'enforce',
     forModel: options.forModel ?? true,
+    offers: compileSubset(options.tools),
     gateway: options.gateway ?? false,
     canBeAsked: options.canBeAsked,
     allowed,

@@ -9,6 +9,8 @@ import type { Call, CallContext, Stage } from './call.ts';
 
 const DEFAULT_LIMIT = 5;
 const MAX_LIMIT = 20;
+/** Of all tools, for a session that may use a part of them. */
+const MAX_SEARCHED = 1_000;
 
 export const toolSearch: Stage = (context, next) => (call) =>
   call.name === TOOL_SEARCH && context.deferral().searchTool !== undefined
@@ -28,8 +30,8 @@ async function searched(context: CallContext, call: Call): Promise<CallResult> {
   }
   const wanted =
     typeof limit === 'number' ? Math.min(Math.max(Math.trunc(limit), 1), MAX_LIMIT) : DEFAULT_LIMIT;
-  const found = (await context.search(query, wanted)).map(({ tool }) => tool);
   const { session } = call;
+  const found = await offeredTools(context, call, query, wanted);
   for (const tool of found) {
     const id = toolId(tool);
     session.loaded.add(id);
@@ -45,6 +47,19 @@ async function searched(context: CallContext, call: Call): Promise<CallResult> {
     named,
     `call one with ${CALL_TOOL}: its name, and arguments as its inputSchema requires, as in ${example}`,
   );
+}
+
+async function offeredTools(
+  context: CallContext,
+  { session: { offers } }: Call,
+  query: string,
+  wanted: number,
+): Promise<readonly Tool[]> {
+  const hits = await context.search(query, offers === undefined ? wanted : MAX_SEARCHED);
+  const tools = hits.map(({ tool }) => tool);
+  if (offers === undefined) return tools;
+  const snapshot = context.snapshot();
+  return tools.filter((tool) => offers(tool.server, snapshot.ruleNames(tool).assigned)).slice(0, wanted);
 }
 
 function withGatewayNames(context: CallContext, found: readonly Tool[]): readonly Tool[] {

@@ -44,6 +44,8 @@ export interface DeferralOptions {
   readonly contextTokens: number;
   /** Servers whose tools are always given. */
   readonly alwaysLoad: (server: string) => boolean;
+  /** Whether a tool is among those that the caller may use (default: all are). */
+  readonly offers?: (tool: Tool) => boolean;
 }
 
 /** Reads `ENABLE_TOOL_SEARCH`; what it cannot mean is an error, not a default. */
@@ -81,9 +83,10 @@ export function foundTools({ deferred }: Deferral, loaded: Iterable<string>): re
 }
 
 export function defer(snapshot: Snapshot, options: DeferralOptions): Deferral {
-  const { mode, contextTokens, alwaysLoad } = options;
-  const tools = snapshot.tools.every(isForModel) ? snapshot.tools : snapshot.tools.filter(isForModel);
-  const appTools = tools === snapshot.tools ? [] : snapshot.tools.filter((tool) => !isForModel(tool));
+  const { mode, contextTokens, alwaysLoad, offers } = options;
+  const all = offers === undefined ? snapshot.tools : snapshot.tools.filter(offers);
+  const tools = all.every(isForModel) ? all : all.filter(isForModel);
+  const appTools = tools === all ? [] : all.filter((tool) => !isForModel(tool));
   const definitionTokens = tools.reduce((sum, tool) => sum + definitionCost(tool), 0);
   const candidates = tools.filter((tool) => !alwaysLoad(tool.server));
   const on = typeof mode === 'boolean' ? mode : definitionTokens > (contextTokens * shareOf(mode)) / 100;

@@ -5,11 +5,23 @@ export interface Turn {
   readonly search?: unknown;
 }
 
+/** What a request shows a model. */
+export interface View {
+  readonly names: readonly string[];
+  readonly results: readonly { readonly text: string; readonly isError?: boolean }[];
+  /** Media types of everything in it that is not text. */
+  readonly media: readonly string[];
+}
+
 export interface ModelServer {
   readonly url: string;
   // biome-ignore lint/suspicious/noExplicitAny: request bodies of four providers, looked into by tests only
   readonly requests: readonly any[];
+  /** Why requests were refused. */
+  readonly faults: readonly string[];
   close(): Promise<void>;
 }
 
-export function modelServer(turns: readonly Turn[]): Promise<ModelServer>;
+export function modelServer(
+  turns: readonly Turn[] | ((view: View, number: number) => Turn),
+): Promise<ModelServer>;

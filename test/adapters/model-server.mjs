@@ -8,22 +8,36 @@ import { createServer } from 'node:http';
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /**
- * @param turns what the model says, one request after the other: `{ text }` or `{ calls: [{ name, args }] }`
+ * @param turns what the model says, one request after the other: `{ text }` or `{ calls: [{ name, args }] }`; or a function that is
+ *   given the number of the request and what it shows a model (tools, results, images), for any number of requests
  * @returns the address, every request body so far, and a way to end it
  */
 export async function modelServer(turns) {
+  const turnOf = (api, body, number) => {
+    if (typeof turns === 'function') return turns(api.view(body), number);
+    return turns[number] ?? { text: 'The script has ended.' };
+  };
   const requests = [];
+  const faults = [];
   const server = createServer(async (request, response) => {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = JSON.parse(Buffer.concat(chunks).toString());
-    const turn = turns[requests.length] ?? { text: 'The script has ended.' };
     requests.push(body);
-    const api = APIS.find(({ path }) => path.test(request.url));
-    const fault = api === undefined ? `no such path: ${request.url}` : api.fault(body);
     const number = requests.length;
+    const api = APIS.find(({ path }) => path.test(request.url));
+    const fault =
+      api === undefined ? `no such path: ${request.url}` : (api.fault(body) ?? mediaFault(api, body));
+    if (fault !== undefined) faults.push(fault);
+    const turn = fault === undefined ? turnOf(api, body, number - 1) : undefined;
     const answer =
       fault === undefined ? api.answer(turn, number) : { error: { type: 'invalid', message: fault } };
+    if (fault === undefined && body.stream === true) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const event of api.events(answer)) response.write(`data: ${JSON.stringify(event)}\n\n`);
+      response.end('data: [DONE]\n\n');
+      return;
+    }
     response.writeHead(fault === undefined ? 200 : 400, { 'content-type': 'application/json' });
     response.end(JSON.stringify(answer));
   });
@@ -31,6 +45,7 @@ export async function modelServer(turns) {
   return {
     url: `http://127.0.0.1:${server.address().port}`,
     requests,
+    faults,
     close: () =>
       new Promise((resolve) => {
         server.close(resolve);
@@ -38,6 +53,20 @@ export async function modelServer(turns) {
       }),
   };
 }
+
+/** Media types in a request that the provider does not take. */
+function mediaFault(api, body) {
+  const bad = api.view(body).media.find((type) => !api.media.includes(type));
+  return bad === undefined ? undefined : `unsupported media type: ${bad}`;
+}
+
+const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+const PDF = 'application/pdf';
+
+/** The types of all data urls in a part of a request. */
+const dataUrlTypes = (value) =>
+  [...JSON.stringify(value).matchAll(/"data:([^;"]+);base64,/g)].map(([, type]) => type);
+const textIn = (value) => (typeof value === 'string' ? value : JSON.stringify(value ?? ''));
 
 const idsOf = (number, calls) => calls.map((call, i) => ({ ...call, id: `call_${number}_${i}` }));
 
@@ -54,8 +83,21 @@ function unanswered(asked, answered) {
   return stray === undefined ? undefined : `no tool call found for ${stray}`;
 }
 
+/** Calls that a request names by the id of their item, which the provider has kept. */
+const referred = (items) =>
+  items.flatMap(({ type, id }) => (type === 'item_reference' && id.startsWith('fc_') ? [id.slice(3)] : []));
+
 const responses = {
   path: /\/responses$/,
+  media: [...IMAGES, PDF],
+  view({ tools = [], input }) {
+    const outputs = Array.isArray(input) ? input.filter(({ type }) => type === 'function_call_output') : [];
+    return {
+      names: tools.map(({ name, type }) => name ?? type),
+      results: outputs.map(({ output }) => ({ text: textIn(output) })),
+      media: dataUrlTypes(input),
+    };
+  },
   fault({ tools = [], input }) {
     const functions = tools.filter(({ type }) => type === 'function');
     const items = Array.isArray(input) ? input : [];
@@ -63,11 +105,14 @@ const responses = {
     return (
       namesFault(functions.map(({ name }) => name)) ??
       (functions.every(
-        ({ strict, parameters }) => typeof strict === 'boolean' && parameters.type === 'object',
+        ({ strict, parameters }) => typeof (strict ?? false) === 'boolean' && parameters.type === 'object',
       )
         ? undefined
-        : 'a function without strict or parameters') ??
-      unanswered(ids('function_call', 'tool_search_call'), ids('function_call_output', 'tool_search_output'))
+        : 'a function without parameters') ??
+      unanswered(
+        [...ids('function_call', 'tool_search_call'), ...referred(items)],
+        ids('function_call_output', 'tool_search_output'),
+      )
     );
   },
   answer({ text, calls = [], search }, number) {
@@ -108,14 +153,45 @@ const responses = {
       id: `resp_${number}`,
       object: 'response',
       status: 'completed',
+      created_at: 1,
       model: 'scripted',
       output: [...said, ...searched, ...called],
+      usage: {
+        input_tokens: 1,
+        input_tokens_details: { cached_tokens: 0 },
+        output_tokens: 1,
+        output_tokens_details: { reasoning_tokens: 0 },
+        total_tokens: 2,
+      },
     };
   },
 };
 
+const isTextOnly = (content) =>
+  typeof content === 'string' || (Array.isArray(content) && content.every(({ type }) => type === 'text'));
+
 const chat = {
   path: /\/chat\/completions$/,
+  media: IMAGES,
+  view({ tools = [], messages }) {
+    return {
+      names: tools.map((tool) => tool.function.name),
+      results: messages
+        .filter(({ role }) => role === 'tool')
+        .map(({ content }) => ({ text: textIn(content) })),
+      media: dataUrlTypes(messages),
+    };
+  },
+  events({ id, choices: [{ message, finish_reason: reason }] }) {
+    const head = { id, object: 'chat.completion.chunk', created: 1, model: 'scripted' };
+    const calls = message.tool_calls?.map((call, index) => ({ index, ...call }));
+    const delta = { role: 'assistant', content: message.content, ...(calls ? { tool_calls: calls } : {}) };
+    return [
+      { ...head, choices: [{ index: 0, delta, finish_reason: null }] },
+      { ...head, choices: [{ index: 0, delta: {}, finish_reason: reason }] },
+      { ...head, choices: [], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } },
+    ];
+  },
   fault({ tools = [], messages }) {
     const asked = messages.flatMap(({ tool_calls: calls }) => calls ?? []).map(({ id }) => id);
     const answers = messages.filter(({ role }) => role === 'tool');
@@ -127,9 +203,7 @@ const chat = {
         asked,
         answers.map((message) => message.tool_call_id),
       ) ??
-      (answers.every(({ content }) => typeof content === 'string')
-        ? undefined
-        : 'a tool message takes text only') ??
+      (answers.every(({ content }) => isTextOnly(content)) ? undefined : 'a tool message takes text only') ??
       (after.lastIndexOf('tool') <= after.filter((role) => role === 'tool').length - 1
         ? undefined
         : 'tool messages have to follow their calls')
@@ -150,18 +224,31 @@ const chat = {
     return {
       id: `chat_${number}`,
       object: 'chat.completion',
+      created: 1,
       model: 'scripted',
       choices: [{ index: 0, message, finish_reason: finish }],
+      usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
     };
   },
 };
 
 const anthropic = {
-  path: /\/messages$/,
+  path: /\/messages(\?|$)/,
+  media: [...IMAGES, PDF],
+  view({ tools = [], messages }) {
+    const blocks = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []));
+    const results = blocks.filter(({ type }) => type === 'tool_result');
+    const media = [...JSON.stringify(results).matchAll(/"media_type":"([^"]+)"/g)].map(([, type]) => type);
+    return {
+      names: tools.map(({ name }) => name),
+      results: results.map(({ content, is_error: isError = false }) => ({ text: textIn(content), isError })),
+      media,
+    };
+  },
   fault({ tools = [], messages }) {
     const blocks = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []));
     const results = blocks.filter(({ type }) => type === 'tool_result');
-    const inside = results.flatMap(({ content }) => content);
+    const inside = results.flatMap(({ content }) => (Array.isArray(content) ? content : []));
     const known = tools.map(({ name }) => name);
     const reference = inside.find(
       ({ type, tool_name: name }) => type === 'tool_reference' && !known.includes(name),
@@ -169,7 +256,9 @@ const anthropic = {
     if (reference !== undefined) return `tool_reference_unresolved: ${reference.tool_name}`;
     if (inside.some(({ type, text }) => type === 'text' && text === ''))
       return 'text content blocks must be non-empty';
-    if (results.some((result) => result.is_error && result.content.some(({ type }) => type !== 'text')))
+    if (
+      results.some((result) => result.is_error && [result.content].flat().some(({ type }) => type !== 'text'))
+    )
       return 'all content must be text if is_error is true';
     if (tools.length > 0 && tools.every((tool) => tool.defer_loading))
       return 'at least one tool must not be deferred';
@@ -206,6 +295,17 @@ const anthropic = {
 
 const gemini = {
   path: /:generateContent(\?|$)/,
+  media: ['image/png', 'image/jpeg', 'image/webp', PDF, 'text/plain'],
+  view({ tools = [], contents }) {
+    const parts = contents.flatMap((content) => content.parts ?? []);
+    const answers = parts.flatMap(({ functionResponse }) => (functionResponse ? [functionResponse] : []));
+    const media = [...JSON.stringify(parts).matchAll(/"mimeType":"([^"]+)"/g)].map(([, type]) => type);
+    return {
+      names: tools.flatMap(({ functionDeclarations }) => functionDeclarations ?? []).map(({ name }) => name),
+      results: answers.map(({ response }) => ({ text: textIn(response), isError: 'error' in response })),
+      media,
+    };
+  },
   fault({ tools = [], contents }) {
     const declared = tools.flatMap(({ functionDeclarations }) => functionDeclarations ?? []);
     const parts = contents.flatMap((content) => content.parts ?? []);

@@ -57,7 +57,7 @@ it('AI SDK: images and files as data, errors as error text', async () => {
     },
     { type: 'text', value: NOTHING },
     { type: 'text', value: '{"answer":42}' },
-    { type: 'error-text', value: 'the disk is full' },
+    { type: 'error-text', value: 'Error: the disk is full' },
   ]);
 });
 
@@ -145,7 +145,7 @@ it('LangChain: a tool message with the whole answer as its artifact', async () =
       name: 'mcp__s__broken',
       tool_call_id: 'call_1',
       status: 'error',
-      content: 'the disk is full',
+      content: 'Error: the disk is full',
       artifact: { content: [text('the disk is full')], isError: true },
     },
   ]);
@@ -158,6 +158,6 @@ it('pi: text and images, with the whole answer as details', async () => {
     [PDF_NOTE, WAV_NOTE, ...REST].map(text),
     [text(NOTHING)],
     [text('{"answer":42}')],
-    [text('the disk is full')],
+    [text('Error: the disk is full')],
   ]);
 });

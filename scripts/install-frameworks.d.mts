@@ -1,0 +1,3 @@
+export function installFrameworks(): Promise<number>;
+export function versionOf(name: string): string;
+export function importFramework(name: string, entry?: string): Promise<unknown>;

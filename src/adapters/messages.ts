@@ -1,0 +1,185 @@
+/** Messages of prompts, mentions and resources in the form of each provider. */
+
+import type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';
+import type { PromptMessage } from '../catalog/prompts.ts';
+import { type AnthropicMedia, anthropicMedia } from './anthropic.ts';
+import { mediaTypes } from './media.ts';
+import { dataUrl, fileName, isImage, mapParts, noteOn, type Part, partsOf } from './parts.ts';
+
+/** The results of `host.prompt()`, `host.expand()` (`messages`) and `host.read()` (`contents`). */
+export type MessageSource =
+  | { readonly messages: readonly PromptMessage[] }
+  | { readonly contents: readonly ResourceContents[] };
+
+/** A message of the AI SDK: a `ModelMessage`. */
+export type AiSdkMessage =
+  | {
+      role: 'user';
+      content: (
+        | { type: 'text'; text: string }
+        | { type: 'image'; image: string; mediaType: string }
+        | { type: 'file'; data: string; mediaType: string }
+      )[];
+    }
+  | { role: 'assistant'; content: string };
+
+/** A message of Anthropic's Messages API. */
+export interface AnthropicMessage {
+  role: 'user' | 'assistant';
+  content: ({ type: 'text'; text: string } | AnthropicMedia)[];
+}
+
+/** An item of the `input` of OpenAI's Responses API. */
+export type OpenAIMessage =
+  | {
+      role: 'user';
+      content: (
+        | { type: 'input_text'; text: string }
+        | { type: 'input_image'; image_url: string; detail: 'auto' }
+        | { type: 'input_file'; filename: string; file_data: string }
+      )[];
+    }
+  | { role: 'assistant'; content: string };
+
+/** A message of Chat Completions. */
+export type OpenAIChatMessage =
+  | {
+      role: 'user';
+      content: (
+        | { type: 'text'; text: string }
+        | { type: 'image_url'; image_url: { url: string } }
+        | { type: 'file'; file: { filename: string; file_data: string } }
+      )[];
+    }
+  | { role: 'assistant'; content: string };
+
+/** A `Content` of Gemini. */
+export interface GeminiMessage {
+  role: 'user' | 'model';
+  parts: ({ text: string } | { inlineData: { mimeType: string; data: string } })[];
+}
+
+/** The messages by provider. */
+export interface ProviderMessages {
+  'ai-sdk': AiSdkMessage;
+  anthropic: AnthropicMessage;
+  'openai-responses': OpenAIMessage;
+  'openai-chat': OpenAIChatMessage;
+  gemini: GeminiMessage;
+}
+
+/** What each takes in a message of the user. */
+const MEDIA: Readonly<Record<keyof ProviderMessages, ReadonlySet<string>>> = {
+  'ai-sdk': mediaTypes('common'),
+  anthropic: mediaTypes('anthropic'),
+  'openai-responses': mediaTypes('openai-responses'),
+  'openai-chat': mediaTypes(['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'application/pdf']),
+  gemini: mediaTypes('gemini-2'),
+};
+
+/**
+ * The messages of a prompt, of expanded text or of a resource, for the conversation with a provider's model. Media that the
+ * provider does not take becomes a note.
+ *
+ * @example
+ * const prompt = { messages: [{ role: 'user', content: { type: 'text', text: 'Review this.' } }] };
+ * toMessages(prompt, 'anthropic'); // → [{ role: 'user', content: [{ type: 'text', text: 'Review this.' }] }]
+ * toMessages(prompt, 'gemini'); // → [{ role: 'user', parts: [{ text: 'Review this.' }] }]
+ */
+export function toMessages<Provider extends keyof ProviderMessages>(
+  source: MessageSource,
+  provider: Provider,
+): ProviderMessages[Provider][] {
+  const write: (role: PromptMessage['role'], parts: readonly Part[]) => ProviderMessages[Provider] =
+    WRITERS[provider];
+  return messagesOf(source).map(({ role, content }) =>
+    write(role, shownParts(content, role, MEDIA[provider])),
+  );
+}
+
+/** A resource is one message of the user. */
+function messagesOf(source: MessageSource): { role: PromptMessage['role']; content: ContentBlock[] }[] {
+  if ('messages' in source) return source.messages.map(({ role, content }) => ({ role, content: [content] }));
+  return [
+    { role: 'user', content: source.contents.map((resource) => ({ type: 'resource', resource }) as const) },
+  ];
+}
+
+/** A model's own messages are text for every provider. */
+function shownParts(
+  content: readonly ContentBlock[],
+  role: PromptMessage['role'],
+  media: ReadonlySet<string>,
+): readonly Part[] {
+  return partsOf({ content, isError: false }).map((part) =>
+    part.type === 'media' && (role === 'assistant' || !media.has(part.mimeType))
+      ? { type: 'text', text: noteOn(part) }
+      : part,
+  );
+}
+
+const joined = (parts: readonly Part[]): string =>
+  parts.map((part) => (part.type === 'text' ? part.text : noteOn(part))).join('\n');
+
+const WRITERS: {
+  readonly [Provider in keyof ProviderMessages]: (
+    role: PromptMessage['role'],
+    parts: readonly Part[],
+  ) => ProviderMessages[Provider];
+} = {
+  'ai-sdk': (role, parts) => {
+    if (role === 'assistant') return { role, content: joined(parts) };
+    type Content = Extract<AiSdkMessage, { role: 'user' }>['content'][number];
+    const content = mapParts<Content>(
+      parts,
+      (text) => ({ type: 'text', text }),
+      ({ data, mimeType: mediaType }) =>
+        mediaType.startsWith('image/')
+          ? { type: 'image', image: data, mediaType }
+          : { type: 'file', data, mediaType },
+    );
+    return { role, content };
+  },
+  anthropic: (role, parts) => ({
+    role,
+    content: mapParts<AnthropicMessage['content'][number]>(
+      parts,
+      (text) => ({ type: 'text', text }),
+      anthropicMedia,
+    ),
+  }),
+  'openai-responses': (role, parts) => {
+    if (role === 'assistant') return { role, content: joined(parts) };
+    type Content = Extract<OpenAIMessage, { role: 'user' }>['content'][number];
+    const content = mapParts<Content>(
+      parts,
+      (text) => ({ type: 'input_text', text }),
+      (part) =>
+        isImage(part)
+          ? { type: 'input_image', image_url: dataUrl(part), detail: 'auto' }
+          : { type: 'input_file', filename: fileName(part), file_data: dataUrl(part) },
+    );
+    return { role, content };
+  },
+  'openai-chat': (role, parts) => {
+    if (role === 'assistant') return { role, content: joined(parts) };
+    type Content = Extract<OpenAIChatMessage, { role: 'user' }>['content'][number];
+    const content = mapParts<Content>(
+      parts,
+      (text) => ({ type: 'text', text }),
+      (part) =>
+        isImage(part)
+          ? { type: 'image_url', image_url: { url: dataUrl(part) } }
+          : { type: 'file', file: { filename: fileName(part), file_data: dataUrl(part) } },
+    );
+    return { role, content };
+  },
+  gemini: (role, parts) => ({
+    role: role === 'assistant' ? 'model' : 'user',
+    parts: mapParts<GeminiMessage['parts'][number]>(
+      parts,
+      (text) => ({ text }),
+      ({ mimeType, data }) => ({ inlineData: { mimeType, data } }),
+    ),
+  }),
+};

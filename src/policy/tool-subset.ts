@@ -1,0 +1,26 @@
+/** Which tools a session may use: a part of the host's, chosen by server and by name. */
+
+import { ruleMatcher, type Spellings } from './approval.ts';
+
+export interface ToolSubset {
+  /** Only tools of these servers. */
+  readonly servers?: readonly string[] | undefined;
+  /** Only these tools: names in any spelling, or patterns such as `mcp__github__get_*`. */
+  readonly include?: readonly string[] | undefined;
+  /** Without these tools, also where `include` has them. */
+  readonly exclude?: readonly string[] | undefined;
+}
+
+export type Offers = (server: string, names: Spellings) => boolean;
+
+/** Undefined if there is nothing to leave out. */
+export function compileSubset({ servers, include, exclude }: ToolSubset = {}): Offers | undefined {
+  if (servers === undefined && include === undefined && exclude === undefined) return undefined;
+  const wanted = servers === undefined ? undefined : new Set(servers);
+  const included = include?.map(ruleMatcher);
+  const excluded = exclude?.map(ruleMatcher) ?? [];
+  return (server, names) =>
+    (wanted === undefined || wanted.has(server)) &&
+    (included === undefined || included.some((matches) => matches(names))) &&
+    !excluded.some((matches) => matches(names));
+}

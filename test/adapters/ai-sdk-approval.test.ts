@@ -1,0 +1,95 @@
+/** Approval in the AI SDK's own way: the run ends with a request, and another run goes on with the answer. */
+
+import { createOpenAI } from '@ai-sdk/openai';
+import { generateText, type ModelMessage, stepCountIs } from 'ai';
+import { expect, it, onTestFinished } from 'vitest';
+import { toAiSdk } from '../../src/adapters/index.ts';
+import type { Host } from '../../src/index.ts';
+import { modelServer } from './model-server.mjs';
+import { world } from './world.ts';
+
+const add = { name: 'mcp__s__add', args: { a: 1, b: 2 } };
+const PROMPT: ModelMessage = { role: 'user', content: 'go' };
+
+async function converse(
+  host: Host,
+  calls: readonly { name: string; args: unknown }[],
+  approved: boolean,
+): Promise<string> {
+  const server = await modelServer((view) =>
+    view.results.length === 0 ? { calls } : { text: view.results.map(({ text }) => text).join(' ') },
+  );
+  onTestFinished(() => server.close());
+  const openai = createOpenAI({ apiKey: 'unused', baseURL: `${server.url}/v1` });
+  const run = (messages: ModelMessage[]) =>
+    generateText({
+      model: openai.responses('gpt-5-mini'),
+      messages,
+      tools: toAiSdk(host, { needsApproval: true }),
+      stopWhen: stepCountIs(4),
+    });
+  const first = await run([PROMPT]);
+  const requests = first.content.filter((part) => part.type === 'tool-approval-request');
+  if (requests.length === 0) return first.text;
+  // As if another process went on: the messages are all that it has.
+  const kept = JSON.parse(JSON.stringify([PROMPT, ...first.response.messages])) as ModelMessage[];
+  const content = requests.map(({ approvalId }) => ({
+    type: 'tool-approval-response' as const,
+    approvalId,
+    approved,
+  }));
+  const second = await run([...kept, { role: 'tool', content }]);
+  return second.text;
+}
+
+const ASKING = { servers: { s: { command: 'scripted', approval: 'prompt' as const } } };
+
+it('needsApproval: a call that the host would ask about is asked about by the SDK', async () => {
+  const { host } = await world(ASKING);
+  expect(host.approvalOf('mcp__s__add')).toMatchObject({ decision: 'ask' });
+  expect(await converse(host, [add], true)).toBe('3');
+});
+
+it('needsApproval: through call_tool, too', async () => {
+  const { host } = await world({ ...ASKING, toolSearch: true });
+  const { name, args } = add;
+  expect(await converse(host, [{ name: 'call_tool', args: { name, arguments: args } }], true)).toBe('3');
+});
+
+it('needsApproval: a call that the person denies is not made', async () => {
+  const { host, server } = await world(ASKING);
+  await converse(host, [add], false);
+  expect(server.received.filter((message) => 'method' in message && message.method === 'tools/call')).toEqual(
+    [],
+  );
+});
+
+it('needsApproval: calls that need no approval are made at once, denied ones are refused', async () => {
+  const { host } = await world();
+  expect(host.approvalOf('mcp__s__add')).toMatchObject({ decision: 'allow' });
+  expect(await converse(host, [add], false)).toBe('3');
+  expect(host.approvalOf('mcp__s__none')).toBeUndefined();
+});
+
+it('needsApproval: without the answer of a person in the messages, the host decides', async () => {
+  const { host } = await world(ASKING);
+  const tools = toAiSdk(host, { needsApproval: true });
+  const request = { type: 'tool-approval-request', approvalId: 'x', toolCallId: 'c' };
+  const response = { type: 'tool-approval-response', approvalId: 'x', approved: false };
+  const messages = [
+    { role: 'assistant', content: [request] },
+    { role: 'tool', content: [response] },
+  ];
+  for (const given of [[], messages])
+    expect(await tools['mcp__s__add']?.execute(add.args, { toolCallId: 'c', messages: given })).toMatchObject(
+      {
+        error: { code: 'APPROVAL_REQUIRED' },
+      },
+    );
+});
+
+it('host.call(…, { approved }) makes a call that would be asked about', async () => {
+  const { host } = await world(ASKING);
+  expect(await host.call(add.name, add.args, { approved: true })).toMatchObject({ isError: false });
+  await expect(host.call(add.name, add.args)).rejects.toMatchObject({ code: 'APPROVAL_REQUIRED' });
+});

@@ -1,0 +1,6 @@
+export interface SentRequest {
+  readonly api: 'responses' | 'chat' | 'anthropic' | 'gemini';
+  readonly body: unknown;
+}
+
+export function typeFaults(requests: readonly SentRequest[]): string[];

@@ -1,0 +1,48 @@
+/** Checks requests against the types that providers publish in their npm packages, with the compiler. */
+
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../../scripts/run.mjs';
+
+const frameworks = join(root, '.cache', 'frameworks');
+
+/** How the requests of an API are written in terms of the types of its package. */
+const TYPED = {
+  responses: (body) => `const NAME: OpenAI.Responses.ResponseCreateParamsNonStreaming = ${body};`,
+  chat: (body) => `const NAME: OpenAI.ChatCompletionCreateParamsNonStreaming = ${body};`,
+  anthropic: (body) => `const NAME: Anthropic.MessageCreateParamsNonStreaming = ${body};`,
+  gemini: (body) =>
+    `const NAME: { contents: Content[]; tools?: Tool[]; generationConfig?: object } = ${body};`,
+};
+
+/** What the compiler says about requests by API; empty if they fit. */
+export function typeFaults(requests) {
+  const lines = [
+    "import type OpenAI from 'openai';",
+    "import type Anthropic from '@anthropic-ai/sdk';",
+    "import type { Content, Tool } from '@google/genai';",
+  ];
+  for (const [i, { api, body }] of requests.entries())
+    lines.push(TYPED[api](JSON.stringify(body)).replace('NAME', `request${i}`));
+  lines.push(`export default [${requests.map((_request, i) => `request${i}`).join(', ')}];`);
+  const folder = mkdtempSync(join(frameworks, 'requests-'));
+  try {
+    writeFileSync(join(folder, 'requests.ts'), lines.join('\n'));
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    const compilerOptions = {
+      noEmit: true,
+      strict: true,
+      skipLibCheck: true,
+      target: 'es2022',
+      module: 'nodenext',
+      types: [],
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['requests.ts'] }));
+    const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+    const { stdout, status } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
+    return status === 0 ? [] : stdout.trim().split('\n');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
