@@ -110,6 +110,14 @@ const CHECKS = {
   closed: anything,
 } satisfies Record<keyof HostOptions, Check>;
 
+const toolSubset: Check = (value) => {
+  const lists = isRecord(value) ? [value['servers'], value['include'], value['exclude']] : [null];
+  const fits = lists.every((list) => list === undefined || names(list) === undefined);
+  return fits ? undefined : 'an object with lists of names: "servers", "include", "exclude"';
+};
+
+const SESSION_CHECKS: Readonly<Record<string, Check>> = { ...CHECKS, tools: toolSubset };
+
 /** Hints for values that people give most often. */
 const HINTS: Readonly<Record<string, string>> = {
   roots: 'pathToFileURL(folder).href of node:url makes one of a path.',
@@ -117,7 +125,7 @@ const HINTS: Readonly<Record<string, string>> = {
 
 /** Throws CONFIG_INVALID for a value that has no meaning, and for a name that is a slip of another. */
 export function checkHostOptions(options: Readonly<Record<string, unknown>>, where = 'createHost'): void {
-  const known: Readonly<Record<string, Check>> = CHECKS;
+  const known: Readonly<Record<string, Check>> = where === 'createHost' ? CHECKS : SESSION_CHECKS;
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue;
     const check = Object.hasOwn(known, name) ? known[name] : undefined;

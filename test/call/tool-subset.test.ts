@@ -66,3 +66,9 @@ it('a search finds nothing else, and a small part is given without a search', as
   expect(many.tools().map(({ name }) => name)).toEqual(['tool_search']);
   expect(offered(many, { include: ['mcp__s__a'] })).toEqual(['mcp__s__a']);
 });
+
+it('a subset that is not made of lists is refused', async () => {
+  const host = await twoServers();
+  const wrong = { servers: 's' } as unknown as SessionOptions['tools'];
+  expect(() => host.session({ tools: wrong })).toThrow('"tools" must be an object with lists of names');
+});
