@@ -186,7 +186,11 @@ export class HostSession {
   /** As the host's `search`. Found tools are not loaded by it; `tool_search` does that. */
   async search(query: string, options: { readonly limit?: number } = {}): Promise<readonly SearchResult[]> {
     this.#core.freshen();
-    return (await this.#core.search(givenText('query', query), options.limit)).map(searchResult);
+    const { limit } = options;
+    const { offers } = this.#session;
+    const hits = await this.#core.search(givenText('query', query), offers === undefined ? limit : undefined);
+    const own = offers === undefined ? hits : hits.filter(({ tool }) => this.find(tool.name) !== undefined);
+    return own.slice(0, limit).map(searchResult);
   }
 
   /** As the host's `on`, with the events of this session only; those about servers reach every session. */
