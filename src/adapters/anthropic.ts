@@ -60,8 +60,8 @@ export interface AnthropicAdapter {
   /** Answers one `tool_use` block; never rejects. */
   execute(call: AnthropicToolUse, options?: ExecuteOptions): Promise<AnthropicToolResult>;
   /**
-   * Answers the `tool_use` blocks of a message, at the same time, in their order. Calls of tools that are neither the
-   * host's nor in `tools` are left to you.
+   * Answers the `tool_use` blocks of a message, at the same time, in their order. Calls of your `tools` without `execute`
+   * are left to you.
    */
   executeAll(
     content: readonly { readonly type: string }[],

@@ -53,8 +53,8 @@ export interface GeminiAdapter<Part = GeminiAnswerPart> {
   /** Answers one function call; never rejects. */
   execute(call: GeminiFunctionCall, options?: ExecuteOptions): Promise<GeminiAnswerPart>;
   /**
-   * Answers the function calls of a response at the same time, in their order. Calls of tools that are neither the host's nor
-   * in `tools` are left to you.
+   * Answers the function calls of a response at the same time, in their order. Calls of your `tools` without `execute` are
+   * left to you.
    */
   executeAll(calls: readonly GeminiFunctionCall[] | undefined, options?: ExecuteOptions): Promise<Part[]>;
   /** With `callTool`, the interface of `@google/genai` for tools that it calls by itself. */

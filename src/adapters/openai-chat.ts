@@ -49,8 +49,8 @@ export interface OpenAIChatAdapter {
   /** Answers one tool call in text; never rejects. */
   execute(call: OpenAIChatToolCall, options?: ExecuteOptions): Promise<OpenAIChatToolMessage>;
   /**
-   * Answers the calls of a message at the same time: their messages in order, then one with the images. Calls of tools that
-   * are neither the host's nor in `tools` are left to you: put the messages for them before the one of the role `user`.
+   * Answers the calls of a message at the same time: their messages in order, then one with the images. Calls of your
+   * `tools` without `execute` are left to you: put the messages for them before the one of the role `user`.
    */
   executeAll(
     calls: readonly { readonly type: string }[] | null | undefined,

@@ -79,8 +79,8 @@ export interface OpenAIResponsesAdapter {
   /** Answers one call with the item for the next request's `input`; never rejects. */
   execute(call: OpenAIFunctionCall, options?: ExecuteOptions): Promise<OpenAIFunctionOutput>;
   /**
-   * Answers the calls among the items of a response's `output`, at the same time, in their order. Calls of tools that are
-   * neither the host's nor in `tools` are left to you.
+   * Answers the calls among the items of a response's `output`, at the same time, in their order. Calls of your `tools`
+   * without `execute` are left to you.
    */
   executeAll(
     output: readonly { readonly type: string }[],

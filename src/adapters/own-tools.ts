@@ -29,8 +29,7 @@ export type OwnTools = Readonly<Record<string, OwnTool>>;
 
 export interface OwnToolsOptions {
   /**
-   * Tools of your own: offered with those of the host, first in the list, and run by `execute` and `executeAll`. If it is
-   * given, also as `{}`, every other call that is not for a tool of the host is answered as an unknown tool.
+   * Tools of your own: offered with those of the host, first in the list, and run by `execute` and `executeAll`.
    */
   readonly tools?: OwnTools | undefined;
 }

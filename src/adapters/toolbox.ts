@@ -59,8 +59,6 @@ type Converted = Conversion & { readonly strict: boolean };
 
 /** Shows the form of names in the description of `call_tool`. */
 const EXAMPLE_NAME = 'mcp__server__tool';
-/** Names of the host's tools begin with it in the default naming. */
-const NAME_PREFIX = 'mcp__';
 
 export class Toolbox<Definition> {
   readonly host: AdapterHost;
@@ -71,8 +69,6 @@ export class Toolbox<Definition> {
   /** By schema, because each snapshot has new tools and the same schemas. */
   readonly #converted = new WeakMap<object, Converted>();
   readonly #defined = new WeakMap<Tool, Definition>();
-  /** Every name of the host that was offered once. */
-  readonly #offered = new Set<string>();
   readonly #reported = new Set<string>();
   #tools: readonly Tool[] | undefined;
   #shelf: Shelf<Definition> = { definitions: new Map(), quarantined: [] };
@@ -103,12 +99,9 @@ export class Toolbox<Definition> {
     return this.shelf.definitions.has(name) || this.host.find?.(name) !== undefined;
   }
 
-  /** As `has`, with names that only this adapter can answer for: of tools that have gone, and unknown ones. */
+  /** As `has`, and for every name that is unknown: a provider refuses a conversation with a call that has no answer. */
   answers(name: string): boolean {
-    if (this.has(name)) return true;
-    const { own, taken } = this.#options;
-    if (this.#ownTool(name) !== undefined || taken?.has(name)) return false;
-    return own !== undefined || this.#offered.has(name) || name.startsWith(NAME_PREFIX);
+    return this.has(name) || !(this.#ownTool(name) !== undefined || this.#options.taken?.has(name));
   }
 
   /** Whether the host would ask about a call, also about one through `call_tool`. */
@@ -209,7 +202,6 @@ export class Toolbox<Definition> {
       if (this.#isTaken(tool.name)) {
         quarantined.push(this.#report(tool, 'a tool of your own has this name'));
       } else if (isListed(tool)) {
-        this.#offered.add(tool.name);
         add(tool);
       }
       if (dispatches && tool.name === TOOL_SEARCH && tool.server === '') add(this.#callTool);

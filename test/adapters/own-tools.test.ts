@@ -67,7 +67,7 @@ it('H1: provider adapters offer and run the tools of the author', async () => {
   expect(calls).toEqual([{ who: 'Ada' }, { who: 'Ada' }, { who: 'nobody' }, { who: 'Ada' }]);
 });
 
-it('H1: executeAll leaves calls of other tools alone, and `has` names its own', async () => {
+it('H1: executeAll answers unknown names, leaves calls of tools it cannot run alone, and `has` names its own', async () => {
   const { host } = await world(one);
   const use = (name: string): { type: 'tool_use'; id: string; name: string; input: object } => ({
     type: 'tool_use',
@@ -85,8 +85,8 @@ it('H1: executeAll leaves calls of other tools alone, and `has` names its own', 
     const names = ['my_own_tool', 'mcp__s__one', 'mcp__s__invented', 'later'];
     return (await adapter.executeAll(names.map(use))).map((result) => result.tool_use_id);
   };
-  expect(await ids(anthropic)).toEqual(['mcp__s__one', 'mcp__s__invented']);
-  // Tools that cannot be run here are the author's; with `tools`, every other name is unknown.
+  expect(await ids(anthropic)).toEqual(['my_own_tool', 'mcp__s__one', 'mcp__s__invented', 'later']);
+  // Tools that cannot be run here are the author's.
   const withOwn = toAnthropic(host, { tools: { my_own_tool: { description: 'Mine.' } } });
   expect(withOwn.tools.map(({ name }) => name)).toEqual(['my_own_tool', 'mcp__s__one']);
   expect(withOwn.has('my_own_tool')).toBe(false);

@@ -124,14 +124,17 @@ async function anthropic(load) {
   return async ({ host, url, own, signal }) => {
     const client = new Anthropic({ apiKey: KEY, baseURL: url, maxRetries: 0 });
     const adapter = toAnthropic(host);
-    // The author's own tool is declared and run by hand: executeAll leaves it alone.
+    // The author's own tool is declared and run by hand: executeAll gets the other calls.
     const mine = own ? [{ name: 'mine', description: 'Mine.', input_schema: MINE }] : [];
     const messages = [{ role: 'user', content: PROMPT }];
     for (let turn = 0; turn < MOST_TURNS; turn += 1) {
       const tools = [...adapter.tools, ...mine];
       const request = { model: 'claude-sonnet-5', max_tokens: 1_000, messages, tools };
       const { content } = await client.messages.create(request, { signal });
-      const results = await adapter.executeAll(content, { signal });
+      const results = await adapter.executeAll(
+        content.filter((block) => block.name !== 'mine'),
+        { signal },
+      );
       for (const { type, name, id } of content)
         if (type === 'tool_use' && name === 'mine')
           results.push({ type: 'tool_result', tool_use_id: id, content: await runMine() });
