@@ -55,7 +55,7 @@ export function withLists(
       const failedBefore = new Set(names.filter((name) => host.firstLists.failedLastTime(name)));
       const shown = refresh ? host : startedOf(host);
       await whileConnecting(context.output, shown, async () => {
-        if (servers === undefined) await bringAll(host, refresh);
+        if (servers === undefined) await bringAll(host, refresh, failedBefore);
         else await Promise.all(servers.map((server) => bringOne(host, server, refresh)));
       });
       if (servers === undefined) noteMissing(context, host, isKeptAway);
@@ -73,10 +73,26 @@ async function bringOne(host: CommandHost, server: string, refresh: boolean): Pr
   else if (!isKnown(host, server)) await host.connect(server);
 }
 
-async function bringAll(host: CommandHost, refresh: boolean): Promise<void> {
-  if (!refresh) await host.firstLists.tools(() => host.firstLists.waitMs);
+async function bringAll(
+  host: CommandHost,
+  refresh: boolean,
+  failedBefore: ReadonlySet<string>,
+): Promise<void> {
+  if (!refresh) await bringKnown(host, failedBefore);
   else await Promise.all(host.servers().map(({ name }) => host.refresh(name).catch(() => {})));
   await host.requiredReady('all');
+}
+
+/** Waits as long as a list may take; where no tool is known by then, until a server has answered or failed. */
+async function bringKnown(host: CommandHost, failedBefore: ReadonlySet<string>): Promise<void> {
+  const { firstLists } = host;
+  await firstLists.tools(() => firstLists.waitMs);
+  const starting = firstLists
+    .unreached()
+    .flatMap(({ server }) => (server === undefined || failedBefore.has(server) ? [] : [server]));
+  if (host.tools().length > 0 || starting.length === 0) return;
+  const connecting = starting.map((server) => host.connect(server));
+  await Promise.any(connecting).catch(() => {});
 }
 
 /** The servers that a command is about: a host that others share may have more. */

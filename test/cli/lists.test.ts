@@ -46,6 +46,15 @@ const late = (server: string): object => ({
   message: `${server} did not answer within 1 s`,
 });
 
+it('CON-16: where no tool is known yet, tools and search wait for a server that starts slowly', async () => {
+  configure({ slow: witnessed('slow') }, { firstListWaitMs: 1 });
+  const found = await place.run(['search', 'echo', '-n', '1']);
+  expect([found.status, found.stderr, found.stdout.split(' ')[0]]).toEqual([0, '', 'slow']);
+  configure({ other: witnessed('other') }, { firstListWaitMs: 1 });
+  const listed = await place.json(['tools']);
+  expect([toolNames(listed.value), starts('other')]).toEqual([['crash'], 1]);
+});
+
 describe('lists beside a server that hangs', () => {
   beforeEach(async () => {
     configure({ good: witnessed('good') });

@@ -124,7 +124,10 @@ describe('logins', () => {
     // Its own remedy, and no way back to the same login.
     const wanted = {
       status: 'needs_client_registration',
-      error: { code: 'NEEDS_CLIENT_REGISTRATION', hint: expect.stringContaining('--client-id') },
+      error: {
+        code: 'NEEDS_CLIENT_REGISTRATION',
+        hint: expect.stringContaining('oauth: { clientId, callbackPort }'),
+      },
     };
     expect({ code: error.code, report, again }).toMatchObject({
       code: 'NEEDS_CLIENT_REGISTRATION',
