@@ -130,9 +130,14 @@ export function toGemini(
       (await answered(call, executeOptions, isBehind ? NO_MEDIA : undefined)).part,
     executeAll,
     tool: async () => ({ functionDeclarations: declarations() }),
-    callTool: (calls) => executeAll(calls),
+    // The SDK hands every call to every tool that it was given.
+    callTool: (calls) =>
+      executeAll(calls.filter(({ name = '' }) => toolbox.has(name) || HOST_NAME.test(name))),
   };
 }
+
+/** Of a tool that has gone, or that the model invented: no other tool has such a name. */
+const HOST_NAME = /^mcp__/;
 
 /** A single answer is one part. */
 const NO_MEDIA: ReadonlySet<string> = new Set();
