@@ -6,7 +6,7 @@ import { root } from './run.mjs';
 
 const src = join(root, 'src');
 
-/** Native, or large and rarely needed, or not to be copied because somebody else may hold the same instance. */
+/** Native, or large and rarely needed, or not to be copied because another package may hold the same instance. */
 const external = [
   '@ai-sdk/*',
   '@clack/prompts',
@@ -17,7 +17,7 @@ const external = [
   'zod/v4/core',
 ];
 
-/** Modules of ours that are in a file of their own. */
+/** Our modules that are in separate files. */
 export function keepApart(apart) {
   return {
     name: 'keep-apart',
@@ -51,7 +51,7 @@ const MODULE_URL =
   "const __moduleUrl = (path) => require('node:url').pathToFileURL(require('node:path').join(__dirname, '..', path)).href;";
 
 /**
- * Files of ours, and what is CommonJS itself, are required also where the source has `import()`: that reads a file
+ * Our files, and packages that are CommonJS, are required also where the source has `import()`: that reads a file
  * twice over, once only to find the names it exports, and wakes the loader for ES modules.
  */
 const required = {

@@ -21,7 +21,7 @@ export const miniflare = join(packages, 'miniflare', 'dist', 'src', 'index.js');
 export const postject = join(packages, 'postject', 'dist', 'cli.js');
 export const bundlerPackages = packages;
 
-/** Pinned: a test that fails has found a change of ours, not of theirs. */
+/** Pinned: a test that fails has found a change in this repository, not in a package. */
 export function installBundlers() {
   return installPinned('bundlers', {
     [bunPackage]: '1.4.4',

@@ -7,7 +7,7 @@ const IMAGES = [...PHOTOS, 'image/gif'] as const;
 const PDF = 'application/pdf';
 
 /**
- * An API with the models that take the same media. `gemini-2` stands for every model before Gemini 3, `common` for media that all
+ * An API with the models that take the same media. `gemini-2` means every model before Gemini 3, `common` for media that all
  * of these APIs take but Chat Completions, `images` for its images, `text` for models that take text only.
  */
 export type MediaFamily =

@@ -118,7 +118,7 @@ export class StoreTraces implements LoginTraces {
   }
 }
 
-/** Written by us alone: the version stands for the rest. */
+/** Only this file writes it: checking the version is enough. */
 function parsePending(text: string): readonly PendingLogin[] {
   try {
     const value: unknown = JSON.parse(text);

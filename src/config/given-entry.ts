@@ -71,7 +71,7 @@ function present(members: Readonly<Record<string, unknown>>): Record<string, unk
   return Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined));
 }
 
-/** `env: process.env` is no text with references: a `${…}` in a variable of ours is that variable's own. */
+/** Values of `process.env` are not references: a `${…}` in them is kept as it is. */
 function literal(env: Record<string, unknown>): Record<string, unknown> {
   for (const [name, value] of Object.entries(env)) {
     if (typeof value === 'string' && value.includes('${') && process.env[name] === value)

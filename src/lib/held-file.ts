@@ -9,6 +9,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rename, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { errorCode } from './error-code.ts';
+import { isAlive } from './is-alive.ts';
 
 /** How often a holder refreshes its file. */
 const REFRESH_MS = 5_000;
@@ -97,14 +98,5 @@ async function holderOf(file: string): Promise<Holder | undefined> {
     return JSON.parse(await readFile(file, 'utf8')) as Holder;
   } catch {
     return undefined;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return errorCode(error) !== 'ESRCH';
   }
 }

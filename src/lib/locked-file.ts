@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { errorCode } from './error-code.ts';
 import { hasSystemLock, isHeld, type Release, tryHold } from './held-file.ts';
 import { isInside } from './inside.ts';
+import { isAlive } from './is-alive.ts';
 import { makeFolder } from './make-folder.ts';
 import { type SystemLocks, systemLocks } from './system-locks.ts';
 
@@ -247,15 +248,6 @@ async function sweepTemporaries(target: string): Promise<void> {
     const left = join(folder, name);
     const info = await stat(left).catch(() => undefined);
     if (info && Date.now() - info.mtimeMs >= STALE_TEMPORARY_MS) await unlink(left).catch(() => undefined);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return errorCode(error) !== 'ESRCH';
   }
 }
 

@@ -1,4 +1,4 @@
-/** Certificate authorities of the person's network: NODE_EXTRA_CA_CERTS and SSL_CERT_FILE, whoever started the process. */
+/** Certificate authorities of the person's network: NODE_EXTRA_CA_CERTS and SSL_CERT_FILE, in the environment of the host. */
 
 import { readFileSync } from 'node:fs';
 import * as tls from 'node:tls';

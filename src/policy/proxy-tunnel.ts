@@ -15,7 +15,7 @@ import type { ProxyServer } from './proxy.ts';
 const TUNNEL_MS = 15_000;
 const KEEP_ALIVE_MS = 15_000;
 
-/** Statuses by which a proxy refuses to open a tunnel of its own accord, as Squid does for ports other than 443. */
+/** Statuses by which a proxy refuses to open a tunnel by its own rules, as Squid does for ports other than 443. */
 const NO_TUNNEL: ReadonlySet<number> = new Set([400, 403, 404, 405, 501]);
 
 export interface TunnelOptions {

@@ -32,7 +32,7 @@ async function exchange(
     abort: (reason: Error) => ended.abort(reason),
     pause: () => {},
     resume: () => {},
-  } as unknown as Dispatcher.DispatchController; // Of a controller, a handler of ours uses these three.
+  } as unknown as Dispatcher.DispatchController; // Our handlers use only these three members.
   try {
     handler.onRequestStart?.(controller, {});
     const response = await fetch(`${String(origin)}${path}`, {

@@ -77,7 +77,7 @@ export class Mounts {
       .flatMap(([path, mount]) => argsOf(path, mount));
   }
 
-  /** Whether a path leads to the real one without a link of ours. */
+  /** Whether a path leads to the real one without a link that we add. */
   #isBehindLinks(path: string): boolean {
     const mount = this.at(path);
     if (mount?.kind === 'link') return true;

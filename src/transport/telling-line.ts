@@ -1,6 +1,6 @@
 /** Finds the line of a program's stderr that gives the reason of its failure. */
 
-/** How much of one stderr line stands in a message; the rest is in the detail. */
+/** How much of one stderr line a message has; the rest is in the detail. */
 const MAX_QUOTED_CHARS = 200;
 
 /** Timestamps, levels in brackets, emoji and other decoration before what a line says. */

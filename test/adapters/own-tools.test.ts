@@ -24,7 +24,7 @@ const mine: OwnTools[string] = {
   },
   execute: (input) => {
     calls.push(input);
-    if (input['who'] === 'nobody') throw new Error('no one is there');
+    if (input['who'] === 'no one') throw new Error('no one is there');
     return `Hello ${input['who']}`;
   },
 };
@@ -51,7 +51,7 @@ it('H1: provider adapters offer and run the tools of the author', async () => {
     { role: 'tool', tool_call_id: 'c', content: 'Hello Ada' },
   ]);
   const anthropic = toAnthropic(host, { tools });
-  const failing = { type: 'tool_use', id: 'c', name: 'mine', input: { who: 'nobody' } } as const;
+  const failing = { type: 'tool_use', id: 'c', name: 'mine', input: { who: 'no one' } } as const;
   expect(await anthropic.executeAll([failing])).toEqual([
     {
       type: 'tool_result',
@@ -64,7 +64,7 @@ it('H1: provider adapters offer and run the tools of the author', async () => {
   expect(await gemini.callTool([{ name: 'mine', args }])).toEqual([
     { functionResponse: { name: 'mine', response: { output: 'Hello Ada' } } },
   ]);
-  expect(calls).toEqual([{ who: 'Ada' }, { who: 'Ada' }, { who: 'nobody' }, { who: 'Ada' }]);
+  expect(calls).toEqual([{ who: 'Ada' }, { who: 'Ada' }, { who: 'no one' }, { who: 'Ada' }]);
 });
 
 it('H1: executeAll answers unknown names, leaves calls of tools it cannot run alone, and `has` names its own', async () => {

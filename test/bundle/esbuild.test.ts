@@ -24,7 +24,7 @@ describe('H5: an agent bundled by esbuild', () => {
     return outfile;
   }
 
-  it('runs as one ES module, reports once what it does without, and leaves no server when it is killed', async () => {
+  it('LIB-1: runs as one ES module, reports once what it does without, and leaves no server when it is killed', async () => {
     const running = await place.run(process.execPath, [await bundled('esm', 'esm/agent.mjs')]);
     expect(running.said).toMatchObject(ANSWERS);
     const { log } = running.said;

@@ -74,7 +74,7 @@ describe('answers of approve (L17)', () => {
     return failure(host.call('mcp__s__greet', {}, { signal }));
   };
 
-  it('a denial is the user’s, whoever reads it', async () => {
+  it('a denial is reported as the user’s decision', async () => {
     expect(await calling({ approve: () => 'deny' })).toMatchObject({
       code: 'DENIED',
       message: 'mcp__s__greet was not called: the user denied it',

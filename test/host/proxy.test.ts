@@ -41,7 +41,7 @@ async function hostWith(env: NodeJS.ProcessEnv, url: string, more: Partial<HostO
 }
 
 describe('H6: a server that only the proxy can reach', () => {
-  it('is called in both eras and over SSE, with TLS of a private authority', async () => {
+  it('LIB-1: is called in both eras and over SSE, with TLS of a private authority', async () => {
     const server = kept(await startHttpServer());
     const front = kept(await startTlsFront(server.origin, 'mcp'));
     const proxy = kept(await startProxy());
@@ -118,7 +118,7 @@ describe('H6: a server that only the proxy can reach', () => {
     expect(proxy.targets().sort()).toEqual([new URL(as.issuer).host, new URL(as.url).host].sort());
   });
 
-  it('the fetch of an author sends everything, and no proxy variable is read', async () => {
+  it('LIB-1: the fetch of an author sends everything, and no proxy variable is read', async () => {
     const as = kept(
       await startAuthServer({ tls: TLS, names: { as: 'as.proxied.test', mcp: 'mcp.proxied.test' } }),
     );

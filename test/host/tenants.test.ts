@@ -131,7 +131,7 @@ describe('logins of users of a web back end', () => {
 });
 
 describe('a host without a home and without files', () => {
-  it('reads no configuration of the machine, keeps nothing, and starts local servers all the same', async () => {
+  it('LIB-1: reads no configuration of the machine, keeps nothing, and starts local servers all the same', async () => {
     const home = join(folder, '.config', 'plugboard');
     await mkdir(home, { recursive: true });
     const entry = { mcpServers: { mine: { command: 'node' } } };

@@ -53,7 +53,7 @@ describe('plugboard/remote-only in Chromium', () => {
     response.end();
   }
 
-  it('calls servers of both eras with checks, approval, sessions, questions and search, under a strict policy', async () => {
+  it('LIB-1: calls servers of both eras with checks, approval, sessions, questions and search, under a strict policy', async () => {
     const web = createServer((request, response) => {
       answer(request, response).catch(() => response.destroy());
     }).listen(0, '127.0.0.1');

@@ -1,0 +1,12 @@
+/** Whether a process exists, also one of another user. */
+
+import { errorCode } from './error-code.ts';
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errorCode(error) !== 'ESRCH';
+  }
+}
