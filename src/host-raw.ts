@@ -1,4 +1,4 @@
-/** Which methods may be sent as raw requests: those that the host has no way of its own for. */
+/** Which methods may be sent as raw requests and notifications: those that the host has no way of its own for. */
 
 import { PlugboardError } from './errors.ts';
 
@@ -21,11 +21,36 @@ const OWN_WAYS: readonly (readonly [prefix: string, instead: string])[] = [
   ['elicitation/', 'That is a request of servers.'],
 ];
 
+/** Notifications of the protocol, which belong to a request, a subscription or the connection that the host keeps. */
+const OWN_NOTIFICATIONS: ReadonlySet<string> = new Set(
+  [
+    'initialized',
+    'cancelled',
+    'progress',
+    'message',
+    'roots/list_changed',
+    'tools/list_changed',
+    'resources/list_changed',
+    'resources/updated',
+    'prompts/list_changed',
+    'elicitation/complete',
+    'subscriptions/acknowledged',
+    'tasks',
+    'tasks/status',
+  ].map((name) => `notifications/${name}`),
+);
+
 /** @throws PlugboardError USAGE for a method that would go around what the host does. */
-export function checkRawMethod(server: string, method: unknown): void {
+export function checkRawMethod(
+  server: string,
+  method: unknown,
+  kind: 'request' | 'notification' = 'request',
+): void {
   const name = typeof method === 'string' ? method.trim() : '';
-  const own = OWN_WAYS.find(([prefix]) => name.startsWith(prefix));
+  const isExtension =
+    kind === 'notification' && name.startsWith('notifications/') && !OWN_NOTIFICATIONS.has(name);
+  const own = isExtension ? undefined : OWN_WAYS.find(([prefix]) => name.startsWith(prefix));
   if (name !== '' && name === method && own === undefined) return;
-  const why = own === undefined ? 'is not the name of a method' : 'is not sent as a raw request';
+  const why = own === undefined ? 'is not the name of a method' : `is not sent as a raw ${kind}`;
   throw new PlugboardError('USAGE', `${JSON.stringify(method)} ${why}`, { server, hint: own?.[1] });
 }

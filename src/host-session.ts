@@ -172,6 +172,22 @@ export class HostSession {
     );
   }
 
+  /**
+   * A notification of a method that the host has no way of its own for. Resolves when it is sent: no server answers
+   * a notification.
+   */
+  async notify(
+    server: string,
+    method: string,
+    params: Params = {},
+    options: Pick<ContentOptions, 'signal'> = {},
+  ): Promise<void> {
+    checkRawMethod(server, method, 'notification');
+    const { signal } = options;
+    await this.#approve('extension', server, method, signal);
+    return this.#attend(server, options, (connection) => connection.notify(method, params, signal));
+  }
+
   /** What servers of this caller's visible tools want a model to know, for the system prompt; '' if there is nothing. */
   instructions(): string {
     const visible = new Set(this.tools().map((tool) => tool.server));

@@ -161,6 +161,23 @@ export class Host {
   }
 
   /**
+   * Sends a notification of a method that the host has no way of its own for, as `request` does. Resolves when it is sent:
+   * no server answers a notification.
+   *
+   * @example
+   * await host.notify('mine', 'notifications/mine/seen', { id: 7 });
+   */
+  async notify(
+    server: string,
+    method: string,
+    params: Readonly<Record<string, unknown>> = {},
+    options: Pick<ContentOptions, 'signal'> = {},
+  ): Promise<void> {
+    this.#servers.get(server);
+    return this.#own.notify(server, method, params, options);
+  }
+
+  /**
    * One more caller over the same servers: its own loaded tools, session approvals, roots and questions.
    *
    * @example

@@ -139,6 +139,19 @@ export class Connection {
     }
   }
 
+  /** Sends a notification, connecting first where necessary; resolves when it is sent. */
+  async notify(method: string, params: Params, signal?: AbortSignal): Promise<void> {
+    const live = this.#live ?? (await this.#need(signal));
+    live.begin();
+    try {
+      await live.peer.notify(method, params);
+    } catch (thrown) {
+      throw forServer(asPlugboardError(thrown), this.name);
+    } finally {
+      live.end();
+    }
+  }
+
   /** A whole list, tried again while the server says that it is busy: lists are safe to repeat. */
   async list(kind: ListKind, signal?: AbortSignal): Promise<ListResult> {
     const live = this.#live ?? (await this.#need(signal));

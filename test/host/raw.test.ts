@@ -76,6 +76,46 @@ describe('raw requests', () => {
     expect(await failure(host.session().request('s', 'tools/call', { name: 'say' }))).toContain('USAGE');
   });
 
+  it('notifications are sent in the same way, and those of the protocol are the host’s own', async () => {
+    const { host, server } = await world();
+    await host.notify('s', 'notifications/mine/seen', { id: 7 });
+    await host.session().notify('s', 'mine/done');
+    const sent = async (method: string): Promise<unknown> => {
+      const [message] = await server.seen(method);
+      const { id, params } = message as { id?: unknown; params?: Record<string, unknown> };
+      return [id, params?.['id']];
+    };
+    expect([await sent('notifications/mine/seen'), await sent('mine/done')]).toEqual([
+      [undefined, 7],
+      [undefined, undefined],
+    ]);
+    expect(await failure(host.notify('s', 'notifications/cancelled', { requestId: 1 }))).toEqual([
+      'USAGE',
+      '"notifications/cancelled" is not sent as a raw notification',
+      'Notifications of the protocol are sent by the host.',
+    ]);
+    for (const method of ['notifications/initialized', 'tools/call', 'initialize', '', ' mine/x'])
+      expect(await failure(host.notify('s', method))).toContain('USAGE');
+    expect(await failure(host.notify('nothing', 'mine/done'))).toContain('UNKNOWN_SERVER');
+    const ended = host.session();
+    ended.end();
+    expect(await failure(ended.notify('s', 'mine/done'))).toContain('USAGE');
+  });
+
+  it('notifications start a server that rests, and keep the rules for it', async () => {
+    const server = scriptedServer({ eras: 'legacy' });
+    const { host } = await world({
+      connect: 'none',
+      servers: { s: { inProcess: server }, t: { inProcess: scriptedServer() } },
+    });
+    const signal = AbortSignal.abort(new Error('enough'));
+    expect(await failure(host.notify('s', 'mine/done', {}, { signal }))).toContain('CANCELLED');
+    await host.notify('s', 'mine/done', { a: 1 });
+    expect(await server.seen('mine/done')).toEqual([
+      { jsonrpc: '2.0', method: 'mine/done', params: { a: 1 } },
+    ]);
+  });
+
   it('_meta of a call is an option, without keys of the connection', async () => {
     const { host, server } = await world();
     await host.call(
