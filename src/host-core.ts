@@ -52,6 +52,7 @@ import { FirstLists } from './host-first-lists.ts';
 import { HostInputs } from './host-inputs.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
 import { logged, messageOf, reportOf, type ServerReport } from './host-report.ts';
+import { checkedRoots } from './host-roots.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { Emitter } from './lib/emitter.ts';
 import { onMissingLocks } from './lib/system-locks.ts';
@@ -131,6 +132,8 @@ export class HostCore {
   readonly #known: KnownToolsKeeper;
   readonly #pins: Pins;
   readonly #audit: AuditLog;
+  /** Reports what is wrong with roots that the program gives, once. */
+  readonly #rootsFault: (server: string, message: string) => void;
   readonly #habits: Habits | undefined;
   /** What can be asked of the host and of its sessions. */
   readonly #declared: Declared;
@@ -195,7 +198,9 @@ export class HostCore {
     this.secrets = this.#createSecrets();
     this.auth = this.#createAuth();
     this.inputs = new HostInputs(this);
-    this.session = createSession(`${this.#idPrefix}host`, options, this.#partyName);
+    this.#rootsFault = createOnceReport((server, message) => this.log(server, 'error', message));
+    const roots = checkedRoots(options.roots, this.#rootsFault);
+    this.session = createSession(`${this.#idPrefix}host`, { ...options, roots }, this.#partyName);
     this.#board = createBoard(this.events, this.#idPrefix);
     this.hidden = createHiddenReport((server, message) => this.log(server, 'warning', message));
     this.warnOnce = createOnceReport((server, message) => this.log(server, 'warning', message));
@@ -335,7 +340,13 @@ export class HostCore {
   /** One more caller with its own questions, approvals and loaded tools. */
   openSession(options: SessionOptions): Session {
     this.#sessions += 1;
-    const session = createSession(`${this.#idPrefix}s${this.#sessions}`, options, this.#partyName);
+    // A client of the gateway is asked for its roots, and answers as it is.
+    const roots = options.gateway === true ? options.roots : checkedRoots(options.roots, this.#rootsFault);
+    const session = createSession(
+      `${this.#idPrefix}s${this.#sessions}`,
+      { ...options, roots },
+      this.#partyName,
+    );
     this.work.berths.opened(session);
     return session;
   }
@@ -349,7 +360,7 @@ export class HostCore {
 
   async setRoots(roots: NonNullable<Questioned['roots']>): Promise<void> {
     const wasDeclared = this.#declared.roots !== undefined;
-    this.session.roots = roots;
+    this.session.roots = checkedRoots(roots, this.#rootsFault);
     if (wasDeclared) return this.rootsChanged(this.session);
     this.#declared.roots = roots;
     const legacy = this.pool.all().filter(({ negotiated }) => negotiated?.era === 'legacy');

@@ -3,6 +3,7 @@
 import { isLogLevel, LOG_LEVELS } from './connection/log-levels.ts';
 import { PlugboardError } from './errors.ts';
 import type { HostOptions } from './host-options.ts';
+import { faultOfRoots, ROOTS_HINT } from './host-roots.ts';
 import { isRecord } from './lib/json-rpc.ts';
 import { nearest } from './lib/nearest.ts';
 
@@ -48,19 +49,10 @@ const model: Check = (value) => {
 /** A function is asked each time; its answers are checked then. */
 const roots: Check = (value) => {
   if (typeof value === 'function') return undefined;
-  if (!Array.isArray(value)) return 'a list of { uri, name? }, or a function that returns one';
-  const wrong = value.find((root) => !isRecord(root) || !isFileUri(root['uri']));
-  if (wrong === undefined) return undefined;
-  const uri =
-    isRecord(wrong) && typeof wrong['uri'] === 'string'
-      ? ` (${JSON.stringify(wrong['uri'])} is not one)`
-      : '';
-  return `a list of { uri, name? } with file: addresses${uri}`;
+  return Array.isArray(value)
+    ? faultOfRoots(value)
+    : 'a list of { uri, name? }, or a function that returns one';
 };
-
-function isFileUri(uri: unknown): boolean {
-  return typeof uri === 'string' && URL.canParse(uri) && new URL(uri).protocol === 'file:';
-}
 
 const names: Check = (value) =>
   Array.isArray(value) && value.every((name) => typeof name === 'string') ? undefined : 'a list of names';
@@ -120,7 +112,7 @@ const SESSION_CHECKS: Readonly<Record<string, Check>> = { ...CHECKS, tools: tool
 
 /** Hints for values that people give most often. */
 const HINTS: Readonly<Record<string, string>> = {
-  roots: 'pathToFileURL(folder).href of node:url makes one of a path.',
+  roots: ROOTS_HINT,
 };
 
 /** Throws CONFIG_INVALID for a value that has no meaning, and for a name that is a slip of another. */

@@ -400,6 +400,29 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
     await made.host.close();
   });
 
+  it('roots of a function are checked each time, and what is wrong is logged once', async () => {
+    const answers: unknown[] = ['/work', [{ uri: '/work' }], [{ uri: '/work' }], undefined, 'throw'];
+    const roots = (): never => {
+      const answer = answers.shift();
+      if (answer === 'throw') throw new Error('no folder is open');
+      return answer as never;
+    };
+    const logged: string[] = [];
+    const made = await asking(
+      era,
+      { method: 'roots/list', params: {} },
+      { roots, log: ({ level, message }) => level === 'error' && logged.push(message) },
+    );
+    for (let asked = 0; asked < 5; asked += 1) await answerOf(made).catch(() => {});
+    expect(answers).toEqual([]);
+    expect(logged).toEqual([
+      'roots() must return a list of { uri, name? }',
+      'roots() must return a list of { uri, name? } with file: addresses ("/work" is not one)',
+      'roots() failed: no folder is open',
+    ]);
+    await made.host.close();
+  });
+
   // Protocol: 25-elicitation-4, 25-elicitation-30, 25-roots-4, 25-sampling-5
   it('without a way to ask nothing is declared, and what is asked all the same is refused', async () => {
     for (const question of [form, url, sampling, { method: 'roots/list', params: {} }]) {

@@ -67,6 +67,19 @@ it('a search finds nothing else, and a small part is given without a search', as
   expect(offered(many, { include: ['mcp__s__a'] })).toEqual(['mcp__s__a']);
 });
 
+it('search() of a session has only its tools, and as many as it wants', async () => {
+  const host = await twoServers({ toolSearch: true });
+  const session = host.session({ tools: { servers: ['t'], exclude: ['*two'] } });
+  const names = async (limit?: number): Promise<string[]> =>
+    (await session.search('get put', limit === undefined ? {} : { limit }))
+      .map(({ name }) => name)
+      .toSorted();
+  expect(await names()).toEqual(['mcp__t__get_one', 'mcp__t__put']);
+  expect(await names(1)).toHaveLength(1);
+  expect((await host.search('get put')).length).toBeGreaterThan(2);
+  expect(session.tools().map(({ name }) => name)).toEqual(['tool_search']);
+});
+
 it('a subset that is not made of lists is refused', async () => {
   const host = await twoServers();
   const wrong = { servers: 's' } as unknown as SessionOptions['tools'];
