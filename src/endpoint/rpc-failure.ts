@@ -61,9 +61,10 @@ export function missingExtension(extension: string): RpcFailure {
 
 /** @param parts what is needed of it. */
 export function missingCapability(capability: string, parts: object = {}): RpcFailure {
+  const name = [capability, ...Object.keys(parts).slice(0, 1)].join('.');
   return new RpcFailure(
     RPC_MISSING_CAPABILITY,
-    `The client did not declare ${capability}, which this request needs.`,
+    `The client did not declare ${name}, which this request needs.`,
     {
       requiredCapabilities: { [capability]: parts },
     },

@@ -1,6 +1,8 @@
 /** What a handler can do besides answering: report progress, write logs, ask the client, notice that it was cancelled. */
 
 import type { Era } from '../connection/eras.ts';
+import { faultOfSample, usesTools } from '../connection/questions-sample.ts';
+import type { SampleParams, SampleResult } from '../connection/sample-types.ts';
 import { canElicit, FIRST_MODE_VERSION } from '../endpoint/elicitation.ts';
 import type { Params } from '../endpoint/eras.ts';
 import { missingCapability } from '../endpoint/rpc-failure.ts';
@@ -44,11 +46,16 @@ export interface Context {
   elicitUrl(
     question: UrlQuestion,
   ): Promise<{ readonly action: Elicited<never>['action']; readonly id: string }>;
-  /** Lets the client's model say something; `params` and answer are those of `sampling/createMessage`. */
-  sample(
-    params: Readonly<Record<string, unknown>>,
-    options?: QuestionOptions,
-  ): Promise<Readonly<Record<string, unknown>>>;
+  /**
+   * Lets the client's model say something; `params` and answer are those of `sampling/createMessage`. With `tools`, the
+   * model may answer with `tool_use` blocks: run them, and ask again with their results. Rejects when the client has
+   * no model, or one that uses no tools.
+   *
+   * @example
+   * const question = { role: 'user', content: { type: 'text', text: 'Which colour?' } } as const;
+   * const { content } = await context.sample({ messages: [question], maxTokens: 100 });
+   */
+  sample(params: SampleParams, options?: QuestionOptions): Promise<SampleResult>;
   /** The folders that the client works in; none when it does not tell. */
   roots(options?: QuestionOptions): Promise<readonly { readonly uri: string; readonly name?: string }[]>;
 }
@@ -163,17 +170,16 @@ export class HandlerContext implements Context {
     return { action: action === 'accept' || action === 'decline' ? action : 'cancel', id };
   };
 
-  sample = async (
-    params: Params,
-    { key }: QuestionOptions = {},
-  ): Promise<Readonly<Record<string, unknown>>> => {
+  sample = async (params: SampleParams, { key }: QuestionOptions = {}): Promise<SampleResult> => {
     const { work } = this.#parts;
-    if (!isRecord(work.asker.capabilities['sampling'])) throw this.#cannot('sampling');
+    const { sampling } = work.asker.capabilities;
+    if (!isRecord(sampling)) throw this.#cannot('sampling');
+    if (usesTools(params) && !isRecord(sampling['tools'])) throw this.#cannot('sampling', 'tools');
     const answer = await work.ask('sampling/createMessage', params, work.signal, key);
-    if (!isRecord(answer)) {
-      throw new PlugboardError('PROTOCOL_ERROR', 'The client answered the sampling request with nothing.');
-    }
-    return answer;
+    const fault = faultOfSample(answer);
+    // `faultOfSample` has looked at it.
+    if (fault === undefined) return answer as SampleResult;
+    throw new PlugboardError('PROTOCOL_ERROR', `The client's answer is not a completion: ${fault}.`);
   };
 
   roots = async ({
@@ -190,8 +196,8 @@ export class HandlerContext implements Context {
   };
 
   /** Modern clients have a code for what they lack; older ones read a sentence. */
-  #cannot(capability: string): Error {
-    const missing = missingCapability(capability);
+  #cannot(capability: string, part?: string): Error {
+    const missing = missingCapability(capability, part === undefined ? {} : { [part]: {} });
     if (this.#parts.work.asker.era === 'modern') return missing;
     return new PlugboardError('PROTOCOL_ERROR', missing.message);
   }

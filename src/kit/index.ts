@@ -2,6 +2,13 @@
 
 export type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';
 export type { ToolAnnotations } from '../catalog/tool.ts';
+export type {
+  SampleContent,
+  SampleMessage,
+  SampleParams,
+  SampleResult,
+  SampleTool,
+} from '../connection/sample-types.ts';
 export type { Served } from '../endpoint/backend.ts';
 export type { TokenVerifier } from '../endpoint/guard.ts';
 export type { ServedHttp } from '../endpoint/http.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createHost, type SampleParams, type SampleResult } from '../../src/index.ts';
-import { defineServer, tool } from '../../src/kit/index.ts';
+import { defineServer, type SampleContent, type SampleMessage, tool } from '../../src/kit/index.ts';
 
 const ADD = { name: 'add', inputSchema: { type: 'object', properties: { a: { type: 'number' } } } };
 
@@ -14,18 +14,23 @@ const server = defineServer({
     tool({
       name: 'ask',
       run: async (_, { sample }) => {
-        const question = { role: 'user', content: { type: 'text', text: 'What is 1 + 1?' } };
-        const asked = { maxTokens: 50, tools: [ADD], toolChoice: { mode: 'auto' } };
-        const use = await sample({ messages: [question], ...asked });
-        const [{ id }] = use['content'] as [{ id: string }];
-        const result = { type: 'tool_result', toolUseId: id, content: [{ type: 'text', text: '2' }] };
-        const messages = [
+        const question: SampleMessage = { role: 'user', content: { type: 'text', text: 'What is 1 + 1?' } };
+        const asked = { maxTokens: 50, tools: [ADD], toolChoice: { mode: 'auto' } } as const;
+        const { content, stopReason } = await sample({ messages: [question], ...asked });
+        const blocks: readonly SampleContent[] = Array.isArray(content) ? content : [content];
+        const results = blocks.flatMap((block) =>
+          block.type === 'tool_use'
+            ? [{ type: 'tool_result', toolUseId: block.id, content: [{ type: 'text', text: '2' }] } as const]
+            : [],
+        );
+        const messages: readonly SampleMessage[] = [
           question,
-          { role: 'assistant', content: use['content'] },
-          { role: 'user', content: [result] },
+          { role: 'assistant', content },
+          { role: 'user', content: results },
         ];
         const said = await sample({ messages, ...asked });
-        return (said['content'] as { text: string }).text;
+        const text = 'text' in said.content ? said.content.text : '';
+        return `${stopReason}: ${text}`;
       },
     }),
   ],
@@ -51,7 +56,7 @@ it('a model that sample calls uses tools of the server, with a typed request and
   });
   await host.connect('asker');
   const { content } = await host.call('mcp__asker__ask', {});
-  expect(content).toEqual([{ type: 'text', text: 'two' }]);
+  expect(content).toEqual([{ type: 'text', text: 'toolUse: two' }]);
   expect(seen.map(({ tools, toolChoice, maxTokens }) => ({ tools, toolChoice, maxTokens }))).toEqual(
     [1, 2].map(() => ({ tools: [ADD], toolChoice: { mode: 'auto' }, maxTokens: 50 })),
   );

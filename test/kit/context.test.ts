@@ -88,7 +88,7 @@ it.each(ERAS)('KIT-1: a %s client is asked by a form, and its answer is checked'
 it.each(ERAS)('KIT-1: a %s client is sent to an address, samples, and tells its roots', async (era) => {
   const everything = async ({ elicitUrl, sample, roots }: Context): Promise<unknown> => [
     await elicitUrl({ message: 'Log in', url: 'https://example.com/', id: 'login-1' }),
-    (await sample({ messages: [], maxTokens: 10 }))['content'],
+    (await sample({ messages: [], maxTokens: 10 })).content,
     await roots(),
   ];
   const asked: unknown[] = [];
@@ -116,7 +116,7 @@ it.each(ERAS)('KIT-1: a %s client is sent to an address, samples, and tells its 
 // Protocol: 25-elicitation-6, 25-lifecycle-14b, 25-lifecycle-20b, 25-roots-8a, 26-base-54, 26-elicitation-6,
 // 26-mrtr-13, 26-roots-8a
 it('KIT-1: a client that cannot be asked is an error that the handler may catch', async () => {
-  const ask = (context: Context) => context.sample({ messages: [] });
+  const ask = (context: Context) => context.sample({ messages: [], maxTokens: 10 });
   const message = 'The client did not declare sampling, which this request needs.';
   expect(await outcome(ask, { era: 'legacy' })).toEqual({ text: message, isError: true });
   expect(await outcome(ask, { era: 'modern' })).toMatchObject({
@@ -124,6 +124,17 @@ it('KIT-1: a client that cannot be asked is an error that the handler may catch'
     rpcData: { requiredCapabilities: { sampling: {} } },
   });
   for (const era of ERAS) {
+    const tools = [{ name: 'add', inputSchema: { type: 'object' } }];
+    const useTools = (context: Context) =>
+      context.sample({ messages: [], maxTokens: 10, tools }).catch((error: Error) => error.message);
+    const model = () => ({ role: 'assistant', content: { type: 'text', text: 'hm' }, model: 'm' });
+    expect(await outcome(useTools, { era, sample: model })).toEqual({
+      text: 'The client did not declare sampling.tools, which this request needs.',
+    });
+    expect(await outcome(ask, { era, sample: () => ({ text: 'hm' }) })).toEqual({
+      text: "The client's answer is not a completion: it has to say which model it was.",
+      isError: true,
+    });
     expect(await outcome((context) => ask(context).catch(() => 'went on'), { era })).toEqual({
       text: 'went on',
     });
