@@ -27,6 +27,7 @@ import { Passage } from './host-passage.ts';
 import { checkRawMethod } from './host-raw.ts';
 import { givenText, type SearchResult, searchResult } from './host-search.ts';
 import { onSession } from './host-session-events.ts';
+import { type ToolSchemas, type TypedTools, typedTools } from './host-typed.ts';
 import type { Unsubscribe } from './lib/emitter.ts';
 import type { Spellings } from './policy/approval.ts';
 
@@ -269,7 +270,7 @@ export class HostSession {
   ): Promise<ShapedResult<T>> {
     if (this.#isEnded) return Promise.reject(this.#ended());
     const { signal, cancellation, onProgress, timeoutMs, ref, onMismatch, handedOn, task } = options;
-    const { media, viaCallTool, meta, approved } = options;
+    const { media, viaCallTool, meta, approved, keepsStructured } = options;
     const sent = this.#core.pipeline({
       id: this.#core.nextCallId(),
       name,
@@ -287,9 +288,15 @@ export class HostSession {
       media,
       viaCallTool,
       approved,
+      keepsStructured,
     });
     // The type of the structured content is the caller's word.
     return sent as Promise<ShapedResult<T>>;
+  }
+
+  /** As the host's. */
+  typed<const S extends ToolSchemas>(schemas: S): TypedTools<S> {
+    return typedTools(schemas, (name, args, options) => this.call(name, args, options));
   }
 
   #ended(): PlugboardError {

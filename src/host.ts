@@ -36,6 +36,7 @@ import type { ServerReport } from './host-report.ts';
 import { givenText, type SearchResult } from './host-search.ts';
 import { HostServers } from './host-servers.ts';
 import { HostSession } from './host-session.ts';
+import type { ToolSchemas, TypedTools } from './host-typed.ts';
 import type { Unsubscribe } from './lib/emitter.ts';
 import type { Finding } from './policy/scan.ts';
 
@@ -141,6 +142,25 @@ export class Host {
     options: CallOptions = {},
   ): Promise<ShapedResult<T>> {
     return this.#own.call(name, args, options);
+  }
+
+  /**
+   * Functions for tools with schemas of your own: arguments and structured content have exact types and are validated. The
+   * result is that of `call()`. A tool that is not there is an error when it is called.
+   *
+   * @example
+   * const files = host.typed({
+   *   mcp__files__glob: {
+   *     inputSchema: z.object({ pattern: z.string() }),
+   *     outputSchema: z.object({ files: z.array(z.string()) }),
+   *   },
+   * });
+   * const found = await files.mcp__files__glob({ pattern: '*.md' });
+   * if (!found.isError) found.structuredContent.files; // string[]
+   * @throws PlugboardError USAGE if a schema is neither a Standard Schema nor a JSON Schema.
+   */
+  typed<const S extends ToolSchemas>(schemas: S): TypedTools<S> {
+    return this.#own.typed(schemas);
   }
 
   /**

@@ -35,6 +35,7 @@ export type { ServerReport } from './host-report.ts';
 export { jsonOf, textOf } from './host-results.ts';
 export type { SearchResult } from './host-search.ts';
 export type { HostSession } from './host-session.ts';
+export type { ToolSchema, ToolSchemas, TypedResult, TypedTools } from './host-typed.ts';
 export type { FetchFunction, FetchInit, FetchResponse } from './policy/network.ts';
 export type { ToolSubset } from './policy/tool-subset.ts';
 export type { CredentialStore } from './secrets/credential-store.ts';

@@ -2,12 +2,22 @@
 
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { JsonSchema } from '../catalog/schemas/write.ts';
+import { asPlugboardError } from '../errors.ts';
+import {
+  type ParsedArguments,
+  SchemaChecks,
+  type ToolSchema,
+  type ToolSchemas,
+  type TypedResult,
+} from '../host-typed.ts';
+import { isStandard, type StandardSchema } from '../lib/author-schema.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
-import type { Answer } from './answer.ts';
+import { type Answer, failed } from './answer.ts';
 import { keepLive } from './live.ts';
 import { errorText, isImage, type MediaPart, mapParts, textOf } from './parts.ts';
 import { type Shelf, Toolbox, type Usable } from './toolbox.ts';
+import { typedHost } from './typed-host.ts';
 
 /**
  * The SDK's lazy form of a schema. The schema itself is marked with a symbol that only the SDK's own types can
@@ -46,16 +56,31 @@ export interface AiSdkTool {
   readonly metadata: { readonly server: string; readonly tool: string };
   /** Present with the option `needsApproval`. */
   readonly needsApproval?: (input: unknown) => boolean;
-  execute(
-    input: unknown,
-    options?: {
-      readonly toolCallId?: string;
-      readonly abortSignal?: AbortSignal | undefined;
-      readonly messages?: readonly object[];
-    },
-  ): Promise<Answer>;
-  toModelOutput(options: { readonly output: unknown }): AiSdkModelOutput;
+  execute(input: unknown, options?: AiSdkCallOptions): Promise<Answer>;
+  /** Takes the options of `ai` 6 and 7, or the output itself, as `ai` 5 gives it. */
+  toModelOutput(options: { readonly output: unknown } | Answer): AiSdkModelOutput;
 }
+
+/** What the SDK gives to a tool that it calls. */
+export interface AiSdkCallOptions {
+  readonly toolCallId?: string;
+  readonly abortSignal?: AbortSignal | undefined;
+  readonly messages?: readonly object[];
+}
+
+/** A tool that the option `schemas` names. */
+export interface AiSdkTypedTool<S extends ToolSchema>
+  extends Omit<AiSdkTool, 'type' | 'inputSchema' | 'execute'> {
+  readonly inputSchema: S extends { readonly inputSchema: infer Input extends StandardSchema }
+    ? Input
+    : AiSdkSchema;
+  execute(input: ParsedArguments<S>, options?: AiSdkCallOptions): Promise<TypedResult<S, Answer>>;
+}
+
+/** The tools that `schemas` names, and those of the author. */
+export type AiSdkTypedTools<S extends ToolSchemas, Own extends object = object> = {
+  [Name in keyof S]: AiSdkTypedTool<S[Name]>;
+} & Own;
 
 export type AiSdkTools = Record<string, AiSdkTool>;
 
@@ -65,6 +90,13 @@ export interface AiSdkOptions<Own extends object = object> extends AdapterOption
    * the name of one is left out, and reported to `onQuarantine`.
    */
   readonly tools?: Own | undefined;
+  /**
+   * The tools that the set has, by name, with schemas of your own: it has these and no others, also without a search, and
+   * exact types. The SDK validates a model's arguments with `inputSchema` (default: the server's schema); `execute` resolves to an
+   * answer whose `structuredContent` was validated with `outputSchema`, or that has an error. A tool that is not
+   * there when the set is made throws `UNKNOWN_TOOL`.
+   */
+  readonly schemas?: ToolSchemas | undefined;
   /**
    * Calls that the host would ask about are asked about in the SDK's own way (`ai` 6 and 7), which can leave the process: the
    * run ends with a `tool-approval-request`, and goes on with messages that have the answer. Default: the
@@ -99,47 +131,73 @@ const VALIDATOR = Symbol.for('vercel.ai.validator');
  * const mine = { description: 'Says hello.', inputSchema: {}, execute: () => 'hello' };
  * Object.keys(toAiSdk(host, { tools: { mine } })); // → ['mine', 'mcp__demo__add']
  */
+export function toAiSdk<const S extends ToolSchemas, Own extends object = Record<never, never>>(
+  host: AdapterHost,
+  options: AiSdkOptions<Own> & { readonly schemas: S },
+): AiSdkTypedTools<S, Own>;
 export function toAiSdk<Own extends object>(
   host: AdapterHost,
   options: AiSdkOptions<Own> & { readonly tools: Own },
 ): AiSdkToolsWith<Own>;
 export function toAiSdk(host: AdapterHost, options?: AiSdkOptions): AiSdkTools;
 export function toAiSdk(host: AdapterHost, options: AiSdkOptions = {}): Record<string, unknown> {
-  const { tools: own = {}, version, needsApproval = false, ...common } = options;
+  const { tools: own = {}, version, needsApproval = false, schemas, ...common } = options;
+  const checks = schemas && new SchemaChecks(schemas);
   const tools: Record<string, unknown> = { ...own };
   const state: { version: Version | undefined } = { version };
-  const toolbox: Toolbox<AiSdkTool> = new Toolbox(host, {
-    ...common,
-    provider: 'ai-sdk',
-    media: options.media ?? 'common',
-    taken: new Set(Object.keys(own)),
-    define: (usable) =>
-      toolOf(usable, {
-        async execute(input, given = {}) {
-          const { toolCallId = '', abortSignal, messages = [] } = given;
-          const { name } = usable.tool;
-          state.version = version ?? versionOf(given) ?? state.version;
-          const approved = needsApproval && isApproved(messages, toolCallId);
-          const output = await toolbox.call({
-            name,
-            id: toolCallId,
-            input,
-            signal: abortSignal,
-            approved,
-          });
-          // A search changes the tools of its caller only, so there is no event.
-          if (name === TOOL_SEARCH) refresh();
-          return output;
-        },
-        toModelOutput: (given) => modelOutput(toolbox, given, state.version),
-        ...(needsApproval
-          ? { needsApproval: (input: unknown) => toolbox.isAskedAbout(usable.tool.name, input) }
-          : {}),
-      }),
-  });
+  const toolbox: Toolbox<AiSdkTool> = new Toolbox(
+    checks === undefined ? host : typedHost(host, checks),
+    {
+      ...common,
+      provider: 'ai-sdk',
+      media: options.media ?? 'common',
+      taken: new Set(Object.keys(own)),
+      define: (usable) =>
+        toolOf(usable, inputSchemaOf(usable, checks), {
+          async execute(input, given = {}) {
+            const { toolCallId = '', abortSignal, messages = [] } = given;
+            const { name } = usable.tool;
+            state.version = version ?? versionOf(given) ?? state.version;
+            const parsed = await parsedInput(checks, name, input, messages);
+            if (!('input' in parsed)) return parsed;
+            const approved = needsApproval && isApproved(messages, toolCallId);
+            const output = await toolbox.call({
+              name,
+              id: toolCallId,
+              input: parsed.input,
+              signal: abortSignal,
+              approved,
+            });
+            // A search changes the tools of its caller only, so there is no event.
+            if (name === TOOL_SEARCH) refresh();
+            return output;
+          },
+          toModelOutput: (given) => modelOutput(toolbox, given, state.version),
+          ...(needsApproval
+            ? { needsApproval: (input: unknown) => toolbox.isAskedAbout(usable.tool.name, input) }
+            : {}),
+        }),
+    },
+  );
   const given = new Map<string, AiSdkTool>();
   const refresh = keepLive(toolbox, tools, (target, shelf) => fill(target, given, shelf));
   return tools;
+}
+
+/** The SDK has parsed the arguments of a model's call: a schema that transforms must not be applied twice. */
+async function parsedInput(
+  checks: SchemaChecks | undefined,
+  name: string,
+  input: unknown,
+  messages: readonly object[],
+): Promise<{ readonly input: unknown } | Answer> {
+  const isFromSdk = messages.length > 0;
+  if (checks === undefined || isFromSdk) return { input };
+  try {
+    return { input: await checks.parsed(name, input) };
+  } catch (thrown) {
+    return failed(asPlugboardError(thrown));
+  }
 }
 
 /** Whether the conversation has the person's approval of this call: frameworks without approvals give none. */
@@ -183,22 +241,50 @@ function fill(
   }
 }
 
-function toolOf(
-  { tool, description, schema }: Usable,
-  run: Pick<AiSdkTool, 'execute' | 'toModelOutput' | 'needsApproval'>,
-): AiSdkTool {
+/** The SDK knows schemas of libraries itself, and their JSON Schema. */
+function inputSchemaOf(
+  { tool: { name }, schema }: Usable,
+  checks: SchemaChecks | undefined,
+): { readonly type?: 'dynamic'; readonly inputSchema: StandardSchema | AiSdkSchema } {
+  if (checks === undefined)
+    return { type: 'dynamic', inputSchema: schemaOf(schema) };
+  const given = checks.schemas[name]?.inputSchema;
+  if (given === undefined) return { inputSchema: schemaOf(schema) };
   return {
-    type: 'dynamic',
-    ...(tool.title === undefined ? {} : { title: tool.title }),
-    description,
-    inputSchema: schemaOf(schema),
-    metadata: { server: tool.server, tool: tool.tool },
-    ...run,
+    inputSchema: isStandard(given) ? given : schemaOf(given, (value) => validated(checks, name, value)),
   };
 }
 
-function schemaOf(jsonSchema: JsonSchema): AiSdkSchema {
-  const schema = { [SCHEMA]: true, [VALIDATOR]: true, _type: undefined, jsonSchema, validate: undefined };
+type Validated =
+  | { readonly success: true; readonly value: unknown }
+  | { readonly success: false; readonly error: Error };
+
+async function validated(checks: SchemaChecks, name: string, value: unknown): Promise<Validated> {
+  try {
+    return { success: true, value: await checks.parsed(name, value) };
+  } catch (thrown) {
+    return { success: false, error: asPlugboardError(thrown) };
+  }
+}
+
+function toolOf(
+  { tool, description }: Usable,
+  kind: ReturnType<typeof inputSchemaOf>,
+  run: Pick<AiSdkTool, 'execute' | 'toModelOutput' | 'needsApproval'>,
+): AiSdkTool {
+  const made = {
+    ...kind,
+    ...(tool.title === undefined ? {} : { title: tool.title }),
+    description,
+    metadata: { server: tool.server, tool: tool.tool },
+    ...run,
+  };
+  // A typed tool has the type of the overload for `schemas`.
+  return made as AiSdkTool;
+}
+
+function schemaOf(jsonSchema: JsonSchema, validate?: (value: unknown) => Promise<Validated>): AiSdkSchema {
+  const schema = { [SCHEMA]: true, [VALIDATOR]: true, _type: undefined, jsonSchema, validate };
   return Object.assign((() => schema) as () => never, { jsonSchema });
 }
 

@@ -1,5 +1,6 @@
 /** The entry point `plugboard/adapters`: a host's tools in the shape that each model provider and framework takes. */
 
+export type { ToolSchema, ToolSchemas, TypedResult } from '../host-typed.ts';
 export type {
   AdapterHost,
   AdapterOptions,
@@ -7,7 +8,14 @@ export type {
   ModelCall,
   QuarantinedTool,
 } from './adapter-host.ts';
-export type { AiSdkOptions, AiSdkTool, AiSdkTools, AiSdkToolsWith } from './ai-sdk.ts';
+export type {
+  AiSdkOptions,
+  AiSdkTool,
+  AiSdkTools,
+  AiSdkToolsWith,
+  AiSdkTypedTool,
+  AiSdkTypedTools,
+} from './ai-sdk.ts';
 export { toAiSdk } from './ai-sdk.ts';
 export type { Answer, AnswerError } from './answer.ts';
 export type {

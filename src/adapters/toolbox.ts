@@ -123,7 +123,9 @@ export class Toolbox<Definition> {
   /** The parts of an answer that this provider's model takes, at least one. */
   parts(result: Answer, media: ReadonlySet<string> = this.#media): readonly Part[] {
     const content = result.content.filter(isForAssistant);
-    return partsOf({ ...result, content }, this.#options.structuredContent).map((part) =>
+    // The structured content of a cut result may be longer than the limit.
+    const structured = result.truncated === undefined ? this.#options.structuredContent : 'without-text';
+    return partsOf({ ...result, content }, structured).map((part) =>
       part.type === 'media' && !media.has(part.mimeType) ? { type: 'text', text: noteOn(part) } : part,
     );
   }

@@ -47,6 +47,8 @@ export interface CallOptions extends Cancellable {
    * is denied stays denied.
    */
   readonly approved?: boolean | undefined;
+  /** @internal Structured content stays whole where the text of the result is cut. */
+  readonly keepsStructured?: boolean | undefined;
   /** @internal Found tools are called through `call_tool`, and `tool_search` answers with that advice. */
   readonly viaCallTool?: boolean | undefined;
   /** @internal Called if the structured content does not fit the tool's output schema, with what is wrong. */

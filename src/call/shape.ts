@@ -79,10 +79,11 @@ async function cut(context: CallContext, call: Call, { result, cost, max }: TooL
   };
 }
 
-/** Clients that were given an output schema refuse a result without structured content: it stays whole for them. */
+/** Callers with an output schema refuse a result without structured content: it stays whole for them. */
 function promised(call: Call, { structuredContent, isError }: CallResult): Partial<CallResult> {
   const { tool } = settingsOf(call);
-  const isPromised = call.session.gateway && tool.outputSchema !== undefined && !isError;
+  const isPromised =
+    call.keepsStructured === true || (call.session.gateway && tool.outputSchema !== undefined && !isError);
   return isPromised && structuredContent !== undefined ? { structuredContent } : {};
 }
 

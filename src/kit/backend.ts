@@ -1,6 +1,7 @@
 /** A server of the kit behind one endpoint: its clients there, and who is told what. */
 
 import type { IncomingHttpHeaders } from 'node:http';
+import type { CheckerSource } from '../call/author-check.ts';
 import { checkParams } from '../catalog/param-check.ts';
 import type { Era, Implementation } from '../connection/eras.ts';
 import type { Attendant, Backend, ListKind } from '../endpoint/backend.ts';
@@ -12,7 +13,6 @@ import { RpcFailure } from '../endpoint/rpc-failure.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { handlerFailedCode, messageOf } from './call.ts';
-import type { CheckerSource } from './check.ts';
 import { KitClient } from './client.ts';
 import type { LogLevel } from './context.ts';
 import type { ErrorStyle } from './definitions.ts';

@@ -1,20 +1,10 @@
 /** A schema made ready for use: what a client is shown of it, and what it says about a value. */
 
-import type { ArgumentCheck, ArgumentChecker } from '../call/argument-check.ts';
+import { authorCheck, type CheckerSource, type Verdict } from '../call/author-check.ts';
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
-import {
-  isStandard,
-  type JsonSchema,
-  type Schema,
-  type StandardIssue,
-  type StandardSchema,
-} from './schema.ts';
+import { isStandard, type JsonSchema, type Schema, type StandardSchema } from '../lib/author-schema.ts';
 
 const TARGET = 'draft-2020-12';
-const MAX_REPORTED = 8;
-
-export type Verdict = { readonly value: unknown } | { readonly problems: readonly string[] };
 
 export interface Check {
   /** As JSON Schema, for lists. */
@@ -22,28 +12,27 @@ export interface Check {
   check(value: unknown): Verdict | Promise<Verdict>;
 }
 
-/** Loads what checks JSON Schemas when the first value has to be checked: that takes longer than a start does. */
-export type CheckerSource = () => Promise<ArgumentChecker>;
-
 export function createCheck(schema: Schema, side: 'input' | 'output', checker: CheckerSource): Check {
-  return isStandard(schema) ? standardCheck(schema, side) : jsonCheck(schema, checker);
-}
-
-function standardCheck(schema: StandardSchema, side: 'input' | 'output'): Check {
-  const { validate, jsonSchema, vendor } = schema['~standard'];
-  const described = (): JsonSchema | Promise<JsonSchema> =>
-    jsonSchema === undefined ? describeByZod(schema, side, vendor) : jsonSchema[side]({ target: TARGET });
-  const verdict = (result: Awaited<ReturnType<typeof validate>>): Verdict =>
-    result.issues === undefined
-      ? { value: result.value }
-      : { problems: result.issues.slice(0, MAX_REPORTED).map(sentence) };
+  const { check, prepare } = authorCheck(schema, checker);
   return {
-    describe: described,
-    check(value) {
-      const result = validate(value);
-      return result instanceof Promise ? result.then(verdict) : verdict(result);
+    check,
+    describe() {
+      if (isStandard(schema)) return describeStandard(schema, side);
+      // Who lists tools calls one soon: by then it is ready.
+      setImmediate(() => void prepare().catch(() => {}));
+      return schema;
     },
   };
+}
+
+function describeStandard(
+  schema: StandardSchema,
+  side: 'input' | 'output',
+): JsonSchema | Promise<JsonSchema> {
+  const { jsonSchema, vendor } = schema['~standard'];
+  return jsonSchema === undefined
+    ? describeByZod(schema, side, vendor)
+    : jsonSchema[side]({ target: TARGET });
 }
 
 /** Versions of zod 4 before `~standard.jsonSchema`: zod itself can write their schemas down. */
@@ -62,31 +51,4 @@ function unlistable(vendor: string): PlugboardError {
   return new PlugboardError('USAGE', `A schema of ${vendor} cannot be written as JSON Schema here.`, {
     hint: 'Take a version with ~standard.jsonSchema (zod has it since 4.2), or write the JSON Schema by hand.',
   });
-}
-
-function sentence({ message, path = [] }: StandardIssue): string {
-  const keys = path.map((part) => String(typeof part === 'object' ? part.key : part));
-  return keys.length === 0 ? message : `${keys.join('.')}: ${message}`;
-}
-
-function jsonCheck(schema: JsonSchema, checker: CheckerSource): Check {
-  let ready: ArgumentCheck | undefined;
-  const verdict = (check: ArgumentCheck, value: unknown): Verdict => {
-    if (!isRecord(value)) return { problems: ['it has to be an object'] };
-    const problems = check(value);
-    return problems.length === 0 ? { value } : { problems };
-  };
-  const load = async (): Promise<ArgumentCheck> => {
-    ready ??= (await checker()).checkFor(schema);
-    return ready;
-  };
-  return {
-    describe() {
-      // Who lists tools calls one soon: by then it is ready.
-      setImmediate(() => void load().catch(() => {}));
-      return schema;
-    },
-    check: (value) =>
-      ready === undefined ? load().then((check) => verdict(check, value)) : verdict(ready, value),
-  };
 }

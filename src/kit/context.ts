@@ -1,5 +1,6 @@
 /** What a handler can do besides answering: report progress, write logs, ask the client, notice that it was cancelled. */
 
+import type { CheckerSource } from '../call/author-check.ts';
 import type { Era } from '../connection/eras.ts';
 import { faultOfSample, usesTools } from '../connection/questions-sample.ts';
 import type { SampleParams, SampleResult } from '../connection/sample-types.ts';
@@ -8,9 +9,9 @@ import type { Params } from '../endpoint/eras.ts';
 import { missingCapability } from '../endpoint/rpc-failure.ts';
 import type { Work } from '../endpoint/work.ts';
 import { PlugboardError } from '../errors.ts';
+import type { Checked, Schema } from '../lib/author-schema.ts';
 import { isRecord, type RequestId } from '../lib/json-rpc.ts';
-import { type Check, type CheckerSource, createCheck } from './check.ts';
-import type { Checked, Schema } from './schema.ts';
+import { type Check, createCheck } from './check.ts';
 
 export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency';
 

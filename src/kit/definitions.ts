@@ -1,9 +1,9 @@
 /** What a server is made of: tools, resources, templates of resources, prompts. Definitions are plain values. */
 
 import type { ToolAnnotations } from '../catalog/tool.ts';
+import type { Checked, Given, Schema } from '../lib/author-schema.ts';
 import type { PromptReturn, ResourceReturn, ToolResult } from './content.ts';
 import type { Context } from './context.ts';
-import type { Checked, Given, Schema } from './schema.ts';
 
 /** What every listed thing may say about itself. */
 export interface Described {

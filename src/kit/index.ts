@@ -14,6 +14,14 @@ export type { TokenVerifier } from '../endpoint/guard.ts';
 export type { ServedHttp } from '../endpoint/http.ts';
 export { RpcFailure } from '../endpoint/rpc-failure.ts';
 export type {
+  Checked,
+  FromJsonSchema,
+  Given,
+  JsonSchema,
+  Schema,
+  StandardSchema,
+} from '../lib/author-schema.ts';
+export type {
   PromptMessage,
   PromptResult,
   PromptReturn,
@@ -45,7 +53,6 @@ export type {
   ToolDefinition,
 } from './definitions.ts';
 export { prompt, resource, resourceTemplate, tool } from './definitions.ts';
-export type { Checked, FromJsonSchema, Given, JsonSchema, Schema, StandardSchema } from './schema.ts';
 export type { Server, ServerDefinition } from './server.ts';
 export { defineServer } from './server.ts';
 export type { HandledEvent } from './tracing.ts';

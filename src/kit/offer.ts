@@ -1,11 +1,12 @@
 /** Everything that one server offers, by name: added and removed at any time, listed as the protocol wants it. */
 
+import type { CheckerSource } from '../call/author-check.ts';
 import { type ParamHeader, readParamHeaders } from '../catalog/param-headers.ts';
 import type { ListKind } from '../endpoint/backend.ts';
 import type { Params } from '../endpoint/eras.ts';
 import { PlugboardError } from '../errors.ts';
 import { Emitter, type Unsubscribe } from '../lib/emitter.ts';
-import { type Check, type CheckerSource, createCheck } from './check.ts';
+import { type Check, createCheck } from './check.ts';
 import type { Item, Prompt, Resource, ResourceTemplate, Tool } from './definitions.ts';
 import { dislikedName } from './names.ts';
 import { parseUriTemplate, type UriTemplate } from './uri-template.ts';

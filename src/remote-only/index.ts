@@ -20,6 +20,7 @@ export type { Host } from '../host.ts';
 export type { HostEvents } from '../host-options.ts';
 export type { SearchResult } from '../host-search.ts';
 export type { HostSession } from '../host-session.ts';
+export type { ToolSchema, ToolSchemas, TypedResult, TypedTools } from '../host-typed.ts';
 
 /** A remote server in code. */
 export type RemoteGiven = Extract<GivenEntry, { readonly url: string }>;

@@ -4,3 +4,5 @@ export interface SentRequest {
 }
 
 export function typeFaults(requests: readonly SentRequest[]): string[];
+
+export function compileFaults(source: string): string[];

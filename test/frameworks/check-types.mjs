@@ -26,19 +26,25 @@ export function typeFaults(requests) {
   for (const [i, { api, body }] of requests.entries())
     lines.push(TYPED[api](JSON.stringify(body)).replace('NAME', `request${i}`));
   lines.push(`export default [${requests.map((_request, i) => `request${i}`).join(', ')}];`);
-  const folder = mkdtempSync(join(frameworks, 'requests-'));
+  return compileFaults(lines.join('\n'));
+}
+
+/** What the compiler says about a module that uses packages of the frameworks; empty if it is well typed. */
+export function compileFaults(source) {
+  const folder = mkdtempSync(join(frameworks, 'types-'));
   try {
-    writeFileSync(join(folder, 'requests.ts'), lines.join('\n'));
+    writeFileSync(join(folder, 'module.ts'), source);
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     const compilerOptions = {
       noEmit: true,
       strict: true,
+      exactOptionalPropertyTypes: true,
       skipLibCheck: true,
       target: 'es2022',
       module: 'nodenext',
       types: [],
     };
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['requests.ts'] }));
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['module.ts'] }));
     const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
     const { stdout, status } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
     return status === 0 ? [] : stdout.trim().split('\n');

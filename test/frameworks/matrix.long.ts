@@ -10,8 +10,9 @@ import { beforeAll, expect, it } from 'vitest';
 import { installFrameworks, versionOf } from '../../scripts/install-frameworks.mjs';
 import { nodes } from '../../scripts/install-nodes.mjs';
 import { AGENTS } from './agents.mjs';
-import { type SentRequest, typeFaults } from './check-types.mjs';
+import { compileFaults, type SentRequest, typeFaults } from './check-types.mjs';
 import { SCENARIOS } from './scenarios.mjs';
+import { typedTools } from './typed-tools.mjs';
 
 const RUN = fileURLToPath(new URL('./run.mjs', import.meta.url));
 const ROW_TIMEOUT_MS = 120_000;
@@ -58,6 +59,10 @@ it('every framework does everything, as docs/frameworks.md shows', { timeout: TI
   });
   expect(typeFaults(sent)).toEqual([]);
   await expect(page(rows)).toMatchFileSnapshot('../../docs/frameworks.md');
+});
+
+it.each([5, 6, 7])('typed tools have exact types in AI SDK %i', (version) => {
+  expect(compileFaults(typedTools(version))).toEqual([]);
 });
 
 function page(rows: readonly [string, Row][]): string {

@@ -65,11 +65,15 @@ export type FromJsonSchema<S> = S extends { readonly const: infer Value }
                   ? Readonly<Record<string, unknown>>
                   : unknown;
 
-type FromProperties<Properties, Required> = {
-  readonly [Key in keyof Properties as Key extends Required ? Key : never]: FromJsonSchema<Properties[Key]>;
-} & {
-  readonly [Key in keyof Properties as Key extends Required ? never : Key]?: FromJsonSchema<Properties[Key]>;
-};
+type FromProperties<Properties, Required> = Flat<
+  {
+    readonly [Key in keyof Properties as Key extends Required ? Key : never]: FromJsonSchema<Properties[Key]>;
+  } & {
+    readonly [Key in keyof Properties as Key extends Required ? never : Key]?: FromJsonSchema<Properties[Key]>;
+  }
+>;
+
+type Flat<T> = { readonly [Key in keyof T]: T[Key] };
 
 export function isStandard(schema: Schema): schema is StandardSchema {
   // A schema of arktype is a function with properties.

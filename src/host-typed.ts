@@ -1,0 +1,168 @@
+/** Tools with schemas of the program's author: exact types, and values that are validated by these schemas. */
+
+import { type AuthorCheck, authorCheck, type CheckerSource } from './call/author-check.ts';
+import type { CallOptions } from './call/call.ts';
+import type { ShapedResult } from './call/shape.ts';
+import { PlugboardError } from './errors.ts';
+import { jsonOf } from './host-results.ts';
+import type { Checked, Given, Schema } from './lib/author-schema.ts';
+import { isRecord } from './lib/json-rpc.ts';
+
+/** What a program expects of one tool. A schema is a Standard Schema (zod, valibot, arktype, …) or a JSON Schema. */
+export interface ToolSchema {
+  /** Validates the arguments (default: only the server's own schema does). */
+  readonly inputSchema?: Schema | undefined;
+  /** Validates the structured content of results, or their text as JSON if there is none. */
+  readonly outputSchema?: Schema | undefined;
+}
+
+/** By name of the tool, as `tools()` gives it or as `server__tool`. */
+export type ToolSchemas = Readonly<Record<string, ToolSchema>>;
+
+/** The arguments before they are validated: values with a default may be left out. */
+export type TypedArguments<S extends ToolSchema> = S extends {
+  readonly inputSchema: infer Input extends Schema;
+}
+  ? Given<Input>
+  : Readonly<Record<string, unknown>>;
+
+/** The arguments once they are validated. */
+export type ParsedArguments<S extends ToolSchema> = S extends {
+  readonly inputSchema: infer Input extends Schema;
+}
+  ? Checked<Input>
+  : Readonly<Record<string, unknown>>;
+
+/** Structured content of the type, unless the tool itself failed. */
+export type TypedResult<S extends ToolSchema, Result = ShapedResult> = S extends {
+  readonly outputSchema: infer Output extends Schema;
+}
+  ?
+      | (Omit<Result, 'isError' | 'structuredContent'> & {
+          readonly isError: false;
+          readonly structuredContent: Checked<Output>;
+        })
+      | (Result & { readonly isError: true })
+  : Result;
+
+/** One function for each tool. */
+export type TypedTools<S extends ToolSchemas> = {
+  readonly [Name in keyof S]: (
+    ...given: Record<never, never> extends TypedArguments<S[Name]>
+      ? [args?: TypedArguments<S[Name]>, options?: CallOptions]
+      : [args: TypedArguments<S[Name]>, options?: CallOptions]
+  ) => Promise<TypedResult<S[Name]>>;
+};
+
+type Call = (
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  options: CallOptions,
+) => Promise<ShapedResult>;
+
+/** The functions of `host.typed()`. */
+export function typedTools<S extends ToolSchemas>(schemas: S, call: Call): TypedTools<S> {
+  const checks = new SchemaChecks(schemas);
+  const tools = Object.keys(schemas).map((name) => [
+    name,
+    async (args: unknown = {}, options: CallOptions = {}) =>
+      checks.call(call, name, await checks.parsed(name, args), options),
+  ]);
+  // One function for each name, which validates what its type promises.
+  return Object.fromEntries(tools) as TypedTools<S>;
+}
+
+/** Validates arguments and results of the tools that have schemas. */
+export class SchemaChecks {
+  readonly schemas: ToolSchemas;
+  readonly #inputs = new Map<string, AuthorCheck>();
+  readonly #outputs = new Map<string, AuthorCheck>();
+
+  /** @throws PlugboardError USAGE if a schema is neither a Standard Schema nor a JSON Schema. */
+  constructor(schemas: ToolSchemas) {
+    this.schemas = schemas;
+    let checker: ReturnType<CheckerSource> | undefined;
+    const source: CheckerSource = () => {
+      checker ??= import('./call/argument-check.ts').then(({ createArgumentChecker }) =>
+        createArgumentChecker(),
+      );
+      return checker;
+    };
+    for (const [name, given] of Object.entries(schemas)) {
+      checkSchemas(name, given);
+      const { inputSchema, outputSchema } = given;
+      if (inputSchema !== undefined) this.#inputs.set(name, authorCheck(inputSchema, source));
+      if (outputSchema !== undefined) this.#outputs.set(name, authorCheck(outputSchema, source));
+    }
+  }
+
+  /** The arguments as their schema parses them. */
+  async parsed(name: string, args: unknown): Promise<Readonly<Record<string, unknown>>> {
+    const verdict = (await this.#inputs.get(name)?.check(args)) ?? { value: args };
+    const problems = 'problems' in verdict ? verdict.problems : undefined;
+    if (problems === undefined && 'value' in verdict && isRecord(verdict.value)) return verdict.value;
+    const why = problems?.join('; ') ?? 'the arguments must be an object';
+    throw new PlugboardError('INVALID_ARGUMENTS', `${name} was not called: ${why}`, {
+      hint: 'Correct the arguments to match the inputSchema in "schemas".',
+    });
+  }
+
+  /** Calls a tool; its structured content is the value that the output schema parses. */
+  async call(
+    call: Call,
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    options: CallOptions,
+  ): Promise<ShapedResult> {
+    const check = this.#outputs.get(name);
+    if (check === undefined) return call(name, args, options);
+    const result = await call(name, args, { ...options, keepsStructured: true });
+    if (result.isError) return result;
+    const verdict = await check.check(readValue(name, result));
+    if ('value' in verdict) return { ...result, structuredContent: verdict.value };
+    throw misfit(name, verdict.problems.join('; '));
+  }
+}
+
+function readValue(name: string, result: ShapedResult): unknown {
+  try {
+    return jsonOf(result);
+  } catch {
+    const { truncated } = result;
+    const rest = truncated === undefined ? '' : `, and its text was cut at the limit of tokens`;
+    throw misfit(name, `it has no structured content${rest}`);
+  }
+}
+
+function misfit(name: string, why: string): PlugboardError {
+  return new PlugboardError('PROTOCOL_ERROR', `the result of ${name} does not fit its outputSchema: ${why}`, {
+    hint: 'The tool was called. Correct the outputSchema in "schemas", or call the tool without one.',
+  });
+}
+
+const KNOWN: ReadonlySet<string> = new Set(['inputSchema', 'outputSchema']);
+
+/** What plain JavaScript can get wrong. */
+function checkSchemas(name: string, given: unknown): void {
+  const wrong = (what: string, hint: string): PlugboardError =>
+    new PlugboardError('USAGE', `"schemas" of ${name}: ${what}`, { hint });
+  const isGiven = isRecord(given) && !('~standard' in given);
+  const unknown = isGiven ? Object.keys(given).find((key) => !KNOWN.has(key)) : undefined;
+  if (!isGiven || unknown !== undefined) {
+    const what = unknown === undefined ? 'it is not an object with schemas' : `"${unknown}" is not known`;
+    throw wrong(what, 'Give { inputSchema, outputSchema }; both are optional.');
+  }
+  for (const key of KNOWN) {
+    const schema = given[key];
+    if (schema === undefined || isSchema(schema)) continue;
+    const hint = 'zod has Standard Schema since 3.24, valibot since 1.0.';
+    throw wrong(`the ${key} is neither a Standard Schema nor a JSON Schema`, hint);
+  }
+}
+
+/** Schemas of libraries are objects of classes, or functions (arktype); a JSON Schema is a plain object without methods. */
+function isSchema(value: unknown): boolean {
+  if ((typeof value === 'object' && value !== null) || typeof value === 'function')
+    return '~standard' in value || (isRecord(value) && !('_def' in value) && !('parse' in value));
+  return false;
+}

@@ -1,0 +1,1 @@
+export function typedTools(version: number): string;
