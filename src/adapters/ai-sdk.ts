@@ -145,40 +145,37 @@ export function toAiSdk(host: AdapterHost, options: AiSdkOptions = {}): Record<s
   const checks = schemas && new SchemaChecks(schemas);
   const tools: Record<string, unknown> = { ...own };
   const state: { version: Version | undefined } = { version };
-  const toolbox: Toolbox<AiSdkTool> = new Toolbox(
-    checks === undefined ? host : typedHost(host, checks),
-    {
-      ...common,
-      provider: 'ai-sdk',
-      media: options.media ?? 'common',
-      taken: new Set(Object.keys(own)),
-      define: (usable) =>
-        toolOf(usable, inputSchemaOf(usable, checks), {
-          async execute(input, given = {}) {
-            const { toolCallId = '', abortSignal, messages = [] } = given;
-            const { name } = usable.tool;
-            state.version = version ?? versionOf(given) ?? state.version;
-            const parsed = await parsedInput(checks, name, input, messages);
-            if (!('input' in parsed)) return parsed;
-            const approved = needsApproval && isApproved(messages, toolCallId);
-            const output = await toolbox.call({
-              name,
-              id: toolCallId,
-              input: parsed.input,
-              signal: abortSignal,
-              approved,
-            });
-            // A search changes the tools of its caller only, so there is no event.
-            if (name === TOOL_SEARCH) refresh();
-            return output;
-          },
-          toModelOutput: (given) => modelOutput(toolbox, given, state.version),
-          ...(needsApproval
-            ? { needsApproval: (input: unknown) => toolbox.isAskedAbout(usable.tool.name, input) }
-            : {}),
-        }),
-    },
-  );
+  const toolbox: Toolbox<AiSdkTool> = new Toolbox(checks === undefined ? host : typedHost(host, checks), {
+    ...common,
+    provider: 'ai-sdk',
+    media: options.media ?? 'common',
+    taken: new Set(Object.keys(own)),
+    define: (usable) =>
+      toolOf(usable, inputSchemaOf(usable, checks), {
+        async execute(input, given = {}) {
+          const { toolCallId = '', abortSignal, messages = [] } = given;
+          const { name } = usable.tool;
+          state.version = version ?? versionOf(given) ?? state.version;
+          const parsed = await parsedInput(checks, name, input, messages);
+          if (!('input' in parsed)) return parsed;
+          const approved = needsApproval && isApproved(messages, toolCallId);
+          const output = await toolbox.call({
+            name,
+            id: toolCallId,
+            input: parsed.input,
+            signal: abortSignal,
+            approved,
+          });
+          // A search changes the tools of its caller only, so there is no event.
+          if (name === TOOL_SEARCH) refresh();
+          return output;
+        },
+        toModelOutput: (given) => modelOutput(toolbox, given, state.version),
+        ...(needsApproval
+          ? { needsApproval: (input: unknown) => toolbox.isAskedAbout(usable.tool.name, input) }
+          : {}),
+      }),
+  });
   const given = new Map<string, AiSdkTool>();
   const refresh = keepLive(toolbox, tools, (target, shelf) => fill(target, given, shelf));
   return tools;
@@ -246,8 +243,7 @@ function inputSchemaOf(
   { tool: { name }, schema }: Usable,
   checks: SchemaChecks | undefined,
 ): { readonly type?: 'dynamic'; readonly inputSchema: StandardSchema | AiSdkSchema } {
-  if (checks === undefined)
-    return { type: 'dynamic', inputSchema: schemaOf(schema) };
+  if (checks === undefined) return { type: 'dynamic', inputSchema: schemaOf(schema) };
   const given = checks.schemas[name]?.inputSchema;
   if (given === undefined) return { inputSchema: schemaOf(schema) };
   return {

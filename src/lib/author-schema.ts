@@ -69,7 +69,9 @@ type FromProperties<Properties, Required> = Flat<
   {
     readonly [Key in keyof Properties as Key extends Required ? Key : never]: FromJsonSchema<Properties[Key]>;
   } & {
-    readonly [Key in keyof Properties as Key extends Required ? never : Key]?: FromJsonSchema<Properties[Key]>;
+    readonly [Key in keyof Properties as Key extends Required ? never : Key]?: FromJsonSchema<
+      Properties[Key]
+    >;
   }
 >;
 
