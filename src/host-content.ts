@@ -57,6 +57,10 @@ export interface ContentOptions {
   readonly forModel?: boolean | undefined;
   /** What the client that this is for sent with its request. */
   readonly handedOn?: HandedOn | undefined;
+  /** Longest silence, instead of the server's `toolTimeoutMs`. */
+  readonly timeoutMs?: number | undefined;
+  /** @internal The work that a question of the server belongs to. */
+  readonly owner?: object | undefined;
 }
 
 /** What a text stands for: it, what it mentions, or what its command says. */
@@ -176,11 +180,18 @@ export class HostContent {
     };
   }
 
-  async read(connection: Connection, uri: string, options: ContentOptions = {}): Promise<ReadResult> {
+  async read(
+    connection: Connection,
+    uri: string,
+    options: ContentOptions & Pick<RequestOptions, 'onProgress'> = {},
+  ): Promise<ReadResult> {
     // Contents are not pinned, so a new address can be read as one that is not listed; one whose definition changed, not.
     if (this.#options.pins.stateOf(connection.spec, 'resources', uri) === 'changed')
       throw partHeld(connection.name, `the resource ${visibleUri(uri)}`, visibleUri(uri));
-    return readResource(connection, uri, this.#asked(connection, options));
+    const asked = this.#asked(connection, options);
+    const { onProgress } = options;
+    const request = onProgress === undefined ? asked.request : { ...asked.request, onProgress };
+    return readResource(connection, uri, { ...asked, request });
   }
 
   /** A request of an extension: the result is passed on as it came, without hidden text. */
@@ -353,7 +364,7 @@ export class HostContent {
 
   #asked(
     connection: Connection,
-    { signal, forModel = this.#options.forModel, handedOn }: ContentOptions,
+    { signal, forModel = this.#options.forModel, handedOn, timeoutMs, owner }: ContentOptions,
   ): {
     request: RequestOptions;
     forModel: boolean;
@@ -362,7 +373,13 @@ export class HostContent {
   } {
     const limits = limitsFor(connection.spec.entry, this.#options.settings());
     return {
-      request: { signal, idleMs: limits.toolTimeoutMs, totalMs: limits.maxTotalMs, handedOn },
+      request: {
+        signal,
+        owner,
+        idleMs: timeoutMs ?? limits.toolTimeoutMs,
+        totalMs: limits.maxTotalMs,
+        handedOn,
+      },
       forModel,
       warn: (message) => this.#options.warn(connection.name, message),
       hidden: (place) => this.#options.hidden(connection.name, place),
@@ -371,6 +388,6 @@ export class HostContent {
 }
 
 /** There, on its way, or only waiting to be needed. What failed or was refused is not tried again for a list. */
-function isAvailable({ state }: Connection): boolean {
+export function isAvailable({ state }: Connection): boolean {
   return state.status === 'connected' || state.status === 'connecting' || state.status === 'idle';
 }

@@ -5,7 +5,7 @@ import { absenceOf, awaitedOwnerOf, possibleOwnersOf } from './call/absent.ts';
 import { approveContent, type ContentAction, contentDenial } from './call/approve-content.ts';
 import { approveOwn, type OwnAction } from './call/approve-own.ts';
 import { type AuditLog, createAuditLog } from './call/audit-log.ts';
-import type { CallContext, Handler } from './call/call.ts';
+import type { CallContext, Handler, ResourceAccess } from './call/call.ts';
 import { LogDemand } from './call/log-demand.ts';
 import { createOutputFiles } from './call/output-files.ts';
 import { createPipeline } from './call/pipeline.ts';
@@ -25,6 +25,7 @@ import { Intake } from './catalog/intake.ts';
 import { type KnownToolsKeeper, openKnownToolsKeeper } from './catalog/known-tools-keep.ts';
 import { type LastFailures, openLastFailures } from './catalog/last-failures.ts';
 import type { NameForm, Naming } from './catalog/names.ts';
+import { LIST_RESOURCES, READ_RESOURCE } from './catalog/resource-tools.ts';
 import { createSearch, type Search } from './catalog/search-view.ts';
 import { isInProcess, type ServerEntry, type ServerSpec } from './config/entry.ts';
 import { findHome, type Home, homeAt, NO_HOME } from './config/home.ts';
@@ -52,6 +53,7 @@ import { FirstLists } from './host-first-lists.ts';
 import { HostInputs } from './host-inputs.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
 import { logged, messageOf, reportOf, type ServerReport } from './host-report.ts';
+import { createResourceAccess } from './host-resource-tools.ts';
 import { checkedRoots } from './host-roots.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { Emitter } from './lib/emitter.ts';
@@ -115,6 +117,8 @@ export class HostCore {
   readonly search: Search;
   readonly deferral: () => Deferral;
   readonly pool: Pool;
+  /** For the tools that read resources. */
+  readonly resources: ResourceAccess;
   readonly pipeline: Handler;
   readonly content: HostContent;
   readonly contact: FirstContact;
@@ -226,7 +230,11 @@ export class HostCore {
     const naming = chosen ?? 'mcp__';
     this.gatewayNaming = chosen ?? 'gateway';
     this.gatewayView = createGatewayView(this.gatewayNaming);
-    this.catalog = new Catalog(naming, [TOOL_SEARCH, CALL_TOOL, AGENT, AGENT_REPLY], this.hidden);
+    this.catalog = new Catalog(
+      naming,
+      [TOOL_SEARCH, CALL_TOOL, AGENT, AGENT_REPLY, LIST_RESOURCES, READ_RESOURCE],
+      this.hidden,
+    );
     this.intake = this.#createIntake();
     this.#habits = config.settings.searchLearning === false ? undefined : openHabits(home);
     this.search = createSearch({
@@ -279,6 +287,7 @@ export class HostCore {
     });
     this.firstLists = this.#createFirstLists(naming);
     this.#audit = this.#createAudit();
+    this.resources = createResourceAccess(this);
     this.#calls = this.#callContext(parts.telemetry);
     this.pipeline = createPipeline(this.#calls);
   }
@@ -344,7 +353,7 @@ export class HostCore {
     const roots = options.gateway === true ? options.roots : checkedRoots(options.roots, this.#rootsFault);
     const session = createSession(
       `${this.#idPrefix}s${this.#sessions}`,
-      { ...options, roots },
+      { ...options, roots, resourceTools: options.resourceTools ?? this.options.resourceTools },
       this.#partyName,
     );
     this.work.berths.opened(session);
@@ -696,6 +705,7 @@ export class HostCore {
       snapshot: () => this.catalog.snapshot,
       deferral: this.deferral,
       search: this.search,
+      resources: this.resources,
       gatewayNaming: this.gatewayNaming,
       connection: (server, session) => this.work.of(this.pool.get(server), session),
       relisted: (name) => this.relisted(name),

@@ -82,6 +82,7 @@ const CHECKS = {
   credentials,
   naming: oneOf('mcp__', 'short', 'plain'),
   toolSearch,
+  resourceTools: flag,
   searchModel: anything,
   model,
   telemetry: anything,

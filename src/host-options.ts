@@ -81,6 +81,11 @@ export interface HostOptions extends Questioned {
    * search compares words only.
    */
   readonly searchModel?: Uint8Array | undefined;
+  /**
+   * Gives models two more tools, `list_mcp_resources` and `read_mcp_resource`, as soon as a server has resources. Off by
+   * default: resources are meant to be chosen by the program or the person.
+   */
+  readonly resourceTools?: SessionOptions['resourceTools'];
   /** What the model can take. */
   readonly model?:
     | { readonly contextTokens?: number; readonly images?: boolean; readonly audio?: boolean }

@@ -11,6 +11,13 @@ import { type Capability, isDeclared } from './catalog/content-lists.ts';
 import { type Deferral, visibleTools } from './catalog/deferral.ts';
 import { type DeclaredExtensions, extensionsIn } from './catalog/extensions.ts';
 import type { PromptArguments, PromptResult } from './catalog/prompts.ts';
+import {
+  isResourceTool,
+  LIST_RESOURCES,
+  READ_METHOD,
+  READ_RESOURCE,
+  resourceRuleNames,
+} from './catalog/resource-tools.ts';
 import type { ReadResult } from './catalog/resources.ts';
 import type { ResourceListener } from './catalog/resources-subscribe.ts';
 import type { Tool } from './catalog/tool.ts';
@@ -25,6 +32,7 @@ import { hostDeferral } from './host-deferral.ts';
 import type { HostEvents } from './host-options.ts';
 import { Passage } from './host-passage.ts';
 import { checkRawMethod } from './host-raw.ts';
+import { resourceToolsFor } from './host-resource-tools.ts';
 import { givenText, type SearchResult, searchResult } from './host-search.ts';
 import { onSession } from './host-session-events.ts';
 import { type ToolSchemas, type TypedTools, typedTools } from './host-typed.ts';
@@ -59,11 +67,17 @@ export class HostSession {
     const { loaded, gateway } = this.#session;
     return gateway
       ? gatewayView(catalog.snapshot, deferral, loaded, isWithApps)
-      : visibleTools(deferral, loaded);
+      : visibleTools(deferral, loaded, this.resourceTools());
+  }
+
+  /** The tools for resources that this caller's model is given. */
+  resourceTools(): readonly Tool[] {
+    return resourceToolsFor(this.#core, this.#session);
   }
 
   /** The tool of a name in any spelling, deferred or not. */
   find(name: string): Tool | undefined {
+    if (isResourceTool(name)) return this.resourceTools().find((tool) => tool.name === name);
     const { snapshot } = this.#core.catalog;
     const tool = snapshot.find(name);
     const { offers } = this.#session;
@@ -83,15 +97,20 @@ export class HostSession {
     return tool === undefined ? undefined : snapshot.ruleNames(tool).assigned;
   }
 
-  /** Whether a call of a tool would be asked about now; undefined if there is no such tool. No one is asked. */
-  approvalOf(name: string): ApprovalState | undefined {
+  /**
+   * Whether a call of a tool would be asked about now; undefined if there is no such tool. No one is asked. The arguments
+   * decide only for `read_mcp_resource`, whose `server` they name.
+   */
+  approvalOf(name: string, args: Readonly<Record<string, unknown>> = {}): ApprovalState | undefined {
     const { catalog, pool, config } = this.#core;
-    const { snapshot } = catalog;
-    const tool = this.find(name);
+    const found = this.find(name);
+    if (found?.name === LIST_RESOURCES) return { decision: 'allow', reason: 'it lists what there is' };
+    const tool = found?.name === READ_RESOURCE ? readBy(found, args['server']) : found;
     const spec = tool && pool.get(tool.server)?.spec;
     if (tool === undefined || spec === undefined) return undefined;
     const { allowed, approvals } = this.#session;
-    const names = snapshot.ruleNames(tool);
+    const names =
+      tool.tool === READ_METHOD ? resourceRuleNames(tool.server) : catalog.snapshot.ruleNames(tool);
     return approvalState({ tool, spec, names, settings: config.settings, sessionAllows: allowed }, approvals);
   }
 
@@ -327,10 +346,10 @@ export class HostSession {
     act: (connection: Connection, options: ContentOptions) => Promise<T>,
   ): Promise<T> {
     const session = this.#session;
-    // Names the work: a question that comes with the answer finds this session by it.
-    const signal = options.signal ?? new AbortController().signal;
-    return this.#core.work.attend(this.#primary(server), { session, signal }, (connection) =>
-      act(connection, { ...this.#core.contentOptions(connection, session, options), signal }),
+    // A question that comes with the answer finds this session by it; many requests may have the same signal.
+    const work = { session, signal: options.signal };
+    return this.#core.work.attend(this.#primary(server), work, (connection) =>
+      act(connection, { ...this.#core.contentOptions(connection, session, options), owner: work }),
     );
   }
 
@@ -343,4 +362,9 @@ export class HostSession {
     if (primary !== undefined) return primary;
     throw new PlugboardError('UNKNOWN_SERVER', `there is no server called ${JSON.stringify(server)}`);
   }
+}
+
+/** The tool as its calls have it, if a server is named. */
+function readBy(tool: Tool, server: unknown): Tool | undefined {
+  return typeof server === 'string' ? { ...tool, server, tool: READ_METHOD } : undefined;
 }

@@ -105,7 +105,8 @@ export class Host {
     if (options.all !== true) return this.#own.tools();
     this.#core.freshen();
     const { deferred } = this.#core.deferral();
-    return this.#core.catalog.snapshot.tools.map((tool) => deferred.get(toolId(tool)) ?? tool);
+    const all = this.#core.catalog.snapshot.tools.map((tool) => deferred.get(toolId(tool)) ?? tool);
+    return [...all, ...this.#own.resourceTools()];
   }
 
   /** The tool of a name: as `tools()` gives it, as `mcp__server__tool` or as `server__tool`; deferred or not. */
@@ -114,13 +115,14 @@ export class Host {
   }
 
   /**
-   * Whether a call of a tool would be asked about now; undefined if there is no such tool. No one is asked.
+   * Whether a call of a tool would be asked about now; undefined if there is no such tool. No one is asked. The arguments
+   * decide only for `read_mcp_resource`, whose `server` they name.
    *
    * @example
    * host.approvalOf('mcp__files__write')?.decision; // → 'ask'
    */
-  approvalOf(name: string): ApprovalState | undefined {
-    return this.#own.approvalOf(name);
+  approvalOf(name: string, args: Readonly<Record<string, unknown>> = {}): ApprovalState | undefined {
+    return this.#own.approvalOf(name, args);
   }
 
   /** What all definitions would cost a model, and what those that it is given now cost. */

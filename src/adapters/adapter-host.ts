@@ -14,7 +14,10 @@ export interface AdapterHost {
   /** The tool of a name, also one that is still to be found by a search. */
   find?(name: string): Tool | undefined;
   /** Whether a call would be asked about. */
-  approvalOf?(name: string): { readonly decision: 'allow' | 'ask' | 'deny' } | undefined;
+  approvalOf?(
+    name: string,
+    args?: Readonly<Record<string, unknown>>,
+  ): { readonly decision: 'allow' | 'ask' | 'deny' } | undefined;
   /** Reports that other tools are there now. */
   on?(event: 'tools', listener: () => void): Unsubscribe;
 }

@@ -106,8 +106,11 @@ export class Toolbox<Definition> {
 
   /** Whether the host would ask about a call, also about one through `call_tool`. */
   isAskedAbout(name: string, input: unknown): boolean {
-    const inner = name === CALL_TOOL && isRecord(input) && !this.#isTaken(name) ? input['name'] : name;
-    return typeof inner === 'string' && this.host.approvalOf?.(inner)?.decision === 'ask';
+    const isWrapped = name === CALL_TOOL && isRecord(input) && !this.#isTaken(name);
+    const inner = isWrapped ? input['name'] : name;
+    const given = isWrapped ? input['arguments'] : input;
+    const args = isRecord(given) ? given : undefined;
+    return typeof inner === 'string' && this.host.approvalOf?.(inner, args)?.decision === 'ask';
   }
 
   /** Calls a tool with the model's arguments; never rejects. */

@@ -8,7 +8,7 @@ import type { CallContext } from './call.ts';
 import type { Session } from './session.ts';
 
 /** The server of these tools in rules and questions: `mcp__plugboard__agent`, `plugboard__agent`. */
-const OWN = 'plugboard';
+export const OWN = 'plugboard';
 
 export interface OwnAction {
   readonly tool: string;

@@ -15,14 +15,14 @@ import {
 } from '../policy/approval.ts';
 import { askPerson, howToAllow } from './ask-person.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
-import { settingsIn, settingsOf } from './settings.ts';
+import { namesOf, settingsIn, settingsOf } from './settings.ts';
 
 export const approve: Stage = (context, next) => (call) => {
   const { tool, connection } = settingsOf(call);
   const decision = decisionOn({
     tool,
     spec: connection.spec,
-    names: context.snapshot().ruleNames(tool),
+    names: namesOf(context, call),
     settings: context.settings(),
     sessionAllows: call.session.allowed,
   });
@@ -94,7 +94,7 @@ async function ask(
 ): ReturnType<Handler> {
   const { tool, connection } = settingsOf(call);
   const { spec } = connection;
-  const { rule } = context.snapshot().ruleNames(tool);
+  const { rule } = namesOf(context, call);
   const { session } = call;
   if (session.approve === undefined) call.decision = 'no one to ask';
   const granted = await askPerson(context, session, {

@@ -5,6 +5,7 @@ import type { Snapshot } from '../catalog/catalog.ts';
 import type { Deferral } from '../catalog/deferral.ts';
 import type { Habits } from '../catalog/habits.ts';
 import type { NameForm } from '../catalog/names.ts';
+import type { ReadResult, ResourceListing } from '../catalog/resources.ts';
 import type { Search } from '../catalog/search-view.ts';
 import type { Tool } from '../catalog/tool.ts';
 import type { Settings } from '../config/entry.ts';
@@ -18,6 +19,7 @@ import type { PlugboardError } from '../errors.ts';
 import type { Cancellable } from '../lib/cancellation.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emitter } from '../lib/emitter.ts';
+import type { RuleNames } from '../policy/approval.ts';
 import type { HiddenReport } from '../policy/hidden-report.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { Berths } from './berths.ts';
@@ -67,7 +69,10 @@ export interface Call extends CallOptions {
   readonly session: Session;
   /** Set by `resolve`; every stage below it may rely on them. */
   tool?: Tool;
-  connection?: Connection;
+  connection?: Connection | undefined;
+  /** Set for the tools for resources: what is sent in place of `tools/call`, and what rules are matched against. */
+  method?: string;
+  names?: RuleNames;
   /** Set by `approve`: why the call was let through, or not. */
   decision?: string;
   /** How often its server has asked the model so far. */
@@ -104,12 +109,23 @@ export interface CallEvents {
   };
 }
 
+/** Resources of servers, for the tools that read them. */
+export interface ResourceAccess {
+  /** Servers whose resources a session may read, as far as it is known whether they have some; in stable order. */
+  servers(session: Session): readonly string[];
+  /** Whether a server is there, and among those that a session may use. */
+  isOffered(server: string, session: Session): boolean;
+  list(server: string): Promise<ResourceListing>;
+  read(call: Call, server: string, uri: string): Promise<ReadResult>;
+}
+
 /** What stages need from the host. */
 export interface CallContext {
   readonly clock: Clock;
   readonly snapshot: () => Snapshot;
   readonly deferral: () => Deferral;
   readonly search: Search;
+  readonly resources: ResourceAccess;
   /** The form of names towards clients of the gateway. */
   readonly gatewayNaming: NameForm;
   readonly connection: (server: string, session: Session) => Connection | undefined;

@@ -56,7 +56,8 @@ export class InFlight {
     let last: Asking | undefined;
     let mixed = false;
     for (const work of this.#hands.get(connection)?.works ?? []) {
-      if (work === owner || (signal !== undefined && signalOf(work) === signal)) return work;
+      if (owner === undefined ? signal !== undefined && signalOf(work) === signal : work === owner)
+        return work;
       mixed ||= last !== undefined && last.session !== work.session;
       last = work;
     }

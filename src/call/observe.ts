@@ -5,13 +5,13 @@ import { ticksOf } from '../lib/clock.ts';
 import { shapeOf } from './argument-shape.ts';
 import type { Call, CallContext, Stage } from './call.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
-import { settingsOf } from './settings.ts';
+import { toolOf } from './settings.ts';
 import type { ShapedResult } from './shape.ts';
 
 export const observe: Stage = (context, next) => async (call) => {
   const started = { at: context.clock.now(), ticks: ticksOf(context.clock) };
   const { id, session, ref } = call;
-  const { tool } = settingsOf(call);
+  const tool = toolOf(call);
   const begun = { id, server: tool.server, tool: tool.tool, session: session.id };
   const { events } = context;
   events.emit('call.begin', ref === undefined ? begun : { ...begun, ref });
@@ -35,7 +35,7 @@ function end(
   outcome: Outcome,
   more: { readonly code?: PlugboardError['code']; readonly bytes?: number },
 ): void {
-  const { tool } = settingsOf(call);
+  const tool = toolOf(call);
   const { id } = call;
   const { code } = more;
   const ms = ticksOf(context.clock) - started.ticks;

@@ -13,6 +13,7 @@ import { learn } from './learn.ts';
 import { limit } from './limit.ts';
 import { observe } from './observe.ts';
 import { resolve } from './resolve.ts';
+import { resourceTools } from './resource-tools.ts';
 import { shape } from './shape.ts';
 import { telemetry } from './telemetry.ts';
 import { toolSearch } from './tool-search.ts';
@@ -20,6 +21,7 @@ import { validate } from './validate.ts';
 
 export const stages: readonly Stage[] = [
   toolSearch,
+  resourceTools,
   resolve,
   learn,
   observe,

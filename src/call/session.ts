@@ -45,6 +45,11 @@ export interface SessionOptions extends Questioned {
   readonly stateOf?: 'session' | { readonly principal: string } | undefined;
   /** The tools that it may use (default: all). Others are neither listed nor found, and a call of one is refused as unknown. */
   readonly tools?: ToolSubset | undefined;
+  /**
+   * Whether its model gets `list_mcp_resources` and `read_mcp_resource` (default: as the host's option says). Clients of the gateway
+   * have methods for that.
+   */
+  readonly resourceTools?: boolean | undefined;
   /** A client of the gateway: tools have the gateway's names, and found ones are called through `call_tool`. */
   readonly gateway?: boolean | undefined;
   /** @internal The memory of an ended session that this one continues; default: a new one. */
@@ -77,6 +82,7 @@ export interface Session extends Omit<Questioned, 'roots'>, SessionMemory {
   readonly forModel: boolean;
   /** Undefined: every tool. */
   readonly offers: Offers | undefined;
+  readonly resourceTools: boolean;
   readonly gateway: boolean;
   readonly canBeAsked: (() => boolean) | undefined;
 }
@@ -105,6 +111,7 @@ export function createSession(id: string, options: SessionOptions, partyName?: s
     approvals: options.approvals ?? 'enforce',
     forModel: options.forModel ?? true,
     offers: compileSubset(options.tools),
+    resourceTools: options.resourceTools === true && options.gateway !== true,
     gateway: options.gateway ?? false,
     canBeAsked: options.canBeAsked,
     allowed,

@@ -13,6 +13,17 @@ export interface Resolved {
   readonly entry: ServerEntry;
 }
 
+/** The tool of a call, also where no single server works on it. */
+export function toolOf({ tool }: Call): Tool {
+  if (tool !== undefined) return tool;
+  throw new PlugboardError('INTERNAL', 'a stage that needs the tool stands before resolve');
+}
+
+/** The names that rules and settings are matched against. */
+export function namesOf(context: Pick<CallContext, 'snapshot'>, call: Call): RuleNames {
+  return call.names ?? context.snapshot().ruleNames(toolOf(call));
+}
+
 export function settingsOf(call: Call): Resolved {
   const { tool, connection } = call;
   if (tool === undefined || connection === undefined) {
@@ -23,7 +34,7 @@ export function settingsOf(call: Call): Resolved {
 
 export function toolSettings(context: CallContext, call: Call): ToolSettings | undefined {
   const { tool, entry } = settingsOf(call);
-  return settingsIn(entry, tool, () => context.snapshot().ruleNames(tool));
+  return settingsIn(entry, tool, () => namesOf(context, call));
 }
 
 /** The settings of a tool in its server's entry: under its own name, or under its full name in either spelling. */

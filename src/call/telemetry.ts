@@ -12,7 +12,7 @@ import { importTelemetryApi, metaGetter } from '../lib/opentelemetry.ts';
 import type { Transport } from '../transport/contract.ts';
 import type { CallContext, Handler, Stage } from './call.ts';
 import { outcomeOf } from './outcome.ts';
-import { settingsOf } from './settings.ts';
+import { toolOf } from './settings.ts';
 
 export interface Telemetry {
   readonly tracer: Tracer;
@@ -64,19 +64,22 @@ export const telemetry: Stage = (context, next) => {
 
 function traced(context: CallContext, sink: Telemetry, next: Handler): Handler {
   return async (call) => {
-    const { tool, connection } = settingsOf(call);
+    const tool = toolOf(call);
+    const { connection, method = 'tools/call' } = call;
+    // Of a tool for resources, the server knows only the method.
+    const name = call.method === undefined ? tool.tool : tool.name;
     const startedAt = ticksOf(context.clock);
     const attributes = {
-      'mcp.method.name': 'tools/call',
-      'gen_ai.tool.name': tool.tool,
+      'mcp.method.name': method,
+      'gen_ai.tool.name': name,
       'gen_ai.operation.name': 'execute_tool',
       'plugboard.server': tool.server,
-      ...transportOf(connection.transportKind),
+      ...transportOf(connection?.transportKind),
     };
     // The server's span is a child of ours, and ours of the client's.
     const parent = sink.parent(call.handedOn?.meta);
     const span = sink.tracer.startSpan(
-      `tools/call ${tool.tool}`,
+      call.method ?? `${method} ${name}`,
       { kind: sink.kindClient, attributes },
       parent,
     );
@@ -89,11 +92,11 @@ function traced(context: CallContext, sink: Telemetry, next: Handler): Handler {
         span.setAttribute('error.type', 'tool_error');
         span.setStatus({ code: sink.errorStatus });
       }
-      const version = connection.negotiated?.protocolVersion;
+      const version = connection?.negotiated?.protocolVersion;
       if (version !== undefined) span.setAttribute('mcp.protocol.version', version);
       span.end();
       const seconds = (ticksOf(context.clock) - startedAt) / 1000;
-      sink.count({ status, 'plugboard.server': tool.server, 'gen_ai.tool.name': tool.tool }, seconds);
+      sink.count({ status, 'plugboard.server': tool.server, 'gen_ai.tool.name': name }, seconds);
     };
     try {
       const result = await next(call);

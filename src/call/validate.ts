@@ -8,13 +8,13 @@ import { isRecord } from '../lib/json-rpc.ts';
 import { type ArgumentCheck, type ArgumentChecker, createArgumentChecker } from './argument-check.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { unsendable } from './json-arguments.ts';
-import { settingsOf } from './settings.ts';
+import { toolOf } from './settings.ts';
 
 export const validate: Stage = (context, next) => {
   let loading: Promise<ArgumentChecker> | undefined;
   let checker: ArgumentChecker | undefined;
   const check = (call: Call, using: ArgumentChecker): ReturnType<Handler> => {
-    const { tool } = settingsOf(call);
+    const tool = toolOf(call);
     const problems = problemsOf(call.arguments, using.checkFor(tool.inputSchema));
     if (problems.length === 0) {
       return tool.outputSchema === undefined ? next(call) : withOutput(context, call, using, next);
@@ -50,7 +50,7 @@ async function withOutput(
   next: Handler,
 ): ReturnType<Handler> {
   const result = await next(call);
-  const { tool } = settingsOf(call);
+  const tool = toolOf(call);
   const { structuredContent } = result;
   // A tool that failed owes nobody a shape, and what was cut is in a file.
   if (

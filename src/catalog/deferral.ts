@@ -71,10 +71,15 @@ export function createDeferral(snapshot: () => Snapshot, options: () => Deferral
   };
 }
 
-/** The tools for a model: in stable order, with those it has found (by identity) last, in the order they were found. */
-export function visibleTools(deferral: Deferral, loaded: Iterable<string>): readonly Tool[] {
-  if (deferral.searchTool === undefined) return deferral.direct;
-  return [...deferral.direct, deferral.searchTool, ...foundTools(deferral, loaded)];
+/** The tools for a model, with the host's `own`: in stable order, with those it has found (by identity) last, in the order they were found. */
+export function visibleTools(
+  deferral: Deferral,
+  loaded: Iterable<string>,
+  own: readonly Tool[] = [],
+): readonly Tool[] {
+  const { direct, searchTool } = deferral;
+  if (searchTool === undefined) return own.length === 0 ? direct : [...direct, ...own];
+  return [...direct, ...own, searchTool, ...foundTools(deferral, loaded)];
 }
 
 /** The deferred tools among these identities; those that are gone are left out. */

@@ -26,9 +26,9 @@ export function setAlarm(clock: Clock, ms: number, ring: () => void = () => {}):
 }
 
 /** Waits for work that goes on without us; keeps the process alive meanwhile, unless the caller gives up before. */
-export function abortable(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+export function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   const release = holdProcess();
-  return new Promise<void>((resolve, reject) => {
+  return new Promise<T>((resolve, reject) => {
     const onAbort = (): void => reject(asPlugboardError(signal?.reason, 'CANCELLED'));
     work.then(resolve, reject).finally(() => signal?.removeEventListener('abort', onAbort));
     signal?.addEventListener('abort', onAbort, { once: true });

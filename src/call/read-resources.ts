@@ -1,0 +1,132 @@
+/** The way of `list_mcp_resources` and `read_mcp_resource`: the stages of a call, with resources at the end of them. */
+
+import type { ContentBlock } from '../catalog/accept-result.ts';
+import { LIST_METHOD, READ_METHOD, RESOURCE_TOOLS, resourceRuleNames } from '../catalog/resource-tools.ts';
+import type { ReadResult } from '../catalog/resources.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { signalOf } from '../lib/cancellation.ts';
+import { nearest } from '../lib/nearest.ts';
+import type { RuleNames } from '../policy/approval.ts';
+import { clean } from '../policy/clean.ts';
+import { approve } from './approve.ts';
+import { OWN } from './approve-own.ts';
+import type { Call, CallContext, Handler, Stage } from './call.ts';
+import { limit } from './limit.ts';
+import { listed } from './list-resources.ts';
+import { observe } from './observe.ts';
+import { settingsOf } from './settings.ts';
+import { shape } from './shape.ts';
+import { telemetry } from './telemetry.ts';
+import { validate } from './validate.ts';
+
+const [LIST, READ] = RESOURCE_TOOLS;
+const MAX_NAMED_SERVERS = 20;
+
+export function createResourceHandler(context: CallContext): Handler {
+  const join = (stages: readonly Stage[], last: Handler): Handler =>
+    stages.reduceRight((next, stage) => stage(context, next), last);
+  const list = join([observe, telemetry, validate], (call) => listed(context, call));
+  const read = join([observe, telemetry, validate, connected, approve, shape, limit], (call) =>
+    readFor(context, call),
+  );
+  const names = new Map<string, RuleNames>();
+  return async (call) => {
+    if (context.leave.aborted) throw closed();
+    const { server } = call.arguments;
+    // Anything else is refused by `validate`, which names the fault.
+    if (typeof server === 'string') checkServer(context, call, server);
+    if (call.name === LIST.name) {
+      call.method = LIST_METHOD;
+      call.tool = { ...LIST, server: typeof server === 'string' ? server : OWN, tool: LIST_METHOD };
+      return list(call);
+    }
+    call.method = READ_METHOD;
+    if (typeof server !== 'string') {
+      call.tool = { ...READ, server: OWN, tool: READ_METHOD };
+      return read(call);
+    }
+    let ruleNames = names.get(server);
+    if (ruleNames === undefined) {
+      ruleNames = resourceRuleNames(server);
+      names.set(server, ruleNames);
+    }
+    call.names = ruleNames;
+    call.tool = { ...READ, server, tool: READ_METHOD };
+    call.connection = context.connection(server, call.session);
+    return read(call);
+  };
+}
+
+/** A server that is not among the session's is as unknown as one that does not exist. */
+function checkServer(context: CallContext, { session }: Call, server: string): void {
+  const { resources } = context;
+  const known = resources.servers(session);
+  if (known.includes(server)) return;
+  const isThere = resources.isOffered(server, session);
+  const [meant] = isThere ? [] : nearest(server, known, 1);
+  const some = known.slice(0, MAX_NAMED_SERVERS).map((name) => JSON.stringify(name));
+  const more = known.length - some.length;
+  const all = `${some.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const hint =
+    meant !== undefined
+      ? `Did you mean ${JSON.stringify(meant)}?`
+      : known.length === 0
+        ? 'No server has resources now.'
+        : `Servers with resources: ${all}.`;
+  throw isThere
+    ? new PlugboardError('INVALID_ARGUMENTS', `${server} has no resources`, { server, hint })
+    : new PlugboardError('UNKNOWN_SERVER', `there is no server called ${JSON.stringify(server)}`, { hint });
+}
+
+/** No one is asked about a server that does not come up. */
+const connected: Stage = (_context, next) => async (call) => {
+  const { connection } = settingsOf(call);
+  if (!connection.isLive) await connection.ready(signalOf(call));
+  return next(call);
+};
+
+async function readFor(context: CallContext, call: Call): ReturnType<Handler> {
+  const { tool } = settingsOf(call);
+  // `validate` has looked at it.
+  const uri = String(call.arguments['uri']);
+  try {
+    const result = await context.resources.read(call, tool.server, uri);
+    return { content: blocksOf(result, uri, call), isError: false, ...metaOf(result) };
+  } catch (thrown) {
+    const error = asPlugboardError(thrown);
+    if (error.code === 'CONNECTION_LOST' && context.leave.aborted) throw closed(error);
+    if (error.code !== 'INVALID_ARGUMENTS') throw error;
+    const modelHint = `${LIST.name} with ${JSON.stringify({ server: tool.server })} lists what there is.`;
+    const { code, message, hint, cause, detail } = error;
+    throw new PlugboardError(code, message, {
+      server: tool.server,
+      hint,
+      cause,
+      detail: { ...detail, modelHint },
+    });
+  }
+}
+
+function closed(cause?: PlugboardError): PlugboardError {
+  return new PlugboardError('CANCELLED', 'the call was cancelled: the host was closed', { cause });
+}
+
+function metaOf({ _meta }: ReadResult): Pick<ReadResult, '_meta'> {
+  return _meta === undefined ? {} : { _meta };
+}
+
+/** Text that is all of a resource needs no address: the caller asked for this one. Pictures and sound are what they are. */
+function blocksOf({ contents }: ReadResult, uri: string, { session }: Call): readonly ContentBlock[] {
+  return contents.map((part): ContentBlock => {
+    if ('text' in part) {
+      // Also where other readers get every byte: a model reads it.
+      const text = session.forModel ? clean(part.text) : part.text;
+      const isAll = contents.length === 1 && part.uri === uri;
+      return isAll ? { type: 'text', text } : { type: 'resource', resource: { ...part, text } };
+    }
+    const { blob: data, mimeType = '' } = part;
+    if (/^image\//i.test(mimeType)) return { type: 'image', data, mimeType };
+    if (/^audio\//i.test(mimeType)) return { type: 'audio', data, mimeType };
+    return { type: 'resource', resource: part };
+  });
+}

@@ -1,0 +1,75 @@
+/** What the tools for resources use of a host: whose resources a session may read, their lists, and their contents. */
+
+import type { Call, ResourceAccess } from './call/call.ts';
+import type { Session } from './call/session.ts';
+import { isDeclared } from './catalog/content-lists.ts';
+import { RESOURCE_TOOLS, resourceRuleNames } from './catalog/resource-tools.ts';
+import type { Tool } from './catalog/tool.ts';
+import type { Connection } from './connection/connection.ts';
+import type { HandedOn } from './connection/handed-on.ts';
+import { PlugboardError } from './errors.ts';
+import { isAvailable } from './host-content.ts';
+import type { HostCore } from './host-core.ts';
+import { signalOf } from './lib/cancellation.ts';
+
+const NONE: readonly Tool[] = [];
+
+/** The tools for resources that a session is given: none if it has not asked for them, or if no server has resources. */
+export function resourceToolsFor(core: HostCore, session: Session): readonly Tool[] {
+  return session.resourceTools && core.resources.servers(session).length > 0 ? RESOURCE_TOOLS : NONE;
+}
+
+export function createResourceAccess(core: HostCore): ResourceAccess {
+  const mayHave = (connection: Connection): boolean => {
+    const { name, negotiated } = connection;
+    if (!isAvailable(connection) || core.contentDenial(name) !== undefined) return false;
+    return negotiated === undefined
+      ? !core.intake.lacked(name, 'resources')
+      : isDeclared(negotiated, 'resources');
+  };
+  const isOffered = (server: string, { offers }: Session): boolean =>
+    core.pool.get(server) !== undefined &&
+    (offers === undefined || offers(server, resourceRuleNames(server).all));
+  return {
+    isOffered,
+    servers: (session) =>
+      core.pool
+        .all()
+        .filter((connection) => mayHave(connection) && isOffered(connection.name, session))
+        .map(({ name }) => name)
+        .sort(),
+    list: (server) => core.content.resources(primary(core, server)),
+    read: (call, server, uri) => read(core, call, server, uri),
+  };
+}
+
+function read(core: HostCore, call: Call, server: string, uri: string): ReturnType<ResourceAccess['read']> {
+  const { session, timeoutMs, onProgress } = call;
+  return core.work.attend(primary(core, server), call, (connection) =>
+    core.content.read(
+      connection,
+      uri,
+      core.contentOptions(connection, session, {
+        signal: signalOf(call),
+        owner: call,
+        forModel: session.forModel,
+        handedOn: withTrace(call),
+        timeoutMs,
+        onProgress: (progress) => {
+          core.events.emit('call.progress', { id: call.id, ...progress });
+          onProgress?.(progress);
+        },
+      }),
+    ),
+  );
+}
+
+function withTrace({ handedOn, traceMeta }: Call): HandedOn | undefined {
+  return traceMeta === undefined ? handedOn : { ...handedOn, meta: { ...handedOn?.meta, ...traceMeta } };
+}
+
+function primary(core: HostCore, server: string): Connection {
+  const connection = core.pool.get(server);
+  if (connection !== undefined) return connection;
+  throw new PlugboardError('UNKNOWN_SERVER', `there is no server called ${JSON.stringify(server)}`);
+}
