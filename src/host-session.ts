@@ -289,7 +289,7 @@ export class HostSession {
   ): Promise<ShapedResult<T>> {
     if (this.#isEnded) return Promise.reject(this.#ended());
     const { signal, cancellation, onProgress, timeoutMs, ref, onMismatch, handedOn, task } = options;
-    const { media, viaCallTool, meta, approved, keepsStructured } = options;
+    const { media, mediaLimits, viaCallTool, meta, approved, keepsStructured } = options;
     const sent = this.#core.pipeline({
       id: this.#core.nextCallId(),
       name,
@@ -305,6 +305,7 @@ export class HostSession {
         meta === undefined ? handedOn : { ...handedOn, meta: passedMeta({ ...handedOn?.meta, ...meta }) },
       task,
       media,
+      mediaLimits,
       viaCallTool,
       approved,
       keepsStructured,

@@ -8,6 +8,7 @@ export type { ApprovalAnswer, ApprovalRequest, Approve, SessionOptions } from '.
 export type { ShapedResult as CallResult } from './call/shape.ts';
 export type { ContentBlock } from './catalog/accept-result.ts';
 export type { Completion, CompletionOptions, CompletionRef } from './catalog/completion.ts';
+export type { MediaLimits } from './catalog/media-bytes.ts';
 export type { ListedPrompt, PromptMessage, PromptResult } from './catalog/prompts.ts';
 export type { ListedResource, ListedTemplate, ReadResult, ResourceListing } from './catalog/resources.ts';
 export type { ResourceUpdate } from './catalog/resources-subscribe.ts';

@@ -43,7 +43,7 @@ export interface AnswerRequest extends ModelCall, ExecuteOptions {
 export async function answer(
   host: AdapterHost,
   options: Pick<AdapterOptions, 'onProgress' | 'signal' | 'timeoutMs'> &
-    Pick<CallOptions, 'media' | 'viaCallTool'>,
+    Pick<CallOptions, 'media' | 'mediaLimits' | 'viaCallTool'>,
   request: AnswerRequest,
 ): Promise<Answer> {
   const { name, id, restore } = request;
@@ -57,6 +57,7 @@ export async function answer(
         tell(request.onProgress, progress, { name, id });
       },
       media: options.media,
+      mediaLimits: options.mediaLimits,
       viaCallTool: options.viaCallTool,
       approved: request.approved,
     });

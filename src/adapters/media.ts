@@ -1,6 +1,8 @@
 /** Which media types models take in the results of tools, by API and model family. */
 
+import { type MediaLimits, mediaCheck } from '../catalog/media-bytes.ts';
 import { mediaType } from '../catalog/media-type.ts';
+import { noteOn, type Part } from './parts.ts';
 
 const PHOTOS = ['image/png', 'image/jpeg', 'image/webp'] as const;
 const IMAGES = [...PHOTOS, 'image/gif'] as const;
@@ -48,6 +50,48 @@ export const MEDIA_TYPES: Readonly<Record<MediaFamily, readonly string[]>> = {
   images: PHOTOS,
   text: [],
 };
+
+const MB = 1024 * 1024;
+
+/** As the providers publish them; a total is that of a request. */
+const LIMITS = {
+  openai: { image: 50 * MB, total: 50 * MB },
+  anthropic: { image: 5 * MB, total: 32 * MB, pixels: 8_000 },
+  gemini: { image: 20 * MB, total: 20 * MB },
+  /** What all of them take. */
+  common: { image: 5 * MB, total: 20 * MB, pixels: 8_000 },
+} satisfies Record<string, MediaLimits>;
+
+const FAMILY_LIMITS: Readonly<Record<MediaFamily, MediaLimits>> = {
+  'openai-responses': LIMITS.openai,
+  'openai-chat': LIMITS.openai,
+  anthropic: LIMITS.anthropic,
+  'gemini-3': LIMITS.gemini,
+  'gemini-2': LIMITS.gemini,
+  common: LIMITS.common,
+  images: LIMITS.common,
+  text: LIMITS.common,
+};
+
+/** The limits of a family; of a list of types, those that every API has. */
+export function mediaLimits(media: MediaFamily | readonly string[]): MediaLimits {
+  return typeof media === 'string' ? FAMILY_LIMITS[media] : LIMITS.common;
+}
+
+/** The parts that a model takes, with the types that their bytes have; notes in place of the others. */
+export function shownParts(
+  parts: readonly Part[],
+  types: ReadonlySet<string>,
+  limits: MediaLimits,
+): readonly Part[] {
+  const check = mediaCheck(types, limits);
+  return parts.map((part) => {
+    if (part.type === 'text') return part;
+    const verdict = check(part);
+    if (!verdict.ok) return { type: 'text', text: noteOn(part, verdict.why) };
+    return verdict.mimeType === part.mimeType ? part : { ...part, mimeType: verdict.mimeType };
+  });
+}
 
 /** A set of media types that answers in the way that `mediaType` reads them. */
 export function mediaTypes(media: MediaFamily | readonly string[]): ReadonlySet<string> {

@@ -3,7 +3,7 @@
 import type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';
 import type { PromptMessage } from '../catalog/prompts.ts';
 import { type AnthropicMedia, anthropicMedia } from './anthropic.ts';
-import { mediaTypes } from './media.ts';
+import { type MediaFamily, mediaLimits, mediaTypes, shownParts } from './media.ts';
 import { dataUrl, fileName, isImage, mapParts, noteOn, type Part, partsOf } from './parts.ts';
 
 /** The results of `host.prompt()`, `host.expand()` (`messages`) and `host.read()` (`contents`). */
@@ -69,12 +69,13 @@ export interface ProviderMessages {
 }
 
 /** What each takes in a message of the user. */
-const MEDIA: Readonly<Record<keyof ProviderMessages, ReadonlySet<string>>> = {
-  'ai-sdk': mediaTypes('common'),
-  anthropic: mediaTypes('anthropic'),
-  'openai-responses': mediaTypes('openai-responses'),
-  'openai-chat': mediaTypes(['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'application/pdf']),
-  gemini: mediaTypes('gemini-2'),
+const MEDIA: Readonly<Record<keyof ProviderMessages, MediaFamily>> = {
+  'ai-sdk': 'common',
+  anthropic: 'anthropic',
+  'openai-responses': 'openai-responses',
+  // A message of the user takes more than a tool's.
+  'openai-chat': 'openai-responses',
+  gemini: 'gemini-2',
 };
 
 /**
@@ -92,9 +93,7 @@ export function toMessages<Provider extends keyof ProviderMessages>(
 ): ProviderMessages[Provider][] {
   const write: (role: PromptMessage['role'], parts: readonly Part[]) => ProviderMessages[Provider] =
     WRITERS[provider];
-  return messagesOf(source).map(({ role, content }) =>
-    write(role, shownParts(content, role, MEDIA[provider])),
-  );
+  return messagesOf(source).map(({ role, content }) => write(role, partsFor(content, role, MEDIA[provider])));
 }
 
 /** A resource is one message of the user. */
@@ -106,16 +105,13 @@ function messagesOf(source: MessageSource): { role: PromptMessage['role']; conte
 }
 
 /** A model's own messages are text for every provider. */
-function shownParts(
+function partsFor(
   content: readonly ContentBlock[],
   role: PromptMessage['role'],
-  media: ReadonlySet<string>,
+  family: MediaFamily,
 ): readonly Part[] {
-  return partsOf({ content, isError: false }).map((part) =>
-    part.type === 'media' && (role === 'assistant' || !media.has(part.mimeType))
-      ? { type: 'text', text: noteOn(part) }
-      : part,
-  );
+  const media = role === 'assistant' ? 'text' : family;
+  return shownParts(partsOf({ content, isError: false }), mediaTypes(media), mediaLimits(media));
 }
 
 const joined = (parts: readonly Part[]): string =>

@@ -99,10 +99,13 @@ function jsonOf(value: unknown): string {
   }
 }
 
-export function noteOn({ mimeType, data, uri }: MediaPart): string {
+export function noteOn({ mimeType, data, uri }: MediaPart, why?: string): string {
   const bytes = Math.floor((data.length * 3) / 4) - (data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0);
   const from = uri === undefined ? '' : ` from ${uri}`;
-  return `[${mimeType}${from}, ${bytes} bytes: cannot be shown to this model]`;
+  // The type is in the note already.
+  const reason =
+    why === undefined || why === `this model does not take ${mimeType}` ? '' : `, because ${why}`;
+  return `[${mimeType}${from}, ${bytes} bytes: cannot be shown to this model${reason}]`;
 }
 
 function partOf(block: ContentBlock): Part {

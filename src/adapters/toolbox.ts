@@ -2,6 +2,7 @@
 
 import { callToolDefinition, schemaHint, wrappedCall } from '../catalog/call-tool.ts';
 import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
+import type { MediaLimits } from '../catalog/media-bytes.ts';
 import { type Conversion, convert } from '../catalog/schemas/convert.ts';
 import type { Provider } from '../catalog/schemas/profile.ts';
 import type { JsonSchema } from '../catalog/schemas/write.ts';
@@ -16,10 +17,10 @@ import type {
   QuarantinedTool,
 } from './adapter-host.ts';
 import { type Answer, type AnswerRequest, answer, bothSignals, failed, readArguments } from './answer.ts';
-import { type MediaFamily, mediaTypes } from './media.ts';
+import { type MediaFamily, mediaLimits, mediaTypes, shownParts } from './media.ts';
 import { withoutNulls } from './nulls.ts';
 import { asTool, type OwnTools, ownAnswer } from './own-tools.ts';
-import { isForAssistant, noteOn, type Part, partsOf } from './parts.ts';
+import { isForAssistant, type Part, partsOf } from './parts.ts';
 import { allowsStrict } from './strict.ts';
 
 /** A tool with a schema that its provider accepts. */
@@ -64,6 +65,7 @@ export class Toolbox<Definition> {
   readonly host: AdapterHost;
   readonly #options: ToolboxOptions<Definition>;
   readonly #media: ReadonlySet<string>;
+  readonly #limits: MediaLimits;
   readonly #own: readonly Tool[];
   readonly #callTool: Tool;
   /** By schema, because each snapshot has new tools and the same schemas. */
@@ -77,6 +79,7 @@ export class Toolbox<Definition> {
     this.host = host;
     this.#options = options;
     this.#media = mediaTypes(options.media);
+    this.#limits = mediaLimits(options.media);
     this.#own = Object.entries(options.own ?? {}).map(([name, tool]) => asTool(name, tool));
     this.#callTool = { ...callToolDefinition(EXAMPLE_NAME), server: '', tool: CALL_TOOL };
   }
@@ -128,9 +131,8 @@ export class Toolbox<Definition> {
     const content = result.content.filter(isForAssistant);
     // The structured content of a cut result may be longer than the limit.
     const structured = result.truncated === undefined ? this.#options.structuredContent : 'without-text';
-    return partsOf({ ...result, content }, structured).map((part) =>
-      part.type === 'media' && !media.has(part.mimeType) ? { type: 'text', text: noteOn(part) } : part,
-    );
+    const parts = partsOf({ ...result, content }, structured);
+    return parts.some(({ type }) => type === 'media') ? shownParts(parts, media, this.#limits) : parts;
   }
 
   #ownTool(name: string): OwnTools[string] | undefined {
@@ -175,7 +177,8 @@ export class Toolbox<Definition> {
     const { onProgress, signal, timeoutMs } = this.#options;
     const { media = this.#media } = request;
     const viaCallTool = request.name === TOOL_SEARCH && this.#dispatches(this.host.tools());
-    return answer(this.host, { onProgress, signal, timeoutMs, media, viaCallTool }, request);
+    const how = { onProgress, signal, timeoutMs, media, mediaLimits: this.#limits, viaCallTool };
+    return answer(this.host, how, request);
   }
 
   /** Whether found tools are called through `call_tool`: there is a search, and its name is free. */

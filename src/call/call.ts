@@ -4,6 +4,7 @@ import type { TaskSupport } from '../catalog/accept.ts';
 import type { Snapshot } from '../catalog/catalog.ts';
 import type { Deferral } from '../catalog/deferral.ts';
 import type { Habits } from '../catalog/habits.ts';
+import type { MediaLimits } from '../catalog/media-bytes.ts';
 import type { NameForm } from '../catalog/names.ts';
 import type { ReadResult, ResourceListing } from '../catalog/resources.ts';
 import type { Search } from '../catalog/search-view.ts';
@@ -44,6 +45,8 @@ export interface CallOptions extends Cancellable {
    * other types are saved as files, and a note in their place names the file. Default: all.
    */
   readonly media?: ReadonlySet<string> | undefined;
+  /** With `media`: how large images, and all media of a result, may be. Larger ones are saved as files. */
+  readonly mediaLimits?: MediaLimits | undefined;
   /**
    * The caller has asked the person about this call, with these arguments, and they allowed it: the host does not ask again. What
    * is denied stays denied.

@@ -5,7 +5,8 @@
  */
 
 import type { CallResult, ContentBlock } from '../catalog/accept-result.ts';
-import { fileEnding, mediaType } from '../catalog/media-type.ts';
+import { type MediaVerdict, mediaCheck } from '../catalog/media-bytes.ts';
+import { fileEnding } from '../catalog/media-type.ts';
 import { limitFor } from '../config/limits.ts';
 import { asPlugboardError } from '../errors.ts';
 import type { Call, CallContext, Stage } from './call.ts';
@@ -33,9 +34,8 @@ export const shape: Stage = (context, next) => async (call) => {
     const { tool } = settingsOf(call);
     context.hidden(tool.server, `results of ${tool.tool}`);
   }
-  const result = hasUnwanted(context, call, cleaned)
-    ? await withoutUnwanted(context, call, cleaned)
-    : cleaned;
+  const verdicts = verdictsOn(context, call, cleaned);
+  const result = verdicts === undefined ? cleaned : await withoutUnwanted(context, call, cleaned, verdicts);
   const cost = costOf(result);
   const max = maxTokensOf(context, call);
   if (cost.tokens > max) return cut(context, call, { result, cost, max });
@@ -87,36 +87,38 @@ function promised(call: Call, { structuredContent, isError }: CallResult): Parti
   return isPromised && structuredContent !== undefined ? { structuredContent } : {};
 }
 
-function hasUnwanted({ model }: CallContext, { media }: Call, { content }: CallResult): boolean {
-  const { images, audio } = model;
-  if (images !== false && audio !== false && media === undefined) return false;
-  return content.some((block) => unwantedOf(model, media, block) !== undefined);
-}
-
-/** Bytes that the model does not take, with the reason. */
-interface Unwanted {
+/** Bytes in a result, with the name of their block. */
+interface Bytes {
   readonly kind: string;
   readonly mimeType: string;
   readonly data: string;
-  readonly why: string;
 }
 
-function unwantedOf(
-  model: CallContext['model'],
-  media: Call['media'],
-  block: ContentBlock,
-): Unwanted | undefined {
-  const bytes = bytesOf(block);
-  if (bytes === undefined) return undefined;
-  const { kind, mimeType } = bytes;
-  if (kind === 'image' ? model.images === false : kind === 'audio' && model.audio === false)
-    return { ...bytes, why: `takes no ${kind}` };
-  return media === undefined || media.has(mediaType(mimeType))
-    ? undefined
-    : { ...bytes, why: `does not take ${mimeType}` };
+/** The verdict on each block, undefined for those without bytes; undefined if the model takes all as they are. */
+function verdictsOn(
+  { model }: CallContext,
+  { media, mediaLimits }: Call,
+  { content }: CallResult,
+): readonly (MediaVerdict | undefined)[] | undefined {
+  const { images, audio } = model;
+  if (images !== false && audio !== false && media === undefined) return undefined;
+  const check = media && mediaCheck(media, mediaLimits);
+  let isAsGiven = true;
+  const verdicts = content.map((block) => {
+    const bytes = bytesOf(block);
+    if (bytes === undefined) return undefined;
+    const { kind, mimeType } = bytes;
+    const isOfNoUse = kind === 'image' ? images === false : kind === 'audio' && audio === false;
+    const verdict: MediaVerdict | undefined = isOfNoUse
+      ? { ok: false, mimeType, why: `this model takes no ${kind}` }
+      : check?.(bytes);
+    if (verdict !== undefined && !(verdict.ok && verdict.mimeType === mimeType)) isAsGiven = false;
+    return verdict;
+  });
+  return isAsGiven ? undefined : verdicts;
 }
 
-function bytesOf(block: ContentBlock): Omit<Unwanted, 'why'> | undefined {
+function bytesOf(block: ContentBlock): Bytes | undefined {
   if (block.type === 'image' || block.type === 'audio')
     return { kind: block.type, mimeType: block.mimeType, data: block.data };
   if (block.type !== 'resource' || !('blob' in block.resource)) return undefined;
@@ -124,22 +126,44 @@ function bytesOf(block: ContentBlock): Omit<Unwanted, 'why'> | undefined {
   return { kind: `resource ${uri}`, mimeType, data: blob };
 }
 
-/** Media that the model cannot take becomes a file and a note. */
-async function withoutUnwanted(context: CallContext, call: Call, result: CallResult): Promise<CallResult> {
+/** Media that the model cannot take becomes a file and a note; a wrong label is corrected. */
+async function withoutUnwanted(
+  context: CallContext,
+  call: Call,
+  result: CallResult,
+  verdicts: readonly (MediaVerdict | undefined)[],
+): Promise<CallResult> {
   const content = await Promise.all(
-    result.content.map(async (block): Promise<ContentBlock> => {
-      const unwanted = unwantedOf(context.model, call.media, block);
-      if (unwanted === undefined) return block;
-      const { kind, mimeType, data, why } = unwanted;
-      const bytes = Buffer.from(data, 'base64');
-      const file = await save(context, call, fileEnding(mimeType), bytes);
-      const where = file === '' ? 'it could not be saved' : `saved as ${file}`;
-      const text = `[${kind} (${mimeType}, ${bytes.length} bytes) left out, because this model ${why}; ${where}]`;
+    result.content.map(async (block, i): Promise<ContentBlock> => {
+      const verdict = verdicts[i];
+      const bytes = bytesOf(block);
+      if (verdict === undefined || bytes === undefined) return block;
+      if (verdict.ok) return labelled(block, verdict.mimeType);
+      const text = await noteOn(context, call, bytes, verdict);
       const { annotations } = block;
       return annotations === undefined ? { type: 'text', text } : { type: 'text', text, annotations };
     }),
   );
   return { ...result, content };
+}
+
+function labelled(block: ContentBlock, mimeType: string): ContentBlock {
+  if (block.type === 'resource') return { ...block, resource: { ...block.resource, mimeType } };
+  return 'mimeType' in block && block.mimeType !== mimeType ? { ...block, mimeType } : block;
+}
+
+async function noteOn(
+  context: CallContext,
+  call: Call,
+  { kind, mimeType, data }: Bytes,
+  verdict: MediaVerdict & { readonly ok: false },
+): Promise<string> {
+  const { why } = verdict;
+  if (data === '') return `[${kind} (${mimeType}) left out, because ${why}]`;
+  const bytes = Buffer.from(data, 'base64');
+  const file = await save(context, call, fileEnding(verdict.mimeType), bytes);
+  const where = file === '' ? 'it could not be saved' : `saved as ${file}`;
+  return `[${kind} (${mimeType}, ${bytes.length} bytes) left out, because ${why}; ${where}]`;
 }
 
 /** The tool has done its work by now: a folder that cannot be written must not cost the caller the answer. */
