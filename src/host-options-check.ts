@@ -6,6 +6,7 @@ import type { HostOptions } from './host-options.ts';
 import { faultOfRoots, ROOTS_HINT } from './host-roots.ts';
 import { isRecord } from './lib/json-rpc.ts';
 import { nearest } from './lib/nearest.ts';
+import { sandboxOf } from './transport/sandbox.ts';
 
 /** Undefined if a value fits, else what is expected in its place. */
 type Check = (value: unknown) => string | undefined;
@@ -54,6 +55,15 @@ const roots: Check = (value) => {
     : 'a list of { uri, name? }, or a function that returns one';
 };
 
+const sandbox: Check = (value) => {
+  try {
+    sandboxOf(value);
+    return undefined;
+  } catch {
+    return '"strict", or an object with "filesystem" and "network" as in an entry';
+  }
+};
+
 const names: Check = (value) =>
   Array.isArray(value) && value.every((name) => typeof name === 'string') ? undefined : 'a list of names';
 
@@ -86,7 +96,7 @@ const CHECKS = {
   searchModel: anything,
   model,
   telemetry: anything,
-  sandbox: anything,
+  sandbox,
   sandboxState: anything,
   watch: flag,
   only: names,

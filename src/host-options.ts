@@ -5,7 +5,7 @@ import type { Approve, SessionOptions } from './call/session.ts';
 import type { CachedList } from './catalog/cache.ts';
 import type { ToolSearchMode } from './catalog/deferral.ts';
 import type { Naming } from './catalog/names.ts';
-import type { ServerEntry, ServerSpec } from './config/entry.ts';
+import type { Sandbox, ServerEntry, ServerSpec } from './config/entry.ts';
 import type { GivenEntry } from './config/given-entry.ts';
 import type { AskInput } from './config/input-values.ts';
 import type { BuiltIn, LoadedConfig } from './config/load.ts';
@@ -93,7 +93,7 @@ export interface HostOptions extends Questioned {
   /** Spans and metrics through OpenTelemetry; the SDK is yours to set up. */
   readonly telemetry?: boolean | undefined;
   /** Confines every stdio server of this host, whatever its entry says: the same values as the entry's `sandbox`. */
-  readonly sandbox?: unknown;
+  readonly sandbox?: Sandbox | undefined;
   /** Given to servers that declare `codex/sandbox-state`. */
   readonly sandboxState?: unknown;
   /** Read configuration files again when they change (default), or only at `reload()`. */

@@ -13,7 +13,18 @@ export type { ListedPrompt, PromptMessage, PromptResult } from './catalog/prompt
 export type { ListedResource, ListedTemplate, ReadResult, ResourceListing } from './catalog/resources.ts';
 export type { ResourceUpdate } from './catalog/resources-subscribe.ts';
 export type { Tool, ToolAnnotations } from './catalog/tool.ts';
-export type { InProcessEntry, Problem, RemoteEntry, Scope, StdioEntry } from './config/entry.ts';
+export type {
+  GrantDetails,
+  InProcessEntry,
+  OAuthDetails,
+  Problem,
+  RemoteEntry,
+  Sandbox,
+  SandboxLimits,
+  SandboxPaths,
+  Scope,
+  StdioEntry,
+} from './config/entry.ts';
 export type { GivenEntry as ServerEntry, HeadersFunction, HeadersRequest } from './config/given-entry.ts';
 export type { InProcessFactory, InProcessServer } from './config/in-process.ts';
 export type { AskInput, InputRequest } from './config/input-values.ts';

@@ -1,7 +1,15 @@
 /** What people get from npm: packed once, checked as a tarball, installed into an empty folder and used there. */
 
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -171,6 +179,27 @@ describe('the packed package', () => {
     const flags = ['--noEmit', '--strict', '--module', 'node16', '--target', 'es2022'];
     flags.push('--types', 'node', '--typeRoots', typeRoots);
     expect(await run(process.execPath, [tsc, ...flags, 'common.cts'], consumer)).toBe('');
+  });
+
+  it('has types that need no optional package, checked with the library files', async () => {
+    const bare = join(temp, 'bare');
+    // As `npm install --omit=optional` leaves it; the links are not followed, so nothing of the consumer is found.
+    mkdirSync(join(bare, 'node_modules', '@types'), { recursive: true });
+    for (const name of readdirSync(join(consumer, 'node_modules'))) {
+      if (/^(?:\.|ai$|@ai-sdk|@opentelemetry|@types)/.test(name)) continue;
+      symlinkSync(join(consumer, 'node_modules', name), join(bare, 'node_modules', name));
+    }
+    for (const name of ['node', 'undici-types']) {
+      const to = name === 'node' ? join('@types', name) : name;
+      symlinkSync(join(root, 'node_modules', to), join(bare, 'node_modules', to));
+    }
+    const imports = Object.keys(ENTRY_POINTS).map((name, i) => `export * as e${i} from '${name}';`);
+    writeFileSync(join(bare, 'package.json'), '{ "type": "module" }');
+    writeFileSync(join(bare, 'all.ts'), imports.join('\n'));
+    const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+    const flags = ['--noEmit', '--strict', '--preserveSymlinks', '--skipLibCheck', 'false'];
+    flags.push('--module', 'nodenext', '--target', 'es2023', '--types', 'node');
+    expect(await run(process.execPath, [tsc, ...flags, 'all.ts'], bare)).toBe('');
   });
 
   it('does what the README shows of the library', async () => {

@@ -43,7 +43,9 @@ const DEFAULT_ALGORITHM = 'ES256';
 
 /** Undefined when the entry asks for no such grant; throws CONFIG_INVALID for one that cannot be used. */
 export function parseGrant(server: string, oauth: OAuthDetails): Grant | undefined {
-  const value = typeof oauth.grant === 'string' ? { type: oauth.grant } : oauth.grant;
+  // An entry of a file may have anything here.
+  const given: unknown = oauth.grant;
+  const value = typeof given === 'string' ? { type: given } : given;
   if (value === undefined) return undefined;
   const fail = (what: string): never => {
     throw new PlugboardError(

@@ -5,7 +5,7 @@
  * loads nothing and pays nothing.
  */
 
-import type { Context, Span, TextMapSetter, Tracer } from '@opentelemetry/api';
+import type { TextMapSetter } from '@opentelemetry/api';
 import { asPlugboardError } from '../errors.ts';
 import { ticksOf } from '../lib/clock.ts';
 import { importTelemetryApi, metaGetter } from '../lib/opentelemetry.ts';
@@ -14,16 +14,23 @@ import type { CallContext, Handler, Stage } from './call.ts';
 import { outcomeOf } from './outcome.ts';
 import { toolOf } from './settings.ts';
 
+/** Nothing of OpenTelemetry's types, which programs without it do not have. */
 export interface Telemetry {
-  readonly tracer: Tracer;
-  /** The trace that a call is part of, as `_meta` carries it. */
-  readonly inject: (context: Context) => Readonly<Record<string, string>>;
-  /** The trace that a client's request is part of, read from its `_meta`; else the active one. */
-  readonly parent: (meta: Readonly<Record<string, unknown>> | undefined) => Context;
-  readonly withSpan: (parent: Context, span: Span) => Context;
+  /** Starts the span of a call, as a child of the client's span in `meta` or of the active one. */
+  readonly start: (
+    title: string,
+    attributes: Readonly<Record<string, string>>,
+    meta: Readonly<Record<string, unknown>> | undefined,
+  ) => CallSpan;
   readonly count: (attributes: Record<string, string>, seconds: number) => void;
-  readonly kindClient: number;
-  readonly errorStatus: number;
+}
+
+interface CallSpan {
+  /** The trace that the call is part of, as `_meta` carries it. */
+  readonly meta: Readonly<Record<string, string>>;
+  setAttribute(name: string, value: string): void;
+  fail(type: string, message?: string): void;
+  end(): void;
 }
 
 const SCOPE = 'plugboard';
@@ -38,22 +45,28 @@ export async function loadTelemetry(): Promise<Telemetry> {
       carrier[key] = value;
     },
   };
+  const tracer = trace.getTracer(SCOPE);
   return {
-    tracer: trace.getTracer(SCOPE),
-    parent: (meta) =>
-      meta === undefined ? context.active() : propagation.extract(context.active(), meta, metaGetter),
-    withSpan: (parent, span) => trace.setSpan(parent, span),
-    inject: (within) => {
+    start(title, attributes, meta) {
+      const active = context.active();
+      const parent = meta === undefined ? active : propagation.extract(active, meta, metaGetter);
+      const span = tracer.startSpan(title, { kind: SpanKind.CLIENT, attributes }, parent);
       const carrier: Record<string, string> = {};
-      propagation.inject(within, carrier, setter);
-      return carrier;
+      propagation.inject(trace.setSpan(parent, span), carrier, setter);
+      return {
+        meta: carrier,
+        setAttribute: (name, value) => void span.setAttribute(name, value),
+        fail(type, message) {
+          span.setAttribute('error.type', type);
+          span.setStatus({ code: SpanStatusCode.ERROR, ...(message === undefined ? {} : { message }) });
+        },
+        end: () => span.end(),
+      };
     },
     count: (attributes, seconds) => {
       calls.add(1, attributes);
       duration.record(seconds, attributes);
     },
-    kindClient: SpanKind.CLIENT,
-    errorStatus: SpanStatusCode.ERROR,
   };
 }
 
@@ -77,21 +90,11 @@ function traced(context: CallContext, sink: Telemetry, next: Handler): Handler {
       ...transportOf(connection?.transportKind),
     };
     // The server's span is a child of ours, and ours of the client's.
-    const parent = sink.parent(call.handedOn?.meta);
-    const span = sink.tracer.startSpan(
-      call.method ?? `${method} ${name}`,
-      { kind: sink.kindClient, attributes },
-      parent,
-    );
-    call.traceMeta = sink.inject(sink.withSpan(parent, span));
+    const span = sink.start(call.method ?? `${method} ${name}`, attributes, call.handedOn?.meta);
+    call.traceMeta = span.meta;
     const end = (status: string, error?: { code: string; message: string }): void => {
-      if (error !== undefined) {
-        span.setAttribute('error.type', error.code);
-        span.setStatus({ code: sink.errorStatus, message: error.message });
-      } else if (status === 'tool_error') {
-        span.setAttribute('error.type', 'tool_error');
-        span.setStatus({ code: sink.errorStatus });
-      }
+      if (error !== undefined) span.fail(error.code, error.message);
+      else if (status === 'tool_error') span.fail(status);
       const version = connection?.negotiated?.protocolVersion;
       if (version !== undefined) span.setAttribute('mcp.protocol.version', version);
       span.end();

@@ -16,7 +16,7 @@ import { isRecord } from '../lib/json-rpc.ts';
 import { ruleMatcher } from '../policy/approval.ts';
 import type { AgentBounds, BoundSettings } from './agent-bounds.ts';
 import type { AgentHost } from './agent-host.ts';
-import { AgentHosts } from './agent-hosts.ts';
+import { AgentHosts, type HostLimits } from './agent-hosts.ts';
 import type { ThreadSettings } from './agent-request.ts';
 import { Conversation } from './conversation.ts';
 
@@ -128,7 +128,7 @@ export class Threads {
     const { home, bounds } = this.#options;
     // A folder inside the roots can be part of a project that is not.
     if (cwd !== undefined) await bounds.folder((await loadConfig({ cwd, home })).projectRoot);
-    const limits = {
+    const limits: HostLimits = {
       ...(cwd === undefined ? {} : { cwd }),
       ...(sandbox === 'read-only' ? { sandbox: 'strict', sandboxState: { mode: 'read-only' } } : {}),
       ...(toolSearch === undefined ? {} : { toolSearch }),

@@ -33,7 +33,7 @@ export interface EntryBase extends Limits {
   readonly alwaysLoad?: boolean;
   readonly lifecycle?: 'lazy' | 'eager' | 'keep-alive';
   readonly shared?: boolean;
-  readonly sandbox?: unknown;
+  readonly sandbox?: Sandbox;
   readonly pins?: 'hold' | 'warn' | 'off';
 }
 
@@ -55,7 +55,59 @@ export interface OAuthDetails {
   readonly callbackPort?: number;
   readonly authorizationUrl?: string;
   readonly tokenUrl?: string;
-  readonly grant?: unknown;
+  readonly grant?: GrantDetails;
+}
+
+/** A grant that needs no person, by its name alone or with details. Secrets are named, and never in the entry. */
+export type GrantDetails =
+  | 'authorization_code'
+  | 'client_credentials'
+  | { readonly type: 'authorization_code' }
+  | (IssuerBound &
+      Partial<SecretSource<'privateKey'>> & {
+        readonly type: 'client_credentials';
+        /** How the private key signs (default: ES256). */
+        readonly algorithm?: string | undefined;
+      })
+  | (IssuerBound & SecretSource<'assertion'> & { readonly type: 'jwt_bearer' })
+  | (IssuerBound & { readonly type: 'cross_app'; readonly idp: IdentityProvider });
+
+interface IssuerBound {
+  /** The one issuer that may see the secrets; default: the first one that they are used with. */
+  readonly issuer?: string | undefined;
+}
+
+/** Where a secret is: the name of a variable, or a file. */
+type SecretSource<Name extends string> =
+  | { readonly [Key in `${Name}EnvVar`]: string }
+  | { readonly [Key in `${Name}File`]: string };
+
+type IdentityProvider = { readonly clientId: string } & (
+  | { readonly issuer: string; readonly tokenUrl?: string | undefined }
+  | { readonly issuer?: string | undefined; readonly tokenUrl: string }
+) &
+  SecretSource<'idToken'> &
+  Partial<SecretSource<'clientSecret'>>;
+
+/** Limits of files and network for the process of a stdio server; `true` is `'strict'`, `false` none. */
+export type Sandbox = boolean | 'strict' | 'off' | 'none' | SandboxLimits;
+
+export interface SandboxLimits {
+  /** False: none, as if there were no `sandbox`. */
+  readonly enabled?: boolean | undefined;
+  /**
+   * `read-only` (default): nothing can be written but private folders. `project`: the project's folder too. Lists: these
+   * paths too, relative to the project. `all`: no limit but the places where secrets are kept.
+   */
+  readonly filesystem?: 'read-only' | 'project' | 'all' | SandboxPaths | undefined;
+  /** Default: none. */
+  readonly network?: 'none' | 'full' | boolean | undefined;
+}
+
+/** Paths that are shown in addition, and those that can be written. */
+export interface SandboxPaths {
+  readonly read?: readonly string[];
+  readonly write?: readonly string[];
 }
 
 export interface RemoteEntry extends EntryBase {

@@ -1,21 +1,12 @@
 /** What a `sandbox` in an entry means: the limits it sets, or why it cannot be understood (POL-6). */
 
-import { isStdio, type ServerEntry } from '../config/entry.ts';
+import { isStdio, type Sandbox, type SandboxLimits, type ServerEntry } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 
-/** Paths that are shown in addition, and those that can be written. */
-export interface SandboxPaths {
-  readonly read?: readonly string[];
-  readonly write?: readonly string[];
-}
-
+/** What holds for a process: the limits of an entry, with their defaults. */
 export interface SandboxRules {
-  /**
-   * `read-only`: nothing can be written but private folders. `project`: the project's folder too. Lists: these
-   * paths too, relative to the project. `all`: no limit but the places where secrets are kept.
-   */
-  readonly filesystem: 'read-only' | 'project' | 'all' | SandboxPaths;
+  readonly filesystem: NonNullable<SandboxLimits['filesystem']>;
   readonly network: boolean;
 }
 
@@ -36,7 +27,7 @@ export function sandboxOf(value: unknown): SandboxRules | undefined {
 }
 
 /** A host may confine its processes more than their entries ask for, not less. */
-export function confined(entry: ServerEntry, sandbox: unknown): ServerEntry {
+export function confined(entry: ServerEntry, sandbox: Sandbox | undefined): ServerEntry {
   return sandbox === undefined || !isStdio(entry) ? entry : { ...entry, sandbox };
 }
 

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { EntryBase, InProcessEntry, StdioEntry } from '../config/entry.ts';
+import type { EntryBase, InProcessEntry, Sandbox, StdioEntry } from '../config/entry.ts';
 import { findProjectRoot } from '../config/home.ts';
 import type { InProcessServer } from '../config/in-process.ts';
 
@@ -23,7 +23,7 @@ export interface WorkspaceServerOptions extends Omit<EntryBase, 'pins' | 'sandbo
   /** Whether it also has the shell tool, which is asked about before each call, and git may run hooks. */
   readonly shell?: boolean | undefined;
   /** Limits of files and network for its process. */
-  readonly sandbox?: unknown;
+  readonly sandbox?: Sandbox | undefined;
 }
 
 /**

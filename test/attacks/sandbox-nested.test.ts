@@ -16,7 +16,7 @@ import {
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createHost } from '../../src/index.ts';
+import { createHost, type Sandbox } from '../../src/index.ts';
 import { FIXTURE } from './naive.ts';
 
 const PROBER = FIXTURE('attack-prober.mjs');
@@ -69,7 +69,7 @@ interface Outcome {
 }
 
 /** Lets a confined server run a script in the project. */
-async function confined(script: string, sandbox: unknown): Promise<Outcome> {
+async function confined(script: string, sandbox: Sandbox): Promise<Outcome> {
   const host = await createHost({
     cwd: project,
     home: join(dir, 'home'),
@@ -91,7 +91,7 @@ async function confined(script: string, sandbox: unknown): Promise<Outcome> {
 }
 
 /** The same as another user than root. */
-async function confinedFor(user: number, script: string, sandbox: unknown): Promise<Outcome> {
+async function confinedFor(user: number, script: string, sandbox: Sandbox): Promise<Outcome> {
   const program = `
     import { createHost } from ${JSON.stringify(LIBRARY)};
     const [home, cwd, script, sandbox] = ${JSON.stringify([join(dir, 'home'), project, script, sandbox])};
@@ -156,8 +156,8 @@ describe('A37: folders above a protected place', () => {
 
   it('stay where they are, for root and for another user, and can be written otherwise', async () => {
     nested();
-    const listing = { filesystem: { write: ['.', 'tools'] } };
-    for (const sandbox of [{ filesystem: 'project' }, listing]) {
+    const listing: Sandbox = { filesystem: { write: ['.', 'tools'] } };
+    for (const sandbox of [{ filesystem: 'project' as const }, listing]) {
       expect(await confined(script(), sandbox)).toEqual({ said: 'work\n' });
     }
     const user = OWN === 0 ? SOMEONE : OWN;

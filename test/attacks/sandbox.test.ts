@@ -18,7 +18,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createHost, type Host } from '../../src/index.ts';
+import { createHost, type Host, type Sandbox } from '../../src/index.ts';
 import { FIXTURE, naiveServer } from './naive.ts';
 
 const PROBER = FIXTURE('attack-prober.mjs');
@@ -48,7 +48,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-async function open(sandbox: unknown, more: Readonly<Record<string, unknown>> = {}): Promise<Host> {
+async function open(sandbox: Sandbox, more: Readonly<Record<string, unknown>> = {}): Promise<Host> {
   const host = await createHost({
     cwd: project,
     home: join(dir, 'home'),
@@ -118,7 +118,7 @@ describe('A29: a confined server that is root', () => {
     expect(existsSync(join(dir, 'outside'))).toBe(true);
   });
 
-  it.each(['strict', { filesystem: 'project', network: 'full' }])(
+  it.each<Sandbox>(['strict', { filesystem: 'project', network: 'full' }])(
     'has no rights in it: %j',
     async (sandbox) => {
       const host = await open(sandbox);
@@ -272,7 +272,7 @@ describe('A37: a confined server of a normal user', () => {
       addresses.map(() => 'connected'),
     );
     const [atHome, temporary, unnamed] = addresses;
-    const reach = async (sandbox: unknown, ...each: unknown[]): Promise<readonly string[]> => {
+    const reach = async (sandbox: Sandbox, ...each: unknown[]): Promise<readonly string[]> => {
       const host = await open(sandbox);
       const codes = await Promise.all(each.map((connect) => tries(host, { connect })));
       return [...codes, await tries(host, { script: 'ls -A /run' })];

@@ -2,6 +2,7 @@ import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { OAuthDetails } from '../../src/config/entry.ts';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
 import { call, makeWorld, rejection, type World, type WorldOptions } from './world.ts';
@@ -38,7 +39,11 @@ describe('grants without a person', () => {
     const clock = fakeClock();
     const clients = { machine: { secret: 'machine-secret', redirectUris: [] } };
     const { as, world } = await setUp({ clients, challengeScope: 'read' }, { clock });
-    const oauth = { clientId: 'machine', clientSecret: 'machine-secret', grant: 'client_credentials' };
+    const oauth = {
+      clientId: 'machine',
+      clientSecret: 'machine-secret',
+      grant: 'client_credentials',
+    } as const;
     const auth = world.auth({ url: as.url, oauth });
     expect(await Promise.all(Array.from({ length: 10 }, () => call(auth, as.url)))).toEqual(
       Array(10).fill(200),
@@ -55,7 +60,11 @@ describe('grants without a person', () => {
     const clock = fakeClock();
     const clients = { machine: { secret: 'machine-secret', redirectUris: [] } };
     const { as, world } = await setUp({ clients, expiresIn: 4 }, { clock });
-    const oauth = { clientId: 'machine', clientSecret: 'machine-secret', grant: 'client_credentials' };
+    const oauth = {
+      clientId: 'machine',
+      clientSecret: 'machine-secret',
+      grant: 'client_credentials',
+    } as const;
     const auth = world.auth({ url: as.url, oauth });
     expect(await call(auth, as.url)).toBe(200);
     await clock.advance(2_900);
@@ -81,7 +90,7 @@ describe('grants without a person', () => {
     const file = join(world.home.dir, 'key.pem');
     await writeFile(file, privateKey);
     for (const source of [{ privateKeyFile: file }, { privateKeyEnvVar: 'KEY' }]) {
-      const oauth = { clientId: 'machine', grant: { type: 'client_credentials', ...source } };
+      const oauth = { clientId: 'machine', grant: { type: 'client_credentials', ...source } } as const;
       expect(await call(world.auth({ url: as.url, oauth }), as.url)).toBe(200);
     }
     expect(as.grants()).toEqual(['client_credentials', 'client_credentials']);
@@ -90,7 +99,7 @@ describe('grants without a person', () => {
   it('AUT-5: workload identity: the assertion is exchanged, and a refusal is not tried again', async () => {
     const clients = { workload: { redirectUris: [] } };
     const { as, world } = await setUp({ clients, assertionKey: publicKey });
-    const oauth = { clientId: 'workload', grant: { type: 'jwt_bearer', assertionEnvVar: 'JWT' } };
+    const oauth = { clientId: 'workload', grant: { type: 'jwt_bearer', assertionEnvVar: 'JWT' } } as const;
     const env = { ...world.env, JWT: assertion(as.issuer) };
     expect(await call(world.auth({ url: as.url, oauth }, { env }), as.url)).toBe(200);
     const wrong = { ...world.env, JWT: assertion('https://elsewhere.example') };
@@ -108,7 +117,11 @@ describe('grants without a person', () => {
   it('asks for more rights by itself, a bounded number of times', async () => {
     const clients = { machine: { secret: 'machine-secret', redirectUris: [] } };
     const { as, world } = await setUp({ clients, callScope: 'write' });
-    const oauth = { clientId: 'machine', clientSecret: 'machine-secret', grant: 'client_credentials' };
+    const oauth = {
+      clientId: 'machine',
+      clientSecret: 'machine-secret',
+      grant: 'client_credentials',
+    } as const;
     const auth = world.auth({ url: as.url, oauth });
     expect(await call(auth, as.url, 'tools/list')).toBe(200);
     expect(await call(auth, as.url)).toBe(200);
@@ -122,7 +135,11 @@ describe('grants without a person', () => {
   it('F42: a server that refuses fresh tokens gets no second one', async () => {
     const clients = { machine: { secret: 'machine-secret', redirectUris: [] } };
     const { as, world } = await setUp({ clients, refuseAll: true });
-    const oauth = { clientId: 'machine', clientSecret: 'machine-secret', grant: 'client_credentials' };
+    const oauth = {
+      clientId: 'machine',
+      clientSecret: 'machine-secret',
+      grant: 'client_credentials',
+    } as const;
     const auth = world.auth({ url: as.url, oauth });
     expect(await call(auth, as.url)).toBe(401);
     expect((await rejection(call(auth, as.url))).code).toBe('AUTH_FAILED');
@@ -133,14 +150,18 @@ describe('grants without a person', () => {
     const clients = { machine: { secret: 'machine-secret', redirectUris: [] } };
     const { as, world } = await setUp({ clients });
     const evil = await setUp({ clients });
-    const oauth = { clientId: 'machine', clientSecret: 'machine-secret', grant: 'client_credentials' };
+    const oauth = {
+      clientId: 'machine',
+      clientSecret: 'machine-secret',
+      grant: 'client_credentials',
+    } as const;
     expect(await call(world.auth({ url: as.url, oauth }), as.url)).toBe(200);
     as.rules['resourceMetadata'] = { authorization_servers: [evil.as.issuer] };
     const error = await rejection(call(world.auth({ url: as.url, oauth }), as.url));
     expect(error.message).toBe(
       'The login to "docs" failed: it now names another authorization server, which must not see these credentials.',
     );
-    const named = { ...oauth, grant: { type: 'client_credentials', issuer: as.issuer } };
+    const named = { ...oauth, grant: { type: 'client_credentials', issuer: as.issuer } } as const;
     expect((await rejection(call(world.auth({ url: as.url, oauth: named }), as.url))).message).toBe(
       'The login to "docs" failed: the server names another issuer than the entry does.',
     );
@@ -159,7 +180,9 @@ describe('grants without a person', () => {
     ],
   ])('a grant that cannot be used is a problem of the entry: %j', async (oauth, reason) => {
     const { as, world } = await setUp({});
-    const error = await rejection(async () => world.auth({ url: as.url, oauth }).headers());
+    // As a file may have it.
+    const entry = { url: as.url, oauth: oauth as OAuthDetails };
+    const error = await rejection(async () => world.auth(entry).headers());
     expect([error.code, error.message]).toEqual([
       'CONFIG_INVALID',
       `The entry of "docs" has an oauth.grant that cannot be used: ${reason}.`,

@@ -268,7 +268,7 @@ describe('what leaves for whom', () => {
   it('servers without a person behind them cannot be logged in to', async () => {
     const { as, world } = await setUp();
     const off = await rejection(world.auth({ url: as.url, oauth: false }).login());
-    const machine = { clientId: 'x', grant: 'client_credentials' };
+    const machine = { clientId: 'x', grant: 'client_credentials' } as const;
     const alone = await rejection(world.auth({ url: as.url, oauth: machine }).login());
     expect([off.code, off.message, alone.code, alone.message]).toEqual([
       'USAGE',

@@ -115,7 +115,7 @@ describe('with a real authorization server', () => {
       clientId: 'machine',
       clientSecret: 'machine-secret-that-is-long-enough',
       grant: 'client_credentials',
-    };
+    } as const;
     const auth = world.auth({ url: oidc.url, oauth });
     expect(await call(auth, oidc.url)).toBe(200);
   });

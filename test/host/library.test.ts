@@ -2,8 +2,16 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
-import { createHost, type Host, type HostOptions, PlugboardError } from '../../src/index.ts';
+import { afterEach, describe, expect, expectTypeOf, it } from 'vitest';
+import {
+  createHost,
+  type GrantDetails,
+  type Host,
+  type HostOptions,
+  PlugboardError,
+  type Sandbox,
+  type ServerEntry,
+} from '../../src/index.ts';
 import { createGate, createTestHost, fakeClock, scriptedServer } from '../../src/testing/index.ts';
 
 const hosts: Host[] = [];
@@ -112,6 +120,11 @@ describe('options (L17)', () => {
     [{ naming: 'x' }, '"naming" must be "mcp__", "short", or "plain"', 'It is "x".'],
     [{ connect: 'y' }, '"connect" must be "lifecycle", "all", "none", or "unknown"', 'It is "y".'],
     [{ approve: true }, '"approve" must be a function', 'It is true.'],
+    [
+      { sandbox: { filesystem: 'most' } },
+      '"sandbox" must be "strict", or an object with "filesystem" and "network" as in an entry',
+      'It is of type object.',
+    ],
     [{ aprove: () => 'allow' }, '"aprove" is not an option', 'Did you mean "approve"?'],
     [
       { model: { contextTokens: '8k' } },
@@ -130,6 +143,34 @@ describe('options (L17)', () => {
       message: `createHost: ${message}`,
       hint,
     });
+  });
+
+  it('have types for what an entry may have as `sandbox` and `oauth.grant`', async () => {
+    const url = 'https://example.com/mcp';
+    const grants: readonly GrantDetails[] = [
+      'client_credentials',
+      { type: 'client_credentials', privateKeyFile: '/etc/ci/key.pem', algorithm: 'ES256' },
+      { type: 'jwt_bearer', assertionEnvVar: 'WORKLOAD_JWT', issuer: undefined },
+      {
+        type: 'cross_app',
+        idp: { issuer: 'https://idp.example', clientId: 'app', idTokenEnvVar: 'ID', clientSecretFile: '/s' },
+      },
+    ];
+    const sandboxes: readonly Sandbox[] = [
+      'strict',
+      { filesystem: 'project', network: 'full' },
+      { filesystem: { read: ['/opt'], write: ['out'] }, network: undefined },
+    ];
+    const servers: Record<string, ServerEntry> = {
+      ...Object.fromEntries(grants.map((grant, i) => [`g${i}`, { url, oauth: { clientId: 'ci', grant } }])),
+      ...Object.fromEntries(sandboxes.map((sandbox, i) => [`s${i}`, { command: 'x', sandbox }])),
+    };
+    const host = await testHost({ servers, connect: 'none' });
+    expect(host.problems()).toEqual([]);
+    // @ts-expect-error a secret is named, and not in the entry
+    expectTypeOf<GrantDetails>({ type: 'jwt_bearer', assertion: 'text' });
+    // @ts-expect-error the filesystem is not one of the values
+    expectTypeOf<Sandbox>({ filesystem: 'most' });
   });
 
   it('refuses roots and callbacks of sessions in the same way', async () => {

@@ -18,7 +18,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { StdioEntry } from '../../src/config/entry.ts';
+import type { Sandbox } from '../../src/config/entry.ts';
+import type { GivenEntry } from '../../src/config/given-entry.ts';
 import { createHost, type Host } from '../../src/index.ts';
 import { descendants, processRow } from '../../src/lib/process-table.ts';
 import { sandboxOf } from '../../src/transport/sandbox.ts';
@@ -47,7 +48,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-async function open(sandbox: unknown): Promise<Host> {
+async function open(sandbox: Sandbox | undefined): Promise<Host> {
   const host = await createHost({
     cwd: project,
     home: join(dir, 'home'),
@@ -124,7 +125,8 @@ describe('a sandbox', () => {
   });
 
   it('POL-6: that cannot be understood refuses to start', async () => {
-    const host = await open({ filesystem: 'most', network: 'none' });
+    // As a file may have it.
+    const host = await open({ filesystem: 'most', network: 'none' } as unknown as Sandbox);
     await expect(host.connect('s')).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message:
@@ -168,7 +170,7 @@ describe('a sandbox', () => {
     });
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
     const { port } = listener.address() as AddressInfo;
-    const real = (script: string, sandbox: unknown, ...args: string[]): StdioEntry => ({
+    const real = (script: string, sandbox: Sandbox | undefined, ...args: string[]): GivenEntry => ({
       command: process.execPath,
       args: [join(PACKAGES, '@modelcontextprotocol', script, 'dist', 'index.js'), ...args],
       // Where its modules are: they may lie in a folder that a private /tmp would hide.
@@ -177,7 +179,7 @@ describe('a sandbox', () => {
       startupTimeoutMs: 60_000,
       sandbox,
     });
-    const outcome = async (sandbox: unknown): Promise<unknown> => {
+    const outcome = async (sandbox: Sandbox | undefined): Promise<unknown> => {
       const host = await createHost({
         cwd: project,
         home: join(dir, 'home'),
