@@ -706,6 +706,7 @@ export class HostCore {
       deferral: this.deferral,
       search: this.search,
       resources: this.resources,
+      instructions: (server) => this.catalog.listing(server)?.instructions,
       gatewayNaming: this.gatewayNaming,
       connection: (server, session) => this.work.of(this.pool.get(server), session),
       relisted: (name) => this.relisted(name),

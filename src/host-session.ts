@@ -10,6 +10,7 @@ import type { Completion, CompletionOptions, CompletionRef } from './catalog/com
 import { type Capability, isDeclared } from './catalog/content-lists.ts';
 import { type Deferral, visibleTools } from './catalog/deferral.ts';
 import { type DeclaredExtensions, extensionsIn } from './catalog/extensions.ts';
+import { joinInstructions } from './catalog/instructions.ts';
 import type { PromptArguments, PromptResult } from './catalog/prompts.ts';
 import {
   isResourceTool,
@@ -211,12 +212,12 @@ export class HostSession {
   /** What servers of this caller's visible tools want a model to know, for the system prompt; '' if there is nothing. */
   instructions(): string {
     const visible = new Set(this.tools().map((tool) => tool.server));
-    return [...visible]
-      .flatMap((server) => {
+    return joinInstructions(
+      [...visible].flatMap((server) => {
         const text = this.#core.catalog.listing(server)?.instructions;
-        return text === undefined ? [] : [`## ${server}\n\n${text}`];
-      })
-      .join('\n\n');
+        return text === undefined ? [] : [{ server, text }];
+      }),
+    );
   }
 
   /** As the host's `search`. Found tools are not loaded by it; `tool_search` does that. */

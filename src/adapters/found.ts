@@ -3,10 +3,14 @@
 import { isRecord } from '../lib/json-rpc.ts';
 import type { Answer } from './answer.ts';
 
-/** Names in the order in which they were found: a search answers with one definition a line. */
+/**
+ * Names in the order in which they were found: a search answers with one definition a line. Instructions of servers are in
+ * blocks after the first, and can look like anything.
+ */
 export function foundNames({ content, isError }: Answer): string[] {
   if (isError) return [];
-  const lines = content.flatMap((block) => (block.type === 'text' ? block.text.split('\n') : []));
+  const [first] = content;
+  const lines = first?.type === 'text' ? first.text.split('\n') : [];
   return lines.flatMap((line) => {
     const name = line.startsWith('{') ? nameIn(line) : undefined;
     return name === undefined ? [] : [name];

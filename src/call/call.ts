@@ -129,6 +129,8 @@ export interface CallContext {
   readonly deferral: () => Deferral;
   readonly search: Search;
   readonly resources: ResourceAccess;
+  /** What a server wants models to know, cleaned and bounded. */
+  readonly instructions: (server: string) => string | undefined;
   /** The form of names towards clients of the gateway. */
   readonly gatewayNaming: NameForm;
   readonly connection: (server: string, session: Session) => Connection | undefined;

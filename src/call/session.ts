@@ -64,6 +64,8 @@ export interface SessionMemory {
   readonly loaded: Set<string>;
   /** The search that found a tool (by identity) which has not been called since. */
   readonly found: Map<string, string>;
+  /** The instructions that answers of `tool_search` have given, by server. */
+  readonly instructed: Map<string, string>;
 }
 
 /** Who never shares the state of a server with others: a session, or all sessions of the same name. */
@@ -88,7 +90,7 @@ export interface Session extends Omit<Questioned, 'roots'>, SessionMemory {
 }
 
 export function createMemory(): SessionMemory {
-  return { allowed: new Set(), loaded: new Set(), found: new Map() };
+  return { allowed: new Set(), loaded: new Set(), found: new Map(), instructed: new Map() };
 }
 
 export function partyOf(session: Session): Party {
@@ -97,7 +99,7 @@ export function partyOf(session: Session): Party {
 
 /** `partyName`: of sessions that do not say whose state they use. */
 export function createSession(id: string, options: SessionOptions, partyName?: string): Session {
-  const { stateOf, memory: { allowed, loaded, found } = createMemory() } = options;
+  const { stateOf, memory: { allowed, loaded, found, instructed } = createMemory() } = options;
   return {
     id,
     partyName:
@@ -117,6 +119,7 @@ export function createSession(id: string, options: SessionOptions, partyName?: s
     allowed,
     loaded,
     found,
+    instructed,
     elicit: options.elicit,
     elicitation: options.elicitation,
     sample: options.sample,

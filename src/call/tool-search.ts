@@ -2,6 +2,7 @@
 
 import type { CallResult } from '../catalog/accept-result.ts';
 import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
+import { type Instructions, joinInstructions } from '../catalog/instructions.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { toolId } from '../catalog/tool-id.ts';
 import { PlugboardError } from '../errors.ts';
@@ -11,6 +12,8 @@ const DEFAULT_LIMIT = 5;
 const MAX_LIMIT = 20;
 /** Of all tools, for a session that may use a part of them. */
 const MAX_SEARCHED = 1_000;
+/** Of the instructions in one answer; a server has at most about half of it. */
+const MAX_INSTRUCTIONS_CHARS = 8_192;
 
 export const toolSearch: Stage = (context, next) => (call) =>
   call.name === TOOL_SEARCH && context.deferral().searchTool !== undefined
@@ -38,15 +41,42 @@ async function searched(context: CallContext, call: Call): Promise<CallResult> {
     session.found.set(id, query);
   }
   if (found.length === 0) return nothing(query);
+  const about = newInstructions(context, call, found);
   if (!session.gateway && call.viaCallTool !== true) {
-    return definitions(found, 'they can be called by name now.');
+    return definitions(found, 'they can be called by name now.', about);
   }
   const named = session.gateway ? withGatewayNames(context, found) : found;
   const example = JSON.stringify({ name: named[0]?.name, arguments: {} });
   return definitions(
     named,
     `call one with ${CALL_TOOL}: its name, and arguments as its inputSchema requires, as in ${example}`,
+    about,
   );
+}
+
+/**
+ * The instructions of the servers of found tools that this session has not got yet: its system prompt could not have
+ * them. Those that do not fit come with the next search that finds a tool of their server.
+ */
+function newInstructions(
+  context: CallContext,
+  { session: { instructed } }: Call,
+  found: readonly Tool[],
+): readonly Instructions[] {
+  const { direct } = context.deferral();
+  const given: Instructions[] = [];
+  let chars = 0;
+  for (const server of new Set(found.map((tool) => tool.server))) {
+    const text = context.instructions(server);
+    if (text === undefined || text.trim() === '' || instructed.get(server) === text) continue;
+    // Servers whose tools are given at once are in the instructions from the start.
+    if (direct.some((tool) => tool.server === server)) continue;
+    chars += text.length;
+    if (chars > MAX_INSTRUCTIONS_CHARS) break;
+    instructed.set(server, text);
+    given.push({ server, text });
+  }
+  return given;
 }
 
 async function offeredTools(
@@ -70,13 +100,17 @@ function withGatewayNames(context: CallContext, found: readonly Tool[]): readonl
   }));
 }
 
-function definitions(found: readonly Tool[], howToCall: string): CallResult {
+function definitions(found: readonly Tool[], howToCall: string, about: readonly Instructions[]): CallResult {
   const shown = found.map(({ name, description, inputSchema }) =>
     JSON.stringify({ name, description, inputSchema }),
   );
   const count = found.length === 1 ? '1 tool' : `${found.length} tools`;
   const text = `${count} found; ${howToCall}\n${shown.join('\n')}`;
-  return { content: [{ type: 'text', text }], isError: false };
+  if (about.length === 0) return { content: [{ type: 'text', text }], isError: false };
+  // A block of its own: readers take every line of the first one for a definition.
+  const instructions = `Instructions of the servers of these tools:\n\n${joinInstructions(about)}`;
+  const content = [text, instructions].map((each) => ({ type: 'text', text: each }) as const);
+  return { content, isError: false };
 }
 
 function nothing(query: string): CallResult {
