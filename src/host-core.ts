@@ -7,7 +7,7 @@ import { approveOwn, type OwnAction } from './call/approve-own.ts';
 import { type AuditLog, createAuditLog } from './call/audit-log.ts';
 import type { CallContext, Handler, ResourceAccess } from './call/call.ts';
 import { LogDemand } from './call/log-demand.ts';
-import { createOutputFiles } from './call/output-files.ts';
+import { createOutputFiles, type OutputFiles } from './call/output-files.ts';
 import { createPipeline } from './call/pipeline.ts';
 import { Questions } from './call/questions.ts';
 import { createSession, type Session, type SessionOptions } from './call/session.ts';
@@ -738,14 +738,19 @@ export class HostCore {
       leave: this.#leave.signal,
       habits: this.#habits,
       telemetry,
-      outputs:
-        this.home === NO_HOME
-          ? { save: () => Promise.resolve('') }
-          : createOutputFiles(this.home.outputs, this.clock),
+      outputs: this.#outputFiles(),
       maxOutputTokens: maxOutputTokens(this.env),
       model: this.options.model ?? {},
       allowAlways: (spec, rule) => this.#allowAlways(spec, rule),
     };
+  }
+
+  #outputFiles(): OutputFiles {
+    const { outputs, cwd = process.cwd() } = this.options;
+    if (outputs !== undefined) return createOutputFiles(resolve(cwd, outputs), this.clock);
+    return this.home === NO_HOME
+      ? { save: () => Promise.resolve('') }
+      : createOutputFiles(this.home.outputs, this.clock);
   }
 
   /** The answer holds for this call and session also if it cannot be kept for the next ones. */

@@ -70,6 +70,7 @@ const names: Check = (value) =>
 const CHECKS = {
   cwd: text,
   home: (value) => (value === false || text(value) === undefined ? undefined : 'a path, or false'),
+  outputs: text,
   configuration: flag,
   servers: object,
   builtIn: callable,

@@ -27,6 +27,12 @@ export interface HostOptions extends Questioned {
    */
   readonly home?: string | false | undefined;
   /**
+   * The folder of results that are too long for the model and of media that it does not take, relative to `cwd`; default:
+   * `outputs` in the home, and with `home: false` none is saved. The model gets their paths, so choose a folder that its tools
+   * can read. Files are private to the user and deleted after seven days; other files in the folder are not touched.
+   */
+  readonly outputs?: string | undefined;
+  /**
    * `false`: neither config.json nor files of a project are read or watched; only `servers` take part. What a manager
    * of the machine decided holds all the same.
    */

@@ -8,6 +8,8 @@ import { makeFolder } from '../lib/make-folder.ts';
 const MAX_TOTAL_BYTES: number = 1024 * 1024 * 1024;
 const MAX_AGE_MS: number = 7 * 24 * 60 * 60 * 1000;
 const PIECE_CHARS: number = 256 * 1024;
+/** The names that are given here; a folder of the program's own may have other files. */
+const SAVED = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z-\d+-\d+-/;
 /** UTF-8 takes at most three bytes for each of a string's code units. */
 const MAX_BYTES_PER_UNIT = 3;
 
@@ -67,11 +69,13 @@ async function write(file: FileHandle, content: string | Uint8Array): Promise<vo
 async function prune(folder: string, now: number): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   const files = await Promise.all(
-    names.map(async (name) => {
-      const path = join(folder, name);
-      const found = await stat(path).catch(() => undefined);
-      return { path, size: found?.size ?? 0, at: found?.mtimeMs ?? 0 };
-    }),
+    names
+      .filter((name) => SAVED.test(name))
+      .map(async (name) => {
+        const path = join(folder, name);
+        const found = await stat(path).catch(() => undefined);
+        return { path, size: found?.size ?? 0, at: found?.mtimeMs ?? 0 };
+      }),
   );
   let total = 0;
   for (const { path, size, at } of files.sort((a, b) => b.at - a.at)) {

@@ -9,6 +9,9 @@ import { scratch } from './world.ts';
 const DAY_MS = 24 * 60 * 60 * 1000;
 const GIB = 1024 ** 3;
 
+/** As a host names them. */
+const SAVED = '2026-11-16T10-00-00-000Z-12-1-';
+
 function place(): { folder: string; now: number; put(name: string, daysAgo: number, bytes: number): void } {
   const folder = join(scratch(), 'outputs');
   mkdirSync(folder);
@@ -30,19 +33,29 @@ function place(): { folder: string; now: number; put(name: string, daysAgo: numb
 describe('CAL-5: the folder of whole results is bounded', () => {
   it('in age: after a week they go', async () => {
     const { folder, now, put } = place();
-    put('old', 8, 1);
-    put('young', 6, 1);
+    put(`${SAVED}old`, 8, 1);
+    put(`${SAVED}young`, 6, 1);
     const file = await createOutputFiles(folder, fakeClock(now)).save('x.txt', 'new');
-    expect(readdirSync(folder).sort()).toEqual([file.slice(folder.length + 1), 'young'].sort());
+    expect(readdirSync(folder).sort()).toEqual([file.slice(folder.length + 1), `${SAVED}young`].sort());
+  });
+
+  it('files of other names stay: the folder may be the program’s own', async () => {
+    const { folder, now, put } = place();
+    put('notes.md', 400, 2 * GIB);
+    put(`${SAVED}x.txt.part`, 8, 1);
+    const file = await createOutputFiles(folder, fakeClock(now)).save('x.txt', 'new');
+    expect(readdirSync(folder).sort()).toEqual([file.slice(folder.length + 1), 'notes.md'].sort());
   });
 
   it('in size: the oldest go first', async () => {
     const { folder, now, put } = place();
-    put('first', 3, GIB / 2);
-    put('second', 2, GIB / 2);
-    put('third', 1, GIB / 4);
+    put(`${SAVED}first`, 3, GIB / 2);
+    put(`${SAVED}second`, 2, GIB / 2);
+    put(`${SAVED}third`, 1, GIB / 4);
     const file = await createOutputFiles(folder, fakeClock(now)).save('x.txt', 'new');
-    expect(readdirSync(folder).sort()).toEqual([file.slice(folder.length + 1), 'second', 'third'].sort());
+    expect(readdirSync(folder).sort()).toEqual(
+      [file.slice(folder.length + 1), `${SAVED}second`, `${SAVED}third`].sort(),
+    );
   });
 
   it('a text arrives as it is, whatever it holds and wherever its pieces are cut', async () => {
