@@ -28,7 +28,17 @@ export type RemoteGiven = Extract<GivenEntry, { readonly url: string }>;
 /** The options of `createHost` that need neither files nor processes. */
 export type RemoteOnlyOptions = Omit<
   HostOptions,
-  'home' | 'cwd' | 'env' | 'outputs' | 'config' | 'daemon' | 'builtIn' | 'builtInList' | 'borrow' | 'sandbox' | 'servers'
+  | 'home'
+  | 'cwd'
+  | 'env'
+  | 'outputs'
+  | 'config'
+  | 'daemon'
+  | 'builtIn'
+  | 'builtInList'
+  | 'borrow'
+  | 'sandbox'
+  | 'servers'
 > & {
   /** Servers by name: a url, with headers or a function that gives them. */
   readonly servers: Readonly<Record<string, RemoteGiven>>;
