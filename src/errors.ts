@@ -39,6 +39,8 @@ export const EXIT_STATUS = {
   NEEDS_CLIENT_REGISTRATION: 4,
   /** A login or a `headersHelper` went wrong. The message says where. */
   AUTH_FAILED: 4,
+  /** The credential store that the program gave failed, or did not answer. Try again; the log has what the store said. */
+  STORE_FAILED: 3,
   /** A policy, or `enabled: false`. The reason names it. */
   BLOCKED_BY_POLICY: 5,
   /** A project's server that nobody agreed to. `plugboard trust <name>`. */

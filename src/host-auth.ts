@@ -8,7 +8,7 @@ import type { ServerAuth } from './auth/create.ts';
 import type { AuthEvent } from './auth/events.ts';
 import type { Logins } from './auth/logins.ts';
 import { isForeign, isRemote, type RemoteEntry, type ServerEntry, type ServerSpec } from './config/entry.ts';
-import type { Home } from './config/home.ts';
+import { type Home, NO_HOME } from './config/home.ts';
 import { PlugboardError } from './errors.ts';
 import type { Clock } from './lib/clock.ts';
 import { environmentOutside } from './lib/find-program.ts';
@@ -25,7 +25,11 @@ export interface HostAuthOptions {
   readonly event: (event: AuthEvent) => void;
   readonly secrets: () => Promise<SecretStore>;
   /** The program's own store; undefined: the keyring, or a file of the home. */
-  readonly credentials: CredentialStore | undefined;
+  readonly credentials: (() => Promise<CredentialStore>) | undefined;
+  /** Aborted when the host is closed. */
+  readonly leave: AbortSignal;
+  /** How long the parts of a login may take that no person takes part in. */
+  readonly loginLimitMs: (entry: RemoteEntry) => number;
   /** A login or logout of this server, by this process or another: its connection has to be made anew. */
   readonly changed: (server: string) => void;
 }
@@ -71,7 +75,8 @@ export class HostAuth {
     const { env, home, credentials } = this.#options;
     const names = [entry.bearerTokenEnvVar, ...Object.values(entry.headersFromEnv ?? {})];
     const values = names.map((name) => (name === undefined ? '' : (env[name] ?? '')));
-    const hasLogins = credentials !== undefined || existsSync(join(home.run, 'logins'));
+    // Without a home nothing is kept that a later login could find.
+    const hasLogins = home !== NO_HOME && (credentials !== undefined || existsSync(join(home.run, 'logins')));
     const login =
       hasLogins && URL.canParse(entry.url)
         ? await (await this.#loginsOf(spec, entry)).principal(entry.url)
@@ -102,7 +107,7 @@ export class HostAuth {
   }
 
   async #create(spec: ServerSpec, entry: RemoteEntry): Promise<ServerAuth> {
-    const { env, home, clock, network, openUrl, event, changed } = this.#options;
+    const { env, home, clock, network, openUrl, event, changed, leave, loginLimitMs } = this.#options;
     const [{ createServerAuth }, logins, ways] = await Promise.all([
       import('./auth/create.ts'),
       this.#loginsOf(spec, entry),
@@ -122,6 +127,8 @@ export class HostAuth {
       network: ways,
       openUrl,
       onEvent: event,
+      leave,
+      limitMs: loginLimitMs(entry),
     });
     auth.onChange(() => changed(spec.name));
     return auth;
@@ -144,7 +151,8 @@ export class HostAuth {
     const [{ Logins }, ownSecrets] = await Promise.all([import('./auth/logins.ts'), secrets()]);
     if (credentials !== undefined) {
       const { StoreTraces } = await import('./auth/store-traces.ts');
-      return new Logins({ secrets: ownSecrets, traces: new StoreTraces(credentials, clock), clock, account });
+      const traces = new StoreTraces(await credentials(), clock);
+      return new Logins({ secrets: ownSecrets, traces, clock, account });
     }
     const { HomeTraces } = await import('./auth/home-traces.ts');
     return new Logins({ secrets: ownSecrets, traces: new HomeTraces(home, clock), clock, account });

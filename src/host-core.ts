@@ -1,7 +1,7 @@
 /** The wiring of a host: every layer built once and joined to its neighbours. What a host can do is in `host.ts`. */
 
 import { join, resolve } from 'node:path';
-import { absenceOf, awaitedOwnerOf, possibleOwnersOf } from './call/absent.ts';
+import { absenceOf, awaitedOwnerOf, ownerOf, possibleOwnersOf } from './call/absent.ts';
 import { approveContent, type ContentAction, contentDenial } from './call/approve-content.ts';
 import { approveOwn, type OwnAction } from './call/approve-own.ts';
 import { type AuditLog, createAuditLog } from './call/audit-log.ts';
@@ -24,10 +24,10 @@ import { type Habits, openHabits } from './catalog/habits.ts';
 import { Intake } from './catalog/intake.ts';
 import { type KnownToolsKeeper, openKnownToolsKeeper } from './catalog/known-tools-keep.ts';
 import { type LastFailures, openLastFailures } from './catalog/last-failures.ts';
-import type { NameForm, Naming } from './catalog/names.ts';
+import { type NameForm, type Naming, serverNames } from './catalog/names.ts';
 import { LIST_RESOURCES, READ_RESOURCE } from './catalog/resource-tools.ts';
 import { createSearch, type Search } from './catalog/search-view.ts';
-import { isInProcess, type ServerEntry, type ServerSpec } from './config/entry.ts';
+import { isInProcess, isRemote, type ServerEntry, type ServerSpec } from './config/entry.ts';
 import { findHome, type Home, homeAt, NO_HOME } from './config/home.ts';
 import { DEFAULT_FIRST_LIST_WAIT_MS, limitsFor, maxOutputTokens } from './config/limits.ts';
 import type { LoadedConfig } from './config/load.ts';
@@ -69,6 +69,7 @@ import { pinsExcept } from './policy/pins-except.ts';
 import { openPins, type Pins } from './policy/pins-store.ts';
 import { checkStillAdmitted } from './policy/still-admitted.ts';
 import { waitingFor } from './policy/waiting.ts';
+import type { CredentialStore } from './secrets/credential-store.ts';
 import type { SecretStore } from './secrets/store.ts';
 import { createTransport, fallsBackToSse } from './transport/create.ts';
 import type { Reaper } from './transport/reaper.ts';
@@ -145,6 +146,7 @@ export class HostCore {
   readonly #board: Board;
   readonly #tasks: KeptTasks;
   readonly #leave = new AbortController();
+  readonly #credentials: (() => Promise<CredentialStore>) | undefined;
   readonly #calls: CallContext;
   readonly #idPrefix: string;
   /** Where the last transport of a server is from. */
@@ -199,6 +201,7 @@ export class HostCore {
     if (options.log !== undefined) this.events.on('log', options.log);
     this.#stopLockReports = onMissingLocks((message) => this.log(undefined, 'info', message));
     this.network = this.#createNetwork();
+    this.#credentials = this.#createCredentials();
     this.secrets = this.#createSecrets();
     this.auth = this.#createAuth();
     this.inputs = new HostInputs(this);
@@ -431,18 +434,41 @@ export class HostCore {
   }
 
   /**
-   * Reads the list of the server that an unknown tool's name begins with, if the tool may exist all the same;
-   * undefined if there is no such server.
+   * Reads the list of the server that an unknown tool's name begins with, if the tool may exist all the same; connects
+   * the server for that if it waits to be needed, or if there are other credentials than those it refused. Undefined if
+   * there is nothing to read.
    */
-  relisted(name: string): Promise<void> | undefined {
+  relisted(name: string, session: Session = this.session): Promise<void> | undefined {
     const { naming } = this.catalog;
-    const relisting = possibleOwnersOf(name, naming, this.pool.all()).flatMap((owner) => {
+    const connections = this.pool.all();
+    const named = ownerOf(name, naming, connections);
+    const relisting = possibleOwnersOf(name, naming, connections).flatMap((owner) => {
+      if (!mayUse(session, owner.name, name)) return [];
       if (owner.live?.mayHaveMore === true) return [owner.reread()];
-      // A server at rest is known by its last list; where the name does not say whose it is, all would be started.
-      const canStart = owner.state.status === 'idle' && this.isKnown(owner.name) && naming !== 'plain';
-      return canStart ? [owner.connect().catch(() => {})] : [];
+      // Where the name does not say whose it is, all would be started.
+      if (owner !== named) return [];
+      switch (owner.state.status) {
+        case 'idle':
+        case 'connecting':
+          return [owner.connect().catch(() => {})];
+        case 'needs_auth':
+        case 'needs_client_registration':
+          return this.isKnown(owner.name) ? [] : [this.#connectIfChanged(owner)];
+        default:
+          return [];
+      }
     });
     return relisting.length === 0 ? undefined : Promise.all(relisting).then(() => {});
+  }
+
+  /** Another process may have logged in: a server that refused us is asked again if there is something else to say. */
+  async #connectIfChanged(connection: Connection): Promise<void> {
+    const { spec } = connection;
+    const entry = await this.inputs.expand(spec, { ask: false });
+    if (!isRemote(entry)) return;
+    const hasOther =
+      entry.headersFrom !== undefined || (await (await this.auth.of(spec, entry)).hasOtherLogin());
+    if (hasOther) await connection.connect().catch(() => {});
   }
 
   /** A server is gone, or gone away: so are its tools. */
@@ -508,15 +534,33 @@ export class HostCore {
     };
   }
 
+  /** The program's own store, which may neither keep this host waiting nor speak to its callers. */
+  #createCredentials(): (() => Promise<CredentialStore>) | undefined {
+    const { credentials } = this.options;
+    if (credentials === undefined) return undefined;
+    const bounds = {
+      clock: this.clock,
+      leave: this.#leave.signal,
+      report: (message: string) => this.log(undefined, 'error', message),
+    };
+    let bounded: Promise<CredentialStore> | undefined;
+    return () => {
+      bounded ??= import('./secrets/bounded-store.ts').then(({ boundedStore }) =>
+        boundedStore(credentials, bounds),
+      );
+      return bounded;
+    };
+  }
+
   #createSecrets(): () => Promise<SecretStore> {
-    const { home, env, options } = this;
+    const { home, env } = this;
     const notice = (message: string): void => this.log(undefined, 'warning', message);
     let opened: Promise<SecretStore> | undefined;
     return () => {
       opened ??=
-        options.credentials === undefined
+        this.#credentials === undefined
           ? import('./secrets/store.ts').then(({ openSecrets }) => openSecrets({ home, env, notice }))
-          : Promise.all([import('./secrets/credential-store.ts'), options.credentials]).then(
+          : Promise.all([import('./secrets/credential-store.ts'), this.#credentials()]).then(
               ([{ secretsIn }, store]) => secretsIn(store),
             );
       return opened;
@@ -537,7 +581,9 @@ export class HostCore {
         this.events.emit('login', login);
       },
       secrets: this.secrets,
-      credentials: options.credentials,
+      credentials: this.#credentials,
+      leave: this.#leave.signal,
+      loginLimitMs: (entry) => limitsFor(entry, this.config.settings).startupTimeoutMs,
       changed: (server) => {
         const first = this.pool.get(server);
         const all = first === undefined ? [] : [first, ...this.work.twinsOf(first)];
@@ -709,7 +755,7 @@ export class HostCore {
       instructions: (server) => this.catalog.listing(server)?.instructions,
       gatewayNaming: this.gatewayNaming,
       connection: (server, session) => this.work.of(this.pool.get(server), session),
-      relisted: (name) => this.relisted(name),
+      relisted: (name, session) => this.relisted(name, session),
       absent: (name) =>
         absenceOf(
           name,
@@ -774,6 +820,13 @@ export class HostCore {
 /** True for entries of `servers` and `add()`: those that the author of the program gave. */
 function isFromCode({ scope }: ServerSpec): boolean {
   return scope === 'code';
+}
+
+/** Whether a session may use a tool of this name, of which nothing else is known. */
+function mayUse({ offers }: Session, server: string, name: string): boolean {
+  if (offers === undefined) return true;
+  const short = name.replace(/^mcp__/, '');
+  return offers(server, { long: [`mcp__${short}`], short: [short], server: serverNames(server) });
 }
 
 function homeOf({ home }: HostOptions, env: NodeJS.ProcessEnv): Home {

@@ -451,8 +451,17 @@ export class Host {
     });
   }
 
-  /** Finishes a login that waits, in this process or another, with what came back through the browser. */
-  async finishLogin(name: string, answer: LoginAnswer, signal?: AbortSignal): Promise<void> {
+  /**
+   * Finishes a login that waits, in this process or another, with what came back through the browser.
+   *
+   * @example
+   * await host.finishLogin('docs', new URL(request.url, 'https://app.example').searchParams);
+   */
+  async finishLogin(
+    name: string,
+    answer: LoginAnswer | URLSearchParams,
+    signal?: AbortSignal,
+  ): Promise<void> {
     const auth = await this.#auth(name);
     await auth.finishLogin(answer, signal);
   }

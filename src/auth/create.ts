@@ -3,6 +3,7 @@
 import type { OAuthDetails, RemoteEntry } from '../config/entry.ts';
 import { asPlugboardError, forServer, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { within } from '../lib/within.ts';
 import type { AddressClass } from '../policy/egress.ts';
 import { type EgressFetch, egressFetch, type Resolver } from '../policy/egress-fetch.ts';
 import type { Network } from '../policy/network.ts';
@@ -14,18 +15,19 @@ import type { Challenge, Credentials, RequestLine } from './credentials.ts';
 import { DpopProver } from './dpop.ts';
 import type { AuthEvent } from './events.ts';
 import { parseGrant, trustedByGrant } from './grant.ts';
-import { interactiveLogin, type LoginOptions } from './interactive.ts';
+import { interactiveLogin, type LoginOptions, toAnswer } from './interactive.ts';
 import { type BegunLogin, beginLogin, finishLogin, type LoginAnswer, type LoginContext } from './login.ts';
 import { LoginTokens } from './login-tokens.ts';
 import type { Logins } from './logins.ts';
 import { logout } from './logout.ts';
 import { MachineTokens } from './machine-tokens.ts';
-import { needsLogin, needsVariable, refusedCredential } from './messages.ts';
+import { authFailed, loginTimeout, needsLogin, needsVariable, refusedCredential } from './messages.ts';
 import type { Headers } from './static-headers.ts';
 import type { StoredTokens } from './stored-login.ts';
-import type { TokenSource } from './token-source.ts';
+import { type TokenSource, waitFor } from './token-source.ts';
 
 const CLIENT_NAME = 'Plugboard';
+const LOGIN_HALF_MS = 30_000;
 
 export interface ServerAuthOptions {
   readonly server: string;
@@ -48,18 +50,24 @@ export interface ServerAuthOptions {
   readonly resolve?: Resolver | undefined;
   /** Proxies, certificates or a `fetch` for the login; without it, requests go straight to their addresses. */
   readonly network?: Network | undefined;
+  /** Aborted when the host is closed: logins under way end. */
+  readonly leave?: AbortSignal | undefined;
+  /** How long each half of a login may take that no person takes part in. */
+  readonly limitMs?: number | undefined;
 }
 
 export interface ServerAuth extends Credentials {
   /** Where the credentials of the next request come from, as `get` shows it. */
   credentialPlace(): Promise<CredentialPlace>;
+  /** Whether the store holds a login that was not used yet: another process may have made it. */
+  hasOtherLogin(): Promise<boolean>;
   login(options?: LoginOptions): Promise<void>;
   /** The first half of a login; any process can finish it within five minutes. */
   beginLogin(options: {
     readonly redirectUri: string;
     readonly signal?: AbortSignal | undefined;
   }): Promise<BegunLogin>;
-  finishLogin(answer: LoginAnswer, signal?: AbortSignal): Promise<void>;
+  finishLogin(answer: LoginAnswer | URLSearchParams, signal?: AbortSignal): Promise<void>;
   /** False when there was no login. */
   logout(signal?: AbortSignal): Promise<boolean>;
   /** Calls back after a login or logout of this server, by any process. */
@@ -168,6 +176,10 @@ class RemoteAuth implements ServerAuth {
     return credentialPlace(entry, env, () => logins);
   }
 
+  hasOtherLogin(): Promise<boolean> {
+    return this.#login?.isChanged() ?? Promise.resolve(false);
+  }
+
   async login(options: LoginOptions = {}): Promise<void> {
     const { server } = this.#options;
     this.#checkPerson();
@@ -175,6 +187,7 @@ class RemoteAuth implements ServerAuth {
     try {
       await interactiveLogin(this.#context, {
         ...options,
+        signal: this.#signal(options.signal),
         open: (url) => this.#open(url),
         notice: (message) => this.#tell({ type: 'notice', server, level: 'info', message }),
         onUrl: (url, opened) => {
@@ -199,7 +212,9 @@ class RemoteAuth implements ServerAuth {
     const { server } = this.#options;
     this.#checkPerson();
     try {
-      const begun = await beginLogin(this.#context, options.redirectUri, options.signal);
+      const begun = await this.#bounded(options.signal, (signal) =>
+        beginLogin(this.#context, options.redirectUri, signal),
+      );
       this.#tell({ type: 'login', server, state: 'waiting', url: begun.authorizationUrl, opened: false });
       return begun;
     } catch (error) {
@@ -207,10 +222,12 @@ class RemoteAuth implements ServerAuth {
     }
   }
 
-  async finishLogin(answer: LoginAnswer, signal?: AbortSignal): Promise<void> {
+  async finishLogin(given: LoginAnswer | URLSearchParams, signal?: AbortSignal): Promise<void> {
     const { server } = this.#options;
+    const answer = given instanceof URLSearchParams ? toAnswer(given) : given;
     try {
-      await finishLogin(this.#context, answer, signal);
+      checkAnswer(server, answer);
+      await this.#bounded(signal, (limited) => finishLogin(this.#context, answer, limited));
     } catch (error) {
       throw forServer(asPlugboardError(error, 'AUTH_FAILED'), server);
     }
@@ -218,7 +235,8 @@ class RemoteAuth implements ServerAuth {
   }
 
   async logout(signal?: AbortSignal): Promise<boolean> {
-    const removed = await logout(this.#context, signal);
+    const wanted = this.#signal(signal);
+    const removed = await waitFor(logout(this.#context, wanted), wanted);
     if (removed) this.#tell({ type: 'login', server: this.#options.server, state: 'removed' });
     return removed;
   }
@@ -233,6 +251,30 @@ class RemoteAuth implements ServerAuth {
     this.#configured.close();
     this.#login?.close();
     for (const stop of this.#unwatch.splice(0)) stop();
+  }
+
+  /** Ends with the caller's and with the host. */
+  #signal(given: AbortSignal | undefined): AbortSignal | undefined {
+    const { leave } = this.#options;
+    return given === undefined || leave === undefined ? (given ?? leave) : AbortSignal.any([given, leave]);
+  }
+
+  async #bounded<T>(given: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { server, clock, limitMs: ms = LOGIN_HALF_MS } = this.#options;
+    const outer = this.#signal(given);
+    const over = new AbortController();
+    const signal = outer === undefined ? over.signal : AbortSignal.any([outer, over.signal]);
+    try {
+      return await within(work(signal), {
+        clock,
+        ms,
+        late: () => loginTimeout(server, ms),
+        signal: outer,
+        cancelled: () => new PlugboardError('CANCELLED', 'The login was cancelled.', { server }),
+      });
+    } finally {
+      over.abort();
+    }
   }
 
   /** A person can log in only where a person's login would be used. */
@@ -340,6 +382,14 @@ class RemoteAuth implements ServerAuth {
     if (event.type === 'login' && event.state !== 'needed') this.#lastNeeded = undefined;
     this.#options.onEvent?.(event);
   }
+}
+
+/** It came through a browser: a parameter may be missing, and one that came twice is a list in most frameworks. */
+function checkAnswer(server: string, { code, state, iss, error }: LoginAnswer): void {
+  if (state === undefined || state === '') throw authFailed(server, 'the answer held no state.');
+  const isText = (value: unknown): boolean => value === undefined || typeof value === 'string';
+  if (![code, state, iss, error].every(isText))
+    throw authFailed(server, 'the answer held something that is not a text.');
 }
 
 function hinted(error: PlugboardError): { hint?: string } {

@@ -168,7 +168,7 @@ export function pastedParams(text: string): URLSearchParams | undefined {
   return params.has('state') ? params : undefined;
 }
 
-function toAnswer(params: URLSearchParams): LoginAnswer {
+export function toAnswer(params: URLSearchParams): LoginAnswer {
   const get = (name: string): string | undefined => params.get(name) ?? undefined;
   return { state: params.get('state') ?? '', code: get('code'), iss: get('iss'), error: get('error') };
 }

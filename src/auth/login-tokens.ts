@@ -10,7 +10,7 @@ import { type StoredLogin, type StoredTokens, without } from './stored-login.ts'
 import { refreshTokens } from './token-request.ts';
 import { isDue, isOver, type TokenSource, waitFor } from './token-source.ts';
 
-/** A token younger than this that is refused is not renewed again: the server refuses whatever we bring. */
+/** A renewed token younger than this that is refused is not renewed again: the server refuses whatever we bring. */
 const FRESH_MS = 30_000;
 /** After a renewal that got no answer, the next one waits this long. */
 const RETRY_MS = 5_000;
@@ -58,10 +58,15 @@ export class LoginTokens implements TokenSource {
     return this.#login;
   }
 
+  /** Whether the store holds other tokens than those that were used last. */
+  async isChanged(): Promise<boolean> {
+    const stored = await this.#options.logins.read(this.#options.url);
+    return stored?.tokens !== undefined && stored.tokens.access !== this.#login?.tokens?.access;
+  }
+
   token(signal?: AbortSignal): StoredTokens | undefined | Promise<StoredTokens | undefined> {
     // Also while a reading is under way: what it replaces may be the very token that was refused.
-    if (this.#isStale || this.#reading !== undefined)
-      return this.#load(signal).then(() => this.#current(signal));
+    if (this.#isStale || this.#reading !== undefined) return this.#loaded(signal);
     return this.#current(signal);
   }
 
@@ -75,7 +80,8 @@ export class LoginTokens implements TokenSource {
     // The distance, not the order: a clock that was set back must not make an old token look new.
     const now = this.#options.clock.now();
     // One that lives for seconds only may end on its way.
-    if (Math.abs(now - tokens.obtainedAt) < FRESH_MS && !isDue(tokens, now)) {
+    const isFresh = tokens.renewed === true && Math.abs(now - tokens.obtainedAt) < FRESH_MS;
+    if (isFresh && !isDue(tokens, now)) {
       throw this.#needsLogin('it refuses even a login that has just been renewed.');
     }
     await this.#renew(tokens, signal);
@@ -105,11 +111,24 @@ export class LoginTokens implements TokenSource {
     return this.#renewAhead(tokens, signal);
   }
 
+  async #loaded(signal: AbortSignal | undefined): Promise<StoredTokens | undefined> {
+    try {
+      await this.#load(signal);
+    } catch (error) {
+      // A store that is out of order takes nothing from a token that is valid.
+      const tokens = this.#login?.tokens;
+      const isValid = tokens !== undefined && !isDue(tokens, this.#options.clock.now());
+      if (!isValid || asPlugboardError(error).code !== 'STORE_FAILED') throw error;
+    }
+    return this.#current(signal);
+  }
+
   async #renewAhead(tokens: StoredTokens, signal: AbortSignal | undefined): Promise<StoredTokens> {
     const { clock } = this.#options;
     if (this.#failure !== undefined && clock.now() - this.#failure.at < RETRY_MS) {
-      if (isOver(tokens, clock.now())) throw this.#failure.error;
-      return tokens;
+      if (!isOver(tokens, clock.now())) return tokens;
+      // A store is asked again at once: no one counts how often.
+      if (this.#failure.error.code !== 'STORE_FAILED') throw this.#failure.error;
     }
     try {
       return await this.#renew(tokens, signal);
@@ -204,6 +223,8 @@ export class LoginTokens implements TokenSource {
     try {
       await held.write(renewed, 'renewal');
       this.#unsaved = undefined;
+      // The news of it is our own.
+      this.#isStale = false;
     } catch {
       // The old refresh token is spent: losing the new one would lose the login. It goes on in memory.
       this.#unsaved = { login: renewed, replaced };

@@ -124,6 +124,13 @@ export function authFailed(server: string, message: string, options: { hint?: st
   });
 }
 
+export function loginTimeout(server: string, ms: number): PlugboardError {
+  return new PlugboardError('TIMEOUT', `The login to "${server}" took longer than ${ms / 1000} s.`, {
+    server,
+    hint: 'Try again; raise startupTimeoutMs of its entry if its servers only need longer.',
+  });
+}
+
 /** An error code of OAuth as it may be shown: a short word, never the description, which can quote a secret. */
 export function oauthCode(code: unknown): string {
   return typeof code === 'string' && /^[A-Za-z0-9_.-]{1,64}$/.test(code) ? code : 'unknown error';

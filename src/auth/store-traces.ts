@@ -33,11 +33,16 @@ export class StoreTraces implements LoginTraces {
 
   async locked<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const before = this.#queues.get(key) ?? Promise.resolve();
-    const mine = before.then(() => {
-      if (signal?.aborted === true)
-        throw new PlugboardError('CANCELLED', 'Cancelled while waiting for a login.');
-      return this.#store.lock === undefined ? work() : this.#store.lock(`lock:${key}`, work);
-    });
+    // Checked once more with the lock: its caller may have left while it was waited for.
+    const wanted = (): Promise<T> => {
+      if (signal?.aborted !== true) return work();
+      return Promise.reject(new PlugboardError('CANCELLED', 'Cancelled while waiting for a login.'));
+    };
+    const mine = before.then(() =>
+      this.#store.lock === undefined || signal?.aborted === true
+        ? wanted()
+        : this.#store.lock(`lock:${key}`, wanted),
+    );
     const settled = mine.catch(() => undefined);
     this.#queues.set(key, settled);
     try {

@@ -20,7 +20,7 @@ export function absenceOf(
 }
 
 /** The server that the name of a tool begins with, the longest match of all. */
-function ownerOf<C extends Pick<Connection, 'name'>>(
+export function ownerOf<C extends Pick<Connection, 'name'>>(
   name: string,
   naming: Naming,
   connections: readonly C[],

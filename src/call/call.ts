@@ -134,8 +134,11 @@ export interface CallContext {
   /** The form of names towards clients of the gateway. */
   readonly gatewayNaming: NameForm;
   readonly connection: (server: string, session: Session) => Connection | undefined;
-  /** Reads the list of the server that an unknown name begins with; undefined: it is known that there is no such tool. */
-  readonly relisted: (name: string) => Promise<void> | undefined;
+  /**
+   * Reads the list of the server that an unknown name begins with, and connects it for that if it waits to be needed;
+   * undefined: it is known that there is no such tool.
+   */
+  readonly relisted: (name: string, session: Session) => Promise<void> | undefined;
   /** Why the server that a name begins with has no tools to call, when that is known. */
   readonly absent: (name: string) => PlugboardError | undefined;
   readonly settings: () => Settings;

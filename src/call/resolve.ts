@@ -27,10 +27,10 @@ function offered(context: CallContext, { name, session }: Call): Tool | undefine
   return session.offers(tool.server, snapshot.ruleNames(tool).assigned) ? tool : undefined;
 }
 
-/** A server that announces no changes is asked once more before a tool is refused as unknown. */
+/** A server that announces no changes, or has not been asked yet, is asked before a tool is refused as unknown. */
 async function lookAgain(context: CallContext, call: Call, next: Handler): ReturnType<Handler> {
   const isHeld = context.snapshot().findHeld(call.name) !== undefined;
-  const relisted = isHeld ? undefined : context.relisted(String(call.name));
+  const relisted = isHeld ? undefined : context.relisted(String(call.name), call.session);
   if (relisted !== undefined) await abortable(relisted, signalOf(call));
   const tool = offered(context, call);
   if (tool === undefined) throw refusal(context, call);

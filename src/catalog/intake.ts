@@ -65,10 +65,10 @@ export class Intake {
     for (const { name } of specs) this.#offers.delete(name);
     await Promise.all(
       specs.map(async (spec) => {
-        const key = await this.keyOf(spec);
-        const startKey = await this.startKeyOf(spec);
+        const [key, likelyKey] = await Promise.all([this.keyOf(spec), this.#likelyKeyOf(spec)]);
+        const startKey = likelyKey ?? key;
         if (startKey !== undefined) startKeys.set(spec.name, startKey);
-        const found = await this.#find(spec, key);
+        const found = await this.#find(spec, key, likelyKey);
         if (found === undefined) return;
         this.#take(spec, found.list);
         if (found.fresh) fresh.add(spec.name);
@@ -202,14 +202,17 @@ export class Intake {
     return { isNew, ...(pinned.seal === undefined ? {} : { seal: pinned.seal }) };
   }
 
-  async #find(spec: ServerSpec, key: string | undefined): Promise<Found | undefined> {
+  async #find(
+    spec: ServerSpec,
+    key: string | undefined,
+    likely: string | undefined,
+  ): Promise<Found | undefined> {
     const list = await this.#options.brought(spec);
     if (list !== undefined) return { list, fresh: true };
     if (key === undefined) return undefined;
     const { cache } = this.#options;
     const found = await cache.read(key);
-    const likely = found === undefined ? await this.#likelyKeyOf(spec) : undefined;
-    if (likely === undefined) return found;
+    if (found !== undefined || likely === undefined) return found;
     const elsewhere = await cache.read(likely);
     // It is answered with at once, and read again in the background.
     return elsewhere && { ...elsewhere, fresh: false };

@@ -56,7 +56,7 @@ export function absenceOf(server: string, state: ConnectionState): PlugboardErro
 
 /** Failures that time may mend; what a server refuses for good is not among them. */
 export function isOutage({ code }: PlugboardError): boolean {
-  return code === 'CONNECT_FAILED' || code === 'TIMEOUT' || code === 'CONNECTION_LOST';
+  return ['CONNECT_FAILED', 'TIMEOUT', 'CONNECTION_LOST', 'STORE_FAILED'].includes(code);
 }
 
 /** Nobody listens at that address any more, and the request never left. */

@@ -30,6 +30,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   PROTOCOL_ERROR: 502,
   LIMIT_EXCEEDED: 502,
   REQUIRED_FAILED: 502,
+  STORE_FAILED: 502,
   TIMEOUT: 504,
 };
 

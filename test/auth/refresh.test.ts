@@ -137,6 +137,23 @@ describe('a stored token', () => {
   });
 });
 
+describe('a token that the server refuses right after the login', () => {
+  it('is renewed once, and only then the person is told what happened', async () => {
+    const { as, world } = await loggedIn();
+    const auth = world.auth({ url: as.url });
+    as.expire();
+    expect(await call(auth, as.url)).toBe(200);
+    expect(refreshes(as)).toBe(1);
+    as.rules['refuseAll'] = true;
+    for (let calls = 0; calls < 2; calls++) {
+      expect((await rejection(call(auth, as.url))).message).toBe(
+        '"docs" requires a login: it refuses even a login that has just been renewed.',
+      );
+    }
+    expect(refreshes(as)).toBe(1);
+  });
+});
+
 describe('a refresh that fails', () => {
   it('AUT-4: the login has ended: the person is told, the registration is kept, the tokens go', async () => {
     const { as, world, clock } = await loggedIn();

@@ -48,11 +48,15 @@ async function hostOf(credentials: CredentialStore, more: HostOptions = {}): Pro
   return host;
 }
 
-/** What the browser of a user who agrees brings back to the route of the back end. */
-async function broughtBack(authorizationUrl: string): Promise<{ code: string; state: string; iss: string }> {
+async function callbackOf(authorizationUrl: string): Promise<URLSearchParams> {
   const back = (await fetch(authorizationUrl, { redirect: 'manual' })).headers.get('location') ?? '';
   expect(back.startsWith(`${REDIRECT}?`)).toBe(true);
-  const params = new URL(back).searchParams;
+  return new URL(back).searchParams;
+}
+
+/** What the browser of a user who agrees brings back to the route of the back end. */
+async function broughtBack(authorizationUrl: string): Promise<{ code: string; state: string; iss: string }> {
+  const params = await callbackOf(authorizationUrl);
   return { code: params.get('code') ?? '', state: params.get('state') ?? '', iss: params.get('iss') ?? '' };
 }
 
@@ -84,7 +88,15 @@ describe('logins of users of a web back end', () => {
 
     expect(await failure(bob.connect('docs'))).toMatchObject({ code: 'NEEDS_AUTH' });
     const second = await bob.login('docs', { redirectUrl: new URL(REDIRECT) });
-    await bob.finishLogin('docs', await broughtBack(second.authorizationUrl));
+    for (const given of [{}, { state: ['a', 'b'] }, { state: 'a', code: ['b'] }]) {
+      // As a framework may give what a browser sent.
+      const refused = await failure(bob.finishLogin('docs', given as unknown as URLSearchParams));
+      expect(refused).toMatchObject({
+        code: 'AUTH_FAILED',
+        message: expect.stringContaining('the answer held'),
+      });
+    }
+    await bob.finishLogin('docs', await callbackOf(second.authorizationUrl));
     expect(await echo(bob, 'bob')).toEqual([{ type: 'text', text: 'bob' }]);
     const kept = Object.keys(JSON.parse(await readFile(rows, 'utf8'))).map((key) =>
       key.replace(/[0-9a-f]{32}/, '…'),

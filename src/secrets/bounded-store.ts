@@ -1,0 +1,130 @@
+/** A program's own credential store with limits: an error, and an answer that does not come, are failures of the store. */
+
+import { PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import { within } from '../lib/within.ts';
+import type { CredentialStore } from './credential-store.ts';
+
+/** How long `get`, `set` and `delete` may take. */
+const ANSWER_LIMIT_MS = 10_000;
+/** How long the lock is waited for: another process that has it renews a login. */
+const LOCK_LIMIT_MS = 30_000;
+
+export interface StoreBounds {
+  readonly clock: Clock;
+  /** Aborted when the host is closed: nothing is read and no lock is waited for after that. */
+  readonly leave: AbortSignal;
+  /** Receives what the store said; errors to callers have it as their cause only. */
+  readonly report: (message: string) => void;
+}
+
+type Method = 'get' | 'set' | 'delete' | 'lock';
+
+const FAILED: Readonly<Record<Method, string>> = {
+  get: 'The credential store could not be read.',
+  set: 'The credential store could not be written.',
+  delete: 'The credential store could not be written.',
+  lock: 'The lock of the credential store failed.',
+};
+
+export function boundedStore(store: CredentialStore, bounds: StoreBounds): CredentialStore {
+  const bounded = new BoundedStore(store, bounds);
+  const plain: CredentialStore = {
+    get: (key) => bounded.ask('get', () => store.get(key)),
+    set: (key, value) => bounded.ask('set', () => store.set(key, value)),
+    delete: (key) => bounded.ask('delete', () => store.delete(key)),
+  };
+  return store.lock === undefined ? plain : { ...plain, lock: (key, work) => bounded.lock(key, work) };
+}
+
+class BoundedStore {
+  readonly #store: CredentialStore;
+  readonly #bounds: StoreBounds;
+
+  constructor(store: CredentialStore, bounds: StoreBounds) {
+    this.#store = store;
+    this.#bounds = bounds;
+  }
+
+  async ask<T>(method: Method, start: () => T | PromiseLike<T>): Promise<T> {
+    if (method === 'get' && this.#bounds.leave.aborted) throw closed();
+    return this.#within(method, ANSWER_LIMIT_MS, this.#answer(method, start));
+  }
+
+  /** Work that was waited for in vain is not begun later: its caller has had an error. */
+  async lock<T>(key: string, work: () => Promise<T>): Promise<T> {
+    let running: Promise<T> | undefined;
+    let isGivenUp = false;
+    let begin = (): void => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const locked = this.#locked(key, () => {
+      if (isGivenUp) return Promise.reject(new Error('no one waits for this lock any longer'));
+      running ??= work();
+      begin();
+      return running;
+    });
+    locked.catch(() => undefined);
+    try {
+      await this.#within('lock', LOCK_LIMIT_MS, Promise.race([begun, locked]));
+    } catch (error) {
+      isGivenUp = true;
+      throw error;
+    }
+    if (running === undefined) throw this.#failed('lock', 'it settled without running the work');
+    const result = await running;
+    // A lock that is a transaction may fail at its end, and what was written is lost.
+    await this.#within('lock', ANSWER_LIMIT_MS, locked);
+    return result;
+  }
+
+  /** Settles with the lock. That the work itself failed is for its caller, and not a failure of the lock. */
+  async #locked<T>(key: string, work: () => Promise<T>): Promise<void> {
+    let failedWork: Promise<boolean> = Promise.resolve(false);
+    try {
+      await this.#store.lock?.(key, () => {
+        const running = work();
+        failedWork = running.then(
+          () => false,
+          () => true,
+        );
+        return running;
+      });
+    } catch (error) {
+      if (!(await failedWork)) throw this.#failed('lock', error);
+    }
+  }
+
+  async #answer<T>(method: Method, start: () => T | PromiseLike<T>): Promise<T> {
+    try {
+      return await start();
+    } catch (error) {
+      throw this.#failed(method, error);
+    }
+  }
+
+  /** Writes are not given up when the host is closed: a renewed token would be lost with them. */
+  #within<T>(method: Method, ms: number, work: Promise<T>): Promise<T> {
+    const isWrite = method === 'set' || method === 'delete';
+    return within(work, {
+      clock: this.#bounds.clock,
+      ms,
+      late: () => this.#failed(method, `no answer within ${ms / 1000} s`),
+      signal: isWrite ? undefined : this.#bounds.leave,
+      cancelled: closed,
+    });
+  }
+
+  #failed(method: Method, cause: unknown): PlugboardError {
+    this.#bounds.report(`the credential store failed, ${method}(): ${String(cause)}`);
+    return new PlugboardError('STORE_FAILED', FAILED[method], {
+      hint: 'Try again in a moment; the log has what the store said.',
+      cause,
+    });
+  }
+}
+
+function closed(): PlugboardError {
+  return new PlugboardError('CANCELLED', 'The host was closed.');
+}
