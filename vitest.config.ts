@@ -1,13 +1,15 @@
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 import { LongestFirst } from './test/longest-first.ts';
+import { PATIENCE_MS } from './test/until.ts';
 
 const config: ViteUserConfig = defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     setupFiles: ['test/property-seed.ts'],
-    // Real processes and sockets: a generous ceiling, no test waits for it when things go well.
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Real processes and sockets: a ceiling for what hangs, far from what a test needs while both cores are busy.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: PATIENCE_MS } },
     // Most tests wait for other processes most of the time: one worker would leave two cores idle.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },

@@ -21,7 +21,7 @@ const HTTP_SERVERS = 8;
 const CALLERS = 16;
 const CALL_MS = 3_000;
 /** Longest wait for the last call, for the servers to come back, and for orphans to be collected. */
-const SETTLE_MS = 45_000;
+const SETTLE_MS = 120_000;
 /** What may be added between the end of the warm-up and the end: lists, verdicts and events are all bounded. */
 const MAX_HEAP_GROWTH_MB = 16;
 const WARM_UP_SHARE = 0.3;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isRunning, until } from '../daemon/world.ts';
+import { isRunning } from '../daemon/world.ts';
+import { until } from '../until.ts';
 import type { AgentRun, Step } from './agent.ts';
 import { Gate } from './gate.ts';
 import { AGENT_MS, World } from './world.ts';

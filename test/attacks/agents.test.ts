@@ -22,7 +22,6 @@ on \`plugboard serve --http --approvals enforce\`. This page is written by the r
 [test/attacks/agents.test.ts](../../test/attacks/agents.test.ts) (\`npx vitest run test/attacks/agents.test.ts --update\` writes it).
 `;
 /** Programs start slowly on a busy machine. */
-const WAITING = { timeout: 20_000 };
 const ONE_TOKEN = 'one-token-for-everything';
 const CALL = { name: 'bank__pay', arguments: {} };
 const rows: string[][] = [];
@@ -71,7 +70,7 @@ it('A31: an agent that lists the pending questions is not a person who looks', a
   const looked = await naive.ask(ONE_TOKEN, 'GET', '/api/approvals');
   void naive.mcp(ONE_TOKEN, 'tools/call', CALL);
   await expect
-    .poll(async () => (await naive.ask(ONE_TOKEN, 'GET', '/api/approvals')).body['approvals'], WAITING)
+    .poll(async () => (await naive.ask(ONE_TOKEN, 'GET', '/api/approvals')).body['approvals'])
     .toHaveLength(1);
   expect([textOf(before), looked.status]).toEqual(['no one looks', 200]);
 
@@ -97,7 +96,7 @@ it('A31: an agent does not answer its own question', async () => {
       const { body } = await naive.ask(ONE_TOKEN, 'GET', '/api/approvals');
       ids = (body['approvals'] as { id: string }[]).map(({ id }) => id);
       return ids.length;
-    }, WAITING)
+    })
     .toBe(2);
   for (const id of ids) await naive.ask(ONE_TOKEN, 'POST', `/api/approvals/${id}`, { answer: 'allow' });
   expect(textOf(await paid)).toBe('pay ran');
@@ -130,7 +129,7 @@ it('A31: an agent does not add a server, and one that a program adds for a perso
   const [first, second] = [join(place.dir, 'naive-added'), join(place.dir, 'added')];
   const body = (trace: string, name = 'evil'): object => ({ name, scope: 'user', entry: canary(trace) });
   await naive.ask(ONE_TOKEN, 'POST', '/api/servers', body(first));
-  await expect.poll(() => existsSync(first), WAITING).toBe(true);
+  await expect.poll(() => existsSync(first)).toBe(true);
 
   const refused = await gateway.ask(agent, 'POST', '/api/servers', body(second));
   const added = await gateway.ask(person, 'POST', '/api/servers', body(second));
@@ -166,7 +165,7 @@ it('A31: an agent does not add a server, and one that a program adds for a perso
   });
   const { stdout } = await place.run(['trust', 'evil', '--yes']);
   expect(stdout).toMatch(/^approved {2}evil: it was added over the management API\n {2}command /);
-  await expect.poll(() => existsSync(second), WAITING).toBe(true);
+  await expect.poll(() => existsSync(second)).toBe(true);
   row(
     'adds a server that runs a program',
     '200; the program ran',
@@ -177,7 +176,7 @@ it('A31: an agent does not add a server, and one that a program adds for a perso
 it('A31: an agent does not replace what a server runs', async () => {
   const [first, second] = [join(place.dir, 'naive-replaced'), join(place.dir, 'replaced')];
   await naive.ask(ONE_TOKEN, 'POST', '/api/servers', { name: 'bank', replace: true, entry: canary(first) });
-  await expect.poll(() => existsSync(first), WAITING).toBe(true);
+  await expect.poll(() => existsSync(first)).toBe(true);
 
   const { mcpServers } = JSON.parse(readFileSync(place.userFile, 'utf8')) as {
     mcpServers: Record<string, { command: string; args: string[] }>;

@@ -198,7 +198,7 @@ describe('CON-14, A24: where a server starts', () => {
     } finally {
       await world.close();
     }
-  }, 60_000);
+  });
 
   it('stores the files that a command names by a relative path with their absolute path', async () => {
     writeFileSync(join(place.project, 'server.mjs'), '');

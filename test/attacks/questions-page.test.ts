@@ -38,7 +38,7 @@ beforeAll(async () => {
   await page.keyboard.press('4');
   await page.waitForSelector('.plain');
   openPages.length = 0;
-}, 60_000);
+});
 afterAll(async () => {
   await browser?.close();
   await world?.close();

@@ -187,8 +187,7 @@ describe('A32: consent while a host runs', () => {
     person({ github: server('person') });
     project({ github: server('project') });
     const host = await open({ watch: true, approvals: 'client' });
-    const turns = (scope: string): Promise<void> =>
-      expect.poll(() => scopes(host), { timeout: 15_000 }).toEqual([`${scope} 1`]);
+    const turns = (scope: string): Promise<void> => expect.poll(() => scopes(host)).toEqual([`${scope} 1`]);
     expect(await said(host)).toBe('of the person');
     await consent();
     await turns('project');
@@ -210,7 +209,7 @@ describe('A32: consent while a host runs', () => {
     await host.disconnect('github');
     place.write(script, `/* evil */ ${text}`);
     await expect(host.connect('github')).rejects.toMatchObject({ code: 'UNTRUSTED' });
-    await expect.poll(() => scopes(host), { timeout: 15_000 }).toEqual(['user 1']);
+    await expect.poll(() => scopes(host)).toEqual(['user 1']);
     expect(await said(host)).toBe('of the person');
   });
 });

@@ -24,7 +24,7 @@ beforeAll(async () => {
       '--disable-sync',
     ],
   });
-}, 60_000);
+});
 afterAll(async () => {
   await browser?.close();
   await rm(profile, { recursive: true, force: true });
@@ -84,7 +84,7 @@ describe('with a real authorization server', () => {
     expect(await auth.logout()).toBe(true);
     expect(oidc.requests.at(-1)).toBe('POST /token/revocation');
     expect(oidc.errors).toEqual([]);
-  }, 60_000);
+  });
 
   it('AUT-2: a client id metadata document instead of a registration', async () => {
     const { oidc, world } = await setUp();
@@ -93,7 +93,7 @@ describe('with a real authorization server', () => {
     await auth.login();
     expect(await call(auth, oidc.url)).toBe(200);
     expect(oidc.requests.filter((line) => line === 'POST /reg')).toEqual([]);
-  }, 60_000);
+  });
 
   it('AUT-1: a pasted redirect, from a browser that cannot reach this machine', async () => {
     const { oidc, world } = await setUp();
@@ -107,7 +107,7 @@ describe('with a real authorization server', () => {
       readPastedRedirect: () => address,
     });
     expect(await call(auth, oidc.url)).toBe(200);
-  }, 60_000);
+  });
 
   it('AUT-5: client credentials', async () => {
     const { oidc, world } = await setUp();

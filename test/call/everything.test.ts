@@ -8,7 +8,8 @@ import {
   type HostEvents,
   type SampleRequest,
 } from '../../src/index.ts';
-import { scratch, text, until } from './world.ts';
+import { until } from '../until.ts';
+import { scratch, text } from './world.ts';
 
 /** Filled by scripts/install-real-servers.mjs, with pinned versions. */
 const EVERYTHING = fileURLToPath(
@@ -48,11 +49,10 @@ beforeAll(async () => {
   });
   host.on('log', (log) => logs.push(log));
   await host.ready();
-  await until(
-    () => host.tools().some(({ tool }) => tool === 'simulate-research-query'),
-    'the later tools are listed',
+  await until('the later tools are listed', () =>
+    host.tools().some(({ tool }) => tool === 'simulate-research-query'),
   );
-}, 2 * START_MS);
+});
 afterAll(() => host.close());
 
 async function told(tool: string, args: Record<string, unknown> = {}): Promise<string> {
@@ -60,7 +60,7 @@ async function told(tool: string, args: Record<string, unknown> = {}): Promise<s
   return content.map((block) => (block.type === 'text' ? block.text : `<${block.type}>`)).join('\n');
 }
 
-describe('every tool of server-everything, through the product', { timeout: START_MS }, () => {
+describe('every tool of server-everything, through the product', () => {
   it('is one of those that are used here', () => {
     expect(host.tools().map(({ tool }) => tool)).toEqual([
       'echo',
@@ -206,7 +206,7 @@ describe('every tool of server-everything, through the product', { timeout: STAR
   it('simulated logging and updates, switched on and off', async () => {
     const before = logs.length;
     expect(await told('toggle-simulated-logging')).toContain('Started');
-    await until(() => logs.length > before, 'the server logs');
+    await until('the server logs', () => logs.length > before);
     expect(await told('toggle-simulated-logging')).toContain('Stopped');
     expect(await told('toggle-subscriber-updates')).toContain('Started');
     expect(await told('toggle-subscriber-updates')).toContain('Stopped');

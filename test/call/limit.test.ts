@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Call, CallContext } from '../../src/call/call.ts';
 import { limit, MAX_CALLS_PER_SERVER } from '../../src/call/limit.ts';
 import { createGate, type Gate, scriptedServer } from '../../src/testing/index.ts';
-import { failure, until, type World, world } from './world.ts';
+import { until } from '../until.ts';
+import { failure, type World, world } from './world.ts';
 
 interface Lane extends World {
   /** Calls that the server works on, each with the gate that lets it end. */
@@ -32,10 +33,10 @@ const settle = (it: Lane): Promise<void> => it.clock.advance(0);
 
 /** Waits until so many are being worked on, and then a little longer, in case there are more. */
 async function working(it: Lane, count: number): Promise<void> {
-  await until(async () => {
+  await until(`${count} calls are being worked on`, async () => {
     await settle(it);
     return it.running.length >= count;
-  }, `${count} calls are being worked on`);
+  });
   for (let turn = 0; turn < 10; turn += 1) await settle(it);
 }
 

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HostOptions } from '../../src/index.ts';
 import { type Exchange, NO_ANSWER, RpcError, scriptedServer } from '../../src/testing/index.ts';
-import { failure, text, until, type World, world } from './world.ts';
+import { until } from '../until.ts';
+import { failure, text, type World, world } from './world.ts';
 
 const STEPS = [
   'answer',
@@ -239,7 +240,7 @@ describe('faults during a call', () => {
     await server.seen('tools/call');
     controller.abort();
     expect((await call).code).toBe('CANCELLED');
-    await until(() => aborted.length > 0, 'the server hears of it');
+    await until('the server hears of it', () => aborted.length > 0);
     expect((await failure(it.host.call('mcp__s__work', {}, { signal: controller.signal }))).code).toBe(
       'CANCELLED',
     );

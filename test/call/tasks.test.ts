@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CallOptions, PlugboardError } from '../../src/index.ts';
 import { type Exchange, RpcError, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
-import { failure, scratch, text, until, type World, type WorldOptions, world } from './world.ts';
+import { until } from '../until.ts';
+import { failure, scratch, text, type World, type WorldOptions, world } from './world.ts';
 
 type Era = 'legacy' | 'modern';
 type Json = Record<string, unknown>;
@@ -206,7 +207,7 @@ describe.each<Era>(['legacy', 'modern'])('a task of the %s era', (era) => {
     const server = worker(era, { states: [{ status: 'working' }] });
     const first = await make(server);
     const call = failure(first.host.call('mcp__s__work'));
-    await until(() => existsSync(join(first.home, 'tasks.json')), 'the handle is kept');
+    await until('the handle is kept', () => existsSync(join(first.home, 'tasks.json')));
     await first.clock.armed();
     await first.host.close();
     expect((await call).code).toBe('CONNECTION_LOST');
@@ -289,7 +290,7 @@ describe('tasks and other things', () => {
     const server = worker('modern', { states: [{ status: 'working' }] });
     const first = await make(server);
     const call = failure(first.host.call('mcp__s__work'));
-    await until(() => existsSync(join(first.home, 'tasks.json')), 'the handle is kept');
+    await until('the handle is kept', () => existsSync(join(first.home, 'tasks.json')));
     const other = worker('modern', { states: [] });
     const second = await make(other, { dir: join(first.home, '..') });
     await second.clock.advance(10_000);

@@ -92,13 +92,4 @@ export async function failure(promise: Promise<unknown>): Promise<PlugboardError
   return error;
 }
 
-/** Polls a condition; real processes and files have no event to wait for. */
-export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`It never happened: ${what}.`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
 export const text = (value: string): { type: 'text'; text: string } => ({ type: 'text', text: value });

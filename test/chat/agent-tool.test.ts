@@ -164,7 +164,7 @@ describe('SRV-4: an agent as a tool', () => {
     const running = call('agent', { prompt: 'go' }, { signal: controller.signal });
     running.catch(() => {});
     const scripted = model;
-    await expect.poll(() => scripted?.requests.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => scripted?.requests.length).toBe(1);
     controller.abort();
     await expect(running).rejects.toThrow();
     await expect.poll(() => scripted?.abandoned).toBe(1);

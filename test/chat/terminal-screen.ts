@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect } from 'vitest';
 
 const run = promisify(execFile);
-const WAIT_MS = 20_000;
+
 let opened = 0;
 
 export interface Size {
@@ -83,7 +83,7 @@ export class TerminalScreen {
   /** Waits until the screen shows it. */
   async shows(what: string | RegExp): Promise<void> {
     const matching = typeof what === 'string' ? expect.stringContaining(what) : expect.stringMatching(what);
-    await expect.poll(() => this.text(), { timeout: WAIT_MS }).toEqual(matching);
+    await expect.poll(() => this.text()).toEqual(matching);
   }
 
   /** Waits until the person can type: what is pressed before belongs to the turn that runs. */

@@ -260,7 +260,6 @@ describe('UI-1: completion in real shells', () => {
       const { stdout } = await run('zsh', ['-f', '-c', script, 'zsh', line, expected], {
         cwd: place.project,
         env: { ...env(), TERM: 'vt100' },
-        timeout: 20_000,
       });
       return stdout;
     };

@@ -48,7 +48,7 @@ describe('export', () => {
       expect(await exporting(agent, '--undo')).toMatchObject({ action: 'restored' });
       expect(readFileSync(file, 'utf8')).toBe(before);
     }
-  }, 120_000);
+  });
 
   it('CFG-6: makes the file where there is none, and undo leaves none', async () => {
     const file = join(place.userHome, '.codex', 'config.toml');

@@ -3,10 +3,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { until } from '../until.ts';
 import { COMMAND, FIXTURES, Place } from './command.ts';
 
 const POLL_MS = 20;
-const BOUND_MS = 10_000;
 const MORE_THAN_A_PIPE = 1_000_000;
 
 let place: Place;
@@ -25,12 +25,6 @@ beforeEach(() => {
   });
 });
 afterEach(() => place.remove());
-
-async function until(what: string, condition: () => boolean): Promise<void> {
-  for (const end = Date.now() + BOUND_MS; !condition(); await pause(POLL_MS)) {
-    if (Date.now() > end) throw new Error(`${what} did not happen within ${BOUND_MS} ms`);
-  }
-}
 
 /** The server and its child, once the call has reached them. */
 async function called(): Promise<number[]> {

@@ -246,7 +246,7 @@ describe('several processes', () => {
       comments: ['// mine', '// first', '// kept'],
     });
     expect(readdirSync(home.dir).sort()).toEqual(['config.json', 'run']);
-  }, 60_000);
+  });
 
   it('F52: killed before the rename, the old file is intact and the next writer goes on and cleans up', async () => {
     const { home, read, write } = scratch();

@@ -3,7 +3,8 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { ServerReport } from '../../src/host-report.ts';
-import { isRunning, until, World } from './world.ts';
+import { until } from '../until.ts';
+import { isRunning, World } from './world.ts';
 
 interface Ran {
   readonly status: number;

@@ -4,7 +4,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { until, World } from './world.ts';
+import { until } from '../until.ts';
+import { World } from './world.ts';
 
 /** Longer than a test: a wait for it does not end in time. */
 const FOR_EVER_MS = 600_000;

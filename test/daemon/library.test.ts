@@ -7,7 +7,8 @@ import type { ServerEntry } from '../../src/config/entry.ts';
 import { PlugboardError } from '../../src/errors.ts';
 import { createHost, type Host } from '../../src/host.ts';
 import type { HostEvents, HostOptions } from '../../src/host-options.ts';
-import { isRunning, until, World } from './world.ts';
+import { until } from '../until.ts';
+import { isRunning, World } from './world.ts';
 
 const ERAS = [
   { era: 'legacy', words: [] },

@@ -17,4 +17,4 @@ it('F58: gateway and daemon answer every request once while servers and the daem
     status: 0,
     printed: expect.stringMatching(/^seed 42, .*\nheld\n$/s),
   });
-}, 120_000);
+});

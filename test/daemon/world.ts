@@ -14,7 +14,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { DaemonReport } from '../../src/daemon/protocol/report.ts';
@@ -24,8 +23,6 @@ const exec = promisify(execFile);
 const COMMAND = fileURLToPath(new URL('../../dist/bin/plugboard.cjs', import.meta.url));
 const BUILD = fileURLToPath(new URL('../../dist', import.meta.url));
 const SERVER = fileURLToPath(new URL('../fixtures/daemon-server.mjs', import.meta.url));
-const POLL_MS = 25;
-const MAX_POLLS = 800;
 
 export interface AgentOptions {
   readonly words?: readonly string[];
@@ -137,15 +134,6 @@ export class World {
     await this.command('daemon', 'stop');
     rmSync(join(this.home, '..'), { recursive: true, force: true });
   }
-}
-
-/** Waits for something that comes about by itself; rejects with what it is when it does not. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let polls = 0; polls < MAX_POLLS; polls++) {
-    if (await condition()) return;
-    await delay(POLL_MS);
-  }
-  throw new Error(`it never came about that ${what}`);
 }
 
 export function isRunning(pid: number): boolean {

@@ -118,4 +118,4 @@ it('SRV-10.11: plugboard call without a terminal has no one to ask', async () =>
   };
   expect([await call('new'), await call('old')]).toEqual([FALLBACK, 'asked: {"result":{"action":"cancel"}}']);
   removeHome(scratch);
-}, 30_000);
+});

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PATIENCE_MS } from '../until.ts';
 import { type Carrier, type Era, type Message, RawGateway } from './raw-client.ts';
 
 const SERVER = 'details-server.mjs';
-const BOUND_MS = 20_000;
 const CARRIERS: readonly Carrier[] = ['stdio', 'http'];
 const ERAS: readonly Era[] = ['legacy', 'modern'];
 const SERVERS = ERAS.flatMap((era) => CARRIERS.map((by) => ({ era, by, server: `${era}-${by}` })));
@@ -126,7 +126,7 @@ describe('the small print of servers', () => {
       const fate = async (
         fits: (seen: { hangs: boolean; fate: Message[] }) => boolean,
       ): Promise<Message[]> => {
-        for (const until = Date.now() + BOUND_MS; Date.now() < until; ) {
+        for (const until = Date.now() + PATIENCE_MS; Date.now() < until; ) {
           const { content } = await other.request('tools/call', { name: `${server}__fate`, arguments: {} });
           const seen = JSON.parse((content as [{ text: string }])[0].text);
           if (fits(seen)) return seen.fate;

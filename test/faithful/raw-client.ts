@@ -12,6 +12,7 @@ import { createHost, type Host } from '../../src/host.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { serveHttp, serveStdio } from '../../src/manage/index.ts';
 import { SERVED_SESSIONS } from '../../src/serve/served-sessions.ts';
+import { PATIENCE_MS } from '../until.ts';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
@@ -21,7 +22,6 @@ export type Carrier = 'stdio' | 'http';
 
 const META = 'io.modelcontextprotocol/';
 const MODERN = '2026-07-28';
-const BOUND_MS = 20_000;
 
 export interface RawClientOptions {
   readonly era: Era;
@@ -194,7 +194,7 @@ export class RawClient {
 
   /** A notification of this method that fits, as soon as there is one. */
   async heard(method: string, fits: (params: Message) => boolean = () => true): Promise<Message> {
-    for (const until = Date.now() + BOUND_MS; ; ) {
+    for (const until = Date.now() + PATIENCE_MS; ; ) {
       const found = this.notifications.find(
         (message) => message['method'] === method && fits(message['params'] as Message),
       );

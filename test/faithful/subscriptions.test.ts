@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PATIENCE_MS } from '../until.ts';
 import { type Carrier, type Message, type RawClient, RawGateway } from './raw-client.ts';
 
 const CARRIERS: readonly Carrier[] = ['stdio', 'http'];
-const BOUND_MS = 20_000;
 
 const gateway = new RawGateway();
 beforeAll(async () => {
@@ -40,7 +40,7 @@ describe('subscriptions at a modern server', () => {
       });
       const before = await streams(client, server);
       await streams(client, server, 'tear');
-      for (const until = Date.now() + BOUND_MS; (await streams(client, server)) === before; )
+      for (const until = Date.now() + PATIENCE_MS; (await streams(client, server)) === before; )
         if (Date.now() > until) throw new Error('no new stream was asked for');
       const update = new Promise<void>((resolve) => {
         heard = resolve;

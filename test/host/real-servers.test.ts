@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StdioEntry } from '../../src/config/entry.ts';
 import type { Host } from '../../src/host.ts';
-import { report, textOf, until, World } from './world.ts';
+import { remoteOnly } from '../remote-only/entry.ts';
+import { until } from '../until.ts';
+import { report, textOf, World } from './world.ts';
 
 /** Filled by scripts/install-real-servers.mjs, with pinned versions. */
 const PACKAGES = fileURLToPath(new URL('../../.cache/real-servers/node_modules', import.meta.url));
@@ -65,9 +67,28 @@ async function connected(entry: Parameters<Host['add']>[1]): Promise<Host> {
   return host;
 }
 
+/** The same server from plugboard/remote-only, which asks the author's model for it. */
+async function usesRemoteOnly(url: string): Promise<void> {
+  const asked: unknown[] = [];
+  const host = await (await remoteOnly()).createHost({
+    servers: { s: { url, startupTimeoutMs: START_MS } },
+    approve: () => 'allow',
+    sample: ({ params }) => {
+      asked.push(params['maxTokens']);
+      return { role: 'assistant', model: 'scripted', content: { type: 'text', text: 'an answer' } };
+    },
+  });
+  world.onEnd(() => host.close());
+  expect(await host.ready()).toEqual({ connected: ['s'], failed: [] });
+  expect(host.servers()).toMatchObject([{ era: 'legacy', transport: 'sse' }]);
+  const said = await textOf(host.call('mcp__s__trigger-sampling-request', { prompt: 'hi', maxTokens: 7 }));
+  expect(said).toContain('an answer');
+  expect(asked).toEqual([7]);
+}
+
 const EVERYTHING = '@modelcontextprotocol/server-everything/dist/index.js';
 
-describe('real servers', { timeout: 2 * START_MS }, () => {
+describe('real servers', () => {
   // Protocol: 25-transports-2
   it('server-everything over stdio', async () => {
     const host = await connected(program(EVERYTHING, 'stdio'));
@@ -94,6 +115,7 @@ describe('real servers', { timeout: 2 * START_MS }, () => {
     expect(await textOf(host.call('mcp__s__echo', { message: 'hi' }))).toBe('Echo: hi');
     await host.add('named', { type: 'sse', url });
     expect(await textOf(host.call('mcp__named__echo', { message: 'ho' }))).toBe('Echo: ho');
+    await usesRemoteOnly(url);
   });
 
   it('server-filesystem', async () => {

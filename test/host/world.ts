@@ -11,16 +11,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { StdioEntry } from '../../src/config/entry.ts';
 import { PlugboardError } from '../../src/errors.ts';
 import { createHost, type Host } from '../../src/host.ts';
 import type { HostEvents, HostOptions } from '../../src/host-options.ts';
 import type { ScriptedServer } from '../../src/testing/index.ts';
-
-const POLL_MS = 20;
-const BOUND_MS = 20_000;
 
 export const FIXTURES: string = fileURLToPath(new URL('../fixtures', import.meta.url));
 
@@ -155,12 +151,6 @@ export function fixture(name: string, ...args: readonly string[]): StdioEntry {
 /** Alive, or a zombie that nobody has collected. */
 export function exists(pid: number): boolean {
   return existsSync(`/proc/${pid}`);
-}
-
-export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + BOUND_MS; !(await condition()); await pause(POLL_MS)) {
-    if (Date.now() > end) throw new Error(`${what} did not happen within ${BOUND_MS} ms`);
-  }
 }
 
 export function status(host: Host, server: string): string | undefined {

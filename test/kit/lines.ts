@@ -2,8 +2,7 @@
 
 import { PassThrough } from 'node:stream';
 import { type Server, stdio } from '../../src/kit/index.ts';
-
-const PATIENCE_MS = 20_000;
+import { PATIENCE_MS } from '../until.ts';
 
 export interface Talk {
   /** Writes text as it stands. */

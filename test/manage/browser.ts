@@ -65,7 +65,7 @@ export function suiteBrowser(): SuiteBrowser {
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchBrowser();
-  }, 60_000);
+  });
   afterAll(() => browser?.close());
   const open: SuiteBrowser['open'] = [];
   afterEach(async () => {

@@ -87,7 +87,7 @@ beforeAll(async () => {
   ]);
   context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   page = await newWindow();
-}, 60_000);
+});
 afterAll(async () => {
   await browser?.close();
   await world?.close();

@@ -123,7 +123,7 @@ describe('SRV-6: servers', () => {
     const toolsOf = async (): Promise<unknown> => (await world.api('GET', '/api/tools?server=remote')).body;
     await expect.poll(toolsOf).toEqual({ tools: [] });
     expect(faults).toEqual([]);
-  }, 60_000);
+  });
 
   it('finishes a login of a browser elsewhere with what it ended on, and gives one up', async () => {
     const auth = await startAuthServer();
@@ -147,7 +147,7 @@ describe('SRV-6: servers', () => {
     await page.click('.paste button');
     await page.waitForSelector('.detail .pill:text-is("connected")');
     expect(context.pages()).toHaveLength(1);
-  }, 60_000);
+  });
 });
 
 describe('SRV-6: for everybody', () => {

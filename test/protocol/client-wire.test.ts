@@ -10,10 +10,11 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createHost, type Host } from '../../src/host.ts';
 import type { HostOptions } from '../../src/host-options.ts';
 import { fakeClock } from '../../src/testing/index.ts';
+import { PATIENCE_MS } from '../until.ts';
 import type { Message } from './raw-lines.ts';
 
 const PROGRAM = fileURLToPath(new URL('raw-server.mjs', import.meta.url));
-const SOON = { timeout: 15_000 };
+const SOON = { timeout: PATIENCE_MS };
 const CAPABILITIES = { tools: {}, resources: {} };
 const SERVER_INFO = { name: 'raw', version: '1' };
 const NAMED_META =

@@ -15,7 +15,8 @@ import type { Transport } from '../../src/transport/contract.ts';
 import { createHttpTransport, type HttpTransportOptions } from '../../src/transport/http.ts';
 import { type HttpProxy, startHttpProxy } from '../fixtures/http-proxy.mjs';
 import { type HttpServer, startHttpServer } from '../fixtures/http-server.mjs';
-import { failure, ManualClock, Recorder, until } from './http-recorder.ts';
+import { until } from '../until.ts';
+import { failure, ManualClock, Recorder } from './http-recorder.ts';
 
 const MIB = 1024 * 1024;
 

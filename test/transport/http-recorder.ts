@@ -5,9 +5,6 @@ import type { Clock } from '../../src/lib/clock.ts';
 import type { JsonRpcMessage, RequestId } from '../../src/lib/json-rpc.ts';
 import type { Notice, Receiver } from '../../src/transport/contract.ts';
 
-const POLL_MS = 5;
-const MAX_WAIT_MS = 10_000;
-
 export class Recorder implements Receiver {
   readonly messages: JsonRpcMessage[] = [];
   readonly losses: { readonly id: RequestId | undefined; readonly error: PlugboardError }[] = [];
@@ -29,15 +26,6 @@ export class Recorder implements Receiver {
   notice(notice: Notice): void {
     this.notices.push(notice);
   }
-}
-
-/** Polls a condition within a bound. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let waited = 0; waited < MAX_WAIT_MS; waited += POLL_MS) {
-    if (await condition()) return;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-  throw new Error(`did not happen: ${what}`);
 }
 
 /** The PlugboardError that a promise rejects with. */

@@ -5,7 +5,8 @@ import type { Transport } from '../../src/transport/contract.ts';
 import { createHttpTransport, type HttpTransportOptions } from '../../src/transport/http.ts';
 import { opensLegacySse } from '../../src/transport/http-errors.ts';
 import { type HttpServer, startHttpServer } from '../fixtures/http-server.mjs';
-import { failure, ManualClock, Recorder, until } from './http-recorder.ts';
+import { until } from '../until.ts';
+import { failure, ManualClock, Recorder } from './http-recorder.ts';
 
 let server: HttpServer;
 let transports: Transport[] = [];

@@ -5,7 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { processRow, startedWithPrefix } from '../../src/lib/process-table.ts';
 import { createReaper, OWNER_VARIABLE } from '../../src/transport/reaper.ts';
-import { eventually, fixture, onFixture } from './stdio-recorder.ts';
+import { until } from '../until.ts';
+import { fixture, onFixture } from './stdio-recorder.ts';
 
 const KILLS = 100;
 const AT_ONCE = 5;
@@ -67,9 +68,7 @@ const SERVERS = [
 ];
 
 describe('nothing outlives the host (CON-2)', () => {
-  it('F4: killed with SIGKILL when all of its servers run, stubborn ones and strays included', {
-    timeout: 90_000,
-  }, async () => {
+  it('F4: killed with SIGKILL when all of its servers run, stubborn ones and strays included', async () => {
     const { child, token, nap } = startHost([
       ...SERVERS,
       [process.execPath, fixture('stdio-stubborn.mjs'), 'setsid'],
@@ -77,16 +76,14 @@ describe('nothing outlives the host (CON-2)', () => {
       ['sh', '-c', 'trap "" TERM HUP; env -i setsid sleep NAP & while :; do sleep 0.3; done'],
     ]);
     // The host, then 1 + 3 + 5 + 2 + 2 + 2 of its servers, not counting short naps.
-    await eventually('all servers', () => survivors(token, nap).filter(isLasting).length === 1 + 15);
+    await until('all servers', () => survivors(token, nap).filter(isLasting).length === 1 + 15);
     child.kill('SIGKILL');
     await once(child, 'exit');
-    await eventually('the end of all', () => survivors(token, nap).length === 0);
+    await until('the end of all', () => survivors(token, nap).length === 0);
     expect(survivors(token, nap)).toEqual([]);
   });
 
-  it('F4: killed with SIGKILL a hundred times at random moments of its start', {
-    timeout: 180_000,
-  }, async () => {
+  it('F4: killed with SIGKILL a hundred times at random moments of its start', async () => {
     const seed = Number(process.env['TEST_SEED'] ?? Date.now() % 1_000_000);
     console.log(`F4: TEST_SEED=${seed}`);
     const random = generator(seed);
@@ -108,23 +105,19 @@ describe('nothing outlives the host (CON-2)', () => {
       });
       await Promise.all(batch);
     }
-    await eventually(
-      'the end of all',
-      () => hosts.every(({ token, nap }) => survivors(token, nap).length === 0),
-      20_000,
-    );
+    await until('the end of all', () => hosts.every(({ token, nap }) => survivors(token, nap).length === 0));
     expect(hosts.flatMap(({ token, nap }) => survivors(token, nap))).toEqual([]);
     // The test would show nothing if the hosts had been killed before they started anything.
     expect(killedRunning).toBeGreaterThan(KILLS / 4);
   });
 
-  it('F6: the same when its terminal hangs up or it is interrupted', { timeout: 180_000 }, async () => {
+  it('F6: the same when its terminal hangs up or it is interrupted', async () => {
     for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
       const { child, token, nap } = startHost(SERVERS);
-      await eventually('all servers', () => survivors(token, nap).length >= 1 + 8);
+      await until('all servers', () => survivors(token, nap).length >= 1 + 8);
       child.kill(signal);
       await once(child, 'exit');
-      await eventually('the end of all', () => survivors(token, nap).length === 0);
+      await until('the end of all', () => survivors(token, nap).length === 0);
     }
   });
 });
@@ -153,7 +146,7 @@ describe('the helper', () => {
     const reaper = createReaper({ env: { ...process.env, [OWNER_VARIABLE]: 'of a host around us' } });
     reaper.mark();
     const [pid = ''] = helpers();
-    await eventually('its start', () => readFileSync(`/proc/${pid}/environ`, 'latin1').startsWith('PATH='));
+    await until('its start', () => readFileSync(`/proc/${pid}/environ`, 'latin1').startsWith('PATH='));
     expect(readFileSync(`/proc/${pid}/environ`, 'latin1')).toBe(`PATH=${process.env['PATH']}\0`);
     const kib = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
     expect(kib).toBeLessThan(4096);
@@ -168,7 +161,7 @@ describe('the helper', () => {
     reaper.add(sleeper.pid ?? 0);
     const [first = ''] = helpers();
     process.kill(Number(first), 'SIGKILL');
-    await eventually('another helper', () => helpers().length === 1 && helpers()[0] !== first);
+    await until('another helper', () => helpers().length === 1 && helpers()[0] !== first);
     await reaper.close(); // with a server still registered: it is ended
     expect(await ended).toEqual([null, 'SIGTERM']);
   });

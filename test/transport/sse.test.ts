@@ -6,7 +6,8 @@ import type { Transport } from '../../src/transport/contract.ts';
 import type { HttpTransportOptions } from '../../src/transport/http.ts';
 import { createSseTransport } from '../../src/transport/sse.ts';
 import { type HttpServer, startHttpServer } from '../fixtures/http-server.mjs';
-import { failure, ManualClock, Recorder, until } from './http-recorder.ts';
+import { until } from '../until.ts';
+import { failure, ManualClock, Recorder } from './http-recorder.ts';
 
 let server: HttpServer;
 let transports: Transport[] = [];

@@ -7,7 +7,8 @@ import { processIds, processRow } from '../../src/lib/process-table.ts';
 import { childEnvironment } from '../../src/transport/environment.ts';
 import { createReaper } from '../../src/transport/reaper.ts';
 import { createStdioTransport } from '../../src/transport/stdio.ts';
-import { eventually, fixture, onFixture, Recorder } from './stdio-recorder.ts';
+import { until } from '../until.ts';
+import { fixture, onFixture, Recorder } from './stdio-recorder.ts';
 
 const reaper = createReaper({ env: process.env });
 afterAll(() => reaper.close());
@@ -92,7 +93,7 @@ describe('closing a server', () => {
     const pids = await pidsOf(recorder);
     process.kill(transport.pid ?? 0, 'SIGKILL');
     expect((await recorder.next('closed')).error?.code).toBe('CONNECTION_LOST');
-    await eventually('the end of all', () => pids.every(isDead));
+    await until('the end of all', () => pids.every(isDead));
     await transport.close();
   });
 

@@ -88,16 +88,3 @@ export function onFixture(
   const options = { command: process.execPath, args: [fixture(name), ...rest], env, reaper, ...more };
   return { transport: createStdioTransport(options), recorder: new Recorder() };
 }
-
-/** Polls a condition that no event tells of; says what never came. */
-export async function eventually(
-  what: string,
-  holds: () => boolean | Promise<boolean>,
-  boundMs = 25_000,
-): Promise<void> {
-  const until = Date.now() + boundMs;
-  while (!(await holds())) {
-    if (Date.now() > until) throw new Error(`It never came: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

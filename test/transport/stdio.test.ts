@@ -5,7 +5,8 @@ import type { PlugboardError } from '../../src/errors.ts';
 import type { JsonRpcMessage } from '../../src/lib/json-rpc.ts';
 import type { Transport } from '../../src/transport/contract.ts';
 import { createReaper } from '../../src/transport/reaper.ts';
-import { eventually, fixture, onFixture, type Recorder } from './stdio-recorder.ts';
+import { until } from '../until.ts';
+import { fixture, onFixture, type Recorder } from './stdio-recorder.ts';
 
 const reaper = createReaper({ env: process.env });
 const opened: Transport[] = [];
@@ -227,7 +228,7 @@ describe('the end of a server', () => {
     await recorder.answer(1);
     // The pipe tells only the second write that nobody reads.
     await transport.send(request(2, 'echo'));
-    await eventually('a refused send', () =>
+    await until('a refused send', () =>
       transport.send(request(3, 'echo')).then(
         () => false,
         () => true,
@@ -256,7 +257,7 @@ describe('F22: a server that stops reading', () => {
     await recorder.next('message');
     const big = request(1, 'echo', { text: 'x'.repeat(1024 * 1024) });
     await transport.send(big); // passes alone: the pipe was empty
-    await eventually('a full pipe', async () => {
+    await until('a full pipe', async () => {
       const stuck = new AbortController();
       const sending = transport.send(request(9, 'echo'), { signal: stuck.signal }).then(
         () => true,

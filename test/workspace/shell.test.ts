@@ -1,10 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { until } from '../until.ts';
 import { Program } from './program.ts';
 import { Tree } from './tree.ts';
-
-const POLL_MS = 20;
 
 let tree: Tree;
 let program: Program;
@@ -17,10 +15,6 @@ afterEach(async () => {
   await program.close();
   tree.remove();
 });
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await pause(POLL_MS);
-}
 
 function isAlive(pid: number): boolean {
   try {
@@ -36,7 +30,7 @@ async function endless(signal?: AbortSignal): Promise<{ pid: number; answer: Pro
   const command = 'sleep 100000 & echo $! > pid.tmp; mv pid.tmp pid; wait';
   const answer = program.call('shell', { command }, signal === undefined ? {} : { signal });
   answer.catch(() => {});
-  await until(() => existsSync(tree.at('pid')));
+  await until('the program runs', () => existsSync(tree.at('pid')));
   return { pid: Number(tree.read('pid')), answer };
 }
 
@@ -75,7 +69,7 @@ it('SRV-3: output is bounded, and time too', async () => {
 it('SRV-3: what a command leaves in the background ends with it', async () => {
   const { data } = await program.call('shell', { command: 'sleep 100000 & echo $!' });
   const pid = Number((data as { stdout: string }).stdout);
-  await until(() => !isAlive(pid));
+  await until('the program has ended', () => !isAlive(pid));
   expect(pid).toBeGreaterThan(0);
 });
 
@@ -84,14 +78,14 @@ it('SRV-3: cancelling a call ends everything that it has started', async () => {
   const { pid, answer } = await endless(cancelling.signal);
   cancelling.abort();
   await expect(answer).rejects.toThrow();
-  await until(() => !isAlive(pid));
+  await until('the program has ended', () => !isAlive(pid));
   expect(await program.say('read', { path: 'sub/a.txt' })).toBe('a');
 });
 
 it('SRV-3: a client that goes away leaves nothing running', async () => {
   const { pid } = await endless();
   await program.close();
-  await until(() => !isAlive(pid));
+  await until('the program has ended', () => !isAlive(pid));
   expect(isAlive(program.pid)).toBe(false);
 });
 
