@@ -198,7 +198,11 @@ function cut(proxy: ProxyServer, authority: string, cause?: Error): PlugboardErr
     'CONNECT_FAILED',
     `The proxy ${proxy.shown} (from ${proxy.from}) closed the connection to ${authority}.`,
     {
-      hint: hint(proxy, authority, `Check that ${proxy.from} is the address of an HTTP proxy`),
+      hint: hint(
+        proxy,
+        authority,
+        `Check that ${proxy.from} is the address of an HTTP proxy that can reach ${authority}`,
+      ),
       ...(cause === undefined ? {} : { cause }),
       detail: { notSent: true },
     },

@@ -64,7 +64,7 @@ const NEVER_SENT: ReadonlySet<string> = new Set([
 export function socketError(thrown: unknown, host: string, progress: Progress): PlugboardError {
   const known = findPlugboardError(thrown);
   if (known) return known;
-  const code = codeOf(thrown);
+  const code = socketCode(thrown);
   if (code === 'UND_ERR_INVALID_ARG') {
     return new PlugboardError(
       'CONFIG_INVALID',
@@ -243,9 +243,9 @@ function findPlugboardError(thrown: unknown): PlugboardError | undefined {
   return thrown instanceof Error && thrown.cause instanceof PlugboardError ? thrown.cause : undefined;
 }
 
-function codeOf(thrown: unknown): string {
+export function socketCode(thrown: unknown): string {
   if (!isRecord(thrown)) return '';
   if (typeof thrown['code'] === 'string') return thrown['code'];
   const inner = Array.isArray(thrown['errors']) ? thrown['errors'][0] : thrown['cause'];
-  return inner === undefined ? '' : codeOf(inner);
+  return inner === undefined ? '' : socketCode(inner);
 }

@@ -1,7 +1,9 @@
 /** Requests through the `fetch` that an author gave, behind the one method of undici's dispatchers that a wire uses. */
 
 import type { Dispatcher } from 'undici';
-import { bytesOf, type FetchFunction, type FetchResponse } from '../policy/network.ts';
+import { PlugboardError } from '../errors.ts';
+import { bytesOf, type FetchFunction, type FetchInit, type FetchResponse } from '../policy/network.ts';
+import { socketCode } from './http-errors.ts';
 
 /** As much of a dispatcher as a wire needs. */
 export interface Sockets {
@@ -35,18 +37,42 @@ async function exchange(
   } as unknown as Dispatcher.DispatchController; // Our handlers use only these three members.
   try {
     handler.onRequestStart?.(controller, {});
-    const response = await fetch(`${String(origin)}${path}`, {
+    const request: FetchInit = {
       method,
       headers: record(headers as readonly string[]),
       ...(typeof body === 'string' ? { body } : {}),
       redirect: 'manual',
       signal: ended.signal,
-    });
+    };
+    const response = await respond(fetch, `${String(origin)}${path}`, request, ended.signal);
     handler.onResponseStart?.(controller, response.status, plain(response.headers));
     for await (const chunk of bytesOf(response)) handler.onResponseData?.(controller, Buffer.from(chunk));
     handler.onResponseEnd?.(controller, {});
   } catch (error) {
     handler.onResponseError?.(controller, error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
+/** What the author's function answers. Errors without a code of the system, such as a filter's, are reported as they are. */
+async function respond(
+  fetch: FetchFunction,
+  url: string,
+  request: FetchInit,
+  signal: AbortSignal,
+): Promise<FetchResponse> {
+  const { host } = new URL(url);
+  try {
+    const response: FetchResponse | undefined = await fetch(url, request);
+    if (typeof response?.status !== 'number' || typeof response.headers?.forEach !== 'function')
+      throw new TypeError('it did not resolve to a Response');
+    return response;
+  } catch (error) {
+    if (signal.aborted || socketCode(error) !== '') throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new PlugboardError('CONNECT_FAILED', `Cannot reach ${host}. The fetch in use failed: ${reason}`, {
+      hint: 'Check the url, the network, the "fetch" option, and in a page the rules for other origins (CORS).',
+      cause: error,
+    });
   }
 }
 

@@ -59,11 +59,10 @@ async function throughProxy(
   const connect: Pool.Options['connect'] = (_options, callback) => {
     const ready = first;
     first = undefined;
-    if (ready !== undefined && !ready.destroyed) {
-      callback(null, ready);
-      return;
-    }
-    openTunnel(proxy, url, { secureContext }).then(
+    const isUsable = ready !== undefined && !ready.destroyed;
+    // Never in the same turn: undici would not notice that it may write.
+    const tunnel = isUsable ? Promise.resolve(ready) : openTunnel(proxy, url, { secureContext });
+    tunnel.then(
       (socket) => callback(null, socket),
       (error: unknown) => callback(error instanceof Error ? error : asPlugboardError(error), null),
     );

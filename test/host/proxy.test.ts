@@ -61,6 +61,24 @@ describe('H6: a server that only the proxy can reach', () => {
     expect(proxy.seen.every(({ kind }) => kind === 'tunnel')).toBe(true);
   });
 
+  it('plain http goes through a tunnel too, call after call, by name and for this machine', async () => {
+    const server = kept(await startHttpServer());
+    const { port } = new URL(server.origin);
+    const proxy = kept(await startProxy());
+    for (const entry of [
+      { url: `http://plain.proxied.test:${port}/legacy` },
+      { url: `${server.origin}/events`, proxy: true },
+    ]) {
+      const host = await hostWith({ HTTP_PROXY: proxy.url }, '', { servers: { far: entry } });
+      await host.connect('far');
+      const calls = [1, 2, 3].map((a) => host.call('mcp__far__echo', { a }));
+      const texts = (await Promise.all(calls)).flatMap(({ content }) => content);
+      expect(texts).toEqual([1, 2, 3].map((a) => ({ type: 'text', text: `{"a":${a}}` })));
+    }
+    expect(proxy.targets()).toEqual([`plain.proxied.test:${port}`, `127.0.0.1:${port}`]);
+    expect(proxy.seen.every(({ kind }) => kind === 'tunnel')).toBe(true);
+  });
+
   it('a proxy that opens no tunnels forwards plain requests, also with a user and a password', async () => {
     const server = kept(await startHttpServer());
     const seen: unknown[] = [];
@@ -116,6 +134,19 @@ describe('H6: a server that only the proxy can reach', () => {
     expect(result.content).toEqual([{ type: 'text', text: 'hello' }]);
     expect(as.grants()).toEqual(['authorization_code']);
     expect(proxy.targets().sort()).toEqual([new URL(as.issuer).host, new URL(as.url).host].sort());
+  });
+
+  it('a fetch of the author that throws, or gives no response, is the reason', async () => {
+    for (const [fetch, reason] of [
+      [() => Promise.reject(new Error('blocked by a filter')), 'blocked by a filter'],
+      [() => Promise.resolve(42 as never), 'it did not resolve to a Response'],
+    ] as const) {
+      const host = await hostWith({}, 'https://far.proxied.test/mcp', { fetch });
+      expect(await failure(host.connect('far'))).toMatchObject({
+        code: 'CONNECT_FAILED',
+        message: `Cannot reach far.proxied.test. The fetch in use failed: ${reason}`,
+      });
+    }
   });
 
   it('LIB-1: the fetch of an author sends everything, and no proxy variable is read', async () => {
