@@ -8,7 +8,7 @@ import type { ServerAuth } from './auth/create.ts';
 import type { AuthEvent } from './auth/events.ts';
 import type { Logins } from './auth/logins.ts';
 import { isForeign, isRemote, type RemoteEntry, type ServerEntry, type ServerSpec } from './config/entry.ts';
-import { type Home, NO_HOME } from './config/home.ts';
+import type { Home } from './config/home.ts';
 import { PlugboardError } from './errors.ts';
 import type { Clock } from './lib/clock.ts';
 import { environmentOutside } from './lib/find-program.ts';
@@ -76,7 +76,7 @@ export class HostAuth {
     const names = [entry.bearerTokenEnvVar, ...Object.values(entry.headersFromEnv ?? {})];
     const values = names.map((name) => (name === undefined ? '' : (env[name] ?? '')));
     // Without a home nothing is kept that a later login could find.
-    const hasLogins = home !== NO_HOME && (credentials !== undefined || existsSync(join(home.run, 'logins')));
+    const hasLogins = !home.isNone && (credentials !== undefined || existsSync(join(home.run, 'logins')));
     const login =
       hasLogins && URL.canParse(entry.url)
         ? await (await this.#loginsOf(spec, entry)).principal(entry.url)

@@ -1,6 +1,7 @@
 /** The wiring of a host: every layer built once and joined to its neighbours. What a host can do is in `host.ts`. */
 
-import { join, resolve } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { absenceOf, awaitedOwnerOf, ownerOf, possibleOwnersOf } from './call/absent.ts';
 import { approveContent, type ContentAction, contentDenial } from './call/approve-content.ts';
 import { approveOwn, type OwnAction } from './call/approve-own.ts';
@@ -28,7 +29,7 @@ import { type NameForm, type Naming, serverNames } from './catalog/names.ts';
 import { LIST_RESOURCES, READ_RESOURCE } from './catalog/resource-tools.ts';
 import { createSearch, type Search } from './catalog/search-view.ts';
 import { isInProcess, isRemote, type ServerEntry, type ServerSpec } from './config/entry.ts';
-import { findHome, type Home, homeAt, NO_HOME } from './config/home.ts';
+import { findHome, type Home, homeAt, noHome } from './config/home.ts';
 import { DEFAULT_FIRST_LIST_WAIT_MS, limitsFor, maxOutputTokens } from './config/limits.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { entryOwner } from './config/owner.ts';
@@ -226,7 +227,7 @@ export class HostCore {
       home,
       clock,
       failed: (message) => {
-        if (home !== NO_HOME) this.log(undefined, 'error', message);
+        if (!home.isNone) this.log(undefined, 'error', message);
       },
     });
     const chosen = options.naming ?? config.settings.naming;
@@ -515,6 +516,8 @@ export class HostCore {
     await this.auth.close();
     const reaper = await this.#reaper?.catch(() => undefined);
     await reaper?.close();
+    if (this.home.isNone)
+      await rm(dirname(this.home.folders), { recursive: true, force: true }).catch(() => {});
     this.#stopLockReports();
   }
 
@@ -598,7 +601,7 @@ export class HostCore {
 
   #createAudit(): AuditLog {
     const { home, clock } = this;
-    if (home === NO_HOME) return { record: () => {}, flush: () => Promise.resolve() };
+    if (home.isNone) return { record: () => {}, flush: () => Promise.resolve() };
     return createAuditLog({
       file: home.audit,
       lockDir: join(home.run, 'locks'),
@@ -794,7 +797,7 @@ export class HostCore {
   #outputFiles(): OutputFiles {
     const { outputs, cwd = process.cwd() } = this.options;
     if (outputs !== undefined) return createOutputFiles(resolve(cwd, outputs), this.clock);
-    return this.home === NO_HOME
+    return this.home.isNone
       ? { save: () => Promise.resolve('') }
       : createOutputFiles(this.home.outputs, this.clock);
   }
@@ -830,6 +833,6 @@ function mayUse({ offers }: Session, server: string, name: string): boolean {
 }
 
 function homeOf({ home }: HostOptions, env: NodeJS.ProcessEnv): Home {
-  if (home === false) return NO_HOME;
+  if (home === false) return noHome();
   return home === undefined ? findHome(env) : homeAt(resolve(home));
 }

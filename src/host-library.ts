@@ -1,7 +1,7 @@
 /** `createHost` as programs call it: options are checked, and a server that fails does not fail in silence. */
 
 import { createHost as create, type Host } from './host.ts';
-import type { HostOptions } from './host-options.ts';
+import type { HostEvents, HostOptions } from './host-options.ts';
 import { checkHostOptions } from './host-options-check.ts';
 import type { ServerReport } from './host-report.ts';
 
@@ -10,8 +10,8 @@ const MISSING: ReadonlySet<ServerReport['status']> = new Set(['failed', 'needs_a
 
 /**
  * Reads the configuration and begins to start the user's servers. Resolves when the configuration is read
- * and every tool known from the cache is there; `ready()` waits for the servers. Without a `log` option, servers that
- * fail are reported once each as a warning of the process (`process.on('warning')`, code `PLUGBOARD_SERVER`).
+ * and every tool known from the cache is there; `ready()` waits for the servers. Servers that fail are
+ * reported once each, as a warning to `log`, or without it as one of the process (`process.on('warning')`, code `PLUGBOARD_SERVER`).
  *
  * @example
  * await using host = await createHost({ approve: () => 'allow' });
@@ -21,12 +21,17 @@ const MISSING: ReadonlySet<ServerReport['status']> = new Set(['failed', 'needs_a
 export async function createHost(options: HostOptions = {}): Promise<Host> {
   checkHostOptions({ ...options });
   const host = await create(options);
-  if (options.log === undefined) warnOfFailures(host);
+  warnOfFailures(host, options.log ?? warnProcess);
   return host;
 }
 
-/** By way of Node's warnings: on stderr, once for each server, and off where the program has switched them off. */
-function warnOfFailures(host: Host): void {
+/** Node's warnings: on stderr, and off where the program has switched them off. */
+function warnProcess({ message }: HostEvents['log']): void {
+  process.emitWarning(message, { type: 'PlugboardWarning', code: 'PLUGBOARD_SERVER' });
+}
+
+/** Once for each server. */
+function warnOfFailures(host: Host, warn: (event: HostEvents['log']) => void): void {
   // One that was there and crashed comes back by itself.
   const told = new Set<string>();
   const look = ({ name, status, error }: ServerReport): void => {
@@ -34,10 +39,8 @@ function warnOfFailures(host: Host): void {
     if (!MISSING.has(status) || told.has(name)) return;
     told.add(name);
     const hint = error?.hint === undefined ? '' : ` (${error.hint})`;
-    process.emitWarning(`${name} is not available: ${error?.message ?? status}${hint}`, {
-      type: 'PlugboardWarning',
-      code: 'PLUGBOARD_SERVER',
-    });
+    const message = `${name} is not available: ${error?.message ?? status}${hint}`;
+    warn({ server: name, level: 'warning', message });
   };
   host.on('server', look);
   for (const report of host.servers()) look(report);

@@ -74,7 +74,8 @@ export interface LangChainOptions<Made> extends LangChainAdapterOptions<Made> {
 /**
  * A list for `bindTools` and agents that is kept up to date with the host. Where it is copied, as in `createAgent`, tools
  * that `tool_search` finds are called through `call_tool`. Give LangChain's `tool` to get LangChain's own tools; they
- * check arguments before we do, and report invalid ones in LangChain's way.
+ * check arguments before we do, and report invalid ones in LangChain's way. Their messages have the status `success` also
+ * for errors; `artifact.isError` has the truth.
  *
  * @example
  * const tools = toLangChain(host); // or toLangChain(host, { tool })

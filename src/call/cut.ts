@@ -119,7 +119,7 @@ export function cutTo(result: CallResult, cost: Cost, { max, file, whole }: CutO
   const size = `about ${cost.tokens} tokens (${Buffer.byteLength(whole)} bytes)`;
   const where =
     file === ''
-      ? 'It could not be saved; ask the tool for less.'
+      ? 'It was not saved; ask the tool for less.'
       : `All of it is in ${file}; read it there in parts, by ${lines}, or ask the tool for less.`;
   const text = `[Cut: the whole result is ${size}, the limit is ${max}. ${where}]`;
   return {

@@ -162,7 +162,7 @@ async function noteOn(
   if (data === '') return `[${kind} (${mimeType}) left out, because ${why}]`;
   const bytes = Buffer.from(data, 'base64');
   const file = await save(context, call, fileEnding(verdict.mimeType), bytes);
-  const where = file === '' ? 'it could not be saved' : `saved as ${file}`;
+  const where = file === '' ? 'it was not saved' : `saved as ${file}`;
   return `[${kind} (${mimeType}, ${bytes.length} bytes) left out, because ${why}; ${where}]`;
 }
 

@@ -46,7 +46,7 @@ async function searched(context: CallContext, call: Call): Promise<CallResult> {
     return definitions(found, 'they can be called by name now.', about);
   }
   const named = session.gateway ? withGatewayNames(context, found) : found;
-  const example = JSON.stringify({ name: named[0]?.name, arguments: {} });
+  const example = `{"name":${JSON.stringify(named[0]?.name)},"arguments":{…}}`;
   return definitions(
     named,
     `call one with ${CALL_TOOL}: its name, and arguments as its inputSchema requires, as in ${example}`,

@@ -1,7 +1,8 @@
 /** Where Plugboard keeps its own files, and where a project begins. */
 
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { devNull, homedir } from 'node:os';
+import { devNull, homedir, tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 
 /** Paths under the home folder. A file in a project can never move it: only the environment and code can. */
@@ -19,6 +20,8 @@ export interface Home {
   readonly logs: string;
   /** Working folders of servers that do not run in a project, one for each. */
   readonly folders: string;
+  /** Nothing is kept: there is no home, and `folders` are temporary, removed with their host. */
+  readonly isNone: boolean;
 }
 
 export function homeAt(dir: string): Home {
@@ -34,11 +37,15 @@ export function homeAt(dir: string): Home {
     run: join(dir, 'run'),
     logs: join(dir, 'logs'),
     folders: join(dir, 'folders'),
+    isNone: false,
   };
 }
 
 /** For a host that keeps nothing: under a path that cannot hold files, so that no reader finds and no writer leaves any. */
-export const NO_HOME: Home = homeAt(join(devNull, 'plugboard'));
+export function noHome(): Home {
+  const nowhere = homeAt(join(devNull, 'plugboard'));
+  return { ...nowhere, folders: join(tmpdir(), `plugboard-${randomUUID()}`, 'folders'), isNone: true };
+}
 
 export function findHome(env: NodeJS.ProcessEnv): Home {
   if (env['PLUGBOARD_HOME']) return homeAt(resolve(env['PLUGBOARD_HOME']));

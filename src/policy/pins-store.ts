@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { ServerSpec } from '../config/entry.ts';
-import { type Home, NO_HOME } from '../config/home.ts';
+import type { Home } from '../config/home.ts';
 import { forSurface } from '../errors.ts';
 import {
   judge,
@@ -208,7 +208,7 @@ class PinStore implements Pins {
 
   async #write(waiting: readonly Waiting[]): Promise<void> {
     const home = this.#home;
-    if (home === NO_HOME) return;
+    if (home.isNone) return;
     try {
       const book = await updatePins(home, (before) =>
         waiting.reduce((after, { key, merge }) => {

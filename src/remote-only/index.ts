@@ -5,8 +5,10 @@
 
 import type { GivenEntry } from '../config/given-entry.ts';
 import { PlugboardError } from '../errors.ts';
-import { createHost as createNodeHost, type Host } from '../host.ts';
+import { createHost as createNodeHost, type Host, type RedirectLogin } from '../host.ts';
 import type { HostOptions } from '../host-options.ts';
+import { checkHostOptions } from '../host-options-check.ts';
+import { isRecord } from '../lib/json-rpc.ts';
 import { files } from './node/files.ts';
 
 export type { CallOptions } from '../call/call.ts';
@@ -25,9 +27,8 @@ export type { ToolSchema, ToolSchemas, TypedResult, TypedTools } from '../host-t
 /** A remote server in code. */
 export type RemoteGiven = Extract<GivenEntry, { readonly url: string }>;
 
-/** The options of `createHost` that need neither files nor processes. */
-export type RemoteOnlyOptions = Omit<
-  HostOptions,
+/** Options of `createHost` that need a disk or a process. */
+type NeedsNode =
   | 'home'
   | 'cwd'
   | 'env'
@@ -37,9 +38,22 @@ export type RemoteOnlyOptions = Omit<
   | 'builtIn'
   | 'builtInList'
   | 'borrow'
-  | 'sandbox'
-  | 'servers'
-> & {
+  | 'sandbox';
+const NEEDS_NODE: Readonly<Record<NeedsNode, true>> = {
+  home: true,
+  cwd: true,
+  env: true,
+  outputs: true,
+  config: true,
+  daemon: true,
+  builtIn: true,
+  builtInList: true,
+  borrow: true,
+  sandbox: true,
+};
+
+/** The options of `createHost` that need neither files nor processes. */
+export type RemoteOnlyOptions = Omit<HostOptions, NeedsNode | 'servers'> & {
   /** Servers by name: a url, with headers or a function that gives them. */
   readonly servers: Readonly<Record<string, RemoteGiven>>;
 };
@@ -55,18 +69,49 @@ export type RemoteOnlyOptions = Omit<
  * await host.ready();
  */
 export async function createHost(options: RemoteOnlyOptions): Promise<Host> {
+  checkOptions({ ...options });
   for (const [name, entry] of Object.entries(options.servers)) checkRemote(name, entry);
   const home = `/${crypto.randomUUID()}`;
   files.mkdir(home, true);
   // Called as a function of the global object: pages and workers refuse it otherwise.
   const fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const host = await createNodeHost({ ...options, home, cwd: home, env: {}, fetch });
+  host.login = loginByRedirect(host.login.bind(host));
   const close = host.close.bind(host);
   host.close = async () => {
     await close();
     files.remove(home);
   };
   return host;
+}
+
+/** Here is no browser of the machine to open and no address to listen on: the author's page does both. */
+function loginByRedirect(login: Host['login']): Host['login'] {
+  return (name: string, options?: Partial<RedirectLogin>): Promise<never> => {
+    const redirectUrl = options?.redirectUrl;
+    if (redirectUrl !== undefined) return login(name, { ...options, redirectUrl }) as Promise<never>;
+    const hint = `Call login("${name}", { redirectUrl }) and then finishLogin("${name}", …), or give "headers".`;
+    const message = 'A login with plugboard/remote-only needs a redirectUrl';
+    return Promise.reject(new PlugboardError('USAGE', message, { server: name, hint }));
+  };
+}
+
+function checkOptions(options: Readonly<Record<string, unknown>>): void {
+  const unusable = Object.keys(NEEDS_NODE).find((name) => options[name] !== undefined);
+  if (unusable !== undefined)
+    throw new PlugboardError(
+      'CONFIG_INVALID',
+      `The option ${unusable} cannot be used with plugboard/remote-only`,
+      {
+        hint: 'It needs a disk or a process: use the entry point plugboard, or leave it out.',
+      },
+    );
+  checkHostOptions({ ...options });
+  if (!isRecord(options['servers']))
+    throw new PlugboardError(
+      'CONFIG_INVALID',
+      'servers is missing: an object of names and entries with a url',
+    );
 }
 
 function checkRemote(name: string, entry: object): void {

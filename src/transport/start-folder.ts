@@ -1,10 +1,9 @@
 /** Where a server's process starts: in its project only if the project or the person says so (A24). */
 
-import { mkdtemp } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { isForeign, type ServerSpec, type StdioEntry } from '../config/entry.ts';
-import { type Home, NO_HOME } from '../config/home.ts';
+import type { Home } from '../config/home.ts';
 import { isCommonFolder } from '../lib/find-program.ts';
 import { isInside, realPath } from '../lib/inside.ts';
 import { makeFolder } from '../lib/make-folder.ts';
@@ -33,8 +32,6 @@ export function chosenFolder(
 
 /** The private folder of a server: made when it is first needed, and kept. */
 export async function privateFolder(home: Home, spec: Origin, env: NodeJS.ProcessEnv): Promise<string> {
-  // A host without a home keeps nothing: a new folder for each start.
-  if (home === NO_HOME) return mkdtemp(join(tmpdir(), 'plugboard-server-'));
   const folder = privatePath(home, spec, env);
   await makeFolder(folder, 0o700);
   return folder;

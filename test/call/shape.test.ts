@@ -111,7 +111,7 @@ describe('CAL-5: limits', () => {
     writeFileSync(join(dir, 'home', 'outputs'), 'in the way');
     const { result, told } = await giving({ content: [text('a'.repeat(200_000))] }, { dir });
     expect(result.truncated).toEqual({ tokens: 50_000, file: '' });
-    expect(result.content.at(-1)).toMatchObject({ text: expect.stringContaining('It could not be saved') });
+    expect(result.content.at(-1)).toMatchObject({ text: expect.stringContaining('It was not saved') });
     // The other world of this home had no such tool, so its pins have a word about it as well.
     const logs = told('log').filter(({ message }) => !message.startsWith('new since'));
     expect(logs.map(({ level, message }) => [level, message.replace(/: [A-Z]+:.*$/, '')])).toEqual([

@@ -185,7 +185,7 @@ describe('options (L17)', () => {
 describe('a server that fails', () => {
   const broken = { s: { command: 'no-such-program-at-all' } };
 
-  it('is in the report of ready(), and a warning of the process unless there is a log', async () => {
+  it('is in the report of ready(), and a warning to the log, or without one of the process', async () => {
     const warnings: string[] = [];
     const listen = (warning: Error): void => void warnings.push(`${warning.name}: ${warning.message}`);
     process.on('warning', listen);
@@ -197,7 +197,13 @@ describe('a server that fails', () => {
         [],
         [['s', 'START_FAILED']],
       ]);
-      await testHost({ servers: { quiet: broken.s } });
+      const logged: unknown[] = [];
+      await (await testHost({ servers: { quiet: broken.s }, log: (event) => logged.push(event) })).ready();
+      expect(logged).toContainEqual({
+        server: 'quiet',
+        level: 'warning',
+        message: expect.stringContaining('quiet is not available: The command "no-such-program-at-all"'),
+      });
       // Node reports a warning in the next turn.
       await expect.poll(() => warnings.length).toBe(1);
       expect(warnings[0]).toContain(

@@ -1,9 +1,10 @@
 /** One back end, many users: a host for each, credentials in the back end's own store, nothing of the machine. */
 
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -163,7 +164,10 @@ describe('a host without a home and without files', () => {
     expect((await host.call('mcp__echo__add', { a: 1, b: 2 })).isError).toBe(false);
     const long = await host.call('mcp__echo__echo', { message: 'x'.repeat(200_000) });
     expect([long.isError, JSON.stringify(long.content).length < 200_000]).toEqual([false, true]);
+    const [{ pid } = {}] = host.servers();
+    const startedIn = await readlink(`/proc/${pid}/cwd`);
     await host.close();
+    expect(existsSync(dirname(startedIn))).toBe(false);
     expect(messages).toEqual(['echo: about 50000 tokens were cut to 25000; the rest is lost']);
   });
 });

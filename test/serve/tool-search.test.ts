@@ -66,7 +66,7 @@ describe('CAT-7: tool search through the gateway', () => {
     const answer = textOf(await call(client, 'tool_search', { query: 'repeat a message', limit: 1 }));
     const [how = '', definition = ''] = answer.split('\n');
     expect(how).toBe(
-      '1 tool found; call one with call_tool: its name, and arguments as its inputSchema requires, as in {"name":"small__echo","arguments":{}}',
+      '1 tool found; call one with call_tool: its name, and arguments as its inputSchema requires, as in {"name":"small__echo","arguments":{…}}',
     );
     expect(JSON.parse(definition)).toEqual({
       name: 'small__echo',

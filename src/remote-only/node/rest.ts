@@ -28,6 +28,7 @@ export function homedir(): string {
 }
 
 export const devNull = '/dev/null';
+export const tmpdir = (): string => '/tmp';
 
 export function availableParallelism(): number {
   return 4;
