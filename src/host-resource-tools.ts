@@ -16,17 +16,18 @@ const NONE: readonly Tool[] = [];
 
 /** The tools for resources that a session is given: none if it has not asked for them, or if no server has resources. */
 export function resourceToolsFor(core: HostCore, session: Session): readonly Tool[] {
-  return session.resourceTools && core.resources.servers(session).length > 0 ? RESOURCE_TOOLS : NONE;
+  if (!session.resourceTools) return NONE;
+  // Not for a server of which it is unknown: the tools of a model should not come and go.
+  const isKnown = (server: string): boolean =>
+    core.pool.get(server)?.negotiated !== undefined || core.intake.offered(server, 'resources');
+  return core.resources.servers(session).some(isKnown) ? RESOURCE_TOOLS : NONE;
 }
 
 export function createResourceAccess(core: HostCore): ResourceAccess {
-  const mayHave = (connection: Connection): boolean => {
-    const { name, negotiated } = connection;
-    if (!isAvailable(connection) || core.contentDenial(name) !== undefined) return false;
-    return negotiated === undefined
-      ? !core.intake.lacked(name, 'resources')
-      : isDeclared(negotiated, 'resources');
-  };
+  const mayHave = ({ name, negotiated }: Connection): boolean =>
+    negotiated === undefined ? !core.intake.lacked(name, 'resources') : isDeclared(negotiated, 'resources');
+  const isListed = (connection: Connection): boolean =>
+    isAvailable(connection) && core.contentDenial(connection.name) === undefined && mayHave(connection);
   const isOffered = (server: string, { offers }: Session): boolean =>
     core.pool.get(server) !== undefined &&
     (offers === undefined || offers(server, resourceRuleNames(server).all));
@@ -35,10 +36,15 @@ export function createResourceAccess(core: HostCore): ResourceAccess {
     servers: (session) =>
       core.pool
         .all()
-        .filter((connection) => mayHave(connection) && isOffered(connection.name, session))
+        .filter((connection) => isListed(connection) && isOffered(connection.name, session))
         .map(({ name }) => name)
         .sort(),
-    list: (server) => core.content.resources(primary(core, server)),
+    mayHave: (server) => mayHave(primary(core, server)),
+    list: async (server) => {
+      const denial = core.contentDenial(server);
+      if (denial !== undefined) throw denial;
+      return core.content.resources(primary(core, server));
+    },
     read: (call, server, uri) => read(core, call, server, uri),
   };
 }

@@ -118,6 +118,8 @@ export interface ResourceAccess {
   servers(session: Session): readonly string[];
   /** Whether a server is there, and among those that a session may use. */
   isOffered(server: string, session: Session): boolean;
+  /** False if a server is known to have none. */
+  mayHave(server: string): boolean;
   list(server: string): Promise<ResourceListing>;
   read(call: Call, server: string, uri: string): Promise<ReadResult>;
 }

@@ -71,7 +71,7 @@ function heading(
     return isSearch ? 'No resource matches; try other words, or none.' : 'There are no resources.';
   const end = offset + shown;
   if (shown === 0) return `There are ${total} in all, and none after ${offset}.`;
-  const part = shown === total ? String(total) : `${offset + 1} to ${end} of ${total}`;
+  const part = shown === total ? `${total} in all` : `${offset + 1} to ${end} of ${total}`;
   const next = end < total ? ` The next ones: "offset": ${end}.` : '';
   return `${part}; read one with ${READ_RESOURCE}, its server and its uri (a uriTemplate with its parts filled in).${next}`;
 }

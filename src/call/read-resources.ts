@@ -60,9 +60,10 @@ export function createResourceHandler(context: CallContext): Handler {
 /** A server that is not among the session's is as unknown as one that does not exist. */
 function checkServer(context: CallContext, { session }: Call, server: string): void {
   const { resources } = context;
-  const known = resources.servers(session);
-  if (known.includes(server)) return;
   const isThere = resources.isOffered(server, session);
+  // One that fails, or that a rule denies, is refused with that reason.
+  if (isThere && resources.mayHave(server)) return;
+  const known = resources.servers(session);
   const [meant] = isThere ? [] : nearest(server, known, 1);
   const some = known.slice(0, MAX_NAMED_SERVERS).map((name) => JSON.stringify(name));
   const more = known.length - some.length;
@@ -115,6 +116,18 @@ function metaOf({ _meta }: ReadResult): Pick<ReadResult, '_meta'> {
   return _meta === undefined ? {} : { _meta };
 }
 
+/** Types whose bytes are text, which some servers send as bytes. */
+const TEXTUAL = /^text\/|[/+](?:json|xml|yaml|javascript)\b/i;
+
+/** Undefined if the bytes are not text in UTF-8. */
+function textIn(base64: string): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(base64, 'base64'));
+  } catch {
+    return undefined;
+  }
+}
+
 /** Text that is all of a resource needs no address: the caller asked for this one. Pictures and sound are what they are. */
 function blocksOf({ contents }: ReadResult, uri: string, { session }: Call): readonly ContentBlock[] {
   return contents.map((part): ContentBlock => {
@@ -125,6 +138,8 @@ function blocksOf({ contents }: ReadResult, uri: string, { session }: Call): rea
       return isAll ? { type: 'text', text } : { type: 'resource', resource: { ...part, text } };
     }
     const { blob: data, mimeType = '' } = part;
+    const decoded = session.forModel && TEXTUAL.test(mimeType) ? textIn(data) : undefined;
+    if (decoded !== undefined) return { type: 'text', text: clean(decoded) };
     if (/^image\//i.test(mimeType)) return { type: 'image', data, mimeType };
     if (/^audio\//i.test(mimeType)) return { type: 'audio', data, mimeType };
     return { type: 'resource', resource: part };

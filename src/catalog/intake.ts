@@ -94,6 +94,11 @@ export class Intake {
     return this.#offers.get(server)?.offers.includes(capability) === false;
   }
 
+  /** Whether a server had some when its list was read. */
+  offered(server: string, capability: Capability): boolean {
+    return this.#offers.get(server)?.offers.includes(capability) === true;
+  }
+
   /** The key of a server in the caches; undefined while a variable of its entry is missing: the start will say so. */
   async keyOf(spec: ServerSpec): Promise<string | undefined> {
     if (this.#options.keepsNothingOf(spec)) return undefined;

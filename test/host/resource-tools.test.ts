@@ -1,6 +1,6 @@
 /** `list_mcp_resources` and `read_mcp_resource`: what models read of servers, and by whose leave. */
 
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -35,6 +35,11 @@ const docs = defineServer({
       uri: 'memo://zip',
       mimeType: 'application/zip',
       read: () => ({ uri: 'memo://zip', mimeType: 'application/zip', blob: 'UEsDBA==' }),
+    }),
+    resource({
+      uri: 'memo://bytes',
+      mimeType: 'application/json',
+      read: () => ({ uri: 'memo://bytes', mimeType: 'application/json', blob: 'eyJhIjoxfQ==' }),
     }),
     resourceTemplate({
       uriTemplate: 'memo://by/{name}',
@@ -95,6 +100,11 @@ describe('the tools', () => {
     expect(names(off)).toEqual(['mcp__docs__say', 'mcp__plain__say']);
     expect(await failure(off.call(READ, { server: 'docs', uri: 'memo://a' }))).toContain('UNKNOWN_TOOL');
     expect(names(off.session({ resourceTools: true }))).toContain(LIST);
+    const unknown = await world({ connect: 'none' });
+    expect(names(unknown)).toEqual([]);
+    await unknown.connect('other');
+    expect(names(unknown)).toEqual([LIST, READ]);
+    expect(await lines(unknown)).toHaveLength(9);
     const none = await world({ servers: { plain: { inProcess: plain } } });
     expect(names(none)).toEqual(['mcp__plain__say']);
     expect(await failure(none.call(READ, { server: 'plain', uri: 'a' }))).toEqual([
@@ -128,7 +138,7 @@ describe('listing', () => {
     const host = await world();
     const all = await lines(host);
     expect(all[0]).toBe(
-      '7; read one with read_mcp_resource, its server and its uri (a uriTemplate with its parts filled in).',
+      '8 in all; read one with read_mcp_resource, its server and its uri (a uriTemplate with its parts filled in).',
     );
     expect(all.slice(1, 3).map((line) => JSON.parse(line))).toEqual([
       { server: 'docs', uriTemplate: 'memo://by/{name}', name: 'by name' },
@@ -142,12 +152,12 @@ describe('listing', () => {
     ]);
     const [first = '', ...two] = await lines(host, { limit: 2 });
     expect([
-      first.startsWith('1 to 2 of 7; '),
+      first.startsWith('1 to 2 of 8; '),
       first.endsWith('The next ones: "offset": 2.'),
       two.length,
     ]).toEqual([true, true, 2]);
-    expect((await lines(host, { limit: 5, offset: 5 }))[0]).toContain('6 to 7 of 7; ');
-    expect(await lines(host, { offset: 7 })).toEqual(['There are 7 in all, and none after 7.']);
+    expect((await lines(host, { limit: 5, offset: 5 }))[0]).toContain('6 to 8 of 8; ');
+    expect(await lines(host, { offset: 8 })).toEqual(['There are 8 in all, and none after 8.']);
   });
 
   it('is bounded, cleaned, and goes on where one server fails', async () => {
@@ -196,6 +206,7 @@ describe('reading', () => {
     expect(await read('memo://by/ada')).toEqual([{ type: 'text', text: 'Of ada' }]);
     expect(await read('memo://hidden')).toEqual([{ type: 'text', text: 'visible text' }]);
     expect(await read('ui://panel')).toEqual([{ type: 'text', text: '<p>visible text</p>' }]);
+    expect(await read('memo://bytes')).toEqual([{ type: 'text', text: '{"a":1}' }]);
     const long = await host.call(READ, { server: 'docs', uri: 'memo://long' });
     expect(long.truncated?.tokens).toBeGreaterThan(25_000);
     expect(await readFile(long.truncated?.file ?? '', 'utf8')).toBe('word '.repeat(40_000));
@@ -241,6 +252,12 @@ describe('reading', () => {
       expect.stringContaining('docs has no resource "memo://nowhere"'),
       'host.resources("docs") lists what it offers.',
     ]);
+    const lost = await world({
+      servers: { lost: { command: 'no-such-program', approval: 'approve' }, other: { inProcess: other } },
+    });
+    expect(await failure(lost.call(READ, { server: 'lost', uri: 'memo://a' }))).toContain('START_FAILED');
+    expect(await failure(lost.call(LIST, { server: 'lost' }))).toContain('START_FAILED');
+    expect(await lines(lost)).toHaveLength(2);
     const openai = toOpenAI(host);
     const args = JSON.stringify({ server: 'docs', uri: 'memo://nowhere' });
     const { output } = await openai.execute({
@@ -369,7 +386,7 @@ describe('policy', () => {
     });
     expect(host.approvalOf(READ, { server: 'docs' })?.decision).toBe('allow');
     expect(host.approvalOf(LIST)?.decision).toBe('allow');
-    expect(await lines(host)).toHaveLength(8);
+    expect(await lines(host)).toHaveLength(9);
     const refused = await world({ servers: untrusted });
     expect(await failure(refused.call(READ, { server: 'docs', uri: 'memo://a' }))).toContain(
       'APPROVAL_REQUIRED',
@@ -426,6 +443,23 @@ describe('policy', () => {
     await rm(home, { recursive: true });
     expect(audit.split('\n')[0]).toContain('"server":"docs","tool":"resources/read","arguments":{');
     expect(audit).not.toContain('memo://');
+  });
+
+  it('keeps rules that deny a whole server', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'plugboard-resources-'));
+    const deny = ['mcp__docs__*'];
+    await writeFile(join(home, 'config.json'), JSON.stringify({ permissions: { deny } }));
+    const host = await world({ home, configuration: true });
+    expect(await lines(host)).toHaveLength(2);
+    expect(await failure(host.call(READ, { server: 'docs', uri: 'memo://a' }))).toEqual([
+      'DENIED',
+      'read_mcp_resource was not called: the rule "mcp__docs__*" denies it',
+      undefined,
+    ]);
+    expect(await failure(host.call(LIST, { server: 'docs' }))).toContain('DENIED');
+    expect(host.approvalOf(READ, { server: 'docs' })?.decision).toBe('deny');
+    await host.close();
+    await rm(home, { recursive: true });
   });
 
   it('a session has the resources of its servers only', async () => {

@@ -20,10 +20,11 @@ export const ANSWERS: Readonly<Record<string, unknown>> = {
   greeted: 'Hello Ada',
   found: ['add'],
   declared: 7,
+  read: [{ type: 'text', text: 'Be kind.' }],
   process: [true, 'CONFIG_INVALID'],
   approved: ['mcp__legacy__echo', 'mcp__modern__echo', 'mcp__modern__greet'],
   asked: ['Who is there?'],
-  ended: 5,
+  ended: 6,
 };
 
 /** The text of one ES module, made as for a browser: it fails if a module of Node is left. */
