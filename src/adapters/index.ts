@@ -37,6 +37,7 @@ export type {
 export { toGemini } from './gemini.ts';
 export type {
   LangChainAdapterOptions,
+  LangChainApproval,
   LangChainOptions,
   LangChainTool,
   LangChainToolMessage,

@@ -2,21 +2,26 @@
 
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { JsonSchema } from '../catalog/schemas/write.ts';
+import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
-import type { Answer } from './answer.ts';
+import { type Answer, failed } from './answer.ts';
 import { keepLive } from './live.ts';
 import { MEDIA_TYPES } from './media.ts';
+import { type OutputPart, outputOf } from './openai-responses.ts';
 import { dataUrl, errorText, isImage, mapParts, type Part, textOf } from './parts.ts';
 import { Toolbox } from './toolbox.ts';
 
-const isImageType = (type: string): boolean => type.startsWith('image/');
-const ANTHROPIC_IMAGES: ReadonlySet<string> = new Set(MEDIA_TYPES.anthropic.filter(isImageType));
-const RESPONSES_IMAGES: ReadonlySet<string> = new Set(MEDIA_TYPES['openai-responses'].filter(isImageType));
+const ANTHROPIC_IMAGES: ReadonlySet<string> = new Set(
+  MEDIA_TYPES.anthropic.filter((type) => type.startsWith('image/')),
+);
+const RESPONSES_MEDIA: ReadonlySet<string> = new Set(MEDIA_TYPES['openai-responses']);
 
+/** For ChatOpenAI with the Responses API, parts of that API: before 1.6 it writes all others as JSON text. */
 export type LangChainContent =
   | string
-  | ({ type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } })[];
+  | ({ type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } })[]
+  | OutputPart[];
 
 /** The fields of a `ToolMessage` of LangChain. */
 export interface LangChainToolMessage {
@@ -60,15 +65,34 @@ export interface LangChainAdapterOptions<Own = LangChainTool> extends AdapterOpt
   /** Tools of your own: first in the list. A tool of the host that has the name of one is left out. */
   readonly tools?: readonly Own[] | undefined;
   /**
-   * As for every adapter. Default: images if the model of the conversation takes them in messages of the role `tool`
-   * (ChatAnthropic, and ChatOpenAI with the Responses API), else none.
+   * As for every adapter. Default: what the model of the conversation takes in messages of the role `tool`: images
+   * (ChatAnthropic), images and PDF (ChatOpenAI with the Responses API), else none.
    */
   readonly media?: AdapterOptions['media'];
+}
+
+/** A question about one call, in the form of LangChain's `humanInTheLoopMiddleware`. */
+export interface LangChainApproval {
+  readonly actionRequests: readonly {
+    readonly name: string;
+    readonly args: unknown;
+    readonly description: string;
+  }[];
+  readonly reviewConfigs: readonly {
+    readonly actionName: string;
+    readonly allowedDecisions: readonly ('approve' | 'reject')[];
+  }[];
 }
 
 export interface LangChainOptions<Made> extends LangChainAdapterOptions<Made> {
   /** `tool` of `@langchain/core/tools`: makes tools that agents and graphs can run. */
   readonly tool: (run: Run, fields: LangChainFields) => Made;
+  /**
+   * `interrupt` of `@langchain/langgraph`: calls that the host would ask about interrupt the graph, which needs a checkpointer, and
+   * can go on in another process: resume with `{ decisions: [{ type: 'approve' }] }` or `{ type: 'reject', message }`, as for
+   * `humanInTheLoopMiddleware`. Default: the host's `approve` is asked.
+   */
+  readonly interrupt?: ((request: LangChainApproval) => unknown) | undefined;
 }
 
 /**
@@ -91,7 +115,7 @@ export function toLangChain<Made extends object>(
   host: AdapterHost,
   options: LangChainAdapterOptions<Made> & Partial<LangChainOptions<Made>> = {},
 ): (Made | LangChainTool)[] {
-  const { tools: own = [], tool: ownMaker, ...common } = options;
+  const { tools: own = [], tool: ownMaker, interrupt, ...common } = options;
   const tools: (Made | LangChainTool)[] = [...own];
   const make = ownMaker ?? plainTool;
   const toolbox: Toolbox<Made | LangChainTool> = new Toolbox<Made | LangChainTool>(host, {
@@ -105,12 +129,19 @@ export function toLangChain<Made extends object>(
       const { name, server } = tool;
       const run: Run = async (input, config) => {
         const id = config?.toolCall?.id ?? '';
-        const media = options.media === undefined ? mediaOfModel(config?.state) : undefined;
-        const answer = await toolbox.call({ name, id, input, signal: config?.signal, media });
+        const api = apiOf(config?.state);
+        const media = options.media === undefined ? MEDIA_OF[api] : undefined;
+        const isAsked = interrupt !== undefined && toolbox.isAskedAbout(name, input);
+        // It throws, and the graph runs this again with the answer.
+        const refusal = isAsked ? refusalOf(interrupt(approvalOf(name, description, input))) : undefined;
+        const answer =
+          refusal === undefined
+            ? await toolbox.call({ name, id, input, signal: config?.signal, media, approved: isAsked })
+            : denied(name, refusal);
         // A search changes the tools of its caller only, so there is no event.
         if (name === TOOL_SEARCH) refresh();
         const parts = toolbox.parts(answer, media);
-        return [answer.isError ? errorText(answer, parts) : contentOf(parts), answer];
+        return [api === 'responses' ? outputOf(answer, parts) : contentOf(answer, parts), answer];
       };
       const metadata = { server, tool: tool.tool };
       return make(run, { name, description, schema, responseFormat: 'content_and_artifact', metadata });
@@ -126,15 +157,44 @@ export function toLangChain<Made extends object>(
   return tools;
 }
 
-/** What the model takes that made the calls: the last message of the state names its provider. */
-function mediaOfModel(state: unknown): ReadonlySet<string> | undefined {
+function approvalOf(name: string, description: string, args: unknown): LangChainApproval {
+  return {
+    actionRequests: [{ name, args, description }],
+    reviewConfigs: [{ actionName: name, allowedDecisions: ['approve', 'reject'] }],
+  };
+}
+
+/** Undefined if the person approved; every other answer is a refusal. */
+function refusalOf(resumed: unknown): string | undefined {
+  const decisions = isRecord(resumed) ? resumed['decisions'] : undefined;
+  const decision: unknown = Array.isArray(decisions) ? decisions[0] : undefined;
+  if (!isRecord(decision) || decision['type'] !== 'approve')
+    return isRecord(decision) && typeof decision['message'] === 'string' ? decision['message'] : '';
+  return undefined;
+}
+
+function denied(name: string, message: string): Answer {
+  const why = message === '' ? 'the user denied it' : `the user denied it: ${message}`;
+  return failed(new PlugboardError('DENIED', `${name} was not called: ${why}`));
+}
+
+type Api = 'anthropic' | 'responses' | 'other';
+
+const MEDIA_OF: Readonly<Record<Api, ReadonlySet<string> | undefined>> = {
+  anthropic: ANTHROPIC_IMAGES,
+  responses: RESPONSES_MEDIA,
+  other: undefined,
+};
+
+/** The API of the model that made the calls: the last message of the state names its provider. */
+function apiOf(state: unknown): Api {
   const messages = isRecord(state) ? state['messages'] : undefined;
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
   const metadata = isRecord(last) ? last['response_metadata'] : undefined;
-  if (!isRecord(metadata)) return undefined;
-  if (metadata['model_provider'] === 'anthropic') return ANTHROPIC_IMAGES;
+  if (!isRecord(metadata)) return 'other';
+  if (metadata['model_provider'] === 'anthropic') return 'anthropic';
   const isResponses = metadata['model_provider'] === 'openai' && metadata['object'] === 'response';
-  return isResponses ? RESPONSES_IMAGES : undefined;
+  return isResponses ? 'responses' : 'other';
 }
 
 function plainTool(run: Run, { name, description, schema }: LangChainFields): LangChainTool {
@@ -160,9 +220,10 @@ function isToolCall(input: unknown): input is { readonly id?: string; readonly a
   return isRecord(input) && input['type'] === 'tool_call' && 'args' in input;
 }
 
-function contentOf(parts: readonly Part[]): LangChainContent {
+function contentOf(answer: Answer, parts: readonly Part[]): LangChainContent {
+  if (answer.isError) return errorText(answer, parts);
   if (!parts.some((part) => part.type === 'media' && isImage(part))) return textOf(parts);
-  return mapParts<Exclude<LangChainContent, string>[number]>(
+  return mapParts<{ type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } }>(
     parts,
     (text) => ({ type: 'text', text }),
     (part) => (isImage(part) ? { type: 'image_url', image_url: { url: dataUrl(part) } } : undefined),

@@ -50,7 +50,8 @@ export interface OpenAISearchCall {
   readonly arguments: unknown;
 }
 
-type OutputPart =
+/** Content of a function's output. */
+export type OutputPart =
   | { type: 'input_text'; text: string }
   | { type: 'input_image'; image_url: string; detail: 'auto' }
   | { type: 'input_file'; filename: string; file_data: string };
@@ -179,7 +180,8 @@ function isSearchCall(item: {
   return item.type === 'tool_search_call' && item.execution !== 'server';
 }
 
-function outputOf(answer: Answer, parts: readonly Part[]): string | OutputPart[] {
+/** A function's output as the Responses API takes it. */
+export function outputOf(answer: Answer, parts: readonly Part[]): string | OutputPart[] {
   if (answer.isError) return errorText(answer, parts);
   if (parts.every(({ type }) => type === 'text')) return textOf(parts);
   return mapParts<OutputPart>(parts, (text) => ({ type: 'input_text', text }), mediaOf);

@@ -65,7 +65,8 @@ const PDF = 'application/pdf';
 
 /** The types of all data urls in a part of a request. */
 const dataUrlTypes = (value) =>
-  [...JSON.stringify(value).matchAll(/"data:([^;"]+);base64,/g)].map(([, type]) => type);
+  // Not those in texts, where quotes are escaped.
+  [...JSON.stringify(value).matchAll(/(?<!\\)"data:([^;"]+);base64,/g)].map(([, type]) => type);
 const textIn = (value) => (typeof value === 'string' ? value : JSON.stringify(value ?? ''));
 
 const idsOf = (number, calls) => calls.map((call, i) => ({ ...call, id: `call_${number}_${i}` }));

@@ -390,6 +390,35 @@ it("LangChain: with LangChain's own `tool`, tools are made by it and stay in ste
   ]);
 });
 
+it('LangChain: `interrupt` asks about calls that the host would ask about', async () => {
+  const { host, server } = await world({ servers: { s: { command: 'scripted', approval: 'prompt' } } });
+  const asked: unknown[] = [];
+  let answer: unknown;
+  const tool: LangChainOptions<{ name: string; run: () => Promise<unknown> }>['tool'] = (run, { name }) => ({
+    name,
+    run: () => run({ a: 1, b: 2 }, { toolCall: { id: 'c' } }),
+  });
+  const interrupt = (request: unknown): unknown => {
+    asked.push(request);
+    if (answer === undefined) throw new Error('interrupted');
+    return answer;
+  };
+  const add = toLangChain(host, { tool, interrupt }).find(({ name }) => name === 'mcp__s__add');
+  const reached = (): boolean =>
+    server.received.some((message) => 'method' in message && message.method === 'tools/call');
+  await expect(add?.run()).rejects.toThrow('interrupted');
+  for (answer of [true, { decisions: [{ type: 'reject', message: 'later' }] }])
+    expect(await add?.run()).toMatchObject([expect.stringContaining('"DENIED"'), { isError: true }]);
+  expect(reached()).toBe(false);
+  answer = { decisions: [{ type: 'approve' }] };
+  expect(await add?.run()).toMatchObject(['3', { isError: false }]);
+  expect(asked).toHaveLength(4);
+  expect(asked[0]).toEqual({
+    actionRequests: [{ name: 'mcp__s__add', args: { a: 1, b: 2 }, description: 'Adds two numbers.' }],
+    reviewConfigs: [{ actionName: 'mcp__s__add', allowedDecisions: ['approve', 'reject'] }],
+  });
+});
+
 it('a session is a host of its own: what one caller has found, the other is not shown', async () => {
   const { host } = await world({ toolSearch: true });
   const [one, other] = [toAnthropic(host.session()), toAnthropic(host.session())];
