@@ -24,6 +24,7 @@ const PRIVATE_FOLDER = 0o700;
 const STAMPS = { login: 'login', renewal: 'stamp' } as const;
 
 export class HomeTraces implements LoginTraces {
+  readonly announces = true;
   /** Locks, stamps and pending logins: private, and nothing in it outlives its use by much. */
   readonly folder: string;
   readonly #clock: Clock;

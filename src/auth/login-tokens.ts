@@ -2,6 +2,7 @@
 
 import { asPlugboardError, type PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { within } from '../lib/within.ts';
 import type { EgressFetch } from '../policy/egress-fetch.ts';
 import { scopeCovers, scopeUnion, type Wanted } from './challenge.ts';
 import type { HeldLogin, Logins } from './logins.ts';
@@ -14,6 +15,10 @@ import { isDue, isOver, type TokenSource, waitFor } from './token-source.ts';
 const FRESH_MS = 30_000;
 /** After a renewal that got no answer, the next one waits this long. */
 const RETRY_MS = 5_000;
+/** How often a login in use is looked up where no one announces what other processes do with it. */
+const LOOK_MS = 60_000;
+/** How long a call waits for that. */
+const LOOK_WAIT_MS = 1_000;
 /** How often more rights may be asked for before only a person with other rights can help. */
 const MAX_STEP_UPS = 5;
 
@@ -31,6 +36,11 @@ export interface LoginTokensOptions {
 
 type WithTokens = StoredLogin & { readonly tokens: StoredTokens };
 
+interface Unsaved {
+  readonly login: WithTokens;
+  readonly replaced: string;
+}
+
 export class LoginTokens implements TokenSource {
   readonly #options: LoginTokensOptions;
   readonly #stopWatching: () => void;
@@ -42,7 +52,12 @@ export class LoginTokens implements TokenSource {
   #reading: Promise<void> | undefined;
   #renewing: Promise<StoredTokens> | undefined;
   /** A renewed login that could not be written, and the refresh token that the store still holds. */
-  #unsaved: { readonly login: WithTokens; readonly replaced: string } | undefined;
+  #unsaved: Unsaved | undefined;
+  /** What the renewal under way has written. */
+  #saved: Unsaved | undefined;
+  /** When the store is looked at again; undefined where changes are announced. */
+  #lookAt: number | undefined;
+  #looking: Promise<void> | undefined;
   #failure: { readonly error: PlugboardError; readonly at: number } | undefined;
 
   constructor(options: LoginTokensOptions) {
@@ -67,6 +82,7 @@ export class LoginTokens implements TokenSource {
   token(signal?: AbortSignal): StoredTokens | undefined | Promise<StoredTokens | undefined> {
     // Also while a reading is under way: what it replaces may be the very token that was refused.
     if (this.#isStale || this.#reading !== undefined) return this.#loaded(signal);
+    if (this.#lookAt !== undefined && this.#options.clock.now() >= this.#lookAt) return this.#looked(signal);
     return this.#current(signal);
   }
 
@@ -155,6 +171,7 @@ export class LoginTokens implements TokenSource {
     try {
       const stored = await this.#options.logins.read(this.#options.url);
       if (this.#settled === before) this.#adopt(stored);
+      if (!this.#options.logins.areAnnounced) this.#lookAt = this.#options.clock.now() + LOOK_MS;
     } catch (error) {
       this.#isStale = true;
       throw error;
@@ -164,6 +181,28 @@ export class LoginTokens implements TokenSource {
   #settle(login: StoredLogin | undefined): void {
     this.#settled += 1;
     this.#login = login;
+  }
+
+  async #looked(signal: AbortSignal | undefined): Promise<StoredTokens | undefined> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    await waitFor(this.#looking, signal);
+    return await this.#current(signal);
+  }
+
+  /** Another process may have logged out. A store that is slow or out of order takes nothing from a token that is valid. */
+  async #look(): Promise<void> {
+    const { logins, url, clock } = this.#options;
+    this.#lookAt = clock.now() + LOOK_MS;
+    const before = this.#settled;
+    const late = (): Error => new Error('the store is slow');
+    try {
+      const stored = await within(logins.read(url), { clock, ms: LOOK_WAIT_MS, late, cancelled: late });
+      if (this.#settled === before) this.#adopt(stored);
+    } catch {
+      // The next one is due in a minute.
+    }
   }
 
   #adopt(stored: StoredLogin | undefined): void {
@@ -181,8 +220,7 @@ export class LoginTokens implements TokenSource {
 
   #renew(old: StoredTokens, signal: AbortSignal | undefined): Promise<StoredTokens> {
     // Not tied to the first caller's signal: the others wait for the same answer.
-    this.#renewing ??= this.#options.logins
-      .locked(this.#options.url, (held) => this.#renewHeld(held, old))
+    this.#renewing ??= this.#renewLocked(old)
       .then(
         (tokens) => {
           this.#failure = undefined;
@@ -198,6 +236,23 @@ export class LoginTokens implements TokenSource {
         this.#renewing = undefined;
       });
     return waitFor(this.#renewing, signal);
+  }
+
+  /** A lock that is a transaction may fail at its end, and takes back what was written in it. */
+  async #renewLocked(old: StoredTokens): Promise<StoredTokens> {
+    const { logins, url } = this.#options;
+    let tokens: StoredTokens | undefined;
+    this.#saved = undefined;
+    try {
+      return await logins.locked(url, async (held) => {
+        tokens = await this.#renewHeld(held, old);
+        return tokens;
+      });
+    } catch (error) {
+      if (tokens === undefined) throw error;
+      if (this.#saved !== undefined) this.#goOnUnsaved(this.#saved);
+      return tokens;
+    }
   }
 
   /** Whoever waited for the lock looks first whether the work is done already. */
@@ -223,15 +278,20 @@ export class LoginTokens implements TokenSource {
     try {
       await held.write(renewed, 'renewal');
       this.#unsaved = undefined;
+      this.#saved = { login: renewed, replaced };
       // The news of it is our own.
       this.#isStale = false;
     } catch {
-      // The old refresh token is spent: losing the new one would lose the login. It goes on in memory.
-      this.#unsaved = { login: renewed, replaced };
-      this.#options.warn(
-        `The renewed login to "${this.#options.server}" could not be saved. It works until this process ends; make the store writable, or log in again.`,
-      );
+      this.#goOnUnsaved({ login: renewed, replaced });
     }
+  }
+
+  /** The old refresh token is spent: losing the new one would lose the login. It goes on in memory. */
+  #goOnUnsaved(unsaved: Unsaved): void {
+    this.#unsaved = unsaved;
+    this.#options.warn(
+      `The renewed login to "${this.#options.server}" could not be saved. It works until this process ends; make the store writable, or log in again.`,
+    );
   }
 
   /** Compare and delete: only the token that was refused goes, never one that somebody put there meanwhile. */

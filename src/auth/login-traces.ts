@@ -10,6 +10,8 @@ export type NoteKind = 'challenge' | 'unregistered';
 
 /** By the key of a login. */
 export interface LoginTraces {
+  /** Whether changes of other processes are announced; if not, those who need them have to look. */
+  readonly announces: boolean;
   /** Runs `work` while no one else changes this login. */
   locked<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
   /** Records a change and calls those who watch; a login is a renewal as well. */

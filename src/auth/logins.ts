@@ -63,6 +63,11 @@ export class Logins {
     return login?.tokens === undefined ? '' : (login.id ?? login.tokens.access);
   }
 
+  /** Whether logins and logouts of other processes are announced to those who `watch`. */
+  get areAnnounced(): boolean {
+    return this.#traces.announces;
+  }
+
   place(url: string): Promise<SecretPlace | undefined> {
     return this.#secrets.place(this.#loginKey(url));
   }

@@ -11,6 +11,7 @@ import type { PendingLogin } from './pending.ts';
 const MAX_PENDING = 16;
 
 export class StoreTraces implements LoginTraces {
+  readonly announces = false;
   readonly #store: CredentialStore;
   readonly #clock: Clock;
   readonly #notes = new Map<string, string>();
@@ -52,7 +53,7 @@ export class StoreTraces implements LoginTraces {
     }
   }
 
-  /** Other processes read the store when a server refuses what they have. */
+  /** Other processes read the store now and then, and when a server refuses what they have. */
   stamp(key: string, change: Change): Promise<void> {
     const kinds: readonly Change[] = change === 'login' ? ['renewal', 'login'] : ['renewal'];
     for (const kind of kinds)

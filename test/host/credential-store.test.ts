@@ -3,6 +3,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { toAnthropic } from '../../src/adapters/anthropic.ts';
 import { createHost, type Host } from '../../src/host.ts';
 import type { CredentialStore, HostEvents, HostOptions } from '../../src/index.ts';
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts';
@@ -232,6 +233,25 @@ describe('a store that fails', () => {
     expect([await echo(host), status(host)]).toEqual([ECHOED, 'connected']);
   });
 
+  it('and takes back what was written under its lock loses no login', async () => {
+    const host = await loggedIn();
+    expect(await echo(host)).toEqual(ECHOED);
+    await clock.advance(3_600_000);
+    const commit = vi.spyOn(store, 'lock').mockImplementation(async (_key, work) => {
+      const before = new Map(store.rows);
+      await work();
+      for (const [key, value] of before) store.rows.set(key, value);
+      throw new Error('could not serialize access');
+    });
+    expect(await echo(host)).toEqual(ECHOED);
+    expect(logged.some(({ message }) => message.includes('could not be saved'))).toBe(true);
+    commit.mockRestore();
+    await clock.advance(3_600_000);
+    expect([await echo(host), status(host)]).toEqual([ECHOED, 'connected']);
+    const kept = [...store.rows.values()].map((value) => JSON.parse(value).tokens?.obtainedAt);
+    expect(kept).toContain(clock.now());
+  });
+
   it('stops no call while its token is valid', async () => {
     const host = await loggedIn();
     expect(await echo(host)).toEqual(ECHOED);
@@ -261,6 +281,15 @@ describe('a host that connects when it is needed', () => {
     expect(await echo(host)).toEqual(ECHOED);
   });
 
+  it('connects for calls of sessions and adapters too', async () => {
+    await loggedIn();
+    const session = (await hostOf()).session();
+    expect((await session.call('docs__echo', { text: 'a' })).content).toEqual(ECHOED);
+    const adapter = toAnthropic(await hostOf());
+    const call = { type: 'tool_use', id: '1', name: 'mcp__docs__echo', input: { text: 'a' } } as const;
+    expect(JSON.stringify(await adapter.execute(call))).toContain('"text":"a"');
+  });
+
   it('does not connect a server for a session that may not use it', async () => {
     const host = await hostOf();
     const session = host.session({ tools: { servers: ['other'] } });
@@ -274,5 +303,25 @@ describe('a host that connects when it is needed', () => {
     const host = await loggedIn();
     expect(await failure(host.call('mcp__docs__nothing'))).toMatchObject({ code: 'UNKNOWN_TOOL' });
     expect(status(host)).toBe('connected');
+  });
+});
+
+describe('a host whose user logs out in another process', () => {
+  it('notices it with a call after a minute, and a store that hangs keeps that call waiting for a second', async () => {
+    const [host, other] = [await loggedIn(), await hostOf()];
+    expect(await echo(host)).toEqual(ECHOED);
+    expect(await other.logout('docs')).toBe(true);
+    expect(await echo(host)).toEqual(ECHOED);
+    await clock.advance(60_000);
+    store.hangs.add('get');
+    const before = store.asked.filter((each) => each === 'get').length;
+    const calls = [echo(host), echo(host)];
+    await passAfter('get', before, 1_000);
+    expect(await Promise.all(calls)).toEqual([ECHOED, ECHOED]);
+    expect(store.asked.filter((each) => each === 'get')).toHaveLength(before + 1);
+    store.hangs.clear();
+    await clock.advance(60_000);
+    expect(await failure(echo(host))).toMatchObject({ code: 'NEEDS_AUTH' });
+    expect(status(host)).toBe('needs_auth');
   });
 });
