@@ -10,6 +10,7 @@ import { table } from './table.mjs';
 const PARTS = {
   'options of every adapter': [['adapter-host.ts', 'AdapterOptions']],
   'own tools': [['own-tools.ts', 'OwnTool']],
+  'schemas of a tool': [['../host-typed.ts', 'ToolSchema']],
   'options of toAiSdk': [['ai-sdk.ts', 'AiSdkOptions']],
   'options of toOpenAI': [
     ['openai.ts', 'OpenAIOptions'],
@@ -33,7 +34,10 @@ const PARTS = {
 };
 
 const MEMBER =
-  /^ {2}(?:\/\*\*\s((?:(?!\*\/)[\s\S])*)\*\/\n {2})?(?:readonly )?(\w+)(\??: |\()([\s\S]*?);\n(?= {2}\S|\})/gm;
+  /^ {2}(?:\/\*\*\s((?:(?!\*\/)[\s\S])*)\*\/\n {2})?(?:readonly )?(\w+)(\??:\s|\()([\s\S]*?);\n(?= {2}\S|\})/gm;
+
+/** The first line of a member. */
+const BEGINNING = /^ {2}(?:readonly )?\w+(?:\??:|\()/gm;
 
 /** Every part of docs/adapters.md. Needs a build. */
 export async function adapterTables() {
@@ -49,7 +53,10 @@ function membersOf(file, name) {
   const from = text.search(new RegExp(`^export interface ${name}\\b`, 'm'));
   if (from < 0) throw new Error(`There is no interface ${name} in ${file}.`);
   const body = text.slice(text.indexOf('{\n', from) + 2, text.indexOf('\n}', from) + 2);
-  return [...body.matchAll(MEMBER)].map(([, comment, member, sign, type]) => {
+  const members = [...body.matchAll(MEMBER)];
+  const begun = body.match(BEGINNING) ?? [];
+  if (members.length !== begun.length) throw new Error(`Only ${members.length} members of ${name} are read.`);
+  return members.map(([, comment, member, sign, type]) => {
     if (comment === undefined) throw new Error(`${name}.${member} has no comment.`);
     const words = comment
       .replaceAll(/^\s*\* ?/gm, ' ')
@@ -61,7 +68,10 @@ function membersOf(file, name) {
 
 function shortType(type) {
   return type
+    .trim()
     .replaceAll(/\s+/g, ' ')
+    .replaceAll('( ', '(')
+    .replaceAll(', )', ')')
     .replaceAll(/\breadonly /g, '')
     .replaceAll(/ ?\| undefined/g, '')
     .replaceAll(/^\| /g, '')
