@@ -283,7 +283,7 @@ describe('a host that connects when it is needed', () => {
 
   it('connects for calls of sessions and adapters too', async () => {
     await loggedIn();
-    const session = (await hostOf()).session();
+    const session = (await hostOf()).session({ approve: () => 'allow' });
     expect((await session.call('docs__echo', { text: 'a' })).content).toEqual(ECHOED);
     const adapter = toAnthropic(await hostOf());
     const call = { type: 'tool_use', id: '1', name: 'mcp__docs__echo', input: { text: 'a' } } as const;
