@@ -28,6 +28,7 @@ import { type LastFailures, openLastFailures } from './catalog/last-failures.ts'
 import { type NameForm, type Naming, serverNames } from './catalog/names.ts';
 import { LIST_RESOURCES, READ_RESOURCE } from './catalog/resource-tools.ts';
 import { createSearch, type Search } from './catalog/search-view.ts';
+import { unknownToolNames } from './catalog/unknown-tool-names.ts';
 import { isInProcess, isRemote, type ServerEntry, type ServerSpec } from './config/entry.ts';
 import { findHome, type Home, homeAt, noHome } from './config/home.ts';
 import { DEFAULT_FIRST_LIST_WAIT_MS, limitsFor, maxOutputTokens } from './config/limits.ts';
@@ -741,11 +742,18 @@ export class HostCore {
       const isNew = this.intake.receive(connection);
       // A server that came back with what it had changes nothing for anybody: prompt caches hold.
       if (isNew) this.events.emit('tools', { server: connection.name });
+      if (isFromCode(connection.spec)) this.#checkToolNames(connection);
     }
     if (connection.state.status === 'disconnected') this.forget(connection.name);
     this.contact.changed(connection);
     this.events.emit('server', this.report(connection));
     this.work.events.emit('state', { connection });
+  }
+
+  /** The author of the program can correct the entry; a file may be for several versions of a server. */
+  #checkToolNames({ name, spec, tools }: Connection): void {
+    if (tools === undefined || tools.cut !== undefined) return;
+    for (const message of unknownToolNames(spec.entry, tools.items)) this.warnOnce(name, message);
   }
 
   #callContext(telemetry: Telemetry | undefined): CallContext {

@@ -1,5 +1,7 @@
 /** `createHost` as programs call it: options are checked, and a server that fails does not fail in silence. */
 
+import { existsSync } from 'node:fs';
+import { CODE } from './config/load.ts';
 import { createHost as create, type Host } from './host.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
 import { checkHostOptions } from './host-options-check.ts';
@@ -19,10 +21,42 @@ const MISSING: ReadonlySet<ServerReport['status']> = new Set(['failed', 'needs_a
  * const result = await host.call('mcp__files__read_file', { path: 'README.md' });
  */
 export async function createHost(options: HostOptions = {}): Promise<Host> {
-  checkHostOptions({ ...options });
+  const unknown = checkHostOptions(options);
   const host = await create(options);
   warnOfFailures(host, options.log ?? warnProcess);
+  for (const { server, message } of oddities(host, options, unknown)) {
+    if (options.log === undefined)
+      process.emitWarning(server === undefined ? message : `${server}: ${message}`, OPTION_WARNING);
+    else options.log({ ...(server === undefined ? {} : { server }), level: 'warning', message });
+  }
   return host;
+}
+
+const OPTION_WARNING = { type: 'PlugboardWarning', code: 'PLUGBOARD_OPTION' };
+
+/** What is without effect among the options, or cannot be meant, and does not keep the host from working. */
+function oddities(
+  host: Host,
+  { only = [], cwd }: HostOptions,
+  unknown: readonly string[],
+): { readonly server?: string | undefined; readonly message: string }[] {
+  const known = new Set(host.servers().map(({ name }) => name));
+  return [
+    ...unknown.map((name) => ({ message: `createHost: "${name}" is not an option and has no effect` })),
+    ...only
+      .filter((name) => !known.has(name))
+      .map((name) => ({ message: `createHost: no server is called ${JSON.stringify(name)} ("only")` })),
+    ...(cwd === undefined || existsSync(cwd)
+      ? []
+      : [{ message: `createHost: the folder ${JSON.stringify(cwd)} ("cwd") does not exist` }]),
+    ...host
+      .problems()
+      .filter(({ file }) => file === CODE)
+      .map(({ server, message, hint }) => ({
+        server,
+        message: hint === undefined ? message : `${message} ${hint}`,
+      })),
+  ];
 }
 
 /** Node's warnings: on stderr, and off where the program has switched them off. */

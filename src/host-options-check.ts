@@ -8,8 +8,13 @@ import { isRecord } from './lib/json-rpc.ts';
 import { nearest } from './lib/nearest.ts';
 import { sandboxOf } from './transport/sandbox.ts';
 
-/** Undefined if a value fits, else what is expected in its place. */
-type Check = (value: unknown) => string | undefined;
+/** Undefined if a value fits, else what is expected in its place, with a hint if the value alone does not show it. */
+type Check = (value: unknown) => string | Misfit | undefined;
+
+interface Misfit {
+  readonly expected: string;
+  readonly hint: string;
+}
 
 const anything: Check = () => undefined;
 const callable: Check = (value) => (typeof value === 'function' ? undefined : 'a function');
@@ -24,6 +29,44 @@ function oneOf(...values: readonly string[]): Check {
   return (value) => (values.some((each) => each === value) ? undefined : expected);
 }
 
+/** An object with these keys and no others: a misspelt one would have no effect. */
+function fields(checks: Readonly<Record<string, Check>>): Check {
+  const known = Object.keys(checks);
+  const keys = new Intl.ListFormat('en').format(known.map((key) => JSON.stringify(key)));
+  return (value) => {
+    if (!isRecord(value)) return 'an object';
+    for (const [key, member] of Object.entries(value)) {
+      const check = Object.hasOwn(checks, key) ? checks[key] : undefined;
+      if (check === undefined) {
+        const [meant] = nearest(key, known, 1);
+        const remedy = meant === undefined ? '' : ` Did you mean "${meant}"?`;
+        return { expected: `an object with ${keys}`, hint: `It has "${key}".${remedy}` };
+      }
+      const misfit = member === undefined ? undefined : check(member);
+      const expected = typeof misfit === 'object' ? misfit.expected : misfit;
+      if (expected !== undefined)
+        return { expected: `an object whose "${key}" is ${expected}`, hint: `It is ${shown(member)}.` };
+    }
+    return undefined;
+  };
+}
+
+const positive: Check = (value) => (typeof value === 'number' && value > 0 ? undefined : 'a positive number');
+
+const bytes: Check = (value) => (value instanceof Uint8Array ? undefined : 'a Uint8Array');
+
+const clock: Check = (value) => {
+  const has = (name: string): boolean => isObject(value) && typeof Reflect.get(value, name) === 'function';
+  return has('now') && has('after') ? undefined : 'an object with the functions now and after';
+};
+
+const stateOf: Check = (value) => {
+  const principal = isRecord(value) ? value['principal'] : undefined;
+  return value === 'session' || (typeof principal === 'string' && principal !== '')
+    ? undefined
+    : '"session" or { principal }';
+};
+
 const credentials: Check = (value) => {
   const has = (name: string): boolean => isObject(value) && typeof Reflect.get(value, name) === 'function';
   return ['get', 'set', 'delete'].every(has) ? undefined : 'an object with the functions get, set and delete';
@@ -36,16 +79,17 @@ function isObject(value: unknown): value is object {
 
 /** A positive share of the window in percent may follow `auto`. */
 const toolSearch: Check = (value) => {
-  const fits = typeof value === 'boolean' || (typeof value === 'string' && /^auto(?::\d+)?$/.test(value));
+  const fits = typeof value === 'boolean' || (typeof value === 'string' && isAuto(value));
   return fits ? undefined : 'true, false, "auto" or "auto:N" with N as a percentage';
 };
 
-const model: Check = (value) => {
-  if (!isRecord(value)) return 'an object';
-  const { contextTokens } = value;
-  const fits = contextTokens === undefined || (typeof contextTokens === 'number' && contextTokens > 0);
-  return fits ? undefined : 'an object whose "contextTokens" is a positive number';
-};
+function isAuto(value: string): boolean {
+  const share = /^auto(?::(\d+(?:\.\d+)?))?$/.exec(value);
+  return share !== null && Number(share[1] ?? 0) <= 100;
+}
+
+const model = fields({ contextTokens: positive, images: flag, audio: flag });
+const sampling = fields({ tools: flag, context: flag });
 
 /** A function is asked each time; its answers are checked then. */
 const roots: Check = (value) => {
@@ -83,9 +127,9 @@ const CHECKS = {
   elicit: callable,
   elicitation: oneOf('ask', 'never'),
   sample: callable,
-  sampling: anything,
+  sampling,
   roots,
-  sessions: object,
+  sessions: fields({ elicit: callable, sample: callable, sampling, roots }),
   manyAgents: flag,
   daemon: flag,
   openUrl: callable,
@@ -94,9 +138,9 @@ const CHECKS = {
   naming: oneOf('mcp__', 'short', 'plain'),
   toolSearch,
   resourceTools: flag,
-  searchModel: anything,
+  searchModel: bytes,
   model,
-  telemetry: anything,
+  telemetry: flag,
   sandbox,
   sandboxState: anything,
   watch: flag,
@@ -107,7 +151,7 @@ const CHECKS = {
   openTransport: callable,
   replaceTransport: callable,
   env: object,
-  clock: object,
+  clock,
   config: anything,
   idPrefix: anything,
   borrow: anything,
@@ -120,37 +164,56 @@ const toolSubset: Check = (value) => {
   return fits ? undefined : 'an object with lists of names: "servers", "include", "exclude"';
 };
 
-const SESSION_CHECKS: Readonly<Record<string, Check>> = { ...CHECKS, tools: toolSubset };
+const SESSION_CHECKS: Readonly<Record<string, Check>> = {
+  ...CHECKS,
+  tools: toolSubset,
+  stateOf,
+  gateway: flag,
+  memory: anything,
+};
 
 /** Hints for values that people give most often. */
 const HINTS: Readonly<Record<string, string>> = {
   roots: ROOTS_HINT,
 };
 
-/** Throws CONFIG_INVALID for a value that has no meaning, and for a name that is a slip of another. */
-export function checkHostOptions(options: Readonly<Record<string, unknown>>, where = 'createHost'): void {
+/**
+ * Throws CONFIG_INVALID for a value that has no meaning, and for a name that is a slip of another. Returns the names that
+ * are no options: they have no effect.
+ */
+export function checkHostOptions(options: unknown, where = 'createHost'): readonly string[] {
+  if (!isRecord(options)) {
+    throw new PlugboardError('CONFIG_INVALID', `${where}: the options must be an object`, {
+      hint: `They are ${shown(options)}.`,
+    });
+  }
   const known: Readonly<Record<string, Check>> = where === 'createHost' ? CHECKS : SESSION_CHECKS;
+  const unknown: string[] = [];
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue;
     const check = Object.hasOwn(known, name) ? known[name] : undefined;
-    const expected = check?.(value);
-    if (expected !== undefined) {
-      throw new PlugboardError('CONFIG_INVALID', `${where}: "${name}" must be ${expected}`, {
-        hint: HINTS[name] ?? `It is ${shown(value)}.`,
-      });
+    if (check === undefined) {
+      refuseSlip(name, Object.keys(known), where);
+      unknown.push(name);
+      continue;
     }
-    const [meant] =
-      check === undefined && !OF_SESSIONS.has(name) ? nearest(name, Object.keys(CHECKS), 1) : [];
-    if (meant !== undefined) {
-      throw new PlugboardError('CONFIG_INVALID', `${where}: "${name}" is not an option`, {
-        hint: `Did you mean "${meant}"?`,
-      });
-    }
+    const misfit = check(value);
+    if (misfit === undefined) continue;
+    const { expected, hint } = typeof misfit === 'object' ? misfit : { expected: misfit, hint: undefined };
+    throw new PlugboardError('CONFIG_INVALID', `${where}: "${name}" must be ${expected}`, {
+      hint: HINTS[name] ?? hint ?? `It is ${shown(value)}.`,
+    });
   }
+  return unknown;
 }
 
-/** Options of `host.session()` that a host has not. */
-const OF_SESSIONS: ReadonlySet<string> = new Set(['stateOf', 'gateway', 'memory']);
+function refuseSlip(name: string, known: readonly string[], where: string): void {
+  const [meant] = nearest(name, known, 1);
+  if (meant === undefined) return;
+  throw new PlugboardError('CONFIG_INVALID', `${where}: "${name}" is not an option`, {
+    hint: `Did you mean "${meant}"?`,
+  });
+}
 
 /** The type alone for what may be large or secret. */
 function shown(value: unknown): string {

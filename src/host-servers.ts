@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { specFromCode } from './config/code-spec.ts';
+import { givenSpec } from './config/code-spec.ts';
 import type { ServerSpec } from './config/entry.ts';
 import type { GivenEntry } from './config/given-entry.ts';
 import { keepUnreadable } from './config/keep.ts';
@@ -106,14 +106,17 @@ export class HostServers {
           ? `Did you mean ${close.join(' or ')}?`
           : {
               commands: 'Run plugboard list to see what is configured.',
-              library: 'host.servers() lists those that there are.',
+              library: `host.servers() lists those that there are${some(known)}.`,
             },
     });
   }
 
   /** Adds or replaces one; resolves when it has settled. */
   async add(name: string, entry: GivenEntry): Promise<Connection> {
-    const spec = specFromCode(name, entry, this.#core.config.projectRoot);
+    const { config, warnOnce } = this.#core;
+    const spec = givenSpec(name, entry, config.projectRoot, ({ message, hint }) =>
+      warnOnce(name, hint === undefined ? message : `${message} ${hint}`),
+    );
     const connection = await this.#change(async () => {
       this.#added.set(name, spec);
       this.#removed.delete(name);
@@ -272,4 +275,11 @@ function isMissing({ spec, state }: Connection): boolean {
   // What the person switched off is not missed.
   const isFine = ['connected', 'idle', 'disabled'].includes(state.status);
   return isRequired(spec, state.status) && !isFine;
+}
+
+const SHOWN_NAMES = 8;
+
+/** The names themselves where they are few. */
+function some(names: readonly string[]): string {
+  return names.length > 0 && names.length <= SHOWN_NAMES ? `: ${names.join(', ')}` : '';
 }

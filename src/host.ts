@@ -207,7 +207,7 @@ export class Host {
    * session.tools();
    */
   session(options: SessionOptions = {}): HostSession {
-    checkHostOptions({ ...options }, 'host.session');
+    checkHostOptions(options, 'host.session');
     return new HostSession(this.#core, this.#core.openSession(options));
   }
 

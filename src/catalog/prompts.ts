@@ -232,7 +232,10 @@ function getFailure(
     hint:
       close.length > 0
         ? `Did you mean ${close.join(' or ')}?`
-        : `Run plugboard prompts ${shellWord(server)} to see what it offers.`,
+        : {
+            commands: `Run plugboard prompts ${shellWord(server)} to see what it offers.`,
+            library: `host.prompts(${JSON.stringify(server)}) lists those that there are.`,
+          },
     cause: error,
     detail,
   });

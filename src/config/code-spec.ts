@@ -1,8 +1,44 @@
 /** A server given in code, checked like one from a file. */
 
 import { PlugboardError } from '../errors.ts';
-import type { ServerSpec } from './entry.ts';
+import type { Problem, ServerSpec } from './entry.ts';
+import { IN_PROCESS_KEY } from './in-process.ts';
+import { ENTRY_KEYS } from './keys.ts';
+import { otherAgentsHint } from './other-agents-keys.ts';
 import { parseEntry } from './parse.ts';
+
+/**
+ * An entry of a program, whose author can correct it: a misspelt key throws too, and other keys without effect are given to
+ * `warn`.
+ */
+export function givenSpec(
+  name: string,
+  value: unknown,
+  baseDir: string,
+  warn: (problem: Pick<Problem, 'message' | 'hint'>) => void,
+): ServerSpec {
+  const { faults, raw } = parseEntry(name, value, 'code');
+  const typo = faults.find((fault) => fault.typo);
+  const spec = specFromCode(name, value, baseDir);
+  if (typo !== undefined) {
+    throw new PlugboardError('CONFIG_INVALID', `${name}: ${typo.message}`, { server: name, hint: typo.hint });
+  }
+  for (const { message, hint } of faults) warn(hint === undefined ? { message } : { message, hint });
+  for (const key of unknownKeys(raw))
+    warn({ message: `${JSON.stringify(key)} is not a known key and has no effect.` });
+  return spec;
+}
+
+/** Those of other agents have a fault already. */
+function unknownKeys(raw: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(raw).filter(
+    (key) =>
+      !ENTRY_KEYS.has(key) &&
+      key !== IN_PROCESS_KEY &&
+      !key.startsWith('x-') &&
+      otherAgentsHint(key) === undefined,
+  );
+}
 
 /** Throws CONFIG_INVALID with the first thing that is wrong: code has no list of problems to show. */
 export function specFromCode(name: string, value: unknown, baseDir: string): ServerSpec {

@@ -18,6 +18,8 @@ export interface Fault {
   readonly hint?: string;
   /** False: worth telling, and the value still counts. */
   readonly fatal: boolean;
+  /** A key that looks like a slip of another. */
+  readonly typo?: true;
 }
 
 export type Report = (fault: Fault) => void;
@@ -28,7 +30,14 @@ export function reportTypo(name: string, path: JsonPath, known: Iterable<string>
   const meant = nearest(name, known, 1)[0];
   if (meant === undefined) return;
   const message = `${showPath([...path, name])} is not a known key and has no effect.`;
-  report({ path: [...path, name], at: 'key', message, hint: `Did you mean "${meant}"?`, fatal: false });
+  report({
+    path: [...path, name],
+    at: 'key',
+    message,
+    hint: `Did you mean "${meant}"?`,
+    fatal: false,
+    typo: true,
+  });
 }
 
 /** A key that is known and means nothing where it stands. */

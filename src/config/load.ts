@@ -3,8 +3,8 @@
 import { dirname, join, resolve } from 'node:path';
 import { realPath } from '../lib/inside.ts';
 import { isRecord } from '../lib/json-rpc.ts';
-import { specFromCode } from './code-spec.ts';
-import { asProblem, type Document, locateFaults, readDocument } from './document.ts';
+import { givenSpec } from './code-spec.ts';
+import { type Document, locateFaults, readDocument } from './document.ts';
 import type { Config, InputQuestion, Problem, ServerEntry, ServerSpec, Settings } from './entry.ts';
 import type { Fault } from './fault.ts';
 import { noEffect, reportTypo } from './fault.ts';
@@ -22,7 +22,8 @@ import { parseSwitches, type Switches, withSwitch } from './switches.ts';
 /** The file of a project, in the shape that other agents read. */
 export const PROJECT_FILE = '.mcp.json';
 /** Stands in a problem where a file's name would. */
-const CODE = '(code)';
+/** The place of problems of entries that a program gives. */
+export const CODE = '(code)';
 
 export interface LoadOptions {
   readonly cwd: string;
@@ -144,15 +145,11 @@ function foldersUpward(from: string, root: string): string[] {
 
 /** Throws CONFIG_INVALID for an entry that cannot be used, since its author is the caller. */
 function fromCode(entries: Readonly<Record<string, unknown>> | undefined, baseDir: string): Part {
-  for (const [name, entry] of Object.entries(entries ?? {})) specFromCode(name, entry, baseDir);
-  const { servers, faults } = parseServers(entries, { scope: 'code', baseDir }, ['servers']);
-  return {
-    servers,
-    problems: [
-      ...faults.map((fault) => ({ file: CODE, ...asProblem(fault) })),
-      ...relativePathProblems(servers, CODE),
-    ],
-  };
+  const problems: Problem[] = [];
+  const servers = Object.entries(entries ?? {}).map(([name, entry]) =>
+    givenSpec(name, entry, baseDir, (problem) => problems.push({ file: CODE, server: name, ...problem })),
+  );
+  return { servers, problems: [...problems, ...relativePathProblems(servers, CODE)] };
 }
 
 function relativePathProblems(servers: readonly ServerSpec[], file: string): Problem[] {

@@ -74,6 +74,7 @@ export interface ParsedEntry {
  * parseEntry('files', { command: 'npx' }, 'user').entry; // { command: 'npx' }
  */
 export function parseEntry(name: string, written: unknown, scope: Scope): ParsedEntry {
+  if (scope === 'code' && (isInProcessServer(written) || !isRecord(written))) return notAnEntry(written);
   if (scope === 'code' && isRecord(written)) {
     const { value, headersFrom } = readGiven(written);
     const parsed = parsePlain(name, value, scope);
@@ -81,6 +82,17 @@ export function parseEntry(name: string, written: unknown, scope: Scope): Parsed
     return { ...parsed, entry: { ...parsed.entry, headersFrom } };
   }
   return parsePlain(name, written, scope);
+}
+
+/** A value of a program that is not an entry: mostly the server itself. */
+function notAnEntry(value: unknown): ParsedEntry {
+  const isServer = isInProcessServer(value) || typeof value === 'function';
+  const message = isServer
+    ? 'It is a server itself, not an entry with one.'
+    : 'A server must be an object with a "command", a "url" or "inProcess".';
+  const hint = isServer ? 'Write { inProcess: server }.' : undefined;
+  const fault: Fault = { path: [], at: 'value', message, fatal: true };
+  return { raw: {}, faults: [hint === undefined ? fault : { ...fault, hint }] };
 }
 
 function parsePlain(name: string, value: unknown, scope: Scope): ParsedEntry {
@@ -100,7 +112,7 @@ function parsePlain(name: string, value: unknown, scope: Scope): ParsedEntry {
   if (Object.hasOwn(value, IN_PROCESS_KEY)) return parseInProcess(value, scope, faults);
   ENTRY.check(value, [], report);
   for (const key of Object.keys(value)) reportOtherAgentsKey(key, report);
-  const kind = kindOf(value, faults, report);
+  const kind = kindOf(value, faults, report, scope === 'code');
   if (faults.some((fault) => fault.fatal) || kind === undefined) {
     // First the reason that the entry cannot be used.
     return { raw: value, faults: faults.toSorted((a, b) => Number(b.fatal) - Number(a.fatal)) };
@@ -146,6 +158,7 @@ function parseInProcess(
     );
   }
   ENTRY.check(rest, [], report);
+  for (const key of Object.keys(rest)) reportOtherAgentsKey(key, report);
   const picked: Record<string, unknown> = {};
   for (const [key, member] of Object.entries(rest)) {
     if (key === 'command' || key === 'url')
@@ -222,6 +235,7 @@ function kindOf(
   value: Readonly<Record<string, unknown>>,
   soFar: readonly Fault[],
   report: Report,
+  isCode: boolean,
 ): 'stdio' | 'remote' | undefined {
   const { type } = value;
   const hasCommand = Object.hasOwn(value, 'command');
@@ -235,7 +249,10 @@ function kindOf(
     const typo = soFar.find(({ hint = '' }) => /^(?:Did you mean|Write) "(?:command|url)"[?.]$/.test(hint));
     return whole(
       'It has neither a "command" nor a "url".',
-      typo?.hint ?? 'Give the program to start, or an address.',
+      typo?.hint ??
+        (isCode
+          ? 'Give the program to start, an address, or a server of this program as "inProcess".'
+          : 'Give the program to start, or an address.'),
     );
   }
   if (hasCommand && type !== undefined && type !== 'stdio') {

@@ -1,6 +1,6 @@
 /** Errors that servers answer with, and other text of theirs that people, logs and models read. */
 
-import { PlugboardError } from '../errors.ts';
+import { PlugboardError, type SurfaceText } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
 
@@ -23,6 +23,29 @@ export function withCause(message: string, data: unknown): string {
   return `${message}: ${serverWords(cause)}`;
 }
 
+/** Modern: the request needs something that its client did not declare. */
+const RPC_MISSING_CAPABILITY = -32021;
+/** The options that declare a capability. */
+const OPTION_OF: ReadonlyMap<string, string> = new Map([
+  ['elicitation', 'elicit'],
+  ['sampling', 'sample'],
+  ['roots', 'roots'],
+]);
+
+function hintOn(code: number | undefined, data: unknown): SurfaceText | undefined {
+  const required =
+    code === RPC_MISSING_CAPABILITY && isRecord(data) ? data['requiredCapabilities'] : undefined;
+  const options = Object.keys(isRecord(required) ? required : {}).flatMap(
+    (name) => OPTION_OF.get(name) ?? [],
+  );
+  if (options.length === 0) return undefined;
+  return {
+    commands:
+      'The server has a question that cannot be answered here. Make the call from an agent that can be asked.',
+    library: `Give createHost or host.session() the option ${options.map((option) => `"${option}"`).join(' and ')}.`,
+  };
+}
+
 /** The error that a server answered a request with. */
 export function rpcError(method: string, error: unknown): PlugboardError {
   const record = isRecord(error) ? error : {};
@@ -30,6 +53,7 @@ export function rpcError(method: string, error: unknown): PlugboardError {
   const message = typeof record['message'] === 'string' ? serverWords(record['message']) : 'no message';
   const text = withCause(message, record['data']);
   return new PlugboardError('PROTOCOL_ERROR', `${method} returned an error: ${text}`, {
+    hint: hintOn(code, record['data']),
     detail: {
       ...(code === undefined ? {} : { rpcCode: code, rpcMessage: message }),
       rpcData: record['data'],

@@ -69,7 +69,7 @@ export type RemoteOnlyOptions = Omit<HostOptions, NeedsNode | 'servers'> & {
  * await host.ready();
  */
 export async function createHost(options: RemoteOnlyOptions): Promise<Host> {
-  checkOptions({ ...options });
+  checkOptions(options);
   for (const [name, entry] of Object.entries(options.servers)) checkRemote(name, entry);
   const home = `/${crypto.randomUUID()}`;
   files.mkdir(home, true);
@@ -96,7 +96,9 @@ function loginByRedirect(login: Host['login']): Host['login'] {
   };
 }
 
-function checkOptions(options: Readonly<Record<string, unknown>>): void {
+function checkOptions(options: unknown): void {
+  checkHostOptions(options);
+  if (!isRecord(options)) return;
   const unusable = Object.keys(NEEDS_NODE).find((name) => options[name] !== undefined);
   if (unusable !== undefined)
     throw new PlugboardError(
@@ -106,7 +108,6 @@ function checkOptions(options: Readonly<Record<string, unknown>>): void {
         hint: 'It needs a disk or a process: use the entry point plugboard, or leave it out.',
       },
     );
-  checkHostOptions({ ...options });
   if (!isRecord(options['servers']))
     throw new PlugboardError(
       'CONFIG_INVALID',
@@ -114,8 +115,8 @@ function checkOptions(options: Readonly<Record<string, unknown>>): void {
     );
 }
 
-function checkRemote(name: string, entry: object): void {
-  if ('url' in entry) return;
+function checkRemote(name: string, entry: unknown): void {
+  if (isRecord(entry) && 'url' in entry) return;
   throw new PlugboardError('CONFIG_INVALID', `${name} is not a remote server`, {
     server: name,
     hint: 'Give it a url; processes need the entry point plugboard.',

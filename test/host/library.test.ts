@@ -12,6 +12,7 @@ import {
   type Sandbox,
   type ServerEntry,
 } from '../../src/index.ts';
+import { defineServer, prompt, tool } from '../../src/kit/index.ts';
 import { createGate, createTestHost, fakeClock, scriptedServer } from '../../src/testing/index.ts';
 
 const hosts: Host[] = [];
@@ -54,7 +55,7 @@ describe('hints of the library name code, not commands', () => {
     const host = await testHost({ servers: { s: { inProcess: server } } });
     expect(await failure(host.read('nothing-like-it', 'a://b'))).toMatchObject({
       code: 'UNKNOWN_SERVER',
-      hint: 'host.servers() lists those that there are.',
+      hint: 'host.servers() lists those that there are: s.',
     });
     expect(await failure(host.login('s'))).toMatchObject({ code: 'USAGE' });
     server.on('resources/read', () => {
@@ -63,6 +64,30 @@ describe('hints of the library name code, not commands', () => {
     expect(await failure(host.complete({ type: 'x' } as never, { name: 'a', value: '' }))).toMatchObject({
       code: 'INVALID_ARGUMENTS',
       hint: "Give { type: 'ref/prompt', server, name } or { type: 'ref/resource', server, uri }.",
+    });
+  });
+
+  it('an unknown prompt and a question that no one answers name methods and options', async () => {
+    const kit = defineServer({
+      name: 'kit',
+      prompts: [prompt({ name: 'review', get: () => 'Review.' })],
+      tools: [
+        tool({
+          name: 'deploy',
+          run: async (_input, { elicit }) => {
+            await elicit({ message: 'Where to?', schema: { properties: { env: { type: 'string' } } } });
+            return 'done';
+          },
+        }),
+      ],
+    });
+    const host = await testHost({ servers: { s: { inProcess: kit, approval: 'approve' } } });
+    expect(await failure(host.prompt('s', 'unlike-any'))).toMatchObject({
+      hint: 'host.prompts("s") lists those that there are.',
+    });
+    expect(await failure(host.call('mcp__s__deploy'))).toMatchObject({
+      code: 'PROTOCOL_ERROR',
+      hint: 'Give createHost or host.session() the option "elicit".',
     });
   });
 
@@ -129,7 +154,30 @@ describe('options (L17)', () => {
     [
       { model: { contextTokens: '8k' } },
       '"model" must be an object whose "contextTokens" is a positive number',
-      'It is of type object.',
+      'It is "8k".',
+    ],
+    [
+      { model: { contextToken: 8000 } },
+      '"model" must be an object with "contextTokens", "images", and "audio"',
+      'It has "contextToken". Did you mean "contextTokens"?',
+    ],
+    [
+      { sampling: { tool: true } },
+      '"sampling" must be an object with "tools" and "context"',
+      'It has "tool". Did you mean "tools"?',
+    ],
+    [
+      { sessions: { elicit: true } },
+      '"sessions" must be an object whose "elicit" is a function',
+      'It is true.',
+    ],
+    [{ clock: {} }, '"clock" must be an object with the functions now and after', 'It is of type object.'],
+    [{ searchModel: 'x' }, '"searchModel" must be a Uint8Array', 'It is "x".'],
+    [{ telemetry: 'yes' }, '"telemetry" must be true or false', 'It is "yes".'],
+    [
+      { toolSearch: 'auto:500' },
+      '"toolSearch" must be true, false, "auto" or "auto:N" with N as a percentage',
+      'It is "auto:500".',
     ],
     [
       { roots: [{ uri: '/not/a/uri' }] },
@@ -173,12 +221,109 @@ describe('options (L17)', () => {
     expectTypeOf<Sandbox>({ filesystem: 'most' });
   });
 
+  it.each([
+    [null, 'null'],
+    ['x', '"x"'],
+    [[], 'of type array'],
+  ])('refuses %j in place of options', async (options, what) => {
+    expect(await failure(createHost(options as never))).toEqual({
+      code: 'CONFIG_INVALID',
+      message: 'createHost: the options must be an object',
+      hint: `They are ${what}.`,
+    });
+  });
+
+  it('warns about names without effect, unknown servers in "only" and a missing folder', async () => {
+    const logged: unknown[] = [];
+    const options = { timeout: 3, only: ['nope'], cwd: '/no/such/folder', servers: greeter() };
+    const log = (event: unknown): void => void logged.push(event);
+    await testHost({ ...options, log } as HostOptions);
+    expect(logged).toEqual([
+      { level: 'warning', message: 'createHost: "timeout" is not an option and has no effect' },
+      { level: 'warning', message: 'createHost: no server is called "nope" ("only")' },
+      { level: 'warning', message: 'createHost: the folder "/no/such/folder" ("cwd") does not exist' },
+    ]);
+  });
+
   it('refuses roots and callbacks of sessions in the same way', async () => {
     const host = await testHost({ servers: {} });
+    expect(() => host.session({ stateOf: 'banana' } as never)).toThrow(
+      'host.session: "stateOf" must be "session" or { principal }',
+    );
+    expect(() => host.session({ stateof: 'session' } as never)).toThrow('"stateof" is not an option');
     expect(() => host.session({ approve: 'allow' } as never)).toThrow(
       'host.session: "approve" must be a function',
     );
     await expect(host.setRoots([{ uri: 'nowhere' }])).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+  });
+});
+
+describe('entries given in code', () => {
+  const server = (): { inProcess: ReturnType<typeof scriptedServer> } => ({
+    inProcess: scriptedServer({ tools: { greet: () => 'hello' } }),
+  });
+
+  it.each([
+    [
+      { command: 'node', arg: ['x.js'] },
+      's: "arg" is not a known key and has no effect.',
+      'Did you mean "args"?',
+    ],
+    [
+      { ...server(), trust: true },
+      's: "trust" is not a known key and has no effect.',
+      'Did you mean "trusted"?',
+    ],
+    [
+      { ...server(), tools: { greet: { aproval: 'approve' } } },
+      's: "tools.greet.aproval" is not a known key and has no effect.',
+      'Did you mean "approval"?',
+    ],
+    [server().inProcess, 's: It is a server itself, not an entry with one.', 'Write { inProcess: server }.'],
+    [
+      () => server().inProcess,
+      's: It is a server itself, not an entry with one.',
+      'Write { inProcess: server }.',
+    ],
+    [null, 's: A server must be an object with a "command", a "url" or "inProcess".', undefined],
+    [
+      {},
+      's: It has neither a "command" nor a "url".',
+      'Give the program to start, an address, or a server of this program as "inProcess".',
+    ],
+  ])('refuses %j in createHost and host.add', async (entry, message, hint) => {
+    const refusal = { code: 'CONFIG_INVALID', message, server: 's', ...(hint === undefined ? {} : { hint }) };
+    expect(await failure(testHost({ servers: { s: entry } as never }))).toEqual(refusal);
+    const host = await testHost({ servers: {} });
+    expect(await failure(host.add('s', entry as never))).toEqual(refusal);
+    expect(host.servers()).toEqual([]);
+  });
+
+  it('warns about keys of other programs, and about names of tools that the server has not', async () => {
+    const logged: string[] = [];
+    const log: HostOptions['log'] = ({ server: name, message }) => void logged.push(`${name}: ${message}`);
+    const entry = {
+      ...server(),
+      autoApprove: ['greet'],
+      gallery: true,
+      'x-mine': 1,
+      enabledTools: ['greet', 'get_*', 'nope'],
+      tools: { gret: { approval: 'approve' }, mcp__s__greet: { approval: 'approve' } },
+    } as never;
+    const host = await testHost({ servers: { s: entry }, log });
+    const warnings = [
+      '"autoApprove" has no effect here. Write "tools": { "<tool>": { "approval": "approve" } }.',
+      '"gallery" is not a known key and has no effect.',
+      '"tools" names "gret", but the server has no such tool. Did you mean "greet"?',
+      '"enabledTools" names "nope", but the server has no such tool.',
+    ];
+    expect(logged).toEqual(
+      expect.arrayContaining(warnings.map((warning) => expect.stringContaining(warning))),
+    );
+    expect(logged).toHaveLength(warnings.length);
+    logged.length = 0;
+    await host.add('t', entry);
+    expect(logged.toSorted()).toEqual(warnings.map((warning) => `t: ${warning}`).toSorted());
   });
 });
 

@@ -1,0 +1,35 @@
+/** Names of tools in an entry that its server does not have: a rule or filter with a slip in it would have no effect. */
+
+import type { EntryBase } from '../config/entry.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { nearest } from '../lib/nearest.ts';
+
+/** A pattern fits tools that may come later. */
+const PATTERN = /[*?[\]{}!()]/;
+
+/** One sentence for each name. */
+export function unknownToolNames(
+  { tools, enabledTools, disabledTools }: EntryBase,
+  items: readonly unknown[],
+): string[] {
+  if (tools === undefined && enabledTools === undefined && disabledTools === undefined) return [];
+  const known = items.flatMap((item) =>
+    isRecord(item) && typeof item['name'] === 'string' ? [item['name']] : [],
+  );
+  // Settings may have the full name: `mcp__server__tool`.
+  const isTool = (name: string): boolean => known.some((tool) => name === tool || name.endsWith(`__${tool}`));
+  const named: readonly (readonly [key: string, names: readonly string[]])[] = [
+    ['tools', Object.keys(tools ?? {})],
+    ['enabledTools', enabledTools ?? []],
+    ['disabledTools', disabledTools ?? []],
+  ];
+  return named.flatMap(([key, names]) =>
+    names
+      .filter((name) => !PATTERN.test(name) && !isTool(name))
+      .map((name) => {
+        const [meant] = nearest(name, known, 1);
+        const remedy = meant === undefined ? '' : ` Did you mean "${meant}"?`;
+        return `"${key}" names ${JSON.stringify(name)}, but the server has no such tool.${remedy}`;
+      }),
+  );
+}
