@@ -42,6 +42,7 @@ import type { ListEvent } from './connection/live.ts';
 import type { Params, RequestOptions } from './connection/peer.ts';
 import type { Pool } from './connection/pool.ts';
 import { asPlugboardError } from './errors.ts';
+import type { Cancellation } from './lib/cancellation.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Unsubscribe } from './lib/emitter.ts';
 import { clean, visibleUri } from './policy/clean.ts';
@@ -61,6 +62,8 @@ export interface ContentOptions {
   readonly timeoutMs?: number | undefined;
   /** @internal The work that a question of the server belongs to. */
   readonly owner?: object | undefined;
+  /** @internal The end of the session that asks for it. */
+  readonly until?: Cancellation | undefined;
 }
 
 /** What a text stands for: it, what it mentions, or what its command says. */
@@ -364,7 +367,7 @@ export class HostContent {
 
   #asked(
     connection: Connection,
-    { signal, forModel = this.#options.forModel, handedOn, timeoutMs, owner }: ContentOptions,
+    { signal, forModel = this.#options.forModel, handedOn, timeoutMs, owner, until }: ContentOptions,
   ): {
     request: RequestOptions;
     forModel: boolean;
@@ -379,6 +382,7 @@ export class HostContent {
         idleMs: timeoutMs ?? limits.toolTimeoutMs,
         totalMs: limits.maxTotalMs,
         handedOn,
+        until,
       },
       forModel,
       warn: (message) => this.#options.warn(connection.name, message),

@@ -46,7 +46,7 @@ import { type Board, createBoard } from './connection/questions-board.ts';
 import { TASKS_EXTENSION } from './connection/tasks.ts';
 import { type KeptTasks, openKeptTasks } from './connection/tasks-kept.ts';
 import { NO_VERDICTS, openVerdicts, type Verdicts } from './connection/verdicts.ts';
-import { asPlugboardError, type PlugboardError } from './errors.ts';
+import { asPlugboardError, PlugboardError } from './errors.ts';
 import { HostAuth } from './host-auth.ts';
 import { HostContent } from './host-content.ts';
 import { hostDeferral } from './host-deferral.ts';
@@ -365,6 +365,16 @@ export class HostCore {
     return session;
   }
 
+  /** Cancels what is open in a session, here and at its servers, then ends the processes that are its alone. */
+  endSession(session: Session): void {
+    const { id } = session;
+    const reason = new PlugboardError('CANCELLED', `the call was cancelled: the session ${id} has ended`);
+    session.ended.cancel(reason);
+    this.#board.withdraw((question) => question.session === id, reason);
+    this.logDemand.end(session);
+    this.work.berths.end(session);
+  }
+
   /** The roots of a session are others now: the servers that it uses are asked to look again. */
   async rootsChanged(session: Session): Promise<void> {
     await this.work.rootsChanged(session);
@@ -387,7 +397,8 @@ export class HostCore {
     session: Session,
     options: T,
   ): T {
-    return { ...options, handedOn: this.#questions.handedOn(connection, session, options.handedOn) };
+    const handedOn = this.#questions.handedOn(connection, session, options.handedOn);
+    return { ...options, handedOn, until: session.ended };
   }
 
   /** Resolves if the rules let a session have a resource, prompt or completion. */
@@ -475,6 +486,10 @@ export class HostCore {
 
   /** A server is gone, or gone away: so are its tools. */
   forget(name: string): void {
+    const reason = new PlugboardError('CONNECTION_LOST', `${name} is another server now, or has gone`, {
+      server: name,
+    });
+    this.#board.withdraw(({ kind, server }) => kind === 'approval' && server === name, reason);
     this.catalog.delete(name);
     this.work.berths.drop(name);
     this.events.emit('tools', { server: name });

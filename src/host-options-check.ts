@@ -158,10 +158,18 @@ const CHECKS = {
   closed: anything,
 } satisfies Record<keyof HostOptions, Check>;
 
+const SUBSET_KEYS = ['servers', 'include', 'exclude'];
+
+/** An unknown key would leave a restriction out. */
 const toolSubset: Check = (value) => {
-  const lists = isRecord(value) ? [value['servers'], value['include'], value['exclude']] : [null];
-  const fits = lists.every((list) => list === undefined || names(list) === undefined);
-  return fits ? undefined : 'an object with lists of names: "servers", "include", "exclude"';
+  const fits =
+    isRecord(value) &&
+    Object.entries(value).every(
+      ([key, list]) => SUBSET_KEYS.includes(key) && (list === undefined || names(list) === undefined),
+    );
+  return fits
+    ? undefined
+    : 'an object with lists of names: "servers", "include", "exclude", and no other keys';
 };
 
 const SESSION_CHECKS: Readonly<Record<string, Check>> = {
@@ -175,6 +183,7 @@ const SESSION_CHECKS: Readonly<Record<string, Check>> = {
 /** Hints for values that people give most often. */
 const HINTS: Readonly<Record<string, string>> = {
   roots: ROOTS_HINT,
+  tools: 'Check the spelling of its keys, and that each has a list.',
 };
 
 /**

@@ -37,6 +37,7 @@ import { resourceToolsFor } from './host-resource-tools.ts';
 import { givenText, type SearchResult, searchResult } from './host-search.ts';
 import { onSession } from './host-session-events.ts';
 import { type ToolSchemas, type TypedTools, typedTools } from './host-typed.ts';
+import { whileOpen } from './lib/cancellation.ts';
 import type { Unsubscribe } from './lib/emitter.ts';
 import type { Spellings } from './policy/approval.ts';
 
@@ -45,6 +46,7 @@ export class HostSession {
   readonly #core: HostCore;
   readonly #session: Session;
   #isEnded = false;
+  readonly #subscriptions: Unsubscribe[] = [];
   readonly #deferral: () => Deferral;
 
   constructor(core: HostCore, session: Session) {
@@ -126,7 +128,10 @@ export class HostSession {
   /** As the host's, of the process that works for this caller. */
   async subscribe(server: string, uri: string, listener: ResourceListener): Promise<Unsubscribe> {
     await this.#approveSilently('resource', server, uri);
-    return this.#core.content.subscribe(this.#own(server), uri, listener);
+    const stop = await this.#core.content.subscribe(this.#own(server), uri, listener);
+    if (this.#isEnded) stop();
+    else this.#subscriptions.push(stop);
+    return stop;
   }
 
   /** Suggestions for an argument of a prompt or of a resource template. */
@@ -270,11 +275,15 @@ export class HostSession {
     return this.#core.rootsChanged(this.#session);
   }
 
-  /** Processes that worked for this caller alone are ended. May be called twice. */
+  /**
+   * Ends what is open in this session: calls and requests are cancelled, here (CANCELLED) and at their servers, its
+   * questions are withdrawn, its subscriptions are over, and processes that worked for it alone are ended. May be called twice.
+   */
   end(): void {
+    if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#core.logDemand.end(this.#session);
-    this.#core.work.berths.end(this.#session);
+    this.#core.endSession(this.#session);
+    for (const stop of this.#subscriptions.splice(0)) stop();
   }
 
   /** Resolves if this caller may use one of the gateway's own tools. */
@@ -348,11 +357,14 @@ export class HostSession {
     act: (connection: Connection, options: ContentOptions) => Promise<T>,
   ): Promise<T> {
     const session = this.#session;
-    // A question that comes with the answer finds this session by it; many requests may have the same signal.
-    const work = { session, signal: options.signal };
-    return this.#core.work.attend(this.#primary(server), work, (connection) =>
-      act(connection, { ...this.#core.contentOptions(connection, session, options), owner: work }),
-    );
+    const primary = this.#primary(server);
+    return whileOpen(options, session.ended, (signal) => {
+      // A question that comes with the answer finds this session by it; many requests may have the same signal.
+      const work = { session, signal };
+      return this.#core.work.attend(primary, work, (connection) =>
+        act(connection, { ...this.#core.contentOptions(connection, session, options), signal, owner: work }),
+      );
+    });
   }
 
   #own(server: string): Connection {

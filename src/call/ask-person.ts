@@ -1,5 +1,6 @@
 /** Asks the person of a session about one action, and turns the answer into a permission or an error. */
 
+import { withSignal } from '../connection/questions-board.ts';
 import { forSurface, PlugboardError } from '../errors.ts';
 import type { CallContext } from './call.ts';
 import type { ApprovalAnswer, ApprovalRequest, Session } from './session.ts';
@@ -67,6 +68,7 @@ export async function askPerson(
       detail: { advice, modelHint: `${why} ${ONLY_THE_USER}` },
     });
   };
+  if (session.ended.reason !== undefined) throw session.ended.reason;
   if (put === undefined) throw refused(`${subject} has to be approved: ${reason}`);
   if (signal?.aborted === true) {
     throw new PlugboardError('CANCELLED', `${subject} was not ${undone}: it was cancelled before`, {
@@ -78,7 +80,7 @@ export async function askPerson(
   let failed: PlugboardError | undefined;
   const given = async (): Promise<ApprovalAnswer> => {
     try {
-      return await put(signal === undefined ? asked : { ...asked, signal }, question.id);
+      return await put(withSignal(asked, question, signal), question.id);
     } catch (thrown) {
       if (thrown instanceof PlugboardError) throw thrown;
       const why = thrown instanceof Error ? thrown.message : String(thrown);

@@ -6,7 +6,7 @@
  */
 
 import { PlugboardError } from '../errors.ts';
-import { signalOf } from '../lib/cancellation.ts';
+import { whileOpen } from '../lib/cancellation.ts';
 import { pinChanged } from '../policy/pins-refusal.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { settingsOf } from './settings.ts';
@@ -16,7 +16,7 @@ export const awaken: Stage = (context, next) => (call) =>
 
 async function awakened(context: CallContext, call: Call, next: Handler): ReturnType<Handler> {
   const { tool, connection } = settingsOf(call);
-  await connection.ready(signalOf(call));
+  await whileOpen(call, call.session.ended, (signal) => connection.ready(signal));
   const now = context.snapshot().find(call.name);
   // Another tool may have got this name (F33).
   if (now?.server !== tool.server || now.tool !== tool.tool) {

@@ -12,7 +12,7 @@ import { servesOneConnection } from '../config/in-process.ts';
 import { isShareable } from '../config/shareable.ts';
 import type { Connection } from '../connection/connection.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
-import { type Cancellable, signalOf } from '../lib/cancellation.ts';
+import { type Cancellable, whileOpen } from '../lib/cancellation.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Place, partyAt, rootsKeyOf, rootsParty } from './place.ts';
 import { RootSets } from './root-sets.ts';
@@ -148,7 +148,9 @@ export class Berths {
     for (;;) {
       const { roots, primary } = place;
       const before = roots.given;
-      const berth = await this.#enterOnce(place, wanted, session, signalOf(waiting));
+      const berth = await whileOpen(waiting, session.ended, (signal) =>
+        this.#enterOnce(place, wanted, session, signal),
+      );
       const isUnchanged = roots.given === before || !roots.isOpenFor(session);
       if (berth.connection !== primary || isUnchanged) return berth;
       // While the session waited for its turn, the process was given the roots of another one.

@@ -99,6 +99,7 @@ function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
     signal: call.signal,
     cancellation: call.cancellation,
     owner: call,
+    until: call.session.ended,
     idleMs: call.timeoutMs ?? limitFor('toolTimeoutMs', entry, settings),
     totalMs: limitFor('maxTotalMs', entry, settings),
     handedOn: context.handedOn(connection, call.session, call.handedOn),

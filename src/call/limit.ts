@@ -1,7 +1,7 @@
 /** Keeps the number of calls that a server works on at once within bounds; read-only calls do not wait (CAL-7). */
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
-import { signalOf } from '../lib/cancellation.ts';
+import { whileOpen } from '../lib/cancellation.ts';
 import type { Call, Handler, Stage } from './call.ts';
 import { settingsOf } from './settings.ts';
 
@@ -53,8 +53,12 @@ async function wait(lane: Lane, call: Call, next: Handler): ReturnType<Handler> 
       },
     );
   }
-  const signal = signalOf(call);
-  await new Promise<void>((resolve, reject) => {
+  await whileOpen(call, call.session.ended, (signal) => turnIn(lane, signal));
+  return run(lane, call, next);
+}
+
+function turnIn(lane: Lane, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
     const turn = (): void => {
       signal?.removeEventListener('abort', leave);
       resolve();
@@ -67,5 +71,4 @@ async function wait(lane: Lane, call: Call, next: Handler): ReturnType<Handler> 
     signal?.addEventListener('abort', leave, { once: true });
     if (signal?.aborted) leave();
   });
-  return run(lane, call, next);
 }

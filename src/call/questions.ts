@@ -18,7 +18,7 @@ import {
   type ElicitRequest,
   type Questioned,
 } from '../connection/questions.ts';
-import type { Board } from '../connection/questions-board.ts';
+import { type Board, withSignal } from '../connection/questions-board.ts';
 import { readForm } from '../connection/questions-form.ts';
 import {
   createSampleLimits,
@@ -71,6 +71,8 @@ interface Put {
   /** The call that the question belongs to, where that is known. */
   readonly call?: (SampleCount & Pick<Asking, 'id'>) | undefined;
   readonly signal: AbortSignal | undefined;
+  /** The part of it that the caller or the server gave. */
+  readonly given: AbortSignal | undefined;
   /** What the server calls its question. */
   readonly key?: string | undefined;
 }
@@ -91,7 +93,10 @@ export class Questions {
       const { inFlight, handed } = this.#options.work();
       const call = handed.related(connection, params)?.asking ?? inFlight.whose(connection, signal, work);
       if (method === 'roots/list') return this.#roots(connection, call?.session);
-      const until = untilBoth(signal, call === undefined ? undefined : signalOf(call));
+      const isModern = connection.negotiated?.era === 'modern';
+      const given = untilAny(signal, call === undefined ? undefined : signalOf(call));
+      // A legacy server asks in a request, whose signal has this already.
+      const until = isModern ? untilAny(given, connection.live?.peer.over) : given;
       const asked = call?.session ?? this.#options.host;
       const answer = this.#ask(method, {
         server: connection.name,
@@ -100,10 +105,10 @@ export class Questions {
         asked,
         call,
         signal: until,
+        given,
         key,
       });
-      const isHeld = call !== undefined && connection.negotiated?.era === 'modern';
-      return isHeld ? inFlight.waitFor(call, answer) : answer;
+      return call !== undefined && isModern ? inFlight.waitFor(call, answer) : answer;
     };
   }
 
@@ -113,7 +118,16 @@ export class Questions {
     if (method === 'roots/list') return this.#roots(connection, session);
     const server = call.tool?.server ?? '';
     const signal = signalOf(call);
-    return this.#ask(method, { server, connection, params, asked: session, call, signal, key });
+    return this.#ask(method, {
+      server,
+      connection,
+      params,
+      asked: session,
+      call,
+      signal,
+      given: signal,
+      key,
+    });
   }
 
   /** What a request for a session hands on to its server: a modern one gets what this session's client can be asked. */
@@ -210,7 +224,7 @@ export class Questions {
 
   /** Asks the person. A session that cannot be asked has not declined. */
   async #elicit(
-    { server, asked, call, signal, key, params }: Put,
+    { server, asked, call, signal, given: own, key, params }: Put,
     question: Omit<ElicitRequest, 'server' | 'session' | 'signal' | 'key'>,
   ): Promise<ElicitAnswer> {
     const { elicit } = asked;
@@ -218,8 +232,7 @@ export class Questions {
     const meta = cleanMeta(params['_meta']);
     const request = { server, ...question, ...keyOf(key), ...meta, session: asked.id };
     const put = this.#options.board.put({ kind: 'elicitation', ...request }, signal, call?.id);
-    const ask = async (): Promise<ElicitAnswer> =>
-      elicit(signal === undefined ? request : { ...request, signal }, put.id);
+    const ask = async (): Promise<ElicitAnswer> => elicit(withSignal(request, put, own), put.id);
     const answer = await put.answered(ask(), (given) => String(isRecord(given) ? given['action'] : given));
     if (isRecord(answer)) {
       const { action, content } = answer;
@@ -232,15 +245,14 @@ export class Questions {
   }
 
   async #complete(
-    { server, params, asked, call, signal, key }: Put,
+    { server, params, asked, call, signal, given: own, key }: Put,
     sample: NonNullable<Questioned['sample']>,
   ): Promise<unknown> {
     const read = readSampleParams(params, asked.sampling);
     const { _meta, ...plain } = read;
     const request = { server, params: { ...plain, ...cleanMeta(_meta) }, ...keyOf(key), session: asked.id };
     const put = this.#options.board.put({ kind: 'sampling', ...request }, signal, call?.id);
-    const ask = async (): Promise<unknown> =>
-      sample(signal === undefined ? request : { ...request, signal }, put.id);
+    const ask = async (): Promise<unknown> => sample(withSignal(request, put, own), put.id);
     const answer = await put.answered(ask(), () => 'completed');
     const fault = faultOfSample(answer);
     if (fault === undefined && isRecord(answer)) {
@@ -278,13 +290,10 @@ function isElicitationId(id: unknown): id is string {
   return typeof id === 'string' && id.length <= MAX_ID_CHARS && clean(id, { multiline: false }) === id;
 }
 
-/** A question is over when its server takes it back, and when the call that it belongs to has ended. */
-function untilBoth(
-  question: AbortSignal | undefined,
-  call: AbortSignal | undefined,
-): AbortSignal | undefined {
-  if (question === undefined || call === undefined || question === call) return question ?? call;
-  return AbortSignal.any([question, call]);
+/** A question is over when its server takes it back or is gone, and when the call that it belongs to has ended. */
+function untilAny(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
+  if (one === undefined || other === undefined || one === other) return one ?? other;
+  return AbortSignal.any([one, other]);
 }
 
 /** A session that cannot be asked now declares neither questions nor completions; its roots are known all the same. */

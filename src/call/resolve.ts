@@ -5,7 +5,7 @@ import type { Tool } from '../catalog/tool.ts';
 import type { Connection } from '../connection/connection.ts';
 import { abortable } from '../connection/wait.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
-import { signalOf } from '../lib/cancellation.ts';
+import { whileOpen } from '../lib/cancellation.ts';
 import { nearest } from '../lib/nearest.ts';
 import { pinChanged } from '../policy/pins-refusal.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
@@ -31,7 +31,8 @@ function offered(context: CallContext, { name, session }: Call): Tool | undefine
 async function lookAgain(context: CallContext, call: Call, next: Handler): ReturnType<Handler> {
   const isHeld = context.snapshot().findHeld(call.name) !== undefined;
   const relisted = isHeld ? undefined : context.relisted(String(call.name), call.session);
-  if (relisted !== undefined) await abortable(relisted, signalOf(call));
+  if (relisted !== undefined)
+    await whileOpen(call, call.session.ended, (signal) => abortable(relisted, signal));
   const tool = offered(context, call);
   if (tool === undefined) throw refusal(context, call);
   return resolved(context, call, tool, next);

@@ -3,6 +3,7 @@
 import type { ToolAnnotations } from '../catalog/tool.ts';
 import type { Questioned } from '../connection/questions.ts';
 import type { QuestionId } from '../connection/questions-board.ts';
+import { Cancellation } from '../lib/cancellation.ts';
 import { compileSubset, type Offers, type ToolSubset } from '../policy/tool-subset.ts';
 
 export interface ApprovalRequest {
@@ -19,7 +20,10 @@ export interface ApprovalRequest {
   /** Why it is asked, in one sentence. */
   readonly reason: string;
   readonly session: string;
-  /** Aborted when nobody waits for the answer any more. */
+  /**
+   * Aborted when the answer is not needed any longer: the call was cancelled, its session ended, the server is gone, or the host was closed.
+   * Always there; not enumerable unless the call has a signal of its own, so that a request can be compared and logged.
+   */
   readonly signal?: AbortSignal;
 }
 
@@ -87,6 +91,8 @@ export interface Session extends Omit<Questioned, 'roots'>, SessionMemory {
   readonly resourceTools: boolean;
   readonly gateway: boolean;
   readonly canBeAsked: (() => boolean) | undefined;
+  /** Cancelled when it ends: all that is open in it ends too. */
+  readonly ended: Cancellation;
 }
 
 export function createMemory(): SessionMemory {
@@ -116,6 +122,7 @@ export function createSession(id: string, options: SessionOptions, partyName?: s
     resourceTools: options.resourceTools === true && options.gateway !== true,
     gateway: options.gateway ?? false,
     canBeAsked: options.canBeAsked,
+    ended: new Cancellation(),
     allowed,
     loaded,
     found,

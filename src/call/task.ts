@@ -7,7 +7,7 @@ import type { Era } from '../connection/eras.ts';
 import { followTask, type TaskState, untoldTask } from '../connection/tasks.ts';
 import type { KeptTask } from '../connection/tasks-kept.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
-import { signalOf } from '../lib/cancellation.ts';
+import { whileOpen } from '../lib/cancellation.ts';
 import type { Call, CallContext } from './call.ts';
 import { settingsOf } from './settings.ts';
 
@@ -22,22 +22,24 @@ export async function followCall(
   const { taskId } = task;
   await context.tasks.keep({ server: tool.server, name: tool.name, tool: tool.tool, taskId, era });
   try {
-    const raw = await followTask(task, {
-      era,
-      clock: context.clock,
-      request: (method, params, options) => connection.request(method, params, options),
-      answer: (method, params, _signal, key) => context.answer(call, method, params, key),
-      signal: signalOf(call),
-      leave: context.leave,
-      idleMs: call.timeoutMs ?? limits.toolTimeoutMs,
-      totalMs: limits.maxTotalMs,
-      onProgress: (progress) => {
-        // The server's own numbers have to increase: none of ours come between them.
-        if (call.progressed === true) return;
-        context.events.emit('call.progress', { id: call.id, ...progress });
-        call.onProgress?.(progress);
-      },
-    });
+    const raw = await whileOpen(call, call.session.ended, (signal) =>
+      followTask(task, {
+        era,
+        clock: context.clock,
+        request: (method, params, options) => connection.request(method, params, options),
+        answer: (method, params, _signal, key) => context.answer(call, method, params, key),
+        signal,
+        leave: context.leave,
+        idleMs: call.timeoutMs ?? limits.toolTimeoutMs,
+        totalMs: limits.maxTotalMs,
+        onProgress: (progress) => {
+          // The server's own numbers have to increase: none of ours come between them.
+          if (call.progressed === true) return;
+          context.events.emit('call.progress', { id: call.id, ...progress });
+          call.onProgress?.(progress);
+        },
+      }),
+    );
     await context.tasks.drop(taskId);
     return raw;
   } catch (error) {

@@ -4,7 +4,7 @@ import { Connection } from '../connection/connection.ts';
 import type { ConnectionContext } from '../connection/context.ts';
 import type { ListEvent } from '../connection/live.ts';
 import type { Params } from '../connection/peer.ts';
-import { signalOf } from '../lib/cancellation.ts';
+import { whileOpen } from '../lib/cancellation.ts';
 import { Emitter } from '../lib/emitter.ts';
 import { Berths, type BerthsOptions } from './berths.ts';
 import { HandedTasks } from './handed-task.ts';
@@ -62,7 +62,8 @@ export class Workplace {
     const wanted = this.of(primary, session);
     // Only who is there says of which era it is.
     const { berths } = this;
-    if (berths.takesTurns && !wanted.isLive) await wanted.ready(signalOf(work));
+    if (berths.takesTurns && !wanted.isLive)
+      await whileOpen(work, session.ended, (signal) => wanted.ready(signal));
     const berth = berths.takesTurns ? await berths.enter(wanted, session, work) : undefined;
     const connection = berth?.connection ?? wanted;
     this.inFlight.begin(connection, work);

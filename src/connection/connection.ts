@@ -3,7 +3,7 @@
 import type { ServerEntry, ServerSpec } from '../config/entry.ts';
 import { isRemote } from '../config/entry.ts';
 import { asPlugboardError, forServer, type PlugboardError } from '../errors.ts';
-import { signalOf } from '../lib/cancellation.ts';
+import { whileOpen } from '../lib/cancellation.ts';
 import { ticksOf } from '../lib/clock.ts';
 import type { Transport } from '../transport/contract.ts';
 import type { ConnectionContext } from './context.ts';
@@ -125,7 +125,7 @@ export class Connection {
    */
   async request(method: string, params: Params, options: RequestOptions = {}): Promise<unknown> {
     for (let repeated = false; ; repeated = true) {
-      const live = this.#live ?? (await this.#need(signalOf(options)));
+      const live = this.#live ?? (await whileOpen(options, options.until, (signal) => this.#need(signal)));
       if (live.levelSet !== undefined) await live.levelSet;
       live.begin();
       try {

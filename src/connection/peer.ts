@@ -6,7 +6,7 @@
  */
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
-import type { Cancellable } from '../lib/cancellation.ts';
+import type { Cancellable, Cancellation } from '../lib/cancellation.ts';
 import { type Clock, ticksOf } from '../lib/clock.ts';
 import {
   isRecord,
@@ -47,6 +47,8 @@ export interface RequestOptions extends Cancellable {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The work that the request is part of: questions that come with its answer belong to it. */
   readonly owner?: object | undefined;
+  /** Takes back all requests that have it, at no cost for each of them: the end of the session that they are for. */
+  readonly until?: Cancellation | undefined;
   /** What the client that this request is for sent with its own. */
   readonly handedOn?: HandedOn | undefined;
   /** Called with the id of the request before it is sent. */
@@ -89,6 +91,10 @@ export class Peer implements Receiver {
   /** Answered requests whose progress goes on. */
   readonly #goingOn = new Map<number, (progress: Progress) => void>();
   readonly #onIdle: (() => void)[] = [];
+  /** What takes back many requests at once, and what is called then. */
+  readonly #watched = new Map<Cancellation, () => void>();
+  #lastWatched: Cancellation | undefined;
+  #over: AbortController | undefined;
   #nextId = 1;
   #closedBy: PlugboardError | undefined;
   #closed = false;
@@ -119,6 +125,15 @@ export class Peer implements Receiver {
     return this.#closed;
   }
 
+  /** Aborted when the conversation is over, with the reason; made for the first who asks for it. */
+  get over(): AbortSignal {
+    if (this.#over === undefined) {
+      this.#over = new AbortController();
+      if (this.#closed) this.#over.abort(this.#gone());
+    }
+    return this.#over.signal;
+  }
+
   open(signal?: AbortSignal): Promise<void> {
     return this.#transport.open(this, signal);
   }
@@ -129,10 +144,12 @@ export class Peer implements Receiver {
   }
 
   request(method: string, params: Params | undefined, options: RequestOptions = {}): Promise<unknown> {
-    const { signal, cancellation } = options;
+    const { signal, cancellation, until } = options;
     if (this.#closed) return Promise.reject(this.#gone());
     if (signal?.aborted) return Promise.reject(cancelled(method, signal));
     if (cancellation?.reason !== undefined) return Promise.reject(cancellation.reason);
+    if (until?.reason !== undefined) return Promise.reject(until.reason);
+    if (until !== undefined && until !== this.#lastWatched) this.#watch(until);
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
       const now = ticksOf(this.#clock);
@@ -244,6 +261,9 @@ export class Peer implements Receiver {
     this.#closedBy = error;
     for (const pending of [...this.#pending.values()]) this.#fail(pending, this.#gone());
     for (const controller of this.#serving.values()) controller.abort();
+    for (const [until, takeBack] of this.#watched) until.offCancel(takeBack);
+    this.#watched.clear();
+    this.#over?.abort(this.#gone());
     this.#deadlines.clear();
     this.#owner.closed(error);
   }
@@ -322,6 +342,20 @@ export class Peer implements Receiver {
       ? 'not finished after'
       : `no response${options.onProgress ? ' or progress' : ''} for`;
     this.#giveUp(pending, new PlugboardError('TIMEOUT', `${method} timed out: ${what} ${seconds} s`));
+  }
+
+  /** One listener for all requests of a session. */
+  #watch(until: Cancellation): void {
+    this.#lastWatched = until;
+    if (this.#watched.has(until)) return;
+    const takeBack = (): void => {
+      this.#watched.delete(until);
+      const { reason } = until;
+      for (const pending of [...this.#pending.values()])
+        if (pending.options.until === until && reason !== undefined) this.#giveUp(pending, reason);
+    };
+    this.#watched.set(until, takeBack);
+    until.onCancel(takeBack);
   }
 
   /** Stops waiting, and tells the server in the way of its era. */

@@ -27,8 +27,10 @@ export interface QuestionEvents {
 /** A question that was put: its answer is awaited here, and given nowhere else. */
 export interface PutQuestion {
   readonly id: QuestionId;
+  /** Aborted when the question is withdrawn, for the callback that asks. */
+  readonly signal: AbortSignal;
   /**
-   * Waits for the answer, or until the question's signal aborts or the board closes. Rejects with a PlugboardError only.
+   * Waits for the answer, or until it is withdrawn. Rejects with a PlugboardError only.
    * `inAWord`: the answer for the event `answer`.
    */
   answered<T>(asked: Promise<T>, inAWord: (answer: T) => string): Promise<T>;
@@ -37,6 +39,8 @@ export interface PutQuestion {
 export interface Board {
   /** Reports a question, with the id of its call; throws if `signal` is aborted already. */
   put(question: Question, signal?: AbortSignal, call?: string): PutQuestion;
+  /** Withdraws the open questions that `applies` to. */
+  withdraw(applies: (question: Question) => boolean, reason: PlugboardError): void;
   /** Ends every question that is open, and each that is still put. */
   close(): void;
 }
@@ -44,27 +48,26 @@ export interface Board {
 export function createBoard(events: Pick<Emitter<QuestionEvents>, 'emit'>, idPrefix = ''): Board {
   let asked = 0;
   let isClosed = false;
-  const open = new Set<AbortController>();
+  const open = new Map<AbortController, Question>();
   return {
     put(question, signal, call) {
       asked += 1;
       const id = `${idPrefix}q${asked}`;
       const { kind, server } = question;
       if (isClosed) throw hostClosed(server);
-      const closing = new AbortController();
+      const over = new AbortController();
+      const takenBack = (): void => over.abort(signal?.reason);
       const end = (answer: string): void => events.emit('answer', { id, kind, answer });
       if (signal?.aborted) throw withdrawn(kind, server, signal.reason);
-      open.add(closing);
+      open.set(over, question);
+      signal?.addEventListener('abort', takenBack, { once: true });
       events.emit('question', call === undefined ? { id, ...question } : { id, ...question, call });
       return {
         id,
+        signal: over.signal,
         async answered(work, inAWord) {
           try {
-            const answer = await untilAborted(
-              work,
-              [closing.signal, ...(signal === undefined ? [] : [signal])],
-              ({ reason }) => withdrawn(kind, server, reason),
-            );
+            const answer = await untilAborted(work, over.signal, (reason) => withdrawn(kind, server, reason));
             end(inAWord(answer));
             return answer;
           } catch (thrown) {
@@ -72,14 +75,18 @@ export function createBoard(events: Pick<Emitter<QuestionEvents>, 'emit'>, idPre
             end(error.code === 'CANCELLED' ? 'cancelled' : 'failed');
             throw error;
           } finally {
-            open.delete(closing);
+            open.delete(over);
+            signal?.removeEventListener('abort', takenBack);
           }
         },
       };
     },
+    withdraw(applies, reason) {
+      for (const [over, question] of open) if (applies(question)) over.abort(reason);
+    },
     close() {
       isClosed = true;
-      for (const closing of open) closing.abort(hostClosed());
+      for (const over of open.keys()) over.abort(hostClosed());
     },
   };
 }
@@ -87,21 +94,31 @@ export function createBoard(events: Pick<Emitter<QuestionEvents>, 'emit'>, idPre
 /** The callback is foreign code and may never answer: a caller that gave up must not wait for it. */
 function untilAborted<T>(
   work: Promise<T>,
-  signals: readonly AbortSignal[],
-  error: (signal: AbortSignal) => PlugboardError,
+  signal: AbortSignal,
+  error: (reason: unknown) => PlugboardError,
 ): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const onAbort = (): void => {
-      const aborted = signals.find((signal) => signal.aborted);
-      if (aborted !== undefined) reject(error(aborted));
-    };
-    for (const signal of signals) signal.addEventListener('abort', onAbort, { once: true });
-    // Between the first look at them and here.
-    onAbort();
-    work.then(resolve, reject).finally(() => {
-      for (const signal of signals) signal.removeEventListener('abort', onAbort);
-    });
+    const onAbort = (): void => reject(error(signal.reason));
+    signal.addEventListener('abort', onAbort, { once: true });
+    // Between the first look at it and here.
+    if (signal.aborted) onAbort();
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
+}
+
+/**
+ * A question as its callback is given it. The signal is enumerable only where the asker had one of its own: requests are
+ * compared and logged, and a signal of ours in each of them would be in the way.
+ */
+export function withSignal<T extends object>(
+  request: T,
+  question: Pick<PutQuestion, 'signal'>,
+  given: AbortSignal | undefined,
+): T & { readonly signal: AbortSignal } {
+  const { signal } = question;
+  const asked = { ...request };
+  Object.defineProperty(asked, 'signal', { value: signal, enumerable: given !== undefined });
+  return asked as T & { readonly signal: AbortSignal };
 }
 
 function withdrawn(kind: string, server: string, reason: unknown): PlugboardError {

@@ -25,7 +25,7 @@ export interface ElicitRequest {
   /** The `_meta` of the server's request, without keys that are ours. */
   readonly _meta?: Params;
   readonly session: string;
-  /** Aborted when the answer is not needed any longer. */
+  /** Aborted when the answer is not needed any longer; always there, as that of an approval. */
   readonly signal?: AbortSignal;
 }
 
@@ -47,6 +47,7 @@ export interface SampleRequest {
   /** As for an elicitation. */
   readonly key?: string;
   readonly session: string;
+  /** As for an elicitation. */
   readonly signal?: AbortSignal;
 }
 

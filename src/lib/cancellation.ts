@@ -21,6 +21,32 @@ export function signalOf({ signal, cancellation }: Cancellable): AbortSignal | u
   return cancellation?.signal ?? signal;
 }
 
+/**
+ * Waits with a signal that is aborted when the work is taken back, and when `until` is cancelled. Only for work that
+ * really waits: it costs a controller.
+ */
+export async function whileOpen<T>(
+  work: Cancellable,
+  until: Cancellation | undefined,
+  act: (signal: AbortSignal | undefined) => Promise<T>,
+): Promise<T> {
+  const given = signalOf(work);
+  if (until === undefined) return act(given);
+  const controller = new AbortController();
+  const takenBack = (): void => controller.abort(given?.reason);
+  const ended = (reason: PlugboardError): void => controller.abort(reason);
+  if (until.reason !== undefined) ended(until.reason);
+  if (given?.aborted) takenBack();
+  given?.addEventListener('abort', takenBack, { once: true });
+  until.onCancel(ended);
+  try {
+    return await act(controller.signal);
+  } finally {
+    given?.removeEventListener('abort', takenBack);
+    until.offCancel(ended);
+  }
+}
+
 export class Cancellation {
   /** Replaced, never changed: most have one listener or none, and nearly all of them live for one call. */
   #listeners: readonly Listener[] = NOBODY;

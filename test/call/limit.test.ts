@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Call, CallContext } from '../../src/call/call.ts';
 import { limit, MAX_CALLS_PER_SERVER } from '../../src/call/limit.ts';
+import { createSession } from '../../src/call/session.ts';
 import { createGate, type Gate, scriptedServer } from '../../src/testing/index.ts';
 import { until } from '../until.ts';
 import { failure, type World, world } from './world.ts';
@@ -118,8 +119,9 @@ describe('CAL-7: many calls at once', () => {
         return { content: [], isError: false };
       });
       const connection = { spec: { entry: {} } };
+      const session = createSession('s1', {});
       const call = (name: string): Promise<unknown> =>
-        stage({ name, tool: {}, connection } as unknown as Call);
+        stage({ name, tool: {}, connection, session } as unknown as Call);
       const calls = Array.from({ length: MAX_CALLS_PER_SERVER }, () => call('first'));
       calls.push(call('waiting'));
       ends[0]?.();

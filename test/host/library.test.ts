@@ -254,6 +254,12 @@ describe('options (L17)', () => {
     expect(() => host.session({ approve: 'allow' } as never)).toThrow(
       'host.session: "approve" must be a function',
     );
+    for (const tools of [{ server: ['s'] }, { servers: 's' }, { include: ['a'], exlude: ['b'] }, 3])
+      expect(() => host.session({ tools } as never)).toThrow(
+        'host.session: "tools" must be an object with lists of names: "servers", "include", "exclude", and no other keys',
+      );
+    for (const stateOf of ['banana', {}, { principal: 3 }])
+      expect(() => host.session({ stateOf } as never)).toThrow('host.session: "stateOf" must be');
     await expect(host.setRoots([{ uri: 'nowhere' }])).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
   });
 });
