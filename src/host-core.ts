@@ -3,8 +3,10 @@
 import { rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { absenceOf, awaitedOwnerOf, ownerOf, possibleOwnersOf } from './call/absent.ts';
+import { decisionOn, type Judged, keepAllowed } from './call/approve.ts';
 import { approveContent, type ContentAction, contentDenial } from './call/approve-content.ts';
 import { approveOwn, type OwnAction } from './call/approve-own.ts';
+import type { ArgumentChecker } from './call/argument-check.ts';
 import { type AuditLog, createAuditLog } from './call/audit-log.ts';
 import type { CallContext, Handler, ResourceAccess } from './call/call.ts';
 import { LogDemand } from './call/log-demand.ts';
@@ -62,6 +64,7 @@ import { Emitter } from './lib/emitter.ts';
 import { onMissingLocks } from './lib/system-locks.ts';
 import { readVersion } from './lib/version.ts';
 import type { Authority } from './policy/admit.ts';
+import { sessionRule } from './policy/approval.ts';
 import { clean } from './policy/clean.ts';
 import { loadEffective, withConsent } from './policy/effective.ts';
 import { createHiddenReport, type HiddenReport } from './policy/hidden-report.ts';
@@ -132,6 +135,8 @@ export class HostCore {
   /** The newest configuration; replaced whole by a reload. */
   config: LoadedConfig;
   sandboxState: unknown;
+  /** Rules of "always" answers since the configuration was read, as `sessionRule` has them. */
+  readonly alwaysAllowed: Set<string> = new Set();
   /** Called when a server that hides another one may no longer start; set by the owner of the set of servers. */
   consentLost: () => void = () => {};
   readonly #verdicts: Verdicts;
@@ -158,6 +163,7 @@ export class HostCore {
   #collecting: Promise<void> = Promise.resolve();
   #renewing: Promise<void> = Promise.resolve();
   #reaper: Promise<Reaper> | undefined;
+  #checker: Promise<ArgumentChecker> | undefined;
   readonly #stopLockReports: () => void;
 
   static async build(options: HostOptions): Promise<HostCore> {
@@ -511,6 +517,14 @@ export class HostCore {
     this.events.emit('message', messageOf(connection.name, message, session));
   }
 
+  /** Throws if the host was closed: nothing is begun after that. */
+  checkOpen(): void {
+    if (!this.#leave.signal.aborted) return;
+    throw new PlugboardError('CANCELLED', 'the host was closed', {
+      hint: { commands: 'Run the command again.', library: 'Make another one with createHost().' },
+    });
+  }
+
   /** Ends every server, then what served them. */
   async close(): Promise<void> {
     this.#leave.abort();
@@ -814,6 +828,8 @@ export class HostCore {
       maxOutputTokens: maxOutputTokens(this.env),
       model: this.options.model ?? {},
       allowAlways: (spec, rule) => this.#allowAlways(spec, rule),
+      alwaysAllowed: this.alwaysAllowed,
+      argumentChecker: () => this.argumentChecker(),
     };
   }
 
@@ -827,11 +843,40 @@ export class HostCore {
 
   /** The answer holds for this call and session also if it cannot be kept for the next ones. */
   async #allowAlways(spec: Identity, rule: string): Promise<void> {
-    const { allowAlways } = await import('./config/allow.ts');
-    await allowAlways(this.home, spec, rule).catch((error: unknown) => {
-      const why = asPlugboardError(error).message;
+    const forSession = (why: string): void =>
       this.log(spec.name, 'warning', `${rule} is allowed for this session only: ${why}`);
-    });
+    const { home, configuration } = this.options;
+    // Its sessions are often those of different people, so it does not hold for all of them.
+    if (home === false || configuration === false)
+      return forSession('this host reads no configuration files');
+    const { allowAlways } = await import('./config/allow.ts');
+    try {
+      await allowAlways(this.home, spec, rule);
+      // For every session at once, and not from the next time that the file is read.
+      this.alwaysAllowed.add(sessionRule({ rule }, entryOwner(spec)));
+    } catch (error) {
+      forSession(asPlugboardError(error).message);
+    }
+  }
+
+  /** The check of arguments, loaded once. */
+  argumentChecker(): Promise<ArgumentChecker> {
+    this.#checker ??= import('./call/argument-check.ts').then(({ createArgumentChecker }) =>
+      createArgumentChecker(),
+    );
+    return this.#checker;
+  }
+
+  /** Allows the calls of a tool as an answer of `approve` does. */
+  allow(session: Session, judged: Judged, granted: 'allow-session' | 'allow-always'): Promise<void> {
+    const { spec, names } = judged;
+    const decision = decisionOn({ ...judged, sessionAllows: new Set() });
+    if (decision.kind === 'deny')
+      throw new PlugboardError('DENIED', `${names.rule} cannot be allowed: ${decision.reason}`, {
+        server: spec.name,
+      });
+    const askRule = decision.kind === 'ask' ? decision.rule : undefined;
+    return keepAllowed(this.#calls, session, { spec, rule: names.rule, askRule }, granted);
   }
 
   /** One helper for all servers of this host, started with the first of them. */

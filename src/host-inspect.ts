@@ -25,6 +25,7 @@ export function inspectTools(core: HostCore, { name, spec }: Connection): readon
       names: catalog.snapshot.ruleNames(tool),
       settings: config.settings,
       sessionAllows: core.session.allowed,
+      alwaysAllows: core.alwaysAllowed,
     });
     return { ...listed, ...(state === 'held' ? { held } : {}), approval };
   });

@@ -48,6 +48,7 @@ export class HostServers {
 
   /** Begins to start what `connect: 'none'` had left out, as its lifecycle says. */
   async startRest(): Promise<void> {
+    this.#core.checkOpen();
     this.#which = 'lifecycle';
     const started = startAll(await this.#toStart(this.#core.pool.all()), this.#core.clock);
     this.#settled = Promise.all([this.#settled, started]).then(() => this.#core.collectTasks());
@@ -57,6 +58,7 @@ export class HostServers {
   async ready(): Promise<void> {
     await this.#settled;
     await this.#core.renewed();
+    this.#core.checkOpen();
     this.#checkRequired();
   }
 
@@ -97,6 +99,7 @@ export class HostServers {
     const { pool } = this.#core;
     const connection = pool.get(name);
     if (connection !== undefined) return connection;
+    this.#core.checkOpen();
     const known = pool.all().map((other) => other.name);
     const close = nearest(name, known);
     throw new PlugboardError('UNKNOWN_SERVER', `there is no server called ${JSON.stringify(name)}`, {
@@ -148,6 +151,7 @@ export class HostServers {
     { settle = true }: { readonly settle?: boolean | undefined } = {},
   ): Promise<void> {
     const core = this.#core;
+    core.checkOpen();
     const added = await this.#change(async () => {
       if (this.#closed) return [];
       const { cwd = process.cwd(), servers, builtIn, configuration: files } = core.options;
@@ -155,6 +159,8 @@ export class HostServers {
       const loaded = read ?? (await loadEffective({ cwd, home, env, code: servers, builtIn, files }));
       const watched = core.config.files;
       core.config = await withConsent(keepUnreadable(core.config, loaded), { home, env });
+      // What was allowed for good is in the files that were read, unless the person took it out again.
+      core.alwaysAllowed.clear();
       if (this.#isWatching && !isDeepStrictEqual(watched, core.config.files)) await this.#watch();
       const changed = await core.pool.apply(await this.#admitted());
       for (const name of changed.removed) {
@@ -264,6 +270,7 @@ export class HostServers {
 
   /** Reads the configuration again without a caller that could receive a failure. */
   #follow(): void {
+    if (this.#closed) return;
     this.reload().catch((error: unknown) => {
       const { message } = asPlugboardError(error);
       this.#core.log(undefined, 'error', `reading the configuration again: ${message}`);

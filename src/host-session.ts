@@ -1,11 +1,13 @@
 /** One caller of a host: what it is shown, what it may do without asking, and where its questions go. */
 
-import { type ApprovalState, approvalState } from './call/approve.ts';
+import { type ApprovalState, approvalState, type Judged } from './call/approve.ts';
 import type { ContentAction } from './call/approve-content.ts';
 import type { OwnAction } from './call/approve-own.ts';
 import type { CallOptions } from './call/call.ts';
+import { checkSignal, faultOfCallOptions } from './call/options-check.ts';
 import type { Session } from './call/session.ts';
 import type { ShapedResult } from './call/shape.ts';
+import { argumentProblems } from './call/validate.ts';
 import type { Completion, CompletionOptions, CompletionRef } from './catalog/completion.ts';
 import { type Capability, isDeclared } from './catalog/content-lists.ts';
 import { type Deferral, visibleTools } from './catalog/deferral.ts';
@@ -30,6 +32,7 @@ import { PlugboardError } from './errors.ts';
 import type { ContentCaller, ContentOptions, Expansion } from './host-content.ts';
 import type { HostCore } from './host-core.ts';
 import { hostDeferral } from './host-deferral.ts';
+import { checkEvent } from './host-events.ts';
 import type { HostEvents } from './host-options.ts';
 import { Passage } from './host-passage.ts';
 import { checkRawMethod } from './host-raw.ts';
@@ -40,6 +43,8 @@ import { type ToolSchemas, type TypedTools, typedTools } from './host-typed.ts';
 import { whileOpen } from './lib/cancellation.ts';
 import type { Unsubscribe } from './lib/emitter.ts';
 import type { Spellings } from './policy/approval.ts';
+
+const LISTING_ALLOWED: ApprovalState = { decision: 'allow', reason: 'it lists what there is' };
 
 /** Use `host.session()`, and `end()` when the caller has gone. */
 export class HostSession {
@@ -105,16 +110,47 @@ export class HostSession {
    * decide only for `read_mcp_resource`, whose `server` they name.
    */
   approvalOf(name: string, args: Readonly<Record<string, unknown>> = {}): ApprovalState | undefined {
-    const { catalog, pool, config } = this.#core;
-    const found = this.find(name);
-    if (found?.name === LIST_RESOURCES) return { decision: 'allow', reason: 'it lists what there is' };
-    const tool = found?.name === READ_RESOURCE ? readBy(found, args['server']) : found;
-    const spec = tool && pool.get(tool.server)?.spec;
-    if (tool === undefined || spec === undefined) return undefined;
-    const { allowed, approvals } = this.#session;
-    const names =
-      tool.tool === READ_METHOD ? resourceRuleNames(tool.server) : catalog.snapshot.ruleNames(tool);
-    return approvalState({ tool, spec, names, settings: config.settings, sessionAllows: allowed }, approvals);
+    if (this.find(name)?.name === LIST_RESOURCES) return LISTING_ALLOWED;
+    const judged = this.#judged(name, args);
+    return judged && approvalState(judged, this.#session.approvals);
+  }
+
+  /**
+   * Allows the calls of a tool without a question, as an answer of `approve` does: `session` until this session ends, `always`
+   * with a rule in the person's configuration. For programs that ask the person in another way, such as by a framework.
+   * `args` are needed for `read_mcp_resource`, whose `server` they name.
+   */
+  async allow(
+    name: string,
+    until: 'session' | 'always',
+    args: Readonly<Record<string, unknown>> = {},
+  ): Promise<void> {
+    if (this.#isEnded) throw this.#ended();
+    if (until !== 'session' && until !== 'always')
+      throw new PlugboardError('USAGE', `allow() takes "session" or "always", not ${JSON.stringify(until)}`);
+    if (this.find(name)?.name === LIST_RESOURCES) return;
+    const judged = this.#judged(name, args);
+    if (judged === undefined)
+      throw new PlugboardError('UNKNOWN_TOOL', `there is no tool called ${JSON.stringify(name)} to allow`, {
+        hint:
+          name === READ_RESOURCE
+            ? 'It is allowed for each server: give the arguments of the call, too.'
+            : 'List the tools again: they change as servers start and stop.',
+      });
+    await this.#core.allow(this.#session, judged, until === 'always' ? 'allow-always' : 'allow-session');
+  }
+
+  /**
+   * One sentence for each problem that a call with these arguments would be refused for; empty if there are none, undefined if
+   * there is no such tool. Nothing is called, and no one is asked.
+   */
+  async checkArguments(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+  ): Promise<readonly string[] | undefined> {
+    const tool = this.find(name);
+    if (tool === undefined) return undefined;
+    return argumentProblems(args, tool, await this.#core.argumentChecker());
   }
 
   /** What a resource holds: text, or bytes as base64. */
@@ -227,6 +263,7 @@ export class HostSession {
 
   /** As the host's `search`. Found tools are not loaded by it; `tool_search` does that. */
   async search(query: string, options: { readonly limit?: number } = {}): Promise<readonly SearchResult[]> {
+    this.#core.checkOpen();
     this.#core.freshen();
     const { limit } = options;
     const { offers } = this.#session;
@@ -237,6 +274,7 @@ export class HostSession {
 
   /** As the host's `on`, with the events of this session only; those about servers reach every session. */
   on<Name extends keyof HostEvents>(event: Name, listener: (event: HostEvents[Name]) => void): Unsubscribe {
+    checkEvent(event, listener);
     return onSession(this.#core.events, this.id, event, listener);
   }
 
@@ -300,6 +338,8 @@ export class HostSession {
     if (this.#isEnded) return Promise.reject(this.#ended());
     const { signal, cancellation, onProgress, timeoutMs, ref, onMismatch, handedOn, task } = options;
     const { media, mediaLimits, viaCallTool, meta, approved, keepsStructured } = options;
+    const fault = faultOfCallOptions(options);
+    if (fault !== undefined) return Promise.reject(fault);
     const sent = this.#core.pipeline({
       id: this.#core.nextCallId(),
       name,
@@ -329,19 +369,33 @@ export class HostSession {
     return typedTools(schemas, (name, args, options) => this.call(name, args, options));
   }
 
+  /** What rules and approval modes decide on for a call. */
+  #judged(name: string, args: Readonly<Record<string, unknown>>): Judged | undefined {
+    const { catalog, pool, config, alwaysAllowed: alwaysAllows } = this.#core;
+    const found = this.find(name);
+    const tool = found?.name === READ_RESOURCE ? readBy(found, args['server']) : found;
+    const spec = tool && pool.get(tool.server)?.spec;
+    if (tool === undefined || spec === undefined) return undefined;
+    const { allowed: sessionAllows } = this.#session;
+    const names =
+      tool.tool === READ_METHOD ? resourceRuleNames(tool.server) : catalog.snapshot.ruleNames(tool);
+    return { tool, spec, names, settings: config.settings, sessionAllows, alwaysAllows };
+  }
+
   #ended(): PlugboardError {
     return new PlugboardError('USAGE', `the session ${this.id} has ended`, {
       hint: 'Make another one with host.session().',
     });
   }
 
-  #approve(
+  async #approve(
     kind: ContentAction['kind'],
     server: string,
     name: string,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    if (this.#isEnded) return Promise.reject(this.#ended());
+    checkSignal(signal);
+    if (this.#isEnded) throw this.#ended();
     return this.#core.approveContent(this.#session, { server, kind, name, signal, mayAsk: true });
   }
 

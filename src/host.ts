@@ -27,6 +27,7 @@ import type { SaveOptions, ServerOrigin } from './host-configure.ts';
 import type { ContentOptions, Expansion } from './host-content.ts';
 import { HostCore } from './host-core.ts';
 import { detailsOf, type ServerDetails } from './host-details.ts';
+import { checkEvent } from './host-events.ts';
 import type { FirstLists } from './host-first-lists.ts';
 import { type InspectedTool, inspectTools } from './host-inspect.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
@@ -125,6 +126,31 @@ export class Host {
     return this.#own.approvalOf(name, args);
   }
 
+  /**
+   * Allows the calls of a tool without a question, as an answer of `approve` does: `session` for as long as this host lives,
+   * `always` with a rule in the person's configuration. For programs that ask the person in another way.
+   *
+   * @example
+   * await host.allow('mcp__files__write', 'session');
+   */
+  allow(name: string, until: 'session' | 'always', args?: Readonly<Record<string, unknown>>): Promise<void> {
+    return this.#own.allow(name, until, args);
+  }
+
+  /**
+   * One sentence for each problem that a call with these arguments would be refused for; empty if there are none, undefined if
+   * there is no such tool. Nothing is called, and no one is asked.
+   *
+   * @example
+   * await host.checkArguments('mcp__demo__add', { a: 'x' }); // → ['a must be a number']
+   */
+  checkArguments(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+  ): Promise<readonly string[] | undefined> {
+    return this.#own.checkArguments(name, args);
+  }
+
   /** What all definitions would cost a model, and what those that it is given now cost. */
   definitionTokens(): { readonly all: number; readonly given: number } {
     const given = this.tools().reduce((sum, tool) => sum + definitionCost(tool), 0);
@@ -207,6 +233,7 @@ export class Host {
    * session.tools();
    */
   session(options: SessionOptions = {}): HostSession {
+    this.#core.checkOpen();
     checkHostOptions(options, 'host.session');
     return new HostSession(this.#core, this.#core.openSession(options));
   }
@@ -505,6 +532,7 @@ export class Host {
   }
 
   on<Name extends keyof HostEvents>(event: Name, listener: (event: HostEvents[Name]) => void): Unsubscribe {
+    checkEvent(event, listener);
     return this.#core.events.on(event, listener);
   }
 

@@ -18,6 +18,11 @@ export interface AdapterHost {
     name: string,
     args?: Readonly<Record<string, unknown>>,
   ): { readonly decision: 'allow' | 'ask' | 'deny' } | undefined;
+  /** What is wrong with the arguments of a call; undefined if there is no such tool. */
+  checkArguments?(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+  ): Promise<readonly string[] | undefined>;
   /** Reports that other tools are there now. */
   on?(event: 'tools', listener: () => void): Unsubscribe;
 }

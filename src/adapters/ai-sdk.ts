@@ -55,7 +55,7 @@ export interface AiSdkTool {
   /** Where the tool comes from, for those who show the call. */
   readonly metadata: { readonly server: string; readonly tool: string };
   /** Present with the option `needsApproval`. */
-  readonly needsApproval?: (input: unknown) => boolean;
+  readonly needsApproval?: (input: unknown) => Promise<boolean>;
   execute(input: unknown, options?: AiSdkCallOptions): Promise<Answer>;
   /** Takes the options of `ai` 6 and 7, or the output itself, as `ai` 5 gives it. */
   toModelOutput(options: { readonly output: unknown } | Answer): AiSdkModelOutput;

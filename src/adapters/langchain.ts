@@ -131,7 +131,7 @@ export function toLangChain<Made extends object>(
         const id = config?.toolCall?.id ?? '';
         const api = apiOf(config?.state);
         const media = options.media === undefined ? MEDIA_OF[api] : undefined;
-        const isAsked = interrupt !== undefined && toolbox.isAskedAbout(name, input);
+        const isAsked = interrupt !== undefined && (await toolbox.isAskedAbout(name, input));
         // It throws, and the graph runs this again with the answer.
         const refusal = isAsked ? refusalOf(interrupt(approvalOf(name, description, input))) : undefined;
         const answer =

@@ -23,11 +23,13 @@ export type Part = TextPart | MediaPart;
 const OCTETS = 'application/octet-stream';
 /** Providers refuse empty text and empty lists. */
 const NOTHING = '[the tool answered with nothing]';
+const FOR_USER = '[the tool answered with content for the user only]';
 
 /** At least one part, and no empty text among them. */
 export function partsOf(
   answer: Answer,
   structured: 'without-text' | 'always' = 'without-text',
+  isForUser = false,
 ): readonly Part[] {
   const parts = answer.content.map(partOf).filter((part) => part.type === 'media' || part.text !== '');
   const { structuredContent } = answer;
@@ -39,7 +41,7 @@ export function partsOf(
       ? !parts.some((part) => part.type === 'text' && isSameJson(part.text, json))
       : !parts.some(({ type }) => type === 'text'));
   const all = isMissing ? [...parts, { type: 'text', text: json } as const] : parts;
-  return all.length > 0 ? all : [{ type: 'text', text: NOTHING }];
+  return all.length > 0 ? all : [{ type: 'text', text: isForUser ? FOR_USER : NOTHING }];
 }
 
 /** MCP's `audience`: blocks that do not name the assistant are for the person. */

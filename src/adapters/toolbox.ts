@@ -1,6 +1,6 @@
 /** The tools of a host as one provider takes them; nothing is converted twice, and nothing at all when nothing changed. */
 
-import { callToolDefinition, schemaHint, wrappedCall } from '../catalog/call-tool.ts';
+import { callToolDefinition, schemaHint, type WrappedCall, wrappedCall } from '../catalog/call-tool.ts';
 import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { MediaLimits } from '../catalog/media-bytes.ts';
 import { type Conversion, convert } from '../catalog/schemas/convert.ts';
@@ -8,7 +8,6 @@ import type { Provider } from '../catalog/schemas/profile.ts';
 import type { JsonSchema } from '../catalog/schemas/write.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
 import type {
   AdapterHost,
   AdapterOptions,
@@ -107,13 +106,32 @@ export class Toolbox<Definition> {
     return this.has(name) || !(this.#ownTool(name) !== undefined || this.#options.taken?.has(name));
   }
 
-  /** Whether the host would ask about a call, also about one through `call_tool`. */
-  isAskedAbout(name: string, input: unknown): boolean {
-    const isWrapped = name === CALL_TOOL && isRecord(input) && !this.#isTaken(name);
-    const inner = isWrapped ? input['name'] : name;
-    const given = isWrapped ? input['arguments'] : input;
-    const args = isRecord(given) ? given : undefined;
-    return typeof inner === 'string' && this.host.approvalOf?.(inner, args)?.decision === 'ask';
+  /** Whether the host would ask about a call, also about one through `call_tool`. It asks about none that cannot run. */
+  async isAskedAbout(name: string, input: unknown): Promise<boolean> {
+    const meant = this.#meant(name, input);
+    if (meant === undefined || this.host.approvalOf?.(meant.name, meant.args)?.decision !== 'ask')
+      return false;
+    const problems = await this.host.checkArguments?.(meant.name, meant.args);
+    return problems === undefined || problems.length === 0;
+  }
+
+  /** The call that a model's call comes to, with arguments for the server's own schema; undefined if it is malformed. */
+  #meant(name: string, input: unknown): WrappedCall | undefined {
+    try {
+      const given = readArguments(input);
+      if (name !== CALL_TOOL || !this.#dispatches(this.host.tools())) {
+        const tool = this.host.tools().find((one) => one.name === name);
+        return { name, args: (tool && this.#restoring(tool)?.(given)) ?? given };
+      }
+      const wrapped = wrappedCall(given, EXAMPLE_NAME);
+      if (wrapped instanceof PlugboardError) return undefined;
+      const tool = this.host.find?.(wrapped.name);
+      return tool === undefined
+        ? wrapped
+        : { ...wrapped, args: withoutNulls({ ...wrapped.args }, tool.inputSchema) };
+    } catch {
+      return undefined;
+    }
   }
 
   /** Calls a tool with the model's arguments; never rejects. */
@@ -131,7 +149,8 @@ export class Toolbox<Definition> {
     const content = result.content.filter(isForAssistant);
     // The structured content of a cut result may be longer than the limit.
     const structured = result.truncated === undefined ? this.#options.structuredContent : 'without-text';
-    const parts = partsOf({ ...result, content }, structured);
+    const isForUser = content.length === 0 && result.content.length > 0;
+    const parts = partsOf({ ...result, content }, structured, isForUser);
     return parts.some(({ type }) => type === 'media') ? shownParts(parts, media, this.#limits) : parts;
   }
 
@@ -231,8 +250,8 @@ export class Toolbox<Definition> {
     if (known !== undefined) return known;
     const { maxDescriptionChars = Number.POSITIVE_INFINITY, define } = this.#options;
     const { description: whole } = tool;
-    const description =
-      whole.length <= maxDescriptionChars ? whole : `${whole.slice(0, maxDescriptionChars - 1)}…`;
+    const kept = maxDescriptionChars < 1 ? '' : `${whole.slice(0, maxDescriptionChars - 1)}…`;
+    const description = whole.length <= maxDescriptionChars ? whole : kept;
     const definition = define({ tool, description, schema, strict });
     this.#defined.set(tool, definition);
     return definition;

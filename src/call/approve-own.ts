@@ -19,7 +19,7 @@ export interface OwnAction {
 
 /** Resolves if a session may use one of our own tools with these arguments; rejects with the reason. */
 export async function approveOwn(
-  context: Pick<CallContext, 'board' | 'log' | 'settings' | 'allowAlways'>,
+  context: Pick<CallContext, 'board' | 'log' | 'settings' | 'allowAlways' | 'alwaysAllowed'>,
   session: Session,
   { tool, arguments: args, annotations, signal }: OwnAction,
 ): Promise<void> {
@@ -32,6 +32,7 @@ export async function approveOwn(
     hints: annotations,
     trusted: true,
     sessionAllows: session.allowed,
+    alwaysAllows: context.alwaysAllowed,
   });
   if (decision.kind === 'pass') return;
   if (decision.kind === 'deny')

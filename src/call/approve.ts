@@ -15,6 +15,7 @@ import {
 } from '../policy/approval.ts';
 import { askPerson, howToAllow } from './ask-person.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
+import type { Session } from './session.ts';
 import { namesOf, settingsIn, settingsOf } from './settings.ts';
 
 export const approve: Stage = (context, next) => (call) => {
@@ -25,6 +26,7 @@ export const approve: Stage = (context, next) => (call) => {
     names: namesOf(context, call),
     settings: context.settings(),
     sessionAllows: call.session.allowed,
+    alwaysAllows: context.alwaysAllowed,
   });
   switch (decision.kind) {
     case 'pass':
@@ -70,10 +72,12 @@ export interface Judged {
   readonly names: RuleNames;
   readonly settings: Settings;
   readonly sessionAllows: ReadonlySet<string>;
+  readonly alwaysAllows: ReadonlySet<string>;
 }
 
 /** Whether a call of a tool passes, is asked about or is denied, by everything that is configured. */
-export function decisionOn({ tool, spec, names, settings, sessionAllows }: Judged): ApprovalDecision {
+export function decisionOn(judged: Judged): ApprovalDecision {
+  const { tool, spec, names, settings, sessionAllows, alwaysAllows } = judged;
   const { entry } = spec;
   return decideApproval({
     names,
@@ -82,6 +86,7 @@ export function decisionOn({ tool, spec, names, settings, sessionAllows }: Judge
     hints: tool.annotations,
     trusted: entry.trusted === true,
     sessionAllows,
+    alwaysAllows,
     owner: entryOwner(spec),
   });
 }
@@ -117,9 +122,23 @@ async function ask(
       call.decision = `asked: ${answer}`;
     },
   });
-  if (granted !== 'allow') session.allowed.add(sessionRule({ rule }, entryOwner(spec)));
-  if (granted === 'allow-always' && askRule === undefined) await context.allowAlways(spec, rule);
+  if (granted !== 'allow') await keepAllowed(context, session, { spec, rule, askRule }, granted);
   return next(call);
+}
+
+/** Keeps a yes that holds for longer than one call. An `ask` rule is stronger than `allow`: under one it is for the session. */
+export async function keepAllowed(
+  context: Pick<CallContext, 'allowAlways'>,
+  session: Pick<Session, 'allowed'>,
+  {
+    spec,
+    rule,
+    askRule,
+  }: { readonly spec: ServerSpec; readonly rule: string; readonly askRule: string | undefined },
+  granted: 'allow-session' | 'allow-always',
+): Promise<void> {
+  session.allowed.add(sessionRule({ rule }, entryOwner(spec)));
+  if (granted === 'allow-always' && askRule === undefined) await context.allowAlways(spec, rule);
 }
 
 /** What the author of a program can do; entries of files belong to the person. */

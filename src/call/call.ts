@@ -22,6 +22,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Emitter } from '../lib/emitter.ts';
 import type { RuleNames } from '../policy/approval.ts';
 import type { HiddenReport } from '../policy/hidden-report.ts';
+import type { ArgumentChecker } from './argument-check.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { Berths } from './berths.ts';
 import type { HandedTasks, TaskWish } from './handed-task.ts';
@@ -183,6 +184,10 @@ export interface CallContext {
   readonly model: { readonly images?: boolean; readonly audio?: boolean };
   /** Keeps an "always" answer, so that the next host knows it too. */
   readonly allowAlways: (spec: Identity, rule: string) => Promise<void>;
+  /** Rules of "always" answers that were written since the configuration was read, as `sessionRule` has them. */
+  readonly alwaysAllowed: ReadonlySet<string>;
+  /** Loaded by the first call, not by every start. */
+  readonly argumentChecker: () => Promise<ArgumentChecker>;
 }
 
 export type Handler = (call: Call) => Promise<ShapedResult>;

@@ -139,7 +139,7 @@ function named(error: unknown, call: Call): unknown {
   const message = error.message.replace(/^(?:tools\/call|tasks\/\w+)/, `${tool.tool} (${tool.server})`);
   return new PlugboardError(error.code, message, {
     server: tool.server,
-    hint: error.hint ?? patienceHint(error),
+    hint: error.hint ?? patienceHint(error, call.timeoutMs),
     cause: error.cause,
     detail: error.detail,
   });

@@ -10,6 +10,10 @@ export function unsendable(args: Readonly<Record<string, unknown>>): string | un
   let seen = 0;
   const look = (value: unknown, path: string, depth: number): string | undefined => {
     if (typeof value === 'bigint') return `${path} is a BigInt, which JSON does not have`;
+    if (typeof value === 'number' && !Number.isFinite(value))
+      return `${path} is ${value}, which JSON does not have`;
+    if (typeof value === 'function' || typeof value === 'symbol')
+      return `${path} is a ${typeof value}, which JSON does not have`;
     if (typeof value !== 'object' || value === null) return undefined;
     // It says itself what it is in JSON, as a Date does.
     if ('toJSON' in value && typeof value.toJSON === 'function') return undefined;

@@ -108,7 +108,8 @@ export class Questions {
         given,
         key,
       });
-      return call !== undefined && isModern ? inFlight.waitFor(call, answer) : answer;
+      if (!isModern) return answer.catch(forServersOnly);
+      return call === undefined ? answer : inFlight.waitFor(call, answer);
     };
   }
 
@@ -232,8 +233,8 @@ export class Questions {
     const meta = cleanMeta(params['_meta']);
     const request = { server, ...question, ...keyOf(key), ...meta, session: asked.id };
     const put = this.#options.board.put({ kind: 'elicitation', ...request }, signal, call?.id);
-    const ask = async (): Promise<ElicitAnswer> => elicit(withSignal(request, put, own), put.id);
-    const answer = await put.answered(ask(), (given) => String(isRecord(given) ? given['action'] : given));
+    const asking = this.#asked(server, 'elicit', () => elicit(withSignal(request, put, own), put.id));
+    const answer = await put.answered(asking, (given) => String(isRecord(given) ? given['action'] : given));
     if (isRecord(answer)) {
       const { action, content } = answer;
       const answered = cleanMeta(answer['_meta']);
@@ -252,8 +253,8 @@ export class Questions {
     const { _meta, ...plain } = read;
     const request = { server, params: { ...plain, ...cleanMeta(_meta) }, ...keyOf(key), session: asked.id };
     const put = this.#options.board.put({ kind: 'sampling', ...request }, signal, call?.id);
-    const ask = async (): Promise<unknown> => sample(withSignal(request, put, own), put.id);
-    const answer = await put.answered(ask(), () => 'completed');
+    const asking = this.#asked(server, 'sample', () => sample(withSignal(request, put, own), put.id));
+    const answer = await put.answered(asking, () => 'completed');
     const fault = faultOfSample(answer);
     if (fault === undefined && isRecord(answer)) {
       const { _meta: answered, ...rest } = answer;
@@ -263,6 +264,26 @@ export class Questions {
     throw new PlugboardError('PROTOCOL_ERROR', 'the completion failed', {
       detail: { rpcCode: RPC_INTERNAL_ERROR },
     });
+  }
+
+  /** Calls a function of the program. What it throws is the program's own matter: the server does not get its text. */
+  async #asked<T>(server: string, name: 'elicit' | 'sample', ask: () => T | Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (thrown) {
+      if (thrown instanceof PlugboardError) throw thrown;
+      const why = thrown instanceof Error ? thrown.message : String(thrown);
+      this.#options.log(server, 'error', `${name}() failed: ${why}`);
+      throw new PlugboardError(
+        'USAGE',
+        `the question of ${server} was not answered: ${name}() failed: ${why}`,
+        {
+          server,
+          hint: 'It has to answer, and not to throw, when it cannot ask.',
+          cause: thrown,
+        },
+      );
+    }
   }
 
   #messageOf(put: Put, mode: string): string {
@@ -279,6 +300,15 @@ export class Questions {
       detail: { rpcCode: RPC_INVALID_PARAMS },
     });
   }
+}
+
+/** A legacy server gets the error as the answer to its request: without what a function of the program threw. */
+function forServersOnly(thrown: unknown): never {
+  if (!(thrown instanceof PlugboardError) || thrown.code !== 'USAGE') throw thrown;
+  throw new PlugboardError('PROTOCOL_ERROR', 'the question could not be asked', {
+    cause: thrown,
+    detail: { rpcCode: RPC_INTERNAL_ERROR },
+  });
 }
 
 /** A key that could not be one is left out: it is passed on to the client. */

@@ -3,9 +3,10 @@
  * way back: that is passed on in any case, with a word in the log when it is not what the tool promised.
  */
 
+import type { Tool } from '../catalog/tool.ts';
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
-import { type ArgumentCheck, type ArgumentChecker, createArgumentChecker } from './argument-check.ts';
+import type { ArgumentChecker } from './argument-check.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { unsendable } from './json-arguments.ts';
 import { toolOf } from './settings.ts';
@@ -15,7 +16,7 @@ export const validate: Stage = (context, next) => {
   let checker: ArgumentChecker | undefined;
   const check = (call: Call, using: ArgumentChecker): ReturnType<Handler> => {
     const tool = toolOf(call);
-    const problems = problemsOf(call.arguments, using.checkFor(tool.inputSchema));
+    const problems = argumentProblems(call.arguments, tool, using);
     if (problems.length === 0) {
       return tool.outputSchema === undefined ? next(call) : withOutput(context, call, using, next);
     }
@@ -28,8 +29,7 @@ export const validate: Stage = (context, next) => {
   };
   return (call) => {
     if (checker !== undefined) return check(call, checker);
-    // The schema library is loaded by the first call, not by every start.
-    loading ??= createArgumentChecker();
+    loading ??= context.argumentChecker();
     return loading.then((loaded) => {
       checker = loaded;
       return check(call, loaded);
@@ -37,10 +37,15 @@ export const validate: Stage = (context, next) => {
   };
 };
 
-function problemsOf(args: unknown, check: ArgumentCheck): readonly string[] {
+/** One sentence for each problem with the arguments of a call; empty if there are none. */
+export function argumentProblems(
+  args: unknown,
+  { inputSchema }: Pick<Tool, 'inputSchema'>,
+  using: ArgumentChecker,
+): readonly string[] {
   if (!isRecord(args)) return ['the arguments must be an object'];
   const unsent = unsendable(args);
-  return unsent === undefined ? check(args) : [unsent];
+  return unsent === undefined ? using.checkFor(inputSchema)(args) : [unsent];
 }
 
 async function withOutput(

@@ -15,9 +15,12 @@ export function startTimeout(server: string, ms: number): PlugboardError {
   });
 }
 
-/** What a person can do about a request that was given up. */
-export function patienceHint({ code }: PlugboardError): string | undefined {
-  return code === 'TIMEOUT' ? 'Raise toolTimeoutMs for servers that work long without progress.' : undefined;
+/** What a person can do about a request that was given up; `timeoutMs`: what its caller gave in place of `toolTimeoutMs`. */
+export function patienceHint({ code }: PlugboardError, timeoutMs?: number): string | undefined {
+  if (code !== 'TIMEOUT') return undefined;
+  return timeoutMs === undefined
+    ? 'Raise toolTimeoutMs for servers that work long without progress.'
+    : 'Raise the timeoutMs of the call for tools that work long without progress.';
 }
 
 /** Somebody ended it on purpose. */

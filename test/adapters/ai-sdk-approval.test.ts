@@ -88,6 +88,38 @@ it('needsApproval: without the answer of a person in the messages, the host deci
     );
 });
 
+it('needsApproval: no one is asked about a call that cannot run', async () => {
+  const { host } = await world({ ...ASKING, toolSearch: true });
+  const tools = toAiSdk(host, { needsApproval: true });
+  const isAsked = (name: string, input: unknown): Promise<boolean> | undefined =>
+    tools[name]?.needsApproval?.(input);
+  const inner = { name: add.name, arguments: add.args };
+  expect(await isAsked('call_tool', inner)).toBe(true);
+  expect(await isAsked('call_tool', JSON.stringify(inner))).toBe(true);
+  for (const input of [
+    { ...inner, arguments: { a: 'x', b: 2 } },
+    { ...inner, arguments: 'x' },
+    { name: add.name, ...add.args },
+    { name: 3 },
+    {},
+    '{',
+    { name: 'mcp__s__none' },
+  ])
+    expect([input, await isAsked('call_tool', input)]).toEqual([input, false]);
+  const malformed = { name: 'call_tool', args: { ...inner, arguments: { a: 'x', b: 2 } } };
+  expect(await converse(host, [malformed], true)).toContain('INVALID_ARGUMENTS');
+});
+
+it('needsApproval: a yes that was recorded for the session is not asked for again', async () => {
+  const { host } = await world(ASKING);
+  const session = host.session();
+  const isAsked = (): Promise<boolean> | undefined =>
+    toAiSdk(session, { needsApproval: true })[add.name]?.needsApproval?.(add.args);
+  expect(await isAsked()).toBe(true);
+  await session.allow(add.name, 'session');
+  expect(await isAsked()).toBe(false);
+});
+
 it('host.call(…, { approved }) makes a call that would be asked about', async () => {
   const { host } = await world(ASKING);
   expect(await host.call(add.name, add.args, { approved: true })).toMatchObject({ isError: false });

@@ -399,7 +399,7 @@ describe('policy', () => {
   });
 
   it('remembers an "always" for the resources of that server, and of no tool', async () => {
-    const first = await world({ servers: untrusted, approve: () => 'allow-always' });
+    const first = await world({ servers: untrusted, approve: () => 'allow-always', configuration: true });
     await first.call(READ, { server: 'docs', uri: 'memo://a' });
     const written = JSON.parse(await readFile(`${first.home}/config.json`, 'utf8')) as unknown;
     expect(written).toMatchObject({ permissions: { allow: ['mcp__docs__resources.read'] } });
@@ -413,12 +413,19 @@ describe('policy', () => {
 
   it('lets AI SDK ask about it in its own way', async () => {
     const host = await world({ servers: untrusted });
-    const tools = toAiSdk(host, { needsApproval: true }) as Record<
-      string,
-      { needsApproval?: (input: unknown) => boolean }
-    >;
+    const tools = toAiSdk(host, { needsApproval: true });
     const asks = (name: string, input: unknown): unknown => tools[name]?.needsApproval?.(input);
-    expect([asks(READ, { server: 'docs', uri: 'memo://a' }), asks(LIST, {})]).toEqual([true, false]);
+    const read = { server: 'docs', uri: 'memo://a' };
+    expect([await asks(READ, read), await asks(LIST, {})]).toEqual([true, false]);
+    expect([await asks(READ, { server: 'docs' }), await asks(READ, { ...read, server: 'none' })]).toEqual([
+      false,
+      false,
+    ]);
+    const session = host.session({ resourceTools: true });
+    await session.allow(READ, 'session', read);
+    await session.allow(LIST, 'session');
+    expect(session.approvalOf(READ, read)?.decision).toBe('allow');
+    expect(await failure(session.allow(READ, 'session'))).toContain('UNKNOWN_TOOL');
   });
 
   it('reports and audits a read as a call of its server', async () => {
