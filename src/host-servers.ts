@@ -151,7 +151,6 @@ export class HostServers {
     { settle = true }: { readonly settle?: boolean | undefined } = {},
   ): Promise<void> {
     const core = this.#core;
-    core.checkOpen();
     const added = await this.#change(async () => {
       if (this.#closed) return [];
       const { cwd = process.cwd(), servers, builtIn, configuration: files } = core.options;

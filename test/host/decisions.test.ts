@@ -260,7 +260,6 @@ describe('a host that was closed', () => {
       host.reconnect('s'),
       host.refresh('s'),
       host.remove('s'),
-      host.reload(),
       host.search('add'),
       host.read('s', 'a://b'),
     ])
