@@ -62,7 +62,7 @@ it('outputs: a confined workspace server reads what was saved, and only the user
 it('outputs: without a home nothing is saved, unless the program names a folder', async () => {
   const app = project();
   const without = await hostIn(app, { home: false });
-  expect(textOf(await without.call('mcp__s__draw', {}, PNG_ONLY))).toContain('it could not be saved');
+  expect(textOf(await without.call('mcp__s__draw', {}, PNG_ONLY))).toContain('it was not saved');
   const outputs = join(app, 'saved');
   const host = await hostIn(app, { home: false, outputs });
   expect(textOf(await host.call('mcp__s__draw', {}, PNG_ONLY))).toContain(`saved as ${outputs}`);
