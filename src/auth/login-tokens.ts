@@ -11,7 +11,7 @@ import { type StoredLogin, type StoredTokens, without } from './stored-login.ts'
 import { refreshTokens } from './token-request.ts';
 import { isDue, isOver, type TokenSource, waitFor } from './token-source.ts';
 
-/** A renewed token younger than this that is refused is not renewed again: the server refuses whatever we bring. */
+/** A token younger than this that replaced a refused one is not renewed again: the server refuses whatever we bring. */
 const FRESH_MS = 30_000;
 /** After a renewal that got no answer, the next one waits this long. */
 const RETRY_MS = 5_000;
@@ -96,11 +96,11 @@ export class LoginTokens implements TokenSource {
     // The distance, not the order: a clock that was set back must not make an old token look new.
     const now = this.#options.clock.now();
     // One that lives for seconds only may end on its way.
-    const isFresh = tokens.renewed === true && Math.abs(now - tokens.obtainedAt) < FRESH_MS;
+    const isFresh = tokens.replacesRefused === true && Math.abs(now - tokens.obtainedAt) < FRESH_MS;
     if (isFresh && !isDue(tokens, now)) {
       throw this.#needsLogin('it refuses even a login that has just been renewed.');
     }
-    await this.#renew(tokens, signal);
+    await this.#renew(tokens, signal, true);
   }
 
   async widen(access: string | undefined, wanted: Wanted, signal?: AbortSignal): Promise<void> {
@@ -218,9 +218,9 @@ export class LoginTokens implements TokenSource {
     this.#login = usable;
   }
 
-  #renew(old: StoredTokens, signal: AbortSignal | undefined): Promise<StoredTokens> {
+  #renew(old: StoredTokens, signal: AbortSignal | undefined, isRefused = false): Promise<StoredTokens> {
     // Not tied to the first caller's signal: the others wait for the same answer.
-    this.#renewing ??= this.#renewLocked(old)
+    this.#renewing ??= this.#renewLocked(old, isRefused)
       .then(
         (tokens) => {
           this.#failure = undefined;
@@ -239,13 +239,13 @@ export class LoginTokens implements TokenSource {
   }
 
   /** A lock that is a transaction may fail at its end, and takes back what was written in it. */
-  async #renewLocked(old: StoredTokens): Promise<StoredTokens> {
+  async #renewLocked(old: StoredTokens, isRefused: boolean): Promise<StoredTokens> {
     const { logins, url } = this.#options;
     let tokens: StoredTokens | undefined;
     this.#saved = undefined;
     try {
       return await logins.locked(url, async (held) => {
-        tokens = await this.#renewHeld(held, old);
+        tokens = await this.#renewHeld(held, old, isRefused);
         return tokens;
       });
     } catch (error) {
@@ -256,7 +256,7 @@ export class LoginTokens implements TokenSource {
   }
 
   /** Whoever waited for the lock looks first whether the work is done already. */
-  async #renewHeld(held: HeldLogin, old: StoredTokens): Promise<StoredTokens> {
+  async #renewHeld(held: HeldLogin, old: StoredTokens, isRefused: boolean): Promise<StoredTokens> {
     const { server, clock, fetch } = this.#options;
     this.#adopt(await held.read());
     this.#settled += 1;
@@ -268,7 +268,10 @@ export class LoginTokens implements TokenSource {
       throw this.#needsLogin('its login has expired.');
     const answer = await refreshTokens({ ...login, tokens }, client, { server, now: clock.now(), fetch });
     if (answer.kind === 'refused') return this.#giveUp(held, tokens, answer.code);
-    const renewed: WithTokens = { ...login, tokens: answer.tokens };
+    const renewed: WithTokens = {
+      ...login,
+      tokens: { ...answer.tokens, ...(isRefused ? { replacesRefused: true } : {}) },
+    };
     await this.#save(held, renewed, this.#unsaved?.replaced ?? tokens.refresh);
     return renewed.tokens;
   }

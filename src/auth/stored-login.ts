@@ -22,8 +22,8 @@ export interface StoredTokens {
   /** By our own clock, in milliseconds since the epoch. */
   readonly obtainedAt: number;
   readonly expiresAt?: number;
-  /** Came with a renewal, and not with the login itself. */
-  readonly renewed?: true;
+  /** Came in place of one that the server had refused. */
+  readonly replacesRefused?: true;
 }
 
 /** What is needed of an authorization server's metadata after a login. */

@@ -60,8 +60,7 @@ export async function refreshTokens(
   if (answer.kind === 'refused') return answer;
   // A server may leave out what has not changed.
   const scope = answer.tokens.scope ?? login.tokens.scope;
-  const tokens = { ...answer.tokens, ...(scope === undefined ? {} : { scope }), renewed: true } as const;
-  return { kind: 'granted', tokens };
+  return { kind: 'granted', tokens: { ...answer.tokens, ...(scope === undefined ? {} : { scope }) } };
 }
 
 /** Runs one request to a token endpoint; rejects when it cannot be known whether the server would say yes. */

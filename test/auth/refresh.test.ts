@@ -138,6 +138,15 @@ describe('a stored token', () => {
 });
 
 describe('a token that the server refuses right after the login', () => {
+  it('or right after it was renewed in time is renewed once more', async () => {
+    const { as, world, clock } = await loggedIn();
+    const auth = world.auth({ url: as.url });
+    await clock.advance(3_580_000);
+    expect(await call(auth, as.url)).toBe(200);
+    as.expire();
+    expect([await call(auth, as.url), refreshes(as)]).toEqual([200, 2]);
+  });
+
   it('is renewed once, and only then the person is told what happened', async () => {
     const { as, world } = await loggedIn();
     const auth = world.auth({ url: as.url });
