@@ -1,57 +1,15 @@
 /** Checks the options of `createHost` and `host.session` that plain JavaScript can get wrong. */
 
 import { isLogLevel, LOG_LEVELS } from './connection/log-levels.ts';
-import { PlugboardError } from './errors.ts';
 import type { HostOptions } from './host-options.ts';
 import { faultOfRoots, ROOTS_HINT } from './host-roots.ts';
 import { isRecord } from './lib/json-rpc.ts';
-import { nearest } from './lib/nearest.ts';
+import { type Check, callable, checkOptions, fields, flag, oneOf, positive } from './lib/option-check.ts';
 import { sandboxOf } from './transport/sandbox.ts';
 
-/** Undefined if a value fits, else what is expected in its place, with a hint if the value alone does not show it. */
-type Check = (value: unknown) => string | Misfit | undefined;
-
-interface Misfit {
-  readonly expected: string;
-  readonly hint: string;
-}
-
 const anything: Check = () => undefined;
-const callable: Check = (value) => (typeof value === 'function' ? undefined : 'a function');
-const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'true or false');
 const text: Check = (value) => (typeof value === 'string' && value !== '' ? undefined : 'a text');
 const object: Check = (value) => (isRecord(value) ? undefined : 'an object');
-
-function oneOf(...values: readonly string[]): Check {
-  const expected = new Intl.ListFormat('en', { type: 'disjunction' }).format(
-    values.map((value) => JSON.stringify(value)),
-  );
-  return (value) => (values.some((each) => each === value) ? undefined : expected);
-}
-
-/** An object with these keys and no others: a misspelt one would have no effect. */
-function fields(checks: Readonly<Record<string, Check>>): Check {
-  const known = Object.keys(checks);
-  const keys = new Intl.ListFormat('en').format(known.map((key) => JSON.stringify(key)));
-  return (value) => {
-    if (!isRecord(value)) return 'an object';
-    for (const [key, member] of Object.entries(value)) {
-      const check = Object.hasOwn(checks, key) ? checks[key] : undefined;
-      if (check === undefined) {
-        const [meant] = nearest(key, known, 1);
-        const remedy = meant === undefined ? '' : ` Did you mean "${meant}"?`;
-        return { expected: `an object with ${keys}`, hint: `It has "${key}".${remedy}` };
-      }
-      const misfit = member === undefined ? undefined : check(member);
-      const expected = typeof misfit === 'object' ? misfit.expected : misfit;
-      if (expected !== undefined)
-        return { expected: `an object whose "${key}" is ${expected}`, hint: `It is ${shown(member)}.` };
-    }
-    return undefined;
-  };
-}
-
-const positive: Check = (value) => (typeof value === 'number' && value > 0 ? undefined : 'a positive number');
 
 const bytes: Check = (value) => (value instanceof Uint8Array ? undefined : 'a Uint8Array');
 
@@ -191,43 +149,5 @@ const HINTS: Readonly<Record<string, string>> = {
  * are no options: they have no effect.
  */
 export function checkHostOptions(options: unknown, where = 'createHost'): readonly string[] {
-  if (!isRecord(options)) {
-    throw new PlugboardError('CONFIG_INVALID', `${where}: the options must be an object`, {
-      hint: `They are ${shown(options)}.`,
-    });
-  }
-  const known: Readonly<Record<string, Check>> = where === 'createHost' ? CHECKS : SESSION_CHECKS;
-  const unknown: string[] = [];
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined) continue;
-    const check = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (check === undefined) {
-      refuseSlip(name, Object.keys(known), where);
-      unknown.push(name);
-      continue;
-    }
-    const misfit = check(value);
-    if (misfit === undefined) continue;
-    const { expected, hint } = typeof misfit === 'object' ? misfit : { expected: misfit, hint: undefined };
-    throw new PlugboardError('CONFIG_INVALID', `${where}: "${name}" must be ${expected}`, {
-      hint: HINTS[name] ?? hint ?? `It is ${shown(value)}.`,
-    });
-  }
-  return unknown;
-}
-
-function refuseSlip(name: string, known: readonly string[], where: string): void {
-  const [meant] = nearest(name, known, 1);
-  if (meant === undefined) return;
-  throw new PlugboardError('CONFIG_INVALID', `${where}: "${name}" is not an option`, {
-    hint: `Did you mean "${meant}"?`,
-  });
-}
-
-/** The type alone for what may be large or secret. */
-function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, 40));
-  return typeof value === 'number' || typeof value === 'boolean' || value === null
-    ? String(value)
-    : `of type ${Array.isArray(value) ? 'array' : typeof value}`;
+  return checkOptions(options, where === 'createHost' ? CHECKS : SESSION_CHECKS, where, HINTS);
 }

@@ -14,6 +14,7 @@ import { isStandard, type StandardSchema } from '../lib/author-schema.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
 import { type Answer, failed } from './answer.ts';
+import { checkAdapter } from './check-options.ts';
 import { keepLive } from './live.ts';
 import { errorText, isImage, type MediaPart, mapParts, textOf } from './parts.ts';
 import { type Shelf, Toolbox, type Usable } from './toolbox.ts';
@@ -119,7 +120,7 @@ const SCHEMA = Symbol.for('vercel.ai.schema');
 const VALIDATOR = Symbol.for('vercel.ai.validator');
 
 /**
- * A `ToolSet` for `generateText`, `streamText` and agents. It is kept up to date with the host. Copies
+ * A `ToolSet` for `generateText`, `streamText` and agents. It follows changes of the host's servers and its own searches. Copies
  * (`{ ...toAiSdk(host), mine }`) work too: tools that `tool_search` finds are called through `call_tool`.
  *
  * @example
@@ -141,6 +142,7 @@ export function toAiSdk<Own extends object>(
 ): AiSdkToolsWith<Own>;
 export function toAiSdk(host: AdapterHost, options?: AiSdkOptions): AiSdkTools;
 export function toAiSdk(host: AdapterHost, options: AiSdkOptions = {}): Record<string, unknown> {
+  checkAdapter('toAiSdk', host, options);
   const { tools: own = {}, version, needsApproval = false, schemas, ...common } = options;
   const checks = schemas && new SchemaChecks(schemas);
   const tools: Record<string, unknown> = { ...own };

@@ -4,6 +4,7 @@ import { TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { JsonSchema } from '../catalog/schemas/write.ts';
 import type { AdapterHost, AdapterOptions, ExecuteOptions, QuarantinedTool } from './adapter-host.ts';
 import type { Answer } from './answer.ts';
+import { checkAdapter } from './check-options.ts';
 import { foundNames } from './found.ts';
 import type { OwnToolsOptions } from './own-tools.ts';
 import { type MediaPart, mapParts, type Part } from './parts.ts';
@@ -78,6 +79,7 @@ export interface AnthropicAdapter {
  * results; // → [{ type: 'tool_result', tool_use_id: 'toolu_1', content: [{ type: 'text', text: '3' }] }]
  */
 export function toAnthropic(host: AdapterHost, options: AnthropicOptions = {}): AnthropicAdapter {
+  checkAdapter('toAnthropic', host, options);
   const { deferLoading = false, tools: own, ...common } = options;
   /** What the conversation refers to has to stay in every request, even when its server has gone. */
   const referred = new Map<string, AnthropicTool>();

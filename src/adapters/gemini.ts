@@ -3,6 +3,7 @@
 import type { JsonSchema } from '../catalog/schemas/write.ts';
 import type { AdapterHost, AdapterOptions, ExecuteOptions, QuarantinedTool } from './adapter-host.ts';
 import type { Answer } from './answer.ts';
+import { checkAdapter } from './check-options.ts';
 import type { OwnToolsOptions } from './own-tools.ts';
 import { type MediaPart, type Part, textOf } from './parts.ts';
 import { Toolbox } from './toolbox.ts';
@@ -80,6 +81,7 @@ export function toGemini(
   host: AdapterHost,
   options: GeminiOptions = {},
 ): GeminiAdapter<GeminiAnswerPart | GeminiMediaPart> {
+  checkAdapter('toGemini', host, options);
   const { tools: own, ...common } = options;
   const isBehind = options.media === 'gemini-2';
   const toolbox = new Toolbox<GeminiDeclaration>(host, {

@@ -6,6 +6,7 @@ import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
 import { type Answer, failed } from './answer.ts';
+import { checkAdapter } from './check-options.ts';
 import { keepLive } from './live.ts';
 import { MEDIA_TYPES } from './media.ts';
 import { type OutputPart, outputOf } from './openai-responses.ts';
@@ -115,6 +116,7 @@ export function toLangChain<Made extends object>(
   host: AdapterHost,
   options: LangChainAdapterOptions<Made> & Partial<LangChainOptions<Made>> = {},
 ): (Made | LangChainTool)[] {
+  checkAdapter('toLangChain', host, options);
   const { tools: own = [], tool: ownMaker, interrupt, ...common } = options;
   const tools: (Made | LangChainTool)[] = [...own];
   const make = ownMaker ?? plainTool;

@@ -2,6 +2,8 @@
 
 import type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';
 import type { PromptMessage } from '../catalog/prompts.ts';
+import { PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json-rpc.ts';
 import { type AnthropicMedia, anthropicMedia } from './anthropic.ts';
 import { type MediaFamily, mediaLimits, mediaTypes, shownParts } from './media.ts';
 import { dataUrl, fileName, isImage, mapParts, noteOn, type Part, partsOf } from './parts.ts';
@@ -91,9 +93,21 @@ export function toMessages<Provider extends keyof ProviderMessages>(
   source: MessageSource,
   provider: Provider,
 ): ProviderMessages[Provider][] {
+  checkMessages(source, provider);
   const write: (role: PromptMessage['role'], parts: readonly Part[]) => ProviderMessages[Provider] =
     WRITERS[provider];
   return messagesOf(source).map(({ role, content }) => write(role, partsFor(content, role, MEDIA[provider])));
+}
+
+function checkMessages(source: unknown, provider: string): void {
+  if (!Object.hasOwn(WRITERS, provider))
+    throw new PlugboardError('CONFIG_INVALID', `toMessages: ${JSON.stringify(provider)} is not a provider`, {
+      hint: `There are ${Object.keys(WRITERS).join(', ')}.`,
+    });
+  if (!isRecord(source) || !(Array.isArray(source['messages']) || Array.isArray(source['contents'])))
+    throw new PlugboardError('CONFIG_INVALID', 'toMessages: the source has neither messages nor contents', {
+      hint: 'Give the result of host.prompt(), host.expand() or host.read(), which are promises.',
+    });
 }
 
 /** A resource is one message of the user. */

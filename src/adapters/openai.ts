@@ -1,6 +1,7 @@
 /** Tools for OpenAI: which of its two APIs, and what both have in common. */
 
 import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
+import { checkAdapter } from './check-options.ts';
 import { type OpenAIChatAdapter, toOpenAIChat } from './openai-chat.ts';
 import { type OpenAIResponsesAdapter, toOpenAIResponses } from './openai-responses.ts';
 import type { OwnToolsOptions } from './own-tools.ts';
@@ -44,6 +45,7 @@ export function toOpenAI(
   host: AdapterHost,
   options: OpenAIOptions = {},
 ): OpenAIChatAdapter | OpenAIResponsesAdapter {
+  checkAdapter('toOpenAI', host, options);
   const { api, strict = true, deferLoading = false, ...common } = options;
   return api === 'chat'
     ? toOpenAIChat(host, { ...common, strict })

@@ -5,6 +5,7 @@ import type { JsonSchema } from '../catalog/schemas/write.ts';
 import type { Progress } from '../connection/peer.ts';
 import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
 import type { Answer } from './answer.ts';
+import { checkAdapter } from './check-options.ts';
 import { errorText, isImage, mapParts, type Part, partsOf } from './parts.ts';
 import { Toolbox } from './toolbox.ts';
 
@@ -59,6 +60,7 @@ export interface PiOptions extends AdapterOptions {
  * };
  */
 export function toPi(host: AdapterHost, options: PiOptions = {}): (pi: PiApi) => void {
+  checkAdapter('toPi', host, options);
   const { tools: own = [], ...common } = options;
   return (pi) => {
     /** Everything that was registered; pi has no way to take a tool back, only to put it out of use. */

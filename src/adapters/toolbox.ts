@@ -57,6 +57,7 @@ export type ToolCall = ModelCall &
 
 type Converted = Conversion & { readonly strict: boolean };
 
+const TAKEN = 'a tool of your own has this name';
 /** Shows the form of names in the description of `call_tool`. */
 const EXAMPLE_NAME = 'mcp__server__tool';
 
@@ -227,11 +228,14 @@ export class Toolbox<Definition> {
     for (const tool of this.#own) add(tool);
     for (const tool of tools) {
       if (this.#isTaken(tool.name)) {
-        quarantined.push(this.#report(tool, 'a tool of your own has this name'));
+        quarantined.push(this.#report(tool, TAKEN));
       } else if (isListed(tool)) {
         add(tool);
       }
-      if (dispatches && tool.name === TOOL_SEARCH && tool.server === '') add(this.#callTool);
+      if (tool.name !== TOOL_SEARCH || tool.server !== '') continue;
+      if (dispatches) add(this.#callTool);
+      else if (this.#options.found !== 'name' && this.#isTaken(CALL_TOOL) && !this.#isTaken(TOOL_SEARCH))
+        quarantined.push(this.#report(this.#callTool, TAKEN));
     }
     return { definitions, quarantined };
   }
