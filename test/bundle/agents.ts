@@ -21,7 +21,12 @@ export interface Said {
   readonly declared: number;
   readonly pid: number;
   readonly log: readonly string[];
+  /** A file that the workspace server read, in agents that have one. */
+  readonly workspace?: string;
 }
+
+/** In what the workspace server answers. */
+export const NOTE: RegExp = /a note/;
 
 /** As an agent that was not bundled answers. */
 export const ANSWERS: Omit<Said, 'pid' | 'log'> = {

@@ -17,7 +17,8 @@ import {
   postject,
 } from '../../scripts/install-bundlers.mjs';
 import { installNodes, nodes } from '../../scripts/install-nodes.mjs';
-import { AGENT, ANSWERS, ECHO, fixture, Place, type Said } from './agents.ts';
+import { createHost, textOf } from '../../src/index.ts';
+import { AGENT, ANSWERS, ECHO, fixture, NOTE, Place, type Said } from './agents.ts';
 
 const INSTALL_MS = 600_000;
 const BUILD_MS = 300_000;
@@ -39,12 +40,33 @@ describe('H5, M15: an agent runs, answers as it does under Node, and leaves no s
   async function works(command: string, args: readonly string[]): Promise<void> {
     const running = await place.run(command, args);
     expect(running.said).toMatchObject(ANSWERS);
+    expect(running.said.workspace).toMatch(NOTE);
     await place.killed(running);
   }
 
   it('under Bun', () => works(bun, [AGENT]), BUILD_MS);
 
   it('under Deno', () => works(deno, ['run', '--allow-all', AGENT]), BUILD_MS);
+
+  it(
+    'with servers of the kit that run under Bun and Deno',
+    async () => {
+      const host = await createHost({
+        home: place.home(),
+        cwd: place.folder,
+        approve: () => 'allow',
+        servers: {
+          bun: { command: bun, args: [fixture('kit-echo.mjs')] },
+          deno: { command: deno, args: ['run', '--allow-all', fixture('kit-echo.mjs')] },
+        },
+      });
+      expect(await host.ready()).toEqual({ connected: ['bun', 'deno'], failed: [] });
+      for (const name of ['bun', 'deno'])
+        expect(textOf(await host.call(`mcp__${name}__echo`, { message: name }))).toBe(name);
+      await host.close();
+    },
+    BUILD_MS,
+  );
 
   it(
     'compiled by Bun',
