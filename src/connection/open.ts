@@ -142,10 +142,11 @@ const NETWORK =
 
 /** What a server that does not answer has complained about; undefined if it only printed notices. */
 function failedInside(stderr: string): { readonly line: string; readonly hint: string } | undefined {
-  const network = stderr.split('\n').findLast((text) => NETWORK.test(text));
-  if (network !== undefined) {
+  const network = stderr.split('\n').filter((text) => NETWORK.test(text));
+  const unreached = tellingLine(network.join('\n'), { latest: true });
+  if (unreached !== undefined) {
     return {
-      line: (tellingLine(network) ?? network).trim(),
+      line: unreached,
       hint: 'It cannot reach an address that it needs. Check the network, and give it the proxy in "env" of its entry if there is one.',
     };
   }

@@ -21,6 +21,26 @@ interface RealServer {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** Started without what they need, and what they say about it. */
+const WITHOUT: Readonly<Record<string, readonly [RealServer, RegExp]>> = {
+  sentry: [{ package: '@sentry/mcp-server' }, /: Error: No access token was provided\.$/],
+  stripe: [{ package: '@stripe/mcp' }, /: Error: Stripe API key not provided\./],
+  'stripe-offline': [
+    { package: '@stripe/mcp', args: ['--api-key=sk_test_x'] },
+    /; it reported ".*getaddrinfo \w+ mcp\.stripe\.com/,
+  ],
+  supabase: [{ package: '@supabase/mcp-server-supabase' }, /: Please provide a personal access token/],
+  figma: [
+    { package: 'figma-developer-mcp', args: ['--stdio'] },
+    /: Either FIGMA_API_KEY or FIGMA_OAUTH_TOKEN is required/,
+  ],
+  'kubernetes-go': [{ package: 'kubernetes-mcp-server' }, /no current-context is set/],
+  cloudflare: [
+    { package: '@cloudflare/mcp-server-cloudflare', args: ['run'] },
+    /Error: Missing account ID\./,
+  ],
+};
+
 /** Keys and tokens are made up, and there is no network. */
 const SERVERS: Readonly<Record<string, RealServer>> = {
   antv: { package: '@antv/mcp-server-chart' },
@@ -51,18 +71,7 @@ beforeAll(async () => {
   expect([await installNodes(), await installMoreServers(), await installAuthorServers()]).toEqual([0, 0, 0]);
   folder = mkdtempSync(join(tmpdir(), 'plugboard-author-'));
   mkdirSync(join(folder, 'project'));
-  const servers = Object.entries(SERVERS).map(([name, { package: from, args = [], env = {} }]) => [
-    name,
-    {
-      command: nodes.get(22) ?? '',
-      args: [programOf(from), ...args],
-      env,
-      cwd: join(folder, 'project'),
-      approval: 'approve',
-      sandbox: { filesystem: 'project', network: 'none' },
-      startupTimeoutMs: 60_000,
-    },
-  ]);
+  const servers = Object.entries(SERVERS).map(([name, server]) => [name, entryOf(server)]);
   host = await createHost({
     cwd: join(folder, 'project'),
     home: join(folder, 'home'),
@@ -77,6 +86,18 @@ afterAll(async () => {
   await host?.close();
   rmSync(folder, { recursive: true, force: true });
 });
+
+function entryOf({ package: from, args = [], env = {} }: RealServer) {
+  return {
+    command: nodes.get(22) ?? '',
+    args: [programOf(from), ...args],
+    env,
+    cwd: join(folder, 'project'),
+    approval: 'approve' as const,
+    sandbox: { filesystem: 'project', network: 'none' } as const,
+    startupTimeoutMs: 60_000,
+  };
+}
 
 function programOf(name: string): string {
   const places = ['author-servers', 'more-servers', 'real-servers'].map((cache) =>
@@ -172,6 +193,26 @@ describe('twenty real servers', () => {
     expect(refused).toEqual([]);
     expect(tools.filter(hasRequiredDefault).map(({ server }) => server)).toEqual(
       expect.arrayContaining(['kubernetes', 'playwright']),
+    );
+  });
+
+  it('M16: quotes the reason of those that lack a key, an address or the network', {
+    timeout: RUN_MS,
+  }, async () => {
+    const without = await createHost({
+      cwd: join(folder, 'project'),
+      home: join(folder, 'other-home'),
+      servers: Object.fromEntries(Object.entries(WITHOUT).map(([name, [server]]) => [name, entryOf(server)])),
+      toolSearch: false,
+      connect: 'all',
+      watch: false,
+    });
+    const { failed } = await without.ready();
+    await without.close();
+    expect(Object.fromEntries(failed.map(({ name, error }) => [name, error.message]))).toEqual(
+      Object.fromEntries(
+        Object.entries(WITHOUT).map(([name, [, reason]]) => [name, expect.stringMatching(reason)]),
+      ),
     );
   });
 });
