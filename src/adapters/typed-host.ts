@@ -6,7 +6,7 @@ import type { SchemaChecks } from '../host-typed.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { AdapterHost } from './adapter-host.ts';
 
-/** Stands for a server's schema that the author's replaces, so that nothing is converted. */
+/** In place of a server's schema that the author's replaces, so that nothing is converted. */
 const REPLACED: Tool['inputSchema'] = { type: 'object' };
 
 /**

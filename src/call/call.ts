@@ -132,7 +132,7 @@ export interface CallContext {
   readonly deferral: () => Deferral;
   readonly search: Search;
   readonly resources: ResourceAccess;
-  /** What a server wants models to know, cleaned and bounded. */
+  /** A server's instructions for models, cleaned and bounded. */
   readonly instructions: (server: string) => string | undefined;
   /** The form of names towards clients of the gateway. */
   readonly gatewayNaming: NameForm;

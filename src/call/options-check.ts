@@ -1,4 +1,4 @@
-/** Checks the options of a call that plain JavaScript can get wrong: a wrong one would be a fault of ours later. */
+/** Checks the options of a call that plain JavaScript can get wrong: a wrong one would be an internal error later. */
 
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';

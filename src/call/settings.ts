@@ -16,7 +16,7 @@ export interface Resolved {
 /** The tool of a call, also where no single server works on it. */
 export function toolOf({ tool }: Call): Tool {
   if (tool !== undefined) return tool;
-  throw new PlugboardError('INTERNAL', 'a stage that needs the tool stands before resolve');
+  throw new PlugboardError('INTERNAL', 'a stage that needs the tool runs before resolve');
 }
 
 /** The names that rules and settings are matched against. */
@@ -27,7 +27,7 @@ export function namesOf(context: Pick<CallContext, 'snapshot'>, call: Call): Rul
 export function settingsOf(call: Call): Resolved {
   const { tool, connection } = call;
   if (tool === undefined || connection === undefined) {
-    throw new PlugboardError('INTERNAL', 'a stage that needs the tool stands before resolve');
+    throw new PlugboardError('INTERNAL', 'a stage that needs the tool runs before resolve');
   }
   return { tool, connection, entry: connection.spec.entry };
 }

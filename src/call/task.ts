@@ -33,7 +33,7 @@ export async function followCall(
         idleMs: call.timeoutMs ?? limits.toolTimeoutMs,
         totalMs: limits.maxTotalMs,
         onProgress: (progress) => {
-          // The server's own numbers have to increase: none of ours come between them.
+          // The server's own numbers have to increase: the host puts none between them.
           if (call.progressed === true) return;
           context.events.emit('call.progress', { id: call.id, ...progress });
           call.onProgress?.(progress);

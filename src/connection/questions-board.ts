@@ -108,7 +108,7 @@ function untilAborted<T>(
 
 /**
  * A question as its callback is given it. The signal is enumerable only where the asker had one of its own: requests are
- * compared and logged, and a signal of ours in each of them would be in the way.
+ * compared and logged, and a signal in each of them would be in the way.
  */
 export function withSignal<T extends object>(
   request: T,

@@ -1,12 +1,21 @@
 /** Options of adapters: what has no meaning is refused, and not ignored. */
 
 import { expect, it } from 'vitest';
-import * as adapters from '../../src/adapters/index.ts';
+import {
+  toAiSdk,
+  toAnthropic,
+  toGemini,
+  toLangChain,
+  toMessages,
+  toOpenAI,
+  toPi,
+} from '../../src/adapters/index.ts';
 
 const HOST = { tools: () => [], call: () => Promise.reject(new Error('not called')) };
 type Name = 'toAiSdk' | 'toOpenAI' | 'toAnthropic' | 'toGemini' | 'toLangChain' | 'toPi';
+const MADE = { toAiSdk, toOpenAI, toAnthropic, toGemini, toLangChain, toPi } as const;
 const make = (name: Name, host: unknown, options?: unknown): unknown =>
-  (adapters[name] as (host: unknown, options?: unknown) => unknown)(host, options);
+  (MADE[name] as (host: unknown, options?: unknown) => unknown)(host, options);
 const refusal = (work: () => unknown): unknown => {
   try {
     return work();
@@ -50,7 +59,6 @@ it('refuses a promise of a host and unknown media, and toMessages unknown provid
   ]);
   expect(refusal(() => make('toPi', undefined))).toMatchObject({ 0: 'CONFIG_INVALID' });
   expect(refusal(() => make('toGemini', HOST, { media: 'banana' }))).toMatchObject({ 0: 'CONFIG_INVALID' });
-  const { toMessages } = adapters;
   expect(refusal(() => toMessages({ messages: [] }, 'banana' as never))).toMatchObject({
     1: 'toMessages: "banana" is not a provider',
   });
@@ -60,7 +68,7 @@ it('refuses a promise of a host and unknown media, and toMessages unknown provid
 it('reports a tool of the author that is called call_tool', () => {
   const search = { name: 'tool_search', server: '', tool: 'tool_search', description: '', inputSchema: {} };
   const reported: string[] = [];
-  const { quarantined } = adapters.toAnthropic(
+  const { quarantined } = toAnthropic(
     { ...HOST, tools: () => [search] },
     { tools: { call_tool: {} }, onQuarantine: ({ name }) => reported.push(name) },
   );

@@ -147,7 +147,7 @@ describe('a token that the server refuses right after the login', () => {
     expect([await call(auth, as.url), refreshes(as)]).toEqual([200, 2]);
   });
 
-  it('is renewed once, and only then the person is told what happened', async () => {
+  it('is renewed once, and only then the person gets an error', async () => {
     const { as, world } = await loggedIn();
     const auth = world.auth({ url: as.url });
     as.expire();

@@ -67,7 +67,7 @@ it('a search finds nothing else, and a small part is given without a search', as
   expect(offered(many, { include: ['mcp__s__a'] })).toEqual(['mcp__s__a']);
 });
 
-it('search() of a session has only its tools, and as many as it wants', async () => {
+it('search() of a session has only its tools, up to the limit', async () => {
   const host = await twoServers({ toolSearch: true });
   const session = host.session({ tools: { servers: ['t'], exclude: ['*two'] } });
   const names = async (limit?: number): Promise<string[]> =>
