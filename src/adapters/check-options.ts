@@ -93,7 +93,7 @@ const ADAPTERS: Readonly<Record<Adapter, Readonly<Record<string, Check>>>> = {
   toOpenAI: { tools: ownTools, api: oneOf('responses', 'chat'), strict: flag, deferLoading: flag },
   toAnthropic: { tools: ownTools, deferLoading: flag },
   toGemini: { tools: ownTools },
-  toLangChain: { tools: list, tool: callable },
+  toLangChain: { tools: list, tool: callable, interrupt: callable },
   toPi: { tools: list },
 };
 
@@ -113,4 +113,9 @@ export function checkAdapter(adapter: Adapter, host: AdapterHost, options: objec
     throw new PlugboardError('CONFIG_INVALID', `${adapter}: the first argument is not a host`, { hint });
   }
   checkOptions(options, { ...COMMON, ...ADAPTERS[adapter] }, adapter);
+  // A plain tool answers and never throws.
+  if (Reflect.get(options, 'interrupt') !== undefined && Reflect.get(options, 'tool') === undefined)
+    throw new PlugboardError('CONFIG_INVALID', `${adapter}: "interrupt" needs "tool"`, {
+      hint: 'Give `tool` of "@langchain/core/tools" too: toLangChain(host, { tool, interrupt }).',
+    });
 }

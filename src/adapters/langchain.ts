@@ -7,6 +7,7 @@ import { isRecord } from '../lib/json-rpc.ts';
 import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
 import { type Answer, failed } from './answer.ts';
 import { checkAdapter } from './check-options.ts';
+import { GraphNodes } from './graph-nodes.ts';
 import { keepLive } from './live.ts';
 import { MEDIA_TYPES } from './media.ts';
 import { type OutputPart, outputOf } from './openai-responses.ts';
@@ -38,6 +39,8 @@ export interface LangChainToolMessage {
 interface Config {
   readonly signal?: AbortSignal | undefined;
   readonly toolCall?: { readonly id?: string | undefined } | undefined;
+  /** Names the thread and the task of a graph. */
+  readonly configurable?: unknown;
   /** The state of the graph, in agents. */
   readonly state?: unknown;
 }
@@ -91,7 +94,8 @@ export interface LangChainOptions<Made> extends LangChainAdapterOptions<Made> {
   /**
    * `interrupt` of `@langchain/langgraph`: calls that the host would ask about interrupt the graph, which needs a checkpointer, and
    * can go on in another process: resume with `{ decisions: [{ type: 'approve' }] }` or `{ type: 'reject', message }`, as for
-   * `humanInTheLoopMiddleware`. Default: the host's `approve` is asked.
+   * `humanInTheLoopMiddleware`. A `ToolNode` with several calls runs again for each answer: a call that was made is not made again
+   * if this process resumes the graph. In agents of `createAgent` that holds for every process. Default: the host's `approve` is asked.
    */
   readonly interrupt?: ((request: LangChainApproval) => unknown) | undefined;
 }
@@ -120,6 +124,7 @@ export function toLangChain<Made extends object>(
   const { tools: own = [], tool: ownMaker, interrupt, ...common } = options;
   const tools: (Made | LangChainTool)[] = [...own];
   const make = ownMaker ?? plainTool;
+  const nodes = new GraphNodes<Answer>();
   const toolbox: Toolbox<Made | LangChainTool> = new Toolbox<Made | LangChainTool>(host, {
     ...common,
     provider: 'ai-sdk',
@@ -133,13 +138,16 @@ export function toLangChain<Made extends object>(
         const id = config?.toolCall?.id ?? '';
         const api = apiOf(config?.state);
         const media = options.media === undefined ? MEDIA_OF[api] : undefined;
-        const isAsked = interrupt !== undefined && (await toolbox.isAskedAbout(name, input));
-        // It throws, and the graph runs this again with the answer.
-        const refusal = isAsked ? refusalOf(interrupt(approvalOf(name, description, input))) : undefined;
+        const call = (approved: boolean): Promise<Answer> =>
+          toolbox.call({ name, id, input, signal: config?.signal, media, approved });
         const answer =
-          refusal === undefined
-            ? await toolbox.call({ name, id, input, signal: config?.signal, media, approved: isAsked })
-            : denied(name, refusal);
+          interrupt === undefined
+            ? await call(false)
+            : await nodes.run(config ?? {}, JSON.stringify([id, name, input]), {
+                isAsked: () => toolbox.isAskedAbout(name, input),
+                ask: () => refusalOf(name, interrupt(approvalOf(name, description, input))),
+                call,
+              });
         // A search changes the tools of its caller only, so there is no event.
         if (name === TOOL_SEARCH) refresh();
         const parts = toolbox.parts(answer, media);
@@ -167,12 +175,12 @@ function approvalOf(name: string, description: string, args: unknown): LangChain
 }
 
 /** Undefined if the person approved; every other answer is a refusal. */
-function refusalOf(resumed: unknown): string | undefined {
+function refusalOf(name: string, resumed: unknown): Answer | undefined {
   const decisions = isRecord(resumed) ? resumed['decisions'] : undefined;
   const decision: unknown = Array.isArray(decisions) ? decisions[0] : undefined;
-  if (!isRecord(decision) || decision['type'] !== 'approve')
-    return isRecord(decision) && typeof decision['message'] === 'string' ? decision['message'] : '';
-  return undefined;
+  if (!isRecord(decision)) return denied(name, '');
+  if (decision['type'] === 'approve') return undefined;
+  return denied(name, typeof decision['message'] === 'string' ? decision['message'] : '');
 }
 
 function denied(name: string, message: string): Answer {

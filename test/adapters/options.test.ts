@@ -46,6 +46,19 @@ it.each<[Name, unknown, string, string]>([
     'It is 3. ("x")',
   ],
   ['toLangChain', { tools: {} }, '"tools" must be a list of tools', 'It is of type object.'],
+  ['toLangChain', { tool: () => ({}), interrupt: 3 }, '"interrupt" must be a function', 'It is 3.'],
+  [
+    'toLangChain',
+    { tool: () => ({}), interupt: () => {} },
+    '"interupt" is not an option',
+    'Did you mean "interrupt"?',
+  ],
+  [
+    'toLangChain',
+    { interrupt: () => {} },
+    '"interrupt" needs "tool"',
+    'Give `tool` of "@langchain/core/tools" too: toLangChain(host, { tool, interrupt }).',
+  ],
   ['toPi', { onProgress: 1 }, '"onProgress" must be a function', 'It is 1.'],
 ])('%s refuses %j', (name, options, message, hint) => {
   expect(refusal(() => make(name, HOST, options))).toEqual(['CONFIG_INVALID', `${name}: ${message}`, hint]);
