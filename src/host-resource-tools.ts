@@ -3,7 +3,7 @@
 import type { Call, ResourceAccess } from './call/call.ts';
 import type { Session } from './call/session.ts';
 import { isDeclared } from './catalog/content-lists.ts';
-import { RESOURCE_TOOLS, resourceRuleNames } from './catalog/resource-tools.ts';
+import { LIST_RESOURCES, RESOURCE_TOOLS, resourceRuleNames } from './catalog/resource-tools.ts';
 import type { Tool } from './catalog/tool.ts';
 import type { Connection } from './connection/connection.ts';
 import type { HandedOn } from './connection/handed-on.ts';
@@ -49,9 +49,14 @@ export function createResourceAccess(core: HostCore): ResourceAccess {
   };
 }
 
-function read(core: HostCore, call: Call, server: string, uri: string): ReturnType<ResourceAccess['read']> {
+async function read(
+  core: HostCore,
+  call: Call,
+  server: string,
+  uri: string,
+): ReturnType<ResourceAccess['read']> {
   const { session, timeoutMs, onProgress } = call;
-  return core.work.attend(primary(core, server), call, (connection) =>
+  const reading = core.work.attend(primary(core, server), call, (connection) =>
     core.content.read(
       connection,
       uri,
@@ -68,6 +73,21 @@ function read(core: HostCore, call: Call, server: string, uri: string): ReturnTy
       }),
     ),
   );
+  try {
+    return await reading;
+  } catch (thrown) {
+    throw thrown instanceof PlugboardError && thrown.code === 'INVALID_ARGUMENTS' ? forModel(thrown) : thrown;
+  }
+}
+
+/** The hint names functions of the library, which a model cannot call. */
+function forModel({ code, message, server, cause, detail }: PlugboardError): PlugboardError {
+  return new PlugboardError(code, message, {
+    server,
+    hint: `${LIST_RESOURCES} lists the resources of ${server}.`,
+    cause,
+    detail,
+  });
 }
 
 function withTrace({ handedOn, traceMeta }: Call): HandedOn | undefined {

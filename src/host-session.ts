@@ -127,7 +127,9 @@ export class HostSession {
   ): Promise<void> {
     if (this.#isEnded) throw this.#ended();
     if (until !== 'session' && until !== 'always')
-      throw new PlugboardError('USAGE', `allow() takes "session" or "always", not ${JSON.stringify(until)}`);
+      throw new PlugboardError('USAGE', `allow() takes "session" or "always", not ${JSON.stringify(until)}`, {
+        hint: '"session" allows until the session ends, "always" adds a rule to the configuration.',
+      });
     if (this.find(name)?.name === LIST_RESOURCES) return;
     const judged = this.#judged(name, args);
     if (judged === undefined)

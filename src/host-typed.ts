@@ -1,12 +1,14 @@
 /** Tools with schemas of the program's author: exact types, and values that are validated by these schemas. */
 
-import { type AuthorCheck, authorCheck, type CheckerSource } from './call/author-check.ts';
+import { type AuthorCheck, authorCheck, type CheckerSource, type Verdict } from './call/author-check.ts';
 import type { CallOptions } from './call/call.ts';
 import type { ShapedResult } from './call/shape.ts';
-import { PlugboardError } from './errors.ts';
+import { authorSchemaFault } from './catalog/schemas/author-fault.ts';
+import { asPlugboardError, PlugboardError } from './errors.ts';
 import { jsonOf } from './host-results.ts';
 import type { Checked, Given, Schema } from './lib/author-schema.ts';
 import { isRecord } from './lib/json-rpc.ts';
+import { shown } from './lib/option-check.ts';
 
 /** What a program expects of one tool. A schema is a Standard Schema (zod, valibot, arktype, …) or a JSON Schema. */
 export interface ToolSchema {
@@ -72,15 +74,26 @@ export function typedTools<S extends ToolSchemas>(schemas: S, call: Call): Typed
   return Object.fromEntries(tools) as TypedTools<S>;
 }
 
+type Reader = 'author' | 'model';
+
 /** Validates arguments and results of the tools that have schemas. */
 export class SchemaChecks {
   readonly schemas: ToolSchemas;
   readonly #inputs = new Map<string, AuthorCheck>();
   readonly #outputs = new Map<string, AuthorCheck>();
+  readonly #reader: Reader;
 
-  /** @throws PlugboardError USAGE if a schema is neither a Standard Schema nor a JSON Schema. */
-  constructor(schemas: ToolSchemas) {
+  /**
+   * @param reader Reads the errors: a hint for one is of no use to the other.
+   * @throws PlugboardError CONFIG_INVALID if a schema is neither a Standard Schema nor a JSON Schema.
+   */
+  constructor(schemas: ToolSchemas, reader: Reader = 'author') {
+    if (!isRecord(schemas))
+      throw new PlugboardError('CONFIG_INVALID', '"schemas" must be an object of schemas by name', {
+        hint: `It is ${shown(schemas)}.`,
+      });
     this.schemas = schemas;
+    this.#reader = reader;
     let checker: ReturnType<CheckerSource> | undefined;
     const source: CheckerSource = () => {
       checker ??= import('./call/argument-check.ts').then(({ createArgumentChecker }) =>
@@ -98,12 +111,13 @@ export class SchemaChecks {
 
   /** The arguments as their schema parses them. */
   async parsed(name: string, args: unknown): Promise<Readonly<Record<string, unknown>>> {
-    const verdict = (await this.#inputs.get(name)?.check(args)) ?? { value: args };
+    const check = this.#inputs.get(name);
+    const verdict = check === undefined ? { value: args } : await verdictOf(check, args);
     const problems = 'problems' in verdict ? verdict.problems : undefined;
     if (problems === undefined && 'value' in verdict && isRecord(verdict.value)) return verdict.value;
     const why = problems?.join('; ') ?? 'the arguments must be an object';
     throw new PlugboardError('INVALID_ARGUMENTS', `${name} was not called: ${why}`, {
-      hint: 'Correct the arguments to match the inputSchema in "schemas".',
+      hint: 'Correct the arguments to match the inputSchema of the tool.',
     });
   }
 
@@ -118,26 +132,42 @@ export class SchemaChecks {
     if (check === undefined) return call(name, args, options);
     const result = await call(name, args, { ...options, keepsStructured: true });
     if (result.isError) return result;
-    const verdict = await check.check(readValue(name, result));
+    const verdict = await verdictOf(check, this.#readValue(name, result));
     if ('value' in verdict) return { ...result, structuredContent: verdict.value };
-    throw misfit(name, verdict.problems.join('; '));
+    throw this.#misfit(name, verdict.problems.join('; '));
+  }
+
+  #readValue(name: string, result: ShapedResult): unknown {
+    try {
+      return jsonOf(result);
+    } catch {
+      const { truncated } = result;
+      const rest = truncated === undefined ? '' : `, and its text was cut at the limit of tokens`;
+      throw this.#misfit(name, `it has no structured content${rest}`);
+    }
+  }
+
+  #misfit(name: string, why: string): PlugboardError {
+    return new PlugboardError(
+      'PROTOCOL_ERROR',
+      `the result of ${name} does not fit its outputSchema: ${why}`,
+      {
+        hint:
+          this.#reader === 'author'
+            ? 'The tool was called. Correct the outputSchema in "schemas", or call the tool without one.'
+            : 'The tool was called and has had its effect: do not repeat the call for this reason.',
+      },
+    );
   }
 }
 
-function readValue(name: string, result: ShapedResult): unknown {
+/** A schema of a library runs code of the author, which may throw. */
+async function verdictOf(check: AuthorCheck, value: unknown): Promise<Verdict> {
   try {
-    return jsonOf(result);
-  } catch {
-    const { truncated } = result;
-    const rest = truncated === undefined ? '' : `, and its text was cut at the limit of tokens`;
-    throw misfit(name, `it has no structured content${rest}`);
+    return await check.check(value);
+  } catch (thrown) {
+    return { problems: [`its schema threw an error: ${asPlugboardError(thrown).message}`] };
   }
-}
-
-function misfit(name: string, why: string): PlugboardError {
-  return new PlugboardError('PROTOCOL_ERROR', `the result of ${name} does not fit its outputSchema: ${why}`, {
-    hint: 'The tool was called. Correct the outputSchema in "schemas", or call the tool without one.',
-  });
 }
 
 const KNOWN: ReadonlySet<string> = new Set(['inputSchema', 'outputSchema']);
@@ -145,7 +175,7 @@ const KNOWN: ReadonlySet<string> = new Set(['inputSchema', 'outputSchema']);
 /** What plain JavaScript can get wrong. */
 function checkSchemas(name: string, given: unknown): void {
   const wrong = (what: string, hint: string): PlugboardError =>
-    new PlugboardError('USAGE', `"schemas" of ${name}: ${what}`, { hint });
+    new PlugboardError('CONFIG_INVALID', `"schemas" of ${name}: ${what}`, { hint });
   const isGiven = isRecord(given) && !('~standard' in given);
   const unknown = isGiven ? Object.keys(given).find((key) => !KNOWN.has(key)) : undefined;
   if (!isGiven || unknown !== undefined) {
@@ -154,9 +184,13 @@ function checkSchemas(name: string, given: unknown): void {
   }
   for (const key of KNOWN) {
     const schema = given[key];
-    if (schema === undefined || isSchema(schema)) continue;
-    const hint = 'zod has Standard Schema since 3.24, valibot since 1.0.';
-    throw wrong(`the ${key} is neither a Standard Schema nor a JSON Schema`, hint);
+    if (schema === undefined) continue;
+    if (!isSchema(schema)) {
+      const hint = 'zod has Standard Schema since 3.24, valibot since 1.0.';
+      throw wrong(`the ${key} is neither a Standard Schema nor a JSON Schema`, hint);
+    }
+    const fault = isRecord(schema) && !('~standard' in schema) ? authorSchemaFault(schema) : undefined;
+    if (fault !== undefined) throw wrong(`the ${key} is not a JSON Schema: ${fault}`, 'Correct the schema.');
   }
 }
 

@@ -144,7 +144,7 @@ export function toAiSdk(host: AdapterHost, options?: AiSdkOptions): AiSdkTools;
 export function toAiSdk(host: AdapterHost, options: AiSdkOptions = {}): Record<string, unknown> {
   checkAdapter('toAiSdk', host, options);
   const { tools: own = {}, version, needsApproval = false, schemas, ...common } = options;
-  const checks = schemas && new SchemaChecks(schemas);
+  const checks = schemas && new SchemaChecks(schemas, 'model');
   const tools: Record<string, unknown> = { ...own };
   const state: { version: Version | undefined } = { version };
   const toolbox: Toolbox<AiSdkTool> = new Toolbox(checks === undefined ? host : typedHost(host, checks), {

@@ -38,7 +38,8 @@ const COMMON: Readonly<Record<string, Check>> = {
   onQuarantine: callable,
   signal,
   timeoutMs: positive,
-  maxDescriptionChars: positive,
+  maxDescriptionChars: (value) =>
+    typeof value === 'number' && value >= 0 ? undefined : 'a number that is not negative',
   media,
   found: oneOf('both', 'call_tool', 'name'),
   structuredContent: oneOf('without-text', 'always'),

@@ -38,7 +38,7 @@ export function typedHost(host: AdapterHost, checks: SchemaChecks): AdapterHost 
     tools: update,
     find: (name) => offered.get(name)?.tool,
     call: (name, args, options = {}) => checks.call((...given) => host.call(...given), name, args, options),
-    ...(host.approvalOf === undefined ? {} : { approvalOf: (name) => host.approvalOf?.(name) }),
+    ...(host.approvalOf === undefined ? {} : { approvalOf: (name, args) => host.approvalOf?.(name, args) }),
     ...(host.on === undefined ? {} : { on: (event, listener) => host.on?.(event, listener) ?? (() => {}) }),
   };
 }

@@ -46,7 +46,7 @@ export interface CallOptions extends Cancellable {
    * other types are saved as files, and a note in their place names the file. Default: all.
    */
   readonly media?: ReadonlySet<string> | undefined;
-  /** With `media`: how large images, and all media of a result, may be. Larger ones are saved as files. */
+  /** With `media`: how large images, and all media of a result, may be. Larger ones are saved as files. No effect without `media`. */
   readonly mediaLimits?: MediaLimits | undefined;
   /**
    * The caller has asked the person about this call, with these arguments, and they allowed it: the host does not ask again. What

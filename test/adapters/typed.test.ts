@@ -6,7 +6,7 @@ import { expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod/v3';
 import { type Answer, toAiSdk } from '../../src/adapters/index.ts';
-import type { CallResult } from '../../src/index.ts';
+import type { CallResult, ToolSchemas } from '../../src/index.ts';
 import type { ScriptedServer } from '../../src/testing/index.ts';
 import { modelServer } from './model-server.mjs';
 import { world } from './world.ts';
@@ -127,6 +127,50 @@ it('typed: what is not a schema is refused when it is given', async () => {
   const old = { _def: {}, parse: (value: unknown) => value };
   for (const inputSchema of [old, 'object', null])
     expect(given({ inputSchema })).toThrow('neither a Standard Schema nor a JSON Schema');
+  for (const [schema, fault] of [
+    [{ type: 'banana' }, '"type" must be a type of JSON Schema'],
+    [
+      { type: 'object', properties: { a: { items: { pattern: '(' } } } },
+      '"properties.a.items.pattern" must be a regular expression (with the flag u)',
+    ],
+    [{ anyOf: [{}, { required: 'a' }] }, '"anyOf.1.required" must be a list of names'],
+    [{ properties: { a: { $ref: '#/$defs/a' } } }, '"properties.a.$ref" must be a reference'],
+  ] as const)
+    for (const key of ['inputSchema', 'outputSchema'])
+      expect(given({ [key]: schema })).toThrow(
+        expect.objectContaining({
+          code: 'CONFIG_INVALID',
+          message: expect.stringContaining(`the ${key} is not a JSON Schema: ${fault}`),
+        }),
+      );
+  const fine = { $defs: { n: { type: ['number', 'null'] } }, properties: { a: { $ref: '#/$defs/n' } } };
+  expect(given({ inputSchema: fine, outputSchema: {} })).not.toThrow();
+  for (const schemas of [null, 3, []])
+    expect(() => host.typed(schemas as never)).toThrow(
+      expect.objectContaining({ code: 'CONFIG_INVALID', hint: expect.stringMatching(/^It is /) }),
+    );
+});
+
+it('schemas that throw are errors of the call, and hints fit their reader', async () => {
+  const { host, server } = await world();
+  const throws = z.object({}).transform((): object => {
+    throw new Error('boo');
+  });
+  const fails = (schemas: ToolSchemas): Promise<unknown> =>
+    host.typed(schemas)['mcp__s__add']?.({ a: 1, b: 2 }) ?? Promise.resolve();
+  await expect(fails({ mcp__s__add: { inputSchema: throws } })).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENTS',
+    message: 'mcp__s__add was not called: its schema threw an error: boo',
+  });
+  expect(callsOf(server)).toEqual([]);
+  await expect(fails({ mcp__s__add: { outputSchema: throws } })).rejects.toMatchObject({
+    code: 'PROTOCOL_ERROR',
+    hint: expect.stringContaining('Correct the outputSchema in "schemas"'),
+  });
+  const tools = toAiSdk(host, { schemas: { mcp__s__add: { outputSchema: throws } } });
+  expect(await tools.mcp__s__add.execute({ a: 1, b: 2 })).toMatchObject({
+    error: { code: 'PROTOCOL_ERROR', hint: expect.stringContaining('do not repeat the call') },
+  });
 });
 
 it('toAiSdk: `schemas` names the tools of the set, with exact types', async () => {
@@ -217,7 +261,7 @@ it('toAiSdk: a model is given the author’s schemas, and the SDK validates and 
 it('toAiSdk: `needsApproval` and an object around a host work with `schemas`', async () => {
   const { host } = await world({ servers: { s: { command: 'scripted', approval: 'prompt' } } });
   const tools = toAiSdk(host, { schemas: ADD, needsApproval: true });
-  expect(tools.mcp__s__add.needsApproval?.({})).toBe(true);
+  expect(await tools.mcp__s__add.needsApproval?.({})).toBe(true);
   const around = { tools: () => host.tools(), call: async () => ({ content: [], isError: false }) };
   const wrapped = toAiSdk(around, { schemas: ADD });
   expect(await wrapped.mcp__s__add.execute({ a: 1, b: 2 })).toMatchObject({

@@ -114,7 +114,10 @@ describe('allow()', () => {
   it('refuses unknown tools, other words, and what a rule denies', async () => {
     const { host, home } = await made();
     expect(await failure(host.allow('mcp__s__none', 'session'))).toMatchObject({ code: 'UNKNOWN_TOOL' });
-    expect(await failure(host.allow('mcp__s__add', 'forever' as never))).toMatchObject({ code: 'USAGE' });
+    expect(await failure(host.allow('mcp__s__add', 'forever' as never))).toMatchObject({
+      code: 'USAGE',
+      hint: expect.stringContaining('"session"'),
+    });
     const subset = host.session({ tools: { exclude: ['mcp__s__add'] } });
     expect(await failure(subset.allow('mcp__s__add', 'session'))).toMatchObject({ code: 'UNKNOWN_TOOL' });
     writeFileSync(join(home, 'config.json'), JSON.stringify({ permissions: { deny: ['mcp__s__add'] } }));
@@ -185,11 +188,21 @@ describe('options of a call and events', () => {
       ['onProgress', 3],
       ['meta', 'x'],
       ['approved', 'yes'],
+      ['media', 'anthropic'],
+      ['media', ['image/png']],
+      ['mediaLimits', { image: 'x', total: 1 }],
+      ['mediaLimits', { image: 1 }],
     ] as const)
       expect(await calling({ [name]: value })).toEqual({
         code: 'CONFIG_INVALID',
         message: expect.stringContaining(`The option "${name}" must be `),
+        hint: expect.stringMatching(/^It is /),
       });
+    expect(await calling({ timeoutMS: 3 })).toEqual({
+      code: 'CONFIG_INVALID',
+      message: '"timeoutMS" is not an option of a call',
+      hint: 'Did you mean "timeoutMs"?',
+    });
     const odd = { signal: 3 } as never;
     for (const work of [
       host.read('s', 'a://b', odd),

@@ -250,7 +250,7 @@ describe('reading', () => {
     expect(await failure(host.call(READ, { server: 'docs', uri: 'memo://nowhere' }))).toEqual([
       'INVALID_ARGUMENTS',
       expect.stringContaining('docs has no resource "memo://nowhere"'),
-      'host.resources("docs") lists what it offers.',
+      'list_mcp_resources lists the resources of docs.',
     ]);
     const lost = await world({
       servers: { lost: { command: 'no-such-program', approval: 'approve' }, other: { inProcess: other } },
