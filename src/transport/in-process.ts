@@ -10,11 +10,14 @@ import {
   type TransportServer,
 } from '../config/in-process.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
-import type { JsonRpcMessage } from '../lib/json-rpc.ts';
+import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { Receiver, SendOptions, Transport } from './contract.ts';
 import { type MemoryTransport, memoryPair } from './memory.ts';
 
 type Close = () => Promise<unknown>;
+
+/** Any long time: the timer does nothing but exist. */
+const HOLD_MS = 3_600_000;
 
 /** `name`: what the entry is called. The server is made or joined when the transport is opened. */
 export function createInProcessTransport(
@@ -33,6 +36,7 @@ class InProcessTransport implements Transport {
   #client: Transport | undefined;
   #closed: Promise<void> | undefined;
   readonly #ends: Close[] = [];
+  readonly #awaited = new Awaited();
 
   constructor(name: string, source: InProcessServer | InProcessFactory) {
     this.#name = name;
@@ -46,7 +50,7 @@ class InProcessTransport implements Transport {
     } catch (thrown) {
       throw this.#failed(thrown);
     }
-    await this.#client.open(receiver, signal);
+    await this.#client.open(this.#awaited.until(receiver), signal);
     // Closed while the server was being made.
     if (this.#closed !== undefined) await this.#end();
   }
@@ -57,6 +61,7 @@ class InProcessTransport implements Transport {
         detail: { notSent: true },
       });
     }
+    this.#awaited.sent(message);
     return this.#client.send(message, options);
   }
 
@@ -65,7 +70,7 @@ class InProcessTransport implements Transport {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#end();
+    this.#closed ??= this.#awaited.during(this.#end());
     return this.#closed;
   }
 
@@ -116,6 +121,60 @@ class InProcessTransport implements Transport {
     return new PlugboardError('START_FAILED', `${this.#name} did not start in this process: ${message}`, {
       cause: thrown,
     });
+  }
+}
+
+/**
+ * Keeps the program alive while it waits for an answer or for the end of a server: there is no socket or pipe that would,
+ * and the host's own timers do not.
+ */
+class Awaited {
+  readonly #requests = new Set<unknown>();
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  sent(message: JsonRpcMessage): void {
+    if (!('method' in message)) return;
+    if ('id' in message) this.#requests.add(message.id);
+    else if (message.method === 'notifications/cancelled')
+      this.#requests.delete(isRecord(message.params) ? message.params['requestId'] : undefined);
+    this.#update();
+  }
+
+  /** The same receiver; answers that reach it are awaited no longer. */
+  until(receiver: Receiver): Receiver {
+    return {
+      message: (message) => {
+        if (!('method' in message) && this.#requests.delete(message.id)) this.#update();
+        receiver.message(message);
+      },
+      lost: (id, error) => {
+        this.#requests.delete(id);
+        this.#update();
+        receiver.lost(id, error);
+      },
+      closed: (error) => {
+        this.#requests.clear();
+        this.#update();
+        receiver.closed(error);
+      },
+      notice: (notice) => receiver.notice(notice),
+    };
+  }
+
+  async during(work: Promise<void>): Promise<void> {
+    this.#requests.add(work);
+    this.#update();
+    await work;
+    this.#requests.delete(work);
+    this.#update();
+  }
+
+  #update(): void {
+    if (this.#requests.size > 0) this.#timer ??= setInterval(() => {}, HOLD_MS);
+    else {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
   }
 }
 

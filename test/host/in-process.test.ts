@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { McpServer } from '@modelcontextprotocol/server';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHost, type Host, type HostOptions, PlugboardError } from '../../src/index.ts';
@@ -149,6 +152,12 @@ describe('servers in this process (M10)', () => {
     await host.close();
     expect({ made, closed }).toEqual({ made, closed: made });
     expect(made).toBeGreaterThan(1);
+  });
+
+  it('M10: a program waits for its answers and for the end of the host, though nothing else keeps it running', async () => {
+    const program = fileURLToPath(new URL('../fixtures/in-process-alone.mjs', import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, [program]);
+    expect(stdout).toBe('TIMEOUT\nCANCELLED\nclosed\n');
   });
 
   it('M10: takes servers of the official SDK, v1 and v2, one connection for each object', async () => {
