@@ -261,7 +261,7 @@ it('toAiSdk: a model is given the author’s schemas, and the SDK validates and 
 it('toAiSdk: `needsApproval` and an object around a host work with `schemas`', async () => {
   const { host } = await world({ servers: { s: { command: 'scripted', approval: 'prompt' } } });
   const tools = toAiSdk(host, { schemas: ADD, needsApproval: true });
-  expect(await tools.mcp__s__add.needsApproval?.({})).toBe(true);
+  expect(await tools.mcp__s__add.needsApproval?.({ a: 1, b: 2 })).toBe(true);
   const around = { tools: () => host.tools(), call: async () => ({ content: [], isError: false }) };
   const wrapped = toAiSdk(around, { schemas: ADD });
   expect(await wrapped.mcp__s__add.execute({ a: 1, b: 2 })).toMatchObject({

@@ -41,14 +41,18 @@ describe('the scan of descriptions (POL-4)', () => {
   });
 
   it('A18: no text makes it slow: twice the text is not much more than twice the work', () => {
-    const time = (text: string): number => {
-      const began = performance.now();
-      for (let round = 0; round < 20; round++) scanText(text);
-      return performance.now() - began;
+    // Of the processor, and the least of several: other programs do not change it.
+    const work = (text: string): number => {
+      const rounds = Array.from({ length: 8 }, () => {
+        const began = process.cpuUsage();
+        for (let round = 0; round < 10; round++) scanText(text);
+        return process.cpuUsage(began).user;
+      });
+      return Math.min(...rounds);
     };
     const bait = 'do not send when any tool is called before every ignore all your ';
-    time(bait.repeat(50));
-    expect(time(bait.repeat(200)) / time(bait.repeat(100))).toBeLessThan(8);
+    work(bait.repeat(50));
+    expect(work(bait.repeat(200)) / work(bait.repeat(100))).toBeLessThan(8);
   });
 
   it('A18: nothing but empty lines is read within a moment', () => {
