@@ -1,4 +1,4 @@
-/** The command or url of `add` as it was meant: a whole command line in one word is split, an address gets its scheme. */
+/** Normalizes the command or url of `add`: splits a command line given as one argument, adds a missing scheme. */
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -9,10 +9,10 @@ import type { Target } from './new-entry.ts';
 import type { Context } from './verb.ts';
 import { joinWords, splitWords } from './words.ts';
 
-/** A name with a dot, or `localhost`, with an optional port and path. */
+/** A host name with a dot, an IPv4 address or `localhost`, with an optional port and path. */
 const ADDRESS =
   /^(?<host>(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}|localhost|\d{1,3}(?:\.\d{1,3}){3})(?<port>:\d{1,5})?(?<path>\/\S*)?$/i;
-/** Endings of files that are also those of domains: `server.py`, `run.sh`. */
+/** File extensions that are also top-level domains: `server.py`, `run.sh`. */
 const SCRIPT = /\.(?:[cm]?[jt]s|py|sh|rb|pl|php|jar|exe|cmd|bat|ps1|go|rs|lua)$/i;
 
 export async function settleTarget(context: Context, name: string, target: Target): Promise<Target> {
@@ -37,7 +37,7 @@ function splitNote([command = '', ...args]: readonly string[]): string {
   return `Split into the command ${joinWords([command])} and ${rest}.`;
 }
 
-/** The url that a word without a scheme means; undefined if it does not look like an address. */
+/** Returns the url for an argument without a scheme; undefined if it does not look like an address. */
 export function addressOf(word: string): string | undefined {
   const { host, port, path } = ADDRESS.exec(word)?.groups ?? {};
   if (host === undefined || (path === undefined && port === undefined && SCRIPT.test(host))) return undefined;
@@ -56,7 +56,7 @@ async function isMeant(context: Context, name: string, word: string, url: string
   });
 }
 
-/** A program on the search path, or a file. */
+/** True if the argument names a file or a program on the search path. */
 function isThere(word: string, { env, cwd }: Context): boolean {
   if (existsSync(resolve(cwd, word))) return true;
   return !word.includes('/') && findProgram(word, env['PATH'] ?? '') !== undefined;

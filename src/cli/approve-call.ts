@@ -1,11 +1,11 @@
-/** How `call` answers the question about its own call: by `--yes`, or by the person at the terminal. */
+/** Answers the approval of a `call`: by `--yes`, or by asking the person at the terminal. */
 
 import type { Approve } from '../call/session.ts';
 import { reveal } from '../policy/clean.ts';
 import { confirm } from './ask.ts';
 import type { Context } from './verb.ts';
 
-/** Undefined where no one can answer: then what has to be asked is refused. */
+/** Undefined if no one can answer; calls that need approval are then rejected. */
 export function approveCall(context: Context, yes: boolean): Approve | undefined {
   if (yes) return () => 'allow';
   if ('why' in context.output.questions) return undefined;

@@ -1,10 +1,10 @@
-/** What the text of an argument is where the tool's schema wants a number, a list and so on. */
+/** Converts the text of an argument to the type in the tool's schema: number, boolean, list and so on. */
 
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { isExact, refuseInexact } from './exact-numbers.ts';
 
-/** The value that a word gives where the schema is this one. `inList`: it is one item of a list. */
+/** Converts an argument's text to the type of its schema. `inList`: the text is one item of a list. */
 export function coerce(key: string, text: string, schema: unknown, inList = false): unknown {
   const types = typesOf(schema);
   if (types.size === 0 || types.has('string')) return text;
@@ -63,7 +63,7 @@ function valueFrom(text: string, types: ReadonlySet<string>): unknown {
   return undefined;
 }
 
-/** A whole list as JSON; undefined if it is none. */
+/** Parses a whole list given as JSON; undefined if the text is not a list. */
 export function listFrom(text: string): unknown {
   return READERS.array(text);
 }
@@ -96,7 +96,7 @@ function ofJson(text: string, accepts: (value: unknown) => boolean): unknown {
   return value;
 }
 
-/** The types that a property's schema names, through unions and the values of an enum; none: anything goes. */
+/** Returns the types that a property's schema allows, through unions and enum values; empty if any type is allowed. */
 export function typesOf(schema: unknown): Set<string> {
   if (!isRecord(schema)) return new Set();
   const { type } = schema;
@@ -108,7 +108,7 @@ export function typesOf(schema: unknown): Set<string> {
     const branches = schema[key];
     if (!Array.isArray(branches)) continue;
     const each = branches.map(typesOf);
-    // One branch that takes anything makes the union take anything.
+    // If one branch accepts any type, the union accepts any type.
     return each.some((types) => types.size === 0) ? new Set() : new Set(each.flatMap((types) => [...types]));
   }
   return new Set();

@@ -1,4 +1,4 @@
-/** Marks for terminals and locales without UTF-8: each character that Plugboard draws, in ASCII. */
+/** Replaces the symbols that Plugboard draws with ASCII, for terminals and locales without UTF-8. */
 
 const ASCII: Readonly<Record<string, string>> = {
   '✔': '+',
@@ -34,13 +34,13 @@ const DRAWN = new RegExp(`[${Object.keys(ASCII).join('')}]`, 'g');
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are not counted
 const COLOURS = /\u001b\[[\d;?]*[A-Za-z]/g;
 
-/** False where the locale names another encoding; a locale that is not set says nothing. */
+/** False on the Linux console and if the locale names an encoding other than UTF-8; an unset locale is treated as UTF-8. */
 export function hasUnicode(env: NodeJS.ProcessEnv): boolean {
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '';
   return env['TERM'] !== 'linux' && (locale === '' || /utf-?8/i.test(locale));
 }
 
-/** Lines that filled their columns stay within them: an ellipsis then replaces what is before it. */
+/** Replaces symbols with ASCII. Lines that filled the columns still fit: an ellipsis overwrites the text before it. */
 export function inAscii(text: string, columns: number | undefined): string {
   return text
     .split('\n')

@@ -1,10 +1,10 @@
-/** Asks the person at this terminal what a server of the daemon wants to know, for a command that the daemon runs. */
+/** Shows an elicitation from one of the daemon's servers at this terminal, for a command that the daemon runs. */
 
 import type { ElicitAnswer, ElicitRequest } from '../connection/questions.ts';
 import { askOrInterrupt } from './elicit-form.ts';
 import { Output } from './output.ts';
 
-/** `question`: an `ElicitRequest`, as our own daemon sent it; `json`: stdout is for a document. */
+/** `question`: an `ElicitRequest` sent by our own daemon; `json`: stdout is reserved for a JSON document. */
 export function askForDaemon(
   question: Readonly<Record<string, unknown>>,
   json: boolean,

@@ -1,4 +1,4 @@
-/** Questions of commands to the person at the terminal; giving one up ends the command. */
+/** Prompts that commands show at the terminal; cancelling one ends the command. */
 
 import { PlugboardError } from '../errors.ts';
 import { type Answer, CANCELLED, openPrompter } from './prompter.ts';
@@ -6,7 +6,7 @@ import type { Context } from './verb.ts';
 
 type Asking = Pick<Context, 'output' | 'signal'>;
 
-/** Asks yes or no; Ctrl-C and Escape are a no that also ends the command. */
+/** Asks yes or no; Ctrl-C and Escape cancel the command. */
 export async function confirm(
   { output, signal }: Asking,
   message: string,
@@ -15,7 +15,7 @@ export async function confirm(
   return answered(await (await openPrompter(output)).confirm({ message, initial, signal }));
 }
 
-/** Whether a command may go on: by `--yes`, or by the person. Where no one can be asked, nothing is done. */
+/** Returns whether the command may continue, by `--yes` or by asking; throws if no one can be asked. */
 export async function isAgreed(
   context: Asking,
   message: string,
@@ -32,7 +32,7 @@ export async function isAgreed(
   );
 }
 
-/** Asks for one line that is not shown while it is typed. */
+/** Asks for one line that is hidden while it is typed. */
 export async function askForSecret({ output, signal }: Asking, message: string): Promise<string> {
   return answered(await (await openPrompter(output)).secret({ message, signal }));
 }

@@ -1,4 +1,4 @@
-/** The arguments of `call`, from words to an object: `key=value`, `--key value`, `key:=json`, `key=@file`, JSON, stdin. */
+/** Parses the arguments of `call` into an object: `key=value`, `--key value`, `key:=json`, `key=@file`, JSON, stdin. */
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -14,16 +14,16 @@ import { readStdin } from './read-stdin.ts';
 type Arguments = Record<string, unknown>;
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A word that gives one argument. Its text is made into a value when the tool's schema is known. */
+/** One argument from argv. Its text is converted when the tool's schema is known. */
 export interface Assignment {
   readonly key: string;
   readonly text: string;
   readonly isJson: boolean;
-  /** Written as `--key`, where dashes may mean underscores or capitals. */
+  /** Written as `--key`, whose dashes may match underscores or camel case. */
   readonly isFlag: boolean;
-  /** A flag without a value: a switch. */
+  /** A flag without a value: a boolean. */
   readonly isBare?: boolean;
-  /** What the word after a flag is if the flag turns out to be a switch. */
+  /** The argument after a flag, if the flag turns out to be a boolean. */
   readonly spare?: Assignment | undefined;
 }
 
@@ -31,7 +31,7 @@ export type CallInput = { readonly json: Arguments } | { readonly assignments: r
 
 const FORMS = `Write key=value, --key value, key:=json, key=@file (key=@- for stdin), one JSON object such as '{"path":"."}', or - to read one from stdin.`;
 
-/** Everything that can be wrong without knowing the tool is said here, before any server is started. */
+/** Parses argv, and reports every error that does not depend on the tool before any server is started. */
 export async function readInput(
   words: readonly string[],
   { stdin, cwd }: { readonly stdin: AsyncIterable<Buffer>; readonly cwd: string },
@@ -49,7 +49,7 @@ const FROM_STDIN = /^[^=]+=@-$/;
 
 interface Sources {
   readonly cwd: string;
-  /** What stdin gave, if a word takes it. */
+  /** The contents of stdin, if an argument reads it. */
   readonly piped: string | undefined;
 }
 
@@ -73,7 +73,7 @@ function flagged(word: string, text: string): Assignment {
   return { key: word.slice(2), text, isJson: false, isFlag: true };
 }
 
-/** `--on text=hi`: the schema says whether --on takes a value. */
+/** In `--on text=hi`, only the schema shows whether --on takes a value. */
 function spareOf(word: string, from: Sources): Assignment | undefined {
   if (!/^[\w.-]+:?=/.test(word)) return undefined;
   try {
@@ -141,12 +141,12 @@ function parseValue(key: string, text: string): unknown {
   return value;
 }
 
-/** What `call` takes itself: a misspelt one of these would be taken for an argument. */
+/** Flags of `call` itself: without this list a misspelt one would be sent as an argument. */
 const OWN_FLAGS: readonly string[] = ['timeout', 'yes', 'limit', 'output', 'save-images', 'json', 'verbose'];
 
 /**
- * The values that the tool wants: a number property takes a number, a string stays a string, a key that is given
- * several times makes a list. `note` is called for arguments that the tool does not name.
+ * Builds the arguments with the types of the tool's schema: text for a number property becomes a number, a string stays
+ * a string, and a repeated key makes a list. `note` is called for arguments that the schema does not name.
  */
 export function toArguments(
   input: CallInput,
@@ -161,17 +161,17 @@ export function toArguments(
   }
   const args = [...given].map(([key, all]): [string, unknown] => {
     const schema = Object.hasOwn(properties, key) ? properties[key] : undefined;
-    // Written as JSON it is sent as it is, whatever it is called.
+    // An argument written as JSON is sent unchanged, whether its key is known or not.
     const isPlain = all.some(({ isJson }) => !isJson);
     const isFlag = all.some((each) => each.isFlag);
     if (schema === undefined && isPlain) checkKnown(key, { properties, given, isFlag, note });
     return [key, givenValue(key, all, schema)];
   });
-  // From entries, so that a key called __proto__ is a key like any other.
+  // fromEntries treats a key called __proto__ as an ordinary key.
   return Object.fromEntries(args);
 }
 
-/** A flag with the name of its property; a switch is true, or false as `--no-…`, and leaves the word after it alone. */
+/** Maps a flag to its property; a boolean is true, or false as `--no-…`, and does not consume the next argument. */
 function settleFlag(each: Assignment, properties: Schema): Assignment[] {
   if (!each.isFlag) return [each];
   const isSwitch = (key: string): boolean =>
@@ -192,7 +192,7 @@ function settleFlag(each: Assignment, properties: Schema): Assignment[] {
   return [{ ...each, key }];
 }
 
-/** `--max-results` for a property `max_results` or `maxResults`. */
+/** Matches `--max-results` to a property `max_results` or `maxResults`. */
 function propertyOf(key: string, properties: Schema): string {
   if (Object.hasOwn(properties, key)) return key;
   const plain = (name: string): string => name.replace(/[-_]/g, '').toLowerCase();
@@ -207,7 +207,7 @@ interface Unknown {
   readonly note: (message: string) => void;
 }
 
-/** A key that the tool does not name is probably misspelt; one that is like no other is sent, with a note. */
+/** Rejects an unknown key that resembles a known one; any other unknown key is sent, with a note. */
 function checkKnown(key: string, { properties, given, isFlag, note }: Unknown): void {
   const names = Object.keys(properties);
   if (names.length === 0 && !isFlag) return;

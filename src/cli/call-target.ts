@@ -1,4 +1,4 @@
-/** Which tool a command means: `<server> <tool>`, or both in one word. */
+/** Parses which tool a command refers to: `<server> <tool>`, or both in one argument. */
 
 import { knownTools } from '../catalog/known-tools.ts';
 import { possibleOwners } from '../catalog/names.ts';
@@ -8,14 +8,14 @@ import type { Context } from './verb.ts';
 import { joinWords } from './words.ts';
 
 export interface CalledTool {
-  /** Those that the tool may belong to. */
+  /** Servers that the tool may belong to. */
   readonly servers: readonly string[];
   readonly name: string;
   /** The arguments of the call. */
   readonly words: readonly string[];
 }
 
-/** Reads `<server> <tool> …`, `<server.tool> …`, `<server/tool> …` or `<server__tool> …`; a server of that very name is first. */
+/** Parses `<server> <tool> …`, or `<server.tool> …` with `.`, `/` or `__`; an exact server name takes precedence. */
 export async function calledTool(
   context: Context,
   args: readonly string[],
@@ -35,7 +35,7 @@ export async function calledTool(
 
 const ARGUMENT = /=|^--|^\{/;
 
-/** A tool alone, of a server that is known to have it: says the whole. */
+/** For a tool name without a server: throws an error with the complete command if a cached server has that tool. */
 async function suggestServer(
   context: Context,
   [first = '', ...rest]: readonly string[],
@@ -53,7 +53,7 @@ async function suggestServer(
   });
 }
 
-/** Reads `server.tool` and the like; undefined for any other word, and for the name of a server. */
+/** Parses `server.tool`, `server/tool` or `server__tool`; undefined for any other text, and for a server's name. */
 export async function toolInOneWord(
   context: Context,
   word: string,
@@ -68,7 +68,7 @@ export async function toolInOneWord(
 function inOneWord(word: string, names: readonly string[]): Omit<CalledTool, 'words'> | undefined {
   const owners = word.includes('__') ? possibleOwners(word, names) : [];
   if (owners.length > 0) return { servers: owners, name: word };
-  // The longest name first: one server may be called a and another a.b.
+  // Longest name first: one server may be called a and another a.b.
   const [server] = names
     .filter((name) => word.startsWith(`${name}.`) || word.startsWith(`${name}/`))
     .sort((a, b) => b.length - a.length);

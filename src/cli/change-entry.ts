@@ -1,4 +1,4 @@
-/** Changes of one entry that exists: checked, its secrets kept out of shared files, written, and consent carried over. */
+/** Changes one existing entry: validates it, keeps secrets out of shared files, writes it, and keeps its approval. */
 
 import { type EditableScope, setEntryText, setServer } from '../config/edit.ts';
 import { type EntryPlace, placeOfEntry } from '../config/entry-place.ts';
@@ -32,7 +32,7 @@ export interface Found extends EntryPlace {
   readonly raw: Raw;
 }
 
-/** @throws PlugboardError UNKNOWN_SERVER, or USAGE for a server that commands do not write */
+/** @throws PlugboardError UNKNOWN_SERVER, or USAGE for a server that commands cannot edit */
 export async function findEntry(
   { cwd, home }: Context,
   name: string,
@@ -56,9 +56,9 @@ export async function findEntry(
 
 export interface EntryChange {
   readonly raw: Raw;
-  /** What was changed by name: everything odd about it is a refusal. */
+  /** Paths the person changed by name: any problem in them is an error. */
   readonly touched?: readonly JsonPath[];
-  /** The entry as a person wrote it, with their comments; used if nothing else has to be changed in it. */
+  /** The entry's text with its comments; used if nothing else in the entry has to change. */
   readonly text?: string;
   readonly allowSecret: boolean;
 }
@@ -105,7 +105,7 @@ export async function changeEntry(
     (each) => each.name === name && each.scope === scope && each.file === target.file,
   );
   if (written === undefined) throw new Error(`the entry of ${name} was written but is not in ${target.file}`);
-  // A person's own entry is approved by their own hand; a project's only if it was before.
+  // Editing your own entry approves it; a project's entry stays approved only if it was before.
   if (needsConsent(written) && (wasTrusted || (scope !== 'project' && written.entry.unapproved !== true))) {
     await (await consentStore(context)).grant([written]);
   }
@@ -155,7 +155,7 @@ function check(
   if (entry !== undefined) checkStartValues(name, entry);
 }
 
-/** Relative paths that were typed begin where the person is. */
+/** Relative paths that were typed are resolved from the person's folder. */
 function absolute({ raw, touched = [] }: EntryChange, cwd: string): Raw {
   const isPath = touched.some(([key]) => key === 'command' || key === 'args' || key === 'env');
   return isPath ? withAbsolutePaths(raw, cwd).raw : raw;

@@ -1,4 +1,4 @@
-/** The table of commands, and one run of one of them: from words to an exit status. */
+/** Table of commands, and `runCommand`, which runs argv and returns an exit status. */
 
 import { EXIT_STATUS, PlugboardError } from '../errors.ts';
 import { isReaderGone, outputFailed } from '../lib/sink.ts';
@@ -18,7 +18,7 @@ const SERVING = 'Serving:';
 const WRITING = 'Writing servers:';
 const HELPERS = 'Help:';
 
-/** Every command there is, without a single one of them loaded. */
+/** All commands; the modules that implement them are loaded on demand. */
 export const rows: readonly CommandRow[] = [
   {
     name: 'add',
@@ -282,7 +282,7 @@ export const rows: readonly CommandRow[] = [
   },
 ];
 
-/** Runs what was typed and resolves to the exit status when everything is printed. `exit` is for the impatient. */
+/** Runs argv and resolves to the exit status when all output is written. `exit` is called on a second interrupt. */
 export async function runCommand(argv: readonly string[], exit: (status: number) => void): Promise<number> {
   const { env } = process;
   const interrupts = listenForInterrupts(exit);
@@ -298,26 +298,26 @@ export async function runCommand(argv: readonly string[], exit: (status: number)
     },
   });
   const verbose = hasSwitch(argv, '--verbose');
-  // A fault of ours that nobody was waiting for: still one sentence, and the documented status.
+  // An uncaught internal error is also printed as one sentence, with the documented exit status.
   process.once('uncaughtException', (thrown) => exit(reportFailure(thrown, output, verbose)));
   let status: number;
   try {
     const { signal } = interrupts;
     status = await runProgram({ argv, env, rows, version: readVersion, output, signal });
   } catch (thrown) {
-    // Whoever closed the pipe has seen enough: that is no failure.
+    // A reader that closes the pipe is not a failure.
     const isReported = unwritten !== undefined || interrupts.signal.reason === readerGone;
     status = isReported ? 0 : reportFailure(thrown, output, verbose);
   }
   await output.drained();
-  // The last bytes may fail after all work is done.
+  // Writing the last bytes may fail after the command has finished.
   if (unwritten === undefined) return status;
   output.note(describeFailure(unwritten, output));
   await output.drained();
   return EXIT_STATUS[unwritten.code];
 }
 
-/** Whether a switch was given, known before anything is parsed: usage errors have to be told in the right shape too. */
+/** Looks for a boolean flag before argv is parsed, because usage errors need the right output format too. */
 export function hasSwitch(argv: readonly string[], name: string): boolean {
   const dashes = argv.indexOf('--');
   return (dashes === -1 ? argv : argv.slice(0, dashes)).includes(name);

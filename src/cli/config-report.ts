@@ -1,4 +1,4 @@
-/** How servers stand by their configuration alone, with nothing started and nothing contacted. */
+/** Reports the state of servers from their configuration alone, without starting or contacting them. */
 
 import { knownCount } from '../catalog/known-tools.ts';
 import { describeEntry, transportOf } from '../config/describe.ts';
@@ -16,7 +16,7 @@ import type { Context } from './verb.ts';
 
 type Verdicts = ReadonlyMap<string, TrustVerdict>;
 
-/** Verdicts for those that need one. The store and its hashing are not loaded when nothing of a project is there. */
+/** Returns verdicts for the servers that need approval. The store and its hashing are loaded only if there are any. */
 export async function trustVerdicts(specs: readonly ServerSpec[], context: Context): Promise<Verdicts> {
   const asked = specs.filter(needsConsent);
   if (asked.length === 0) return new Map();
@@ -24,7 +24,7 @@ export async function trustVerdicts(specs: readonly ServerSpec[], context: Conte
   return openTrust({ home: context.home, env: context.env }).verdicts(asked);
 }
 
-/** `tools` is what the server had when it was last seen; of one that may not run, nothing is known to be there. */
+/** `tools`: number of tools at the last connection; 0 for a server that may not run. */
 export function configuredReport(
   spec: ServerSpec,
   verdicts: Verdicts,
@@ -52,12 +52,12 @@ function offBy(disabledBy: ServerReport['disabledBy'] | undefined): Pick<ServerR
   return disabledBy === undefined ? {} : { disabledBy };
 }
 
-/** An error inside of a document. */
+/** Returns an error as part of a JSON document. */
 export function errorDocument({ code, message, hint }: PlugboardError): NonNullable<ServerReport['error']> {
   return { code, message, ...(hint === undefined ? {} : { hint }) };
 }
 
-/** What `get`, `add` and the like print about one server with `--json`. */
+/** Returns one server as `get`, `add` and similar commands print it with `--json`. */
 export function serverDocument(
   spec: ServerSpec,
   verdicts: Verdicts,

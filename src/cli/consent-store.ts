@@ -1,4 +1,4 @@
-/** The store of consents, loaded by the commands that need it: it hashes files of the project. */
+/** Opens the store of approvals, loaded on demand because it hashes files of the project. */
 
 import type { Trust } from '../policy/trust.ts';
 import type { Context } from './verb.ts';

@@ -1,4 +1,4 @@
-/** Consent to servers of projects and plugins: shown whole, asked about, recorded (POL-2, A13). */
+/** Approval of servers from projects and plugins: shows the whole entry, asks, and records the answer (POL-2, A13). */
 
 import { isForeign, type ServerSpec } from '../config/entry.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -14,7 +14,7 @@ import { consentStore } from './consent-store.ts';
 import { type Pair, pairLines, recordPairs } from './entry-lines.ts';
 import type { Context } from './verb.ts';
 
-/** Everything that decides what would run, nothing hidden: what cannot be seen is written out. */
+/** Shows everything that determines what would run; invisible characters are written as escapes. */
 export function describeForConsent(
   spec: ServerSpec,
   verdict: TrustVerdict | undefined,
@@ -35,12 +35,12 @@ export function describeForConsent(
   ].join('\n');
 }
 
-/** The fingerprint of a file that the entry starts: two of them say nothing to a person. */
+/** True for the hash of a file that the entry starts; showing an old and a new hash does not help a person. */
 function isHash(value: unknown): boolean {
   return typeof value === 'string' && /^(?:sha256[:-])?[0-9a-f]{64}$/i.test(value);
 }
 
-/** The questions that the entry refers to: their defaults and options are part of what runs. */
+/** Returns the inputs that the entry refers to: their defaults and options affect what runs. */
 function inputPairs(spec: ServerSpec): Pair[] {
   return Object.entries(shownInputs(spec) ?? {}).map(([id, question], at) => [
     at === 0 ? 'inputs' : '',
@@ -48,7 +48,7 @@ function inputPairs(spec: ServerSpec): Pair[] {
   ]);
 }
 
-/** A question in words, with everything that its file says. */
+/** Describes an input with all its settings. */
 function questionText(question: unknown): string {
   const { password, description, options, default: fallback, ...rest } = isRecord(question) ? question : {};
   return [
@@ -60,7 +60,7 @@ function questionText(question: unknown): string {
   ].join(', ');
 }
 
-/** The server that an entry takes the place of once it is approved: of the person, or the built-in one. */
+/** Returns the server that the entry replaces once it is approved: the person's own, or the built-in one. */
 export function replacedServer(spec: ServerSpec, config: LoadedConfig): string | undefined {
   if (!isForeign(spec)) return undefined;
   const isBuiltIn = spec.name === WORKSPACE_NAME && config.settings.workspace !== false;
@@ -77,7 +77,7 @@ function originOf(spec: ServerSpec): string {
   return spec.scope === 'plugin' ? 'comes with a plugin' : 'comes with this project';
 }
 
-/** Shows the server and asks; a yes is recorded before anything of it may run. */
+/** Shows the server and asks; a yes is recorded before any part of it may run. */
 export async function askForTrust(
   context: Context,
   spec: ServerSpec,

@@ -1,4 +1,4 @@
-/** Credentials as the configuration commands see them: where they come from, and a client's secret put away safely. */
+/** Credentials in configuration commands: reports where they come from and stores a client's secret. */
 
 import type { CredentialPlace } from '../auth/credential-place.ts';
 import type { Logins } from '../auth/logins.ts';
@@ -9,7 +9,7 @@ import { systemClock } from '../lib/clock.ts';
 import type { SecretPlace } from '../secrets/store.ts';
 import type { Context } from './verb.ts';
 
-/** Where the next request's credentials would come from; undefined for servers on this machine and unset variables. */
+/** Returns the source of the next request's credentials; undefined for local servers and unset variables. */
 export async function placeOfCredentials(
   context: Context,
   spec: ServerSpec,
@@ -25,13 +25,13 @@ export async function placeOfCredentials(
       return logins;
     });
   } catch {
-    return undefined; // The entry cannot be filled in; `test` says why.
+    return undefined; // The entry cannot be expanded; `test` reports why.
   } finally {
     logins?.close();
   }
 }
 
-/** Puts a client's secret into the keyring (or its fallback), for this owner, url and issuer; `spec`: as expanded. */
+/** Stores a client's secret in the keyring (or its fallback) for this owner, url and issuer. `spec`: as expanded. */
 export async function keepClientSecret(
   context: Context,
   spec: ServerSpec,

@@ -1,4 +1,4 @@
-/** Asking one server, whose failure is the command's; or each that is there, where a failure is noted and harms no other. */
+/** Queries one server, where a failure fails the command, or all servers, where a failure is only noted. */
 
 import { asPlugboardError } from '../errors.ts';
 import { clean } from '../policy/clean.ts';
@@ -14,7 +14,7 @@ export async function askServers<T>(
   if (server !== undefined) return ask(server);
   const names = host
     .servers()
-    // Those that wait to be needed are needed now; those that failed have been told about.
+    // Idle servers are connected now; failed ones were already reported.
     .filter(({ status }) => status === 'connected' || status === 'idle')
     .map(({ name }) => name)
     .sort((a, b) => (a < b ? -1 : 1));
@@ -33,7 +33,7 @@ export async function askServers<T>(
   return answers.flat();
 }
 
-/** What belongs to one server stands together, in the order in which servers first appear. */
+/** Groups items by server, in the order in which the servers first appear. */
 export function byServer<T extends { readonly server: string }>(items: readonly T[]): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {

@@ -1,4 +1,4 @@
-/** A server's question while a command runs: asked at the terminal, also from the daemon; else cancelled, with a note. */
+/** Handles an elicitation during a command: asks at the terminal, also from the daemon, or cancels it with a note. */
 
 import type { ElicitAnswer, Questioned } from '../connection/questions.ts';
 import { clean } from '../policy/clean.ts';
@@ -6,7 +6,7 @@ import type { Context } from './verb.ts';
 
 type Elicit = NonNullable<Questioned['elicit']>;
 
-/** One question at a time. `before`: clears what is redrawn in place. */
+/** Shows one question at a time. `before`: clears text that is redrawn in place. */
 export function elicitDuring(context: Context, before: () => void = () => {}): Elicit {
   const { output, elicit } = context;
   let last: Promise<unknown> = Promise.resolve();
@@ -34,7 +34,7 @@ export function elicitDuring(context: Context, before: () => void = () => {}): E
   };
 }
 
-/** Whether a question of a server reaches a person during this command. */
+/** True if an elicitation can reach a person during this command. */
 export function canBeAskedDuring({ output, elicit }: Context): boolean {
   return elicit !== undefined || 'on' in output.questions;
 }

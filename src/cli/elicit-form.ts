@@ -1,4 +1,4 @@
-/** A server's question to the person at the terminal: a form field by field, or an address to open (CAL-3). */
+/** Shows an elicitation at the terminal: a form field by field, or a url to open (CAL-3). */
 
 import type { ElicitAnswer, ElicitRequest } from '../connection/questions.ts';
 import { fieldFault } from '../connection/questions-form.ts';
@@ -9,9 +9,9 @@ import { CANCELLED, type Choice, openPrompter, type Prompter } from './prompter.
 
 type Field = Readonly<Record<string, unknown>>;
 
-/** As `askElicitation`, where Ctrl-C ends the command, as it does without a question; Escape only cancels the question. */
+/** Like `askElicitation`, but Ctrl-C interrupts the command; Escape only cancels the question. */
 export async function askOrInterrupt(output: Output, request: ElicitRequest): Promise<ElicitAnswer> {
-  // While a question is drawn the terminal sends the key and no signal.
+  // While a prompt is drawn the terminal is in raw mode and sends the key instead of a signal.
   const listen = (
     _text: unknown,
     key: { readonly ctrl?: boolean; readonly name?: string } | undefined,
@@ -50,7 +50,7 @@ export async function askElicitation(output: Output, request: ElicitRequest): Pr
   return send ? { action: 'accept', content } : { action: 'decline' };
 }
 
-/** Asks until the answer fits the field: the server gets nothing that it did not ask for. */
+/** Asks until the answer is valid for the field, so that the server only receives values it asked for. */
 async function askField(
   { output, prompter, signal }: Asking,
   name: string,
@@ -128,7 +128,7 @@ function isRequired(schema: ElicitRequest['schema'], name: string): boolean {
   return Array.isArray(required) && required.includes(name);
 }
 
-/** All ways in which a form offers choices: `enum` with or without names, `oneOf` and `anyOf` with titles. */
+/** Returns the choices of a field in all forms: `enum` with or without names, `oneOf` and `anyOf` with titles. */
 function choicesOf(field: Field): Choice[] {
   const { enum: values, enumNames: names } = field;
   if (Array.isArray(values)) {
@@ -145,7 +145,7 @@ function choicesOf(field: Field): Choice[] {
   }));
 }
 
-/** One line: lists of choices are drawn line by line. */
+/** Returns a label on one line, because choices are drawn one per line. */
 function labelOf(value: unknown): string {
   return reveal(String(value).replaceAll(/\s+/g, ' '));
 }

@@ -1,4 +1,4 @@
-/** Runs a command in the daemon for a shell: the same commands, over a host that others share. */
+/** Runs a shell's command inside the daemon, over the daemon's shared host. */
 
 import type { Home } from '../config/home.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -21,21 +21,21 @@ export interface Elsewhere {
   readonly env: NodeJS.ProcessEnv;
   readonly home: Home;
   readonly host: Host;
-  /** The configuration of that host, read for this command. */
+  /** The host's configuration, loaded for this command. */
   readonly config: LoadedConfig;
-  /** Aborted when the shell has disconnected. */
+  /** Aborted when the shell disconnects. */
   readonly signal: AbortSignal;
-  /** The command could ask a person if it ran in the shell's own process. */
+  /** True if the command could ask a person when run in the shell's own process. */
   readonly canAskLocally: boolean;
   /** Why it could not. */
   readonly notAsked?: string | undefined;
-  /** Asks the person at the shell what a server wants to know; undefined if there is none. */
+  /** Shows an elicitation to the person at the shell; undefined if there is no person. */
   readonly elicit?: Context['elicit'];
   readonly stdout: TextSink;
   readonly stderr: TextSink;
 }
 
-/** The exit status; or `local` if a person has to be asked and nothing was done yet. */
+/** Returns the exit status, or `local` if a person has to be asked and nothing was done yet. */
 export async function runElsewhere(elsewhere: Elsewhere): Promise<number | 'local'> {
   const { argv, cwd, env, home, host, config, stdout, stderr } = elsewhere;
   const cancel = new AbortController();
@@ -72,7 +72,7 @@ export async function runElsewhere(elsewhere: Elsewhere): Promise<number | 'loca
   }
 }
 
-/** The shared host for one command: the servers it named, every tool, whole results. */
+/** Returns the shared host as one command sees it: the servers it named, all tools, complete results. */
 function viewOf(host: Host, config: LoadedConfig, need: Need): CommandHost {
   const { servers: wanted, approve, elicit, canBeAsked, forModel = false } = need;
   const roots = projectRoots(config);
@@ -83,7 +83,7 @@ function viewOf(host: Host, config: LoadedConfig, need: Need): CommandHost {
     roots,
     approvals: 'client',
     forModel,
-    // The state of a server lasts from one command to the next, in one process for all of them.
+    // All commands share one process, so that a server's state lasts from one command to the next.
     stateOf: { principal: 'commands' },
   });
   const takesPart = (server: string): boolean => wanted === 'all' || wanted.includes(server);
@@ -113,12 +113,12 @@ function viewOf(host: Host, config: LoadedConfig, need: Need): CommandHost {
     credentialPlace: (name) => host.credentialPlace(name),
     on: (event, listener) => host.on(event, listener),
     async ready() {
-      // A person who asks expects the current state, not that of the first attempt.
+      // Retries failed servers: a person expects their current state, not that of the first attempt.
       const failed = host.servers().filter(({ status }) => status === 'failed');
       await Promise.all(failed.map(({ name }) => host.connect(name).catch(() => {})));
       return host.ready();
     },
-    // The host stays: other sessions use it.
+    // The host stays open for other sessions.
     close: async () => session.end(),
   };
 }

@@ -1,4 +1,4 @@
-/** An entry as names and values for people, secrets replaced by where they come from. */
+/** Formats an entry as names and values, with secrets replaced by their source. */
 
 import { describeEntry } from '../config/describe.ts';
 import type { ServerSpec } from '../config/entry.ts';
@@ -7,14 +7,14 @@ import { reveal } from '../policy/clean.ts';
 import { layOut } from './table.ts';
 import { joinWords } from './words.ts';
 
-/** A name and a value; an empty name goes on with the one before. */
+/** A name and a value; an empty name continues the previous pair. */
 export type Pair = readonly [name: string, value: string];
 
 export function entryPairs(spec: ServerSpec): Pair[] {
   return recordPairs(describeEntry(spec));
 }
 
-/** Keys and values of an entry: the command as a line to paste, maps one pair a line, the rest as JSON. */
+/** Returns an entry's keys and values: the command as one shell line, one pair per map member, the rest as JSON. */
 export function recordPairs(entry: Readonly<Record<string, unknown>>): Pair[] {
   const pairs: Pair[] = [];
   const { command, args, ...rest } = entry;
@@ -33,7 +33,7 @@ export function recordPairs(entry: Readonly<Record<string, unknown>>): Pair[] {
   return pairs;
 }
 
-/** Pairs as indented lines, values under each other and never cut: they may be what somebody has to agree to. */
+/** Returns pairs as indented, aligned lines; never truncated, because a person may have to approve them. */
 export function pairLines(pairs: readonly Pair[]): string[] {
   return layOut(pairs, { columns: [{}, {}], total: undefined }).map((line) => `  ${line}`);
 }

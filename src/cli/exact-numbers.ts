@@ -1,11 +1,11 @@
-/** Whole numbers of too many digits for a number of JavaScript: refused, as another number would be sent. */
+/** Rejects integers that a JavaScript number cannot represent exactly, because a different number would be sent. */
 
 import { PlugboardError } from '../errors.ts';
 
-/** Numbers of fewer digits are exact. */
+/** Numbers with fewer digits are exact. */
 const MANY_DIGITS = /\d{16}/;
 
-/** False for a whole number that would be changed. */
+/** False for an integer that would change when parsed. */
 export function isExact(text: string): boolean {
   if (!/^[+-]?\d+$/.test(text) || !MANY_DIGITS.test(text)) return true;
   const value = Number(text);
@@ -26,7 +26,7 @@ export function refuseInexact(json: string): void {
   );
 }
 
-/** Digits inside of texts are not numbers. */
+/** Skips digits inside strings. */
 function numbersIn(json: string): string[] {
   const found: string[] = [];
   const number = /[+-]?\d[\d.eE+-]*/y;

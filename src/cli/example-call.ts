@@ -1,4 +1,4 @@
-/** A call of a tool that can be copied into a shell: its required arguments, with values that fit their schema. */
+/** Builds an example call that can be pasted into a shell: required arguments, with values that match the schema. */
 
 import type { Tool } from '../catalog/tool.ts';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -6,30 +6,30 @@ import { hidesText } from '../policy/clean.ts';
 import { propertiesOf, requiredOf, resolved, type Schema } from './schema-text.ts';
 import { joinWords } from './words.ts';
 
-/** Levels of objects and lists that are filled in. */
+/** Maximum nesting of objects and lists in the example. */
 const MAX_DEPTH = 6;
-/** Members of a list that a schema may require; more are not written. */
+/** Maximum number of list items, even if the schema requires more. */
 const MAX_ITEMS = 20;
 const MAX_TEXT_CHARS = 200;
-/** Keys that `key=value` can spell. */
+/** Keys that `key=value` can express. */
 const PLAIN_KEY = /^[A-Za-z_][\w.-]*$/;
 
-/** Undefined if the names or values cannot be written so that a shell takes them as shown. */
+/** Undefined if a name or value cannot be written so that a shell reads it as shown. */
 export function exampleCall({ server, tool, inputSchema }: Tool): string | undefined {
   const example = Object.entries(objectOf(inputSchema, { name: '', tool, root: inputSchema, depth: 0 }));
   const isPlain = example.every(([key]) => PLAIN_KEY.test(key));
-  // `call` goes by these alone when it reads a value.
+  // `call` only looks at these when it converts a value.
   const properties = isRecord(inputSchema['properties']) ? inputSchema['properties'] : {};
   const given = isPlain
     ? example.map(([key, value]) => wordOf(key, value, properties[key]))
     : [JSON.stringify(Object.fromEntries(example))];
-  // A tool that begins with a dash would be taken for a flag.
+  // A tool name that starts with a dash would be parsed as a flag.
   const target = tool.startsWith('-') ? [`${server}.${tool}`] : [server, tool];
   const words = ['plugboard', 'call', ...target, ...given];
   return words.some((word) => hidesText(word) || /[\n\r]/.test(word)) ? undefined : joinWords(words);
 }
 
-/** As `call` reads it: text and plain numbers as they are, everything else as JSON. */
+/** Formats an argument as `call` parses it: text and plain numbers unchanged, everything else as JSON. */
 function wordOf(key: string, value: unknown, property: unknown): string {
   const type = isRecord(property) ? property['type'] : undefined;
   const isText = typeof value === 'string' && (type === undefined || type === 'string');
@@ -50,7 +50,7 @@ function objectOf(schema: Schema, place: Place): Readonly<Record<string, unknown
   return Object.fromEntries(members);
 }
 
-/** One of several alternatives has to be there: the first one is. */
+/** If one of several alternatives is required, the first is used. */
 function requiredByFirstBranch(schema: Schema, root: Schema): readonly string[] {
   const { anyOf, oneOf } = schema;
   const [first] = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : [];
@@ -59,7 +59,7 @@ function requiredByFirstBranch(schema: Schema, root: Schema): readonly string[] 
 
 interface Place {
   readonly name: string;
-  /** The tool that is called: a path is that of a folder for some. */
+  /** The called tool: for some tools a path is that of a folder. */
   readonly tool: string;
   readonly root: Schema;
   readonly depth: number;
@@ -115,7 +115,7 @@ function numberOf(schema: Schema): number {
   return step === undefined || step <= 0 ? near : Math.ceil(near / step) * step;
 }
 
-/** By the format, else by what names of arguments usually mean. */
+/** Chooses a text by its format, or by the usual meaning of the argument's name. */
 function textOf({ format, minLength, maxLength }: Schema, { name, tool }: Place): string {
   const known = FORMATS[String(format)] ?? byName(name, tool);
   const least = typeof minLength === 'number' ? Math.min(minLength, MAX_TEXT_CHARS) : 0;

@@ -1,4 +1,4 @@
-/** Records of what was changed in the files of one agent, kept so that it can be reversed exactly. */
+/** Records the edits in the files of one agent, so that they can be undone exactly. */
 
 import { readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,14 +11,14 @@ import { isRecord } from '../lib/json-rpc.ts';
 import { replaceFile } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 
-/** The files may hold keys of their agent. */
+/** The files may contain the agent's keys. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 const FOLDER = 'exports';
 
 export interface ExportRecord {
   readonly files: readonly EditedFile[];
-  /** Ids of values that were stored in place of environment variables. */
+  /** Ids of values that were stored to replace environment variables. */
   readonly storedInputs?: readonly string[];
 }
 
@@ -72,7 +72,7 @@ function isEdit(value: unknown): value is FileEdit {
   return value['kind'] === 'set' || (value['kind'] === 'list' && typeof value['item'] === 'string');
 }
 
-/** What 0.1.0 kept: one file with one entry. */
+/** The format of 0.1.0: one file with one entry. */
 interface FirstVersion {
   readonly file: string;
   readonly format: EditedFile['format'];

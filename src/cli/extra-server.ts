@@ -1,4 +1,4 @@
-/** The global flag `--server [name=]command args…` or `--server [name=]url`: one more server for this run. */
+/** Parses the global flag `--server [name=]command args…` or `--server [name=]url`: one more server for this run. */
 
 import { homedir } from 'node:os';
 import type { ServerEntry } from '../config/entry.ts';
@@ -9,7 +9,7 @@ import { splitWords } from './words.ts';
 const EXAMPLE =
   "Write --server 'files=npx -y some-server', or --server docs=https://example.com/mcp. See plugboard --help.";
 
-/** Relative paths begin at the folder that the person is in, as everywhere in a shell. */
+/** Relative paths are resolved from the person's folder, as in a shell. */
 export function parseExtraServers(values: readonly string[], cwd: string): Record<string, ServerEntry> {
   const servers: Record<string, ServerEntry> = Object.create(null);
   for (const value of values) {
@@ -28,7 +28,7 @@ export function isUrl(text: string): boolean {
   return /^https?:\/\//i.test(text);
 }
 
-/** A url needs no name: it is called as its host. The first sign of a url or path is not that of a name. */
+/** Splits the name from the rest. A url is recognised first, because it may contain `=`; it is named after its host. */
 function apart(value: string): { readonly name: string; readonly rest: string } {
   if (isUrl(value)) {
     const [address = ''] = value.split(/\s/, 1);
@@ -38,7 +38,7 @@ function apart(value: string): { readonly name: string; readonly rest: string } 
   return { name: name.trim(), rest: rest.trim() };
 }
 
-/** What follows a url are headers, `Name:value` each. */
+/** Parses a url, followed by headers in the form `Name:value`. */
 function urlEntry(text: string): ServerEntry {
   const [url = '', ...words] = splitWords(text);
   if (!URL.canParse(url)) {
@@ -52,13 +52,13 @@ function urlEntry(text: string): ServerEntry {
         hint: EXAMPLE,
       });
     }
-    // `X-Key: abc` is two words unless it is quoted.
+    // `X-Key: abc` is two arguments unless it is quoted.
     headers[name] = (value === '' ? (words[++at] ?? '') : value).trim();
   }
   return words.length === 0 ? { url } : { url, headers };
 }
 
-/** Assignments before a command are its environment, as in a shell. */
+/** Assignments before a command set its environment, as in a shell. */
 function commandEntry(text: string, cwd: string): ServerEntry {
   const words = splitWords(text);
   const first = words.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word));
@@ -78,7 +78,7 @@ function commandEntry(text: string, cwd: string): ServerEntry {
   return withAbsolutePaths(entry, cwd).raw;
 }
 
-/** `~` and `~/x`: the shell does not expand them inside quotes. */
+/** Expands `~` and `~/x`, because the shell does not expand them inside quotes. */
 function fromHome(word: string): string {
   return word === '~' || word.startsWith('~/') ? homedir() + word.slice(1) : word;
 }

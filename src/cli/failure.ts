@@ -1,4 +1,4 @@
-/** What a person, or a program with `--json`, sees when a command fails, and the exit status it ends with. */
+/** Formats a command's failure for a person, or for a program with `--json`, and maps it to the exit status. */
 
 import { asPlugboardError, EXIT_STATUS, forPerson, PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
@@ -7,7 +7,7 @@ import { labelled } from './labelled.ts';
 import type { Output } from './output.ts';
 import { indent } from './table.ts';
 
-/** Tells the failure on the right stream in the right shape; answers with the exit status. */
+/** Prints the failure in the right format on the right stream; returns the exit status. */
 export function reportFailure(thrown: unknown, output: Output, verbose: boolean): number {
   const error = explained(unwritable(thrown) ?? forPerson(asPlugboardError(thrown)));
   output.failure({ error: error.toJSON() }, () => describeFailure(error, output));
@@ -15,7 +15,7 @@ export function reportFailure(thrown: unknown, output: Output, verbose: boolean)
   return EXIT_STATUS[error.code];
 }
 
-/** One sentence, one hint, and what the server said last on stderr. */
+/** Returns the message, the hint, and the last lines of the server's stderr. */
 export function describeFailure(error: PlugboardError, output: Output): string {
   const paint = output.notePaint;
   const lines = [labelled({ text: 'error:', paint: paint.bad, cells: LABEL_CELLS }, error.message, output)];
@@ -32,7 +32,7 @@ const LABEL_CELLS = 'error: '.length;
 function unwritable(thrown: unknown): PlugboardError | undefined {
   const code = errorCode(thrown) ?? '';
   if (thrown instanceof PlugboardError || !(thrown instanceof Error)) return undefined;
-  // A folder that cannot be made says so with ENOENT where the file system takes none, such as /proc.
+  // On file systems that do not allow new folders, such as /proc, mkdir fails with ENOENT.
   const isFolder = code === 'ENOENT' && 'syscall' in thrown && thrown.syscall === 'mkdir';
   if (!UNWRITABLE.has(code) && !isFolder) return undefined;
   const path = 'path' in thrown ? String(thrown.path) : 'A file';
@@ -48,13 +48,13 @@ const UNWRITABLE: ReadonlySet<string> = new Set([
   'EPERM',
   'ENOSPC',
   'EDQUOT',
-  // Where the path leads through a file, or to no end.
+  // The path leads through a file, or in a loop.
   'ENOTDIR',
   'ELOOP',
   'ENAMETOOLONG',
 ]);
 
-/** A fault of ours says so, and how to tell us more. */
+/** Marks an internal error as such, and adds how to report it. */
 function explained(error: PlugboardError): PlugboardError {
   if (error.code !== 'INTERNAL' || error.hint !== undefined) return error;
   return Object.assign(Object.create(Object.getPrototypeOf(error)), error, {

@@ -1,4 +1,4 @@
-/** Finds a tool by a name in any of its spellings, and says helpfully that there is none. */
+/** Finds a tool by any spelling of its name, and reports an unknown one with suggestions. */
 
 import { plainName } from '../catalog/names.ts';
 import type { Tool } from '../catalog/tool.ts';
@@ -10,7 +10,7 @@ import { didYouMean } from './known-server.ts';
 import type { CommandHost } from './with-host.ts';
 import { joinWords } from './words.ts';
 
-/** A tool that its entry leaves out exists, and says by which key. */
+/** Rejects a tool that its entry disables, naming the key that does. */
 export function refuseHidden(host: Pick<CommandHost, 'inspect'>, spec: ServerSpec, name: string): void {
   const { name: server, entry } = spec;
   const { enabledTools, disabledTools } = entry;
@@ -31,7 +31,9 @@ export function refuseHidden(host: Pick<CommandHost, 'inspect'>, spec: ServerSpe
   });
 }
 
-/** @param among tools that are meant; several servers may have to be asked, as `a__b__c` may be of `a` or of `a__b`. */
+/**
+ * @param among candidate tools; several servers may have to be checked, as `a__b__c` may belong to `a` or to `a__b`.
+ */
 export function findTool(
   host: Pick<CommandHost, 'find'>,
   { servers, name }: Pick<CalledTool, 'servers' | 'name'>,

@@ -1,8 +1,8 @@
-/** Values of flags turned from text into what they mean, each with its own complaint. */
+/** Parses the values of flags, each with its own error message. */
 
 import { PlugboardError } from '../errors.ts';
 
-/** The longest time that a timer takes: beyond it Node fires at once. */
+/** Longest delay of a timer in milliseconds: Node fires longer ones immediately. */
 const MAX_MS = 2 ** 31 - 1;
 const MAX_PORT = 65_535;
 
@@ -26,7 +26,7 @@ export function wholeNumber(
   });
 }
 
-/** `-e KEY=VALUE`, given any number of times. */
+/** Parses `-e KEY=VALUE`, which may be repeated. */
 export function environment(values: readonly string[]): Record<string, string> {
   const env: Record<string, string> = Object.create(null);
   for (const value of values) {
@@ -42,7 +42,7 @@ export function environment(values: readonly string[]): Record<string, string> {
   return env;
 }
 
-/** `-H "Name: value"`, given any number of times. The value is not repeated in the complaint: it may be a secret. */
+/** Parses `-H "Name: value"`, which may be repeated. The error message omits the value: it may be a secret. */
 export function headers(values: readonly string[]): Record<string, string> {
   const found: Record<string, string> = Object.create(null);
   for (const value of values) {
@@ -57,7 +57,7 @@ export function headers(values: readonly string[]): Record<string, string> {
   return found;
 }
 
-/** What stands before anything secret can: a mistyped `-e TOKEN abc` must not be echoed whole. */
+/** Truncates text for an error message, so that a mistyped `-e TOKEN abc` is not echoed whole. */
 function shortened(text: string): string {
   const MAX = 24;
   return text.length > MAX ? `${text.slice(0, MAX)}…` : text;

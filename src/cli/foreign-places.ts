@@ -1,4 +1,4 @@
-/** Where other agents keep their files, for whoever runs this command. */
+/** Locates the configuration files of other agents for the person who runs the command. */
 
 import { homedir } from 'node:os';
 import type { Where } from '../config/import/agent.ts';

@@ -1,11 +1,11 @@
-/** The two kinds of token for commands that serve over HTTP: named ones that call, and one that manages. */
+/** The two kinds of tokens for commands that serve HTTP: named call tokens, and one management token. */
 
 import { PlugboardError } from '../errors.ts';
 import type { NewToken } from '../serve/token-file.ts';
 import { readSecret } from './secret-flag.ts';
 import { type Context, type Flags, textFlag } from './verb.ts';
 
-/** Reads the calling token that was given to `serve`; that of an issuer's gateway never comes from the environment. */
+/** Reads the call token given to `serve`; with --issuer or --no-auth it is never read from the environment. */
 export function givenToken(context: Context, flags: Flags): Promise<string | undefined> {
   const env = flags['auth'] !== false && textFlag(flags, 'issuer') === undefined;
   return readSecret(
@@ -16,20 +16,20 @@ export function givenToken(context: Context, flags: Flags): Promise<string | und
   );
 }
 
-/** Takes over the token of 0.1.0, and says so the one time that it does. */
+/** Imports the token of 0.1.0, with a note the first time. */
 export async function adoptOldToken({ home, output }: Pick<Context, 'home' | 'output'>): Promise<void> {
   const { adoptOldToken: adopt, OLD_TOKEN_NOTE } = await import('../serve/token-file.ts');
   if (await adopt(home, Date.now())) output.note(`note: ${OLD_TOKEN_NOTE}`);
 }
 
-/** Makes the token of a home that has none; undefined if it has some. */
+/** Creates a token if the home has none; undefined if it has some. */
 export async function firstToken({ home }: Pick<Context, 'home'>): Promise<NewToken | undefined> {
   const { addToken, DEFAULT_NAME, readTokenFile, tokenFileOf } = await import('../serve/token-file.ts');
   if (readTokenFile(tokenFileOf(home)).tokens.length > 0) return undefined;
   return addToken(home, DEFAULT_NAME, { now: Date.now() });
 }
 
-/** The plain file of 0.1.0, for as long as its token is valid. */
+/** Returns the plain-text token file of 0.1.0 while its token is valid. */
 export async function plainTokenFile({ home }: Pick<Context, 'home'>): Promise<string | undefined> {
   const { hashOf, oldToken, readTokenFile, tokenFileOf } = await import('../serve/token-file.ts');
   const old = await oldToken(home);
@@ -39,7 +39,7 @@ export async function plainTokenFile({ home }: Pick<Context, 'home'>): Promise<s
   return isStored ? old?.file : undefined;
 }
 
-/** The token of the page. @throws PlugboardError USAGE if it was given as a calling token as well. */
+/** Returns the token of the page. @throws PlugboardError USAGE if it was also given as a call token. */
 export async function pageToken(
   { home }: Pick<Context, 'home'>,
   given?: string | undefined,

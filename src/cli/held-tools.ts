@@ -1,4 +1,4 @@
-/** Tools that are held back, in words: why, and the command that accepts exactly one of them. */
+/** Describes tools that are on hold: the reason, and the command that accepts one of them. */
 
 import type { InspectedTool } from '../host-inspect.ts';
 import { clean } from '../policy/clean.ts';
@@ -19,7 +19,7 @@ export function heldReason({ held }: Held): string {
   }
 }
 
-/** Of a server whose name changed everything is held, and is accepted together. */
+/** If a server's identity changed, all its tools are on hold and are accepted together. */
 export function releaseCommand({ tool, held }: Held): string {
   return acceptCommand(tool.server, held === 'identity' ? undefined : tool.tool);
 }
@@ -30,7 +30,7 @@ export function heldDocument(held: Held): Record<string, string> {
   return { server, tool, reason: heldReason(held), accept: releaseCommand(held) };
 }
 
-/** For a listing: its name, the reason, and under it the command, which is never broken into lines. */
+/** Formats a held tool for a listing: its name, the reason, and below it the command, which is never wrapped. */
 export function heldLine(held: Held, { paint, columns }: Output): string[] {
   const name = clean(held.tool.tool, { multiline: false });
   const room = columns === undefined ? undefined : columns - 4;

@@ -1,16 +1,16 @@
-/** Help that fits its terminal: descriptions under their terms where there is little room, no broken words. */
+/** Fits help text to the terminal: in narrow terminals descriptions go below their terms, and words are not broken. */
 
 import type { Help } from 'commander';
 import { width, wrap } from './table.ts';
 
-/** Columns that a description needs beside its term; with fewer it goes below it. */
+/** Minimum columns for a description next to its term; with fewer it goes below. */
 const MIN_BESIDE = 30;
 const ITEM_INDENT = '  ';
 const BELOW_INDENT = '      ';
-/** Further lines of a paragraph or a command. */
+/** Indent of the following lines of a paragraph or a command. */
 const HANGING = '    ';
 
-/** Settings for commander's help; a pipe gets the lines of 80 columns. */
+/** Settings for commander's help; output to a pipe is formatted for 80 columns. */
 export const HELP_LAYOUT: Partial<Help> = {
   showGlobalOptions: true,
   minWidthToWrap: 20,
@@ -31,7 +31,7 @@ export const HELP_LAYOUT: Partial<Help> = {
 
 export const DEFAULT_COLUMNS = 80;
 
-/** Wraps what is still too wide: usage lines, and the text and examples at the end. */
+/** Wraps lines that are still too wide: usage lines, and the text and examples at the end. */
 export function fitHelp(text: string, columns: number | undefined): string {
   if (columns === undefined) return text;
   let isExample = false;
@@ -44,12 +44,12 @@ export function fitHelp(text: string, columns: number | undefined): string {
     .join('\n');
 }
 
-/** A command that is continued ends with a backslash, so that it can be copied. */
+/** Ends a continued command with a backslash, so that it can be copied. */
 function fitLine(line: string, columns: number, isExample: boolean): string[] {
   const indent = /^ */.exec(line)?.[0] ?? '';
   const end = isExample ? ' \\' : '';
   const room = columns - indent.length - HANGING.length - end.length;
-  // The first line may begin further left than the others.
+  // The first line has a smaller indent than the others.
   const [first = '', ...more] = wrap(line.trim(), Math.max(1, room));
   const lines = [indent + first, ...more.map((next) => indent + HANGING + next)];
   return lines.map((each, at) => (at < lines.length - 1 ? each + end : each));

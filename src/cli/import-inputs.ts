@@ -1,4 +1,4 @@
-/** The questions for secrets that imported servers have: taken over with them, without any answers. */
+/** Plans the import of inputs that imported servers refer to; stored answers are not imported. */
 
 import { readDocument } from '../config/document.ts';
 import { change, type EditableScope, editTarget } from '../config/edit.ts';
@@ -16,7 +16,7 @@ export interface PlannedInput {
   readonly scope: EditableScope;
   readonly action: 'add' | 'same' | 'skip';
   readonly reason?: string;
-  /** As it would stand under `inputs`. */
+  /** The value to write under `inputs`. */
   readonly question: Readonly<Record<string, unknown>>;
 }
 
@@ -81,7 +81,7 @@ export function inputLine({ id, action, reason }: PlannedInput): string {
   return `  ${mark} \${input:${reveal(id)}}${reason === undefined ? '' : `  ${reveal(reason)}`}`;
 }
 
-/** Only what we know of it; an option may be a text with a label there. */
+/** Keeps only known keys; in other agents an option may be an object with a label. */
 function questionOf({ value }: FoundInput): Readonly<Record<string, unknown>> {
   if (!isRecord(value)) return {};
   const { id, type, description, password, options, default: fallback } = value;

@@ -1,4 +1,4 @@
-/** An import as a person reads it: file by file, what happens to each server, and what gets lost on the way. */
+/** Formats an import for a person: per file, the action for each server and the settings that are lost. */
 
 import type { Agent } from '../config/import/agent.ts';
 import type { Found, FoundFile } from '../config/import/find.ts';
@@ -31,7 +31,7 @@ export function importLines(
   return withServers.flatMap((file) => fileLines(file, planned, output)).join('\n');
 }
 
-/** What was done, or would be. */
+/** Summarizes what was done, or would be done in a dry run. */
 export function summaryLine(planned: readonly Planned[], isDry: boolean): string {
   const count = (...actions: readonly Action[]): number =>
     planned.filter(({ action }) => actions.includes(action)).length;
@@ -84,7 +84,7 @@ function changeLines({ path, before, after }: Difference, paint: Paint): string[
   ];
 }
 
-/** What would run, in one line. */
+/** Returns the command line or url on one line. */
 function target({ shown }: Planned): string {
   const { command, args, url } = shown;
   if (typeof command !== 'string') return reveal(String(url));

@@ -1,4 +1,4 @@
-/** What an import would do with each server that another agent has, decided before anything is written. */
+/** Plans an import: decides the action for each server of another agent before anything is written. */
 
 import { join } from 'node:path';
 import { describeEntry } from '../config/describe.ts';
@@ -27,8 +27,8 @@ import type { Context } from './verb.ts';
 type Raw = Readonly<Record<string, unknown>>;
 
 /**
- * `add`: new here. `replace`: another one of that name is here and gives way. `same`: it is here already.
- * `keep`: another one of that name is here and stays. `skip`: it cannot be taken over, `reason` says why.
+ * `add`: new. `replace`: a different server with this name is replaced. `same`: already present.
+ * `keep`: a different server with this name is kept. `skip`: cannot be imported; `reason` has the cause.
  */
 export type Action = 'add' | 'replace' | 'same' | 'keep' | 'skip';
 
@@ -37,15 +37,15 @@ export interface Planned {
   readonly scope: EditableScope;
   readonly action: Action;
   readonly reason?: string;
-  /** What would be written, without a client's secret. */
+  /** The entry to write, without a client's secret. */
   readonly raw: Raw;
-  /** The same with its secrets hidden. */
+  /** The same entry with its secrets hidden. */
   readonly shown: Raw;
   readonly clientSecret?: string;
-  /** What differs from the entry that is here, secrets hidden. */
+  /** Differences from the present entry, with secrets hidden. */
   readonly changes: readonly Difference[];
   readonly lost: readonly Lost[];
-  /** What a person should know who lets it happen. */
+  /** Notes for the person who approves the import. */
   readonly notes: readonly string[];
 }
 
@@ -65,7 +65,7 @@ export async function planImport(
   for (const server of found.servers) planned.push(planOne(server, planned));
   return planned;
 
-  /** What other scopes have under the name, and paths that will not lead where they did. */
+  /** Notes on entries with this name in other scopes, and on paths that will resolve differently. */
   function placeNotes({
     name,
     raw,
@@ -92,7 +92,7 @@ export async function planImport(
     const { raw: given, secret } = takeClientSecret({ ...server.entry });
     const { raw: own, dropped } =
       server.scope === 'project' ? unprivileged(given) : { raw: given, dropped: [] };
-    // Relative paths of this project's entries begin here; those of all projects began wherever the agent was.
+    // Relative paths in this project's entries are resolved here; those of user scope depended on the agent's folder.
     const isHere = server.scope !== 'user' && scope !== 'project';
     const { raw } = isHere ? withAbsolutePaths(own, config.projectRoot) : { raw: own };
     const parsed = parseEntry(server.name, raw, scope);
@@ -142,22 +142,22 @@ export async function planImport(
   }
 }
 
-/** What a project's file may not say about its own privileges, it may not say by way of an import either (A12). */
+/** Removes keys that a project's file may not set for itself, so that an import cannot set them either (A12). */
 function unprivileged(given: Raw): { raw: Record<string, unknown>; dropped: Fault[] } {
-  const raw = structuredClone(given) as Record<string, unknown>; // ours alone, so it may be changed
+  const raw = structuredClone(given) as Record<string, unknown>; // a private copy, which may be changed
   const dropped: Fault[] = [];
   dropPrivileges(raw, 'project', (fault) => dropped.push(fault));
   return { raw, dropped };
 }
 
-/** Scopes, the strongest first. */
+/** Scopes by descending precedence. */
 const STRENGTH: readonly EditableScope[] = ['local', 'project', 'user'];
 const WRITTEN: ReadonlySet<Action> = new Set(['add', 'replace']);
 const KEPT = 'A different server has this name and is kept. Run plugboard import --overwrite to replace it.';
 const SECRET =
   'It contains a secret in plain text, which must not go into a project file: import it with -s local or -s user.';
 
-/** The document of one planned server: what `--json` tells. */
+/** Returns one planned server for `--json`. */
 export function plannedDocument({ found, scope, action, reason, shown, changes, lost, notes }: Planned): Raw {
   return {
     source: found.agent.id,
@@ -173,7 +173,7 @@ export function plannedDocument({ found, scope, action, reason, shown, changes, 
   };
 }
 
-/** Entries by name in each scope, as they stand in its file. */
+/** Reads the entries by name in each scope, unexpanded. */
 async function readHere(
   context: Context,
   projectRoot: string,
@@ -191,22 +191,22 @@ async function readHere(
   return new Map(await Promise.all(read));
 }
 
-/** Whether two entries start or reach the same thing in the same way. */
+/** True if two entries start or reach the same server in the same way. */
 function isSame(one: unknown, other: unknown): boolean {
   return canonicalJson(essence(one)) === canonicalJson(essence(other));
 }
 
-/** True if the entry here is the other one with variables replaced by stored values. */
+/** True if the present entry equals the other one with variables replaced by stored values. */
 function isStoredForm(present: unknown, raw: Raw): boolean {
   if (!isRecord(present)) return false;
   const ids = inputIds({ entry: present as unknown as ServerEntry });
   return ids.length > 0 && isSame(present, withStoredValues(raw, new Set(ids)));
 }
 
-/** An entry without what means nothing: defaults that are written out, and empty lists and objects. */
+/** Removes members without effect from an entry: explicit defaults, and empty lists and objects. */
 function essence(value: unknown): unknown {
   if (!isRecord(value)) return value;
-  // Two spellings of the same switch.
+  // `disabled: true` and `enabled: false` mean the same.
   const { disabled, ...rest } = value;
   const written = disabled === true ? { ...rest, enabled: false } : rest;
   const members = Object.entries(written).filter(([key, member]) => {
@@ -222,7 +222,7 @@ function differences(before: unknown, after: Raw): readonly Difference[] {
   return visible.length > 0 ? visible : [{ path: 'a value that is hidden', before: '…', after: '…' }];
 }
 
-/** As `get` shows it: a secret is where it stands. */
+/** Returns the entry as `get` shows it, with secrets replaced by their source. */
 function shown(raw: Raw, file: string): Raw {
   return describeEntry({ raw, entry: raw as unknown as ServerEntry, file });
 }
@@ -249,12 +249,12 @@ function notesOn(
 const LITERAL_SECRET =
   'Its secret goes to config.json in plain text, as it is there (only you can read it). Use ${input:id} to keep it in the keyring.';
 
-/** A value that is a secret and no reference to one. */
+/** True if the entry contains a literal secret. */
 function holdsSecret(entry: ServerEntry, clientSecret: string | undefined): boolean {
   return clientSecret !== undefined || secretValues(entry, {}).some((value) => !value.includes('${'));
 }
 
-/** True for an entry that `export` wrote, in whatever way the program is found. */
+/** True for an entry that `export` wrote, whichever launcher it uses. */
 export function isPlugboard({ command, args }: Raw): boolean {
   const words = [command, ...(Array.isArray(args) ? args : [])].map(String);
   const at = words.findIndex((word) => /(^|[\\/])plugboard(\.cjs|\.cmd)?$/.test(word));

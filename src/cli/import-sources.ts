@@ -1,4 +1,4 @@
-/** What `import` was asked to read: agents by name, and files in the format of any agent. */
+/** Finds the sources of `import`: agents by name, and files in the format of any agent. */
 
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -15,7 +15,7 @@ export interface Sources {
   readonly agents: readonly Agent[];
 }
 
-/** @throws PlugboardError USAGE for a word that is neither an agent nor a file with servers */
+/** @throws PlugboardError USAGE for an argument that is neither an agent nor a file with servers */
 export async function findSources(
   { cwd }: Context,
   words: readonly string[],
@@ -52,7 +52,7 @@ async function readSource(path: string, where: Where): Promise<{ found: Found; a
     const place = [path, broken.line, broken.column].filter((part) => part !== undefined).join(':');
     throw new PlugboardError('CONFIG_INVALID', `${place}: ${broken.message}`);
   }
-  // Of a file that is no agent's own, as of `add`: for this person, in this project.
+  // A file that does not belong to an agent is imported into local scope, the default of `add`.
   const recognised = known ?? recognise(document.value, { path, format, scope: 'local' });
   if (recognised === undefined) {
     throw new PlugboardError('USAGE', `${path} has no servers in a format that is known.`, {

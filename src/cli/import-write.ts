@@ -28,7 +28,7 @@ async function writeServer(context: Context, projectRoot: string, server: Planne
     const place = { scope, file: target.file, baseDir: projectRoot };
     await keepClientSecret(context, expandedSpec(found.name, raw, place, env), clientSecret);
   } catch (thrown) {
-    // The server is written; without a variable of its address there is no key to store the secret under.
+    // The server is written, but with an unset variable in its url there is no key to store the secret under.
     const { message } = asPlugboardError(thrown);
     const text = `the client's secret of ${found.name} was not imported: ${message}`;
     context.output.note(`note: ${clean(text, { multiline: false })}`);

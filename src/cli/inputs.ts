@@ -1,4 +1,4 @@
-/** Questions for secrets at the terminal: asked once, before anything is started that needs the answer. */
+/** Asks for inputs at the terminal, once, before anything that needs the answers is started. */
 
 import type { ServerSpec } from '../config/entry.ts';
 import { type AskInput, type InputRequest, InputValues } from '../config/input-values.ts';
@@ -10,7 +10,7 @@ import { askForChoice, askForSecret, askForText } from './ask.ts';
 import { trustVerdicts } from './config-report.ts';
 import type { Context } from './verb.ts';
 
-/** The answers of this home; a person at a terminal is asked for what is missing. */
+/** Opens the input values of this home; missing ones are asked for if there is a terminal. */
 export function openInputs(context: Context): InputValues {
   const { home, env, output } = context;
   return new InputValues({
@@ -23,7 +23,7 @@ export function openInputs(context: Context): InputValues {
   });
 }
 
-/** Asks for what the servers need that would be started; one that stays without an answer fails by its own name. */
+/** Asks for the inputs of servers about to be started; a server without an answer fails individually. */
 export async function settleInputs(
   context: Context,
   config: LoadedConfig,
@@ -50,7 +50,7 @@ function askAtTerminal(context: Context): AskInput {
   };
 }
 
-/** What servers of a project say about their questions is theirs: shown as it is, nothing of it hidden. */
+/** Formats the prompt. The description may come from a project's file, so hidden characters are made visible. */
 function questionOf({ id, server, description }: InputRequest): string {
   const what = description === undefined ? reveal(id) : `${reveal(description)} (${reveal(id)})`;
   return `${reveal(server)} needs: ${what}`;

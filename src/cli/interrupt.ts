@@ -1,4 +1,4 @@
-/** What SIGINT, SIGTERM and SIGHUP do: the first cancels and lets the command clean up, the second ends at once. */
+/** Handles SIGINT, SIGTERM and SIGHUP: the first cancels and lets the command clean up, the second exits at once. */
 
 import { EXIT_STATUS, PlugboardError } from '../errors.ts';
 
@@ -6,11 +6,11 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface Interrupts {
   readonly signal: AbortSignal;
-  /** The same cancelling for a reason other than a signal. */
+  /** Cancels for a reason other than a signal. */
   cancel(reason: PlugboardError): void;
 }
 
-/** `exit` ends the process; what its children are then left with is the reaper's business. */
+/** `exit` ends the process; the reaper then ends its children. */
 export function listenForInterrupts(exit: (status: number) => void): Interrupts {
   const controller = new AbortController();
   for (const name of SIGNALS) {
@@ -22,7 +22,7 @@ export function listenForInterrupts(exit: (status: number) => void): Interrupts 
   return { signal: controller.signal, cancel: (reason) => controller.abort(reason) };
 }
 
-/** Rejects when the command is interrupted, for races with work that does not listen; never resolves. */
+/** Rejects when the command is interrupted, to race with work that ignores the signal; never resolves. */
 export function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason);

@@ -1,9 +1,9 @@
-/** JSON that somebody typed: parsed, or refused with the place where it breaks. */
+/** Parses JSON from the command line and reports the position of a syntax error. */
 
 import { type ErrorCode, PlugboardError } from '../errors.ts';
 
 export interface JsonArgument {
-  /** What it is, as the beginning of a sentence. */
+  /** Subject of the error message. */
   readonly what: string;
   readonly hint: string;
   readonly code?: ErrorCode;
@@ -17,7 +17,7 @@ export function parseJson(text: string, { what, hint, code = 'USAGE' }: JsonArgu
   }
 }
 
-/** The engine's message quotes the text, which may hold secrets: only the place is taken from it. */
+/** Takes only the position from the engine's message, which quotes the text and so may contain secrets. */
 function placeOf(cause: unknown): string {
   if (!(cause instanceof Error)) return '';
   if (/end of JSON input|Unterminated/i.test(cause.message)) return ': unexpected end of input';

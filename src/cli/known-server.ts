@@ -1,4 +1,4 @@
-/** Finding a configured server by name, and saying helpfully that there is none. */
+/** Finds a configured server by name, and reports an unknown one with suggestions. */
 
 import type { Config, ServerSpec } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** A note with a label in front, its further lines under the first one's text: `error: …`, `hint:  …`. */
+/** Formats a note with a label, its following lines aligned with the first: `error: …`, `hint:  …`. */
 
 import { clean } from '../policy/clean.ts';
 import type { Output } from './output.ts';
@@ -7,7 +7,7 @@ import { width, wrap } from './table.ts';
 export interface Label {
   readonly text: string;
   readonly paint: (text: string) => string;
-  /** Cells that the label takes with the space behind it, so that several notes stand under each other. */
+  /** Width of the label including the space after it, so that several notes align. */
   readonly cells: number;
 }
 

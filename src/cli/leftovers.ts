@@ -1,4 +1,4 @@
-/** What a removed server leaves behind: answers and a login that no other server uses, and files of its own. */
+/** Cleans up after a removed server: inputs and a login that no other server uses, and the server's own files. */
 
 import { rmdirSync, rmSync } from 'node:fs';
 import { knownContentFile, knownFile } from '../catalog/known-tools.ts';
@@ -16,7 +16,7 @@ import { openInputs } from './inputs.ts';
 import type { Context } from './verb.ts';
 
 export interface Leftovers {
-  /** Ids whose answers are still stored. */
+  /** Ids of inputs whose answers are still stored. */
   readonly inputs: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export async function hasOwnLogin(
   return place === 'keyring' || place === 'file';
 }
 
-/** Deletes the files of a removed server, and its answers if the person says so. `config`: as it was before. */
+/** Deletes a removed server's files, and its stored answers if the person agrees. `config`: before the removal. */
 export async function clearLeftovers(
   context: Context,
   spec: ServerSpec,
@@ -74,7 +74,7 @@ export async function clearLeftovers(
   return { inputs: kept };
 }
 
-/** Names of its tools, and its private folder if nothing is in it. */
+/** Deletes the cached lists of tools, prompts and resources, and the private folder if it is empty. */
 function clearFiles({ home, env, output }: Context, spec: ServerSpec): void {
   const kinds = ['prompts', 'resources'] as const;
   const files = [knownFile(home, spec), ...kinds.map((kind) => knownContentFile(home, spec, kind))];

@@ -1,6 +1,6 @@
-/** What one edit changed in a text, as lines: enough for a change at one place, which is all we make. */
+/** Line diff for one edit at one place in a text, the only kind of edit that commands make. */
 
-/** Lines that went (`- …`) and came (`+ …`), between what is the same before and after them. */
+/** Returns removed (`- …`) and added (`+ …`) lines between the common start and end. */
 export function lineDiff(before: string, after: string): string[] {
   const old = linesOf(before);
   const now = linesOf(after);

@@ -1,4 +1,4 @@
-/** The connecting half of `list`: all servers in parallel, each shown as it settles. */
+/** `list` with connections: connects to all servers in parallel and shows each when it is ready or has failed. */
 
 import type { LoadedConfig } from '../config/load.ts';
 import { EXIT_STATUS } from '../errors.ts';
@@ -12,7 +12,7 @@ import { NOTHING } from './verbs/list.ts';
 import { type CommandHost, openHost } from './with-host.ts';
 
 export interface ListOptions {
-  /** Whether a server that is not connected decides the exit status. */
+  /** True if a server that is not connected affects the exit status. */
   readonly isJudged: boolean;
 }
 
@@ -27,7 +27,7 @@ export function listConnected(context: Context, { isJudged }: ListOptions): Prom
     try {
       await Promise.all(
         host.servers().map(async ({ name }) => {
-          // Refused, failed or connected: its report says it all.
+          // The report contains the outcome: refused, failed or connected.
           await host.connect(name).catch(() => {});
           const report = listed().find((each) => each.name === name);
           if (report === undefined) return;
@@ -46,7 +46,7 @@ export function listConnected(context: Context, { isJudged }: ListOptions): Prom
   });
 }
 
-/** The servers with how each is reached, in the order of the configuration, whichever settles first. */
+/** Returns the servers with their command or url in configuration order, independent of which is ready first. */
 function inOrder(host: CommandHost, config: LoadedConfig): () => readonly ListedServer[] {
   const specs = new Map(config.servers.map((spec, at) => [spec.name, { spec, at }]));
   const placeOf = ({ name }: ServerReport): number => specs.get(name)?.at ?? specs.size;
@@ -68,7 +68,7 @@ interface View {
 
 type Settled = ReadonlyMap<string, ListedServer>;
 
-/** On a terminal: all rows in their order from the beginning, redrawn where they stand. */
+/** On a terminal: draws all rows in order from the start and updates them in place. */
 function inPlace({ output }: Context, servers: readonly ListedServer[], settled: Settled): View {
   const layout = rowLayout(
     output,
@@ -80,12 +80,12 @@ function inPlace({ output }: Context, servers: readonly ListedServer[], settled:
   return { start: () => block.start(), settled: () => block.draw(), stop: () => block.stop() };
 }
 
-/** A row that is not settled yet looks the same whether its start has begun or is about to. */
+/** Shows an idle server as connecting, because its start is about to begin. */
 function waiting(report: ListedServer): ListedServer {
   return report.status === 'idle' ? { ...report, status: 'connecting' } : report;
 }
 
-/** Elsewhere: one row per server, as soon as it and all before it have settled. */
+/** Without a terminal: writes one row per server, as soon as it and all before it are done. */
 function streamed({ output }: Context, servers: readonly ListedServer[], settled: Settled): View {
   const layout = rowLayout(
     output,
@@ -102,7 +102,7 @@ function streamed({ output }: Context, servers: readonly ListedServer[], settled
   return { start: () => {}, settled: print, stop: () => {} };
 }
 
-/** The status for `--exit-code`: what could not be reached first, then what a person has to do. */
+/** Returns the status for `--exit-code`: unreachable servers first, then those that need a person. */
 function judged(servers: readonly ServerReport[]): number {
   const has = (...states: readonly ServerReport['status'][]): boolean =>
     servers.some(({ status }) => states.includes(status));

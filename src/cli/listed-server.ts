@@ -1,10 +1,10 @@
-/** How a server is reached, on one line and without its secrets. */
+/** Returns a server's command or url on one line, without its secrets. */
 
 import { describeEntry } from '../config/describe.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import { joinWords } from './words.ts';
 
-/** The whole command line as a shell would take it, or the url. */
+/** Returns the command line in shell syntax, or the url. */
 export function reachedBy(spec: ServerSpec): { readonly command?: string; readonly url?: string } {
   const { command, args, url } = describeEntry(spec);
   if (typeof command === 'string') {

@@ -1,4 +1,4 @@
-/** A block of lines on a terminal that is drawn again in place while things happen. */
+/** Redraws a block of lines in place on a terminal. */
 
 import type { Output } from './output.ts';
 
@@ -7,7 +7,7 @@ const FRAME_MS = 90;
 const HIDE_CURSOR = '\u001b[?25l';
 const SHOW_CURSOR = '\u001b[?25h';
 const CLEAR_LINE_END = '\u001b[K';
-/** Only below the block: clearing a whole screen puts it into the scrollback of some terminals. */
+/** Clears only below the block: clearing the whole screen adds it to the scrollback of some terminals. */
 const CLEAR_BELOW = '\u001b[J';
 
 export class LiveBlock {
@@ -17,14 +17,14 @@ export class LiveBlock {
   #frame = 0;
   #drawn: readonly string[] = [];
 
-  /** `render` returns the current lines, each one no wider than the terminal. */
+  /** `render` returns the current lines, none wider than the terminal. */
   constructor(output: Output, render: (spinner: string) => string[]) {
     this.#output = output;
     this.#render = render;
   }
 
   start(): void {
-    // Also when the process is ended in the middle: a terminal without a cursor is a broken terminal.
+    // Also restores the cursor if the process exits in between.
     process.once('exit', this.#showCursor);
     this.#output.write(HIDE_CURSOR);
     this.draw();
@@ -36,11 +36,11 @@ export class LiveBlock {
 
   draw(): void {
     const all = this.#render(FRAMES[this.#frame] ?? '');
-    // Lines that scrolled out of the window cannot be redrawn: keep to the window until the end.
+    // Lines that scrolled out of the window cannot be redrawn, so only the visible ones are drawn until the end.
     this.#replace(all.slice(0, Math.max(1, this.#output.rows - 1)));
   }
 
-  /** Draws the last state whole and shows the cursor again. May be called twice. */
+  /** Draws the complete last state and shows the cursor again. May be called twice. */
   stop(): void {
     if (this.#timer === undefined) return;
     clearInterval(this.#timer);
@@ -52,7 +52,7 @@ export class LiveBlock {
 
   readonly #showCursor = (): void => this.#output.write(SHOW_CURSOR);
 
-  /** Writes lines over those of the last time; lines that did not change are passed over. */
+  /** Overwrites the previous lines; unchanged lines are skipped. */
   #replace(lines: readonly string[]): void {
     const before = this.#drawn;
     const up = before.length === 0 ? '' : `\u001b[${before.length}A\r`;

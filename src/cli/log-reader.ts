@@ -1,4 +1,4 @@
-/** Reads the log of one server: its last lines, then what is added, across the change to a new file. */
+/** Reads the log of one server: its last lines, then lines as they are added, across log rotation. */
 
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { type LogLine, readLogLine } from '../transport/server-log.ts';
@@ -10,7 +10,7 @@ export interface ServerLine extends LogLine {
 export class LogReader {
   readonly server: string;
   readonly file: string;
-  /** Where the next line begins, in the file of this inode. */
+  /** Offset of the next line in the file with this inode. */
   #at = 0;
   #inode: number | undefined;
 
@@ -23,14 +23,14 @@ export class LogReader {
     return this.#inode !== undefined;
   }
 
-  /** The last lines, with those of the file before if this one has fewer; `next` goes on from there. */
+  /** Returns the last lines, including those of the rotated file if this one has fewer; `next` continues from there. */
   last(count: number): readonly ServerLine[] {
     const now = this.#read();
     const before = now.length < count ? this.#parse(textOf(`${this.file}.1`)) : [];
     return count === 0 ? [] : [...before, ...now].slice(-count);
   }
 
-  /** Lines that were added since. */
+  /** Returns the lines added since the last read. */
   next(): readonly ServerLine[] {
     return this.#read();
   }
@@ -45,7 +45,7 @@ export class LogReader {
       this.#inode = ino;
       const bytes = Buffer.alloc(Math.max(0, size - this.#at));
       const got = readSync(file, bytes, 0, bytes.length, this.#at);
-      // A line that is still being written is read whole the next time.
+      // An incomplete line is read completely the next time.
       const end = bytes.subarray(0, got).lastIndexOf(NEWLINE) + 1;
       this.#at += end;
       return [...rest, ...this.#parse(bytes.toString('utf8', 0, end))];

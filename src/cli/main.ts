@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command `plugboard`: where it begins, and the only place that ends the process. */
+/** Entry point of the command `plugboard`, and the only place that ends the process. */
 
 import { writeSync } from 'node:fs';
 import { DAEMON_COMMANDS } from '../daemon/protocol/commands.ts';
@@ -9,7 +9,7 @@ const STDOUT = 1;
 
 const [, , ...words] = process.argv;
 if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
-  // Answered before anything is loaded, streams included: scripts ask this all the time.
+  // Scripts ask for the version often, so it is printed before anything is loaded, streams included.
   writeSync(STDOUT, `${readVersion()}\n`);
 } else if (words[0] === '__complete') {
   void completeWords();
@@ -24,7 +24,7 @@ async function completeWords(): Promise<void> {
 
 async function main(): Promise<void> {
   const command = words.find((word) => word !== '--json') ?? '';
-  // A relay, or a command that a running daemon can run. What is answered from files needs no daemon.
+  // A relay, or a command that a running daemon can run. Commands that only read files need no daemon.
   if ((command === 'serve' || DAEMON_COMMANDS.has(command)) && !words.includes('--no-connect')) {
     const { runQuickly } = await import('../daemon/client/quick.ts');
     const status = await runQuickly(words, process.env, async (question) => {

@@ -1,15 +1,15 @@
-/** The entry that `add` writes, made from its words and flags. */
+/** Builds the entry that `add` writes from its arguments and flags. */
 
 import { PlugboardError } from '../errors.ts';
 import { isUrl } from './extra-server.ts';
 import { environment, headers, milliseconds, port } from './flags.ts';
 import { type Flags, listFlag, textFlag } from './verb.ts';
 
-/** What `add` was given after the name. */
+/** The arguments of `add` after the name. */
 export interface Target {
-  /** Words before `--`. */
+  /** Arguments before `--`. */
   readonly words: readonly string[];
-  /** Words after `--`; undefined when there was none. */
+  /** Arguments after `--`; undefined without `--`. */
   readonly afterDashes: readonly string[] | undefined;
 }
 
@@ -91,7 +91,7 @@ function remoteEntry(words: readonly string[], flags: Flags): Entry {
   const bearer = bearerVariable(flags);
   const oauth = oauthDetails(flags);
   return {
-    // Other agents that read the same file want it said, although for us a url alone means http.
+    // Written because other agents that read the same file require it; for Plugboard a url alone implies http.
     type: transport ?? 'http',
     url,
     ...(Object.keys(sent).length === 0 ? {} : { headers: sent }),
@@ -104,7 +104,7 @@ function remoteEntry(words: readonly string[], flags: Flags): Entry {
 function bearerVariable(flags: Flags): string | undefined {
   const name = textFlag(flags, 'bearerTokenEnvVar');
   if (name === undefined || /^[A-Za-z_]\w*$/.test(name)) return name;
-  // What was given may be the token: it is not repeated.
+  // The value may be the token, so the message does not repeat it.
   throw new PlugboardError(
     'USAGE',
     '--bearer-token-env-var needs the name of a variable, such as DOCS_TOKEN.',

@@ -1,4 +1,4 @@
-/** The two streams of the command: results on stdout (one JSON document with `--json`), everything else on stderr. */
+/** Output streams of a command: results on stdout (one JSON document with `--json`), everything else on stderr. */
 
 import { type QuestionPlace, questionPlace } from '../lib/question-place.ts';
 import { isTerminal, Sink, type TextSink } from '../lib/sink.ts';
@@ -6,7 +6,7 @@ import { visibleJson } from '../policy/clean.ts';
 import { hasUnicode, inAscii } from './ascii.ts';
 import { createPaint, type Paint } from './paint.ts';
 
-/** Width for tables when the terminal does not say. */
+/** Width for tables if the terminal does not report its own. */
 const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
 
@@ -17,16 +17,16 @@ const STDERR = 2;
 export interface OutputOptions {
   readonly json: boolean;
   readonly env: NodeJS.ProcessEnv;
-  /** Once it is aborted only the failure is told: what was under way has no answer any more. */
+  /** Once aborted, only the failure is printed, because the interrupted work has no result. */
   readonly signal: AbortSignal;
-  /** Called once when stdout takes nothing more: its reader went away (`plugboard list | head -1`), or the disk is full. */
+  /** Called once if stdout is not writable: its reader exited (`plugboard list | head -1`), or the disk is full. */
   readonly onReaderGone: (error: Error) => void;
-  /** Where it goes instead, when the command runs for somebody else's terminal; nobody can be asked there. */
+  /** Replaces both streams when the command runs for a terminal of another process, where no one can be asked. */
   readonly elsewhere?:
     | {
         readonly stdout: TextSink;
         readonly stderr: TextSink;
-        /** Why no one can be asked at that terminal either. */
+        /** Why no one can be asked at that terminal. */
         readonly notAsked?: string | undefined;
       }
     | undefined;
@@ -38,11 +38,11 @@ export class Output {
   readonly paint: Paint;
   /** Colours for stderr. */
   readonly notePaint: Paint;
-  /** Lines may be redrawn in place. */
+  /** True if lines may be redrawn in place. */
   readonly live: boolean;
-  /** Notes may be redrawn in place. */
+  /** True if notes may be redrawn in place. */
   readonly liveNotes: boolean;
-  /** A person is there to be asked. */
+  /** True if a person can be asked. */
   readonly canAsk: boolean;
   readonly #isFancy: boolean;
   #questions: QuestionPlace | undefined;
@@ -74,12 +74,12 @@ export class Output {
     this.notePaint = createPaint(colours(this.#stderr));
   }
 
-  /** Columns that a line may take, or undefined when nothing has to fit. */
+  /** Maximum width of a line; undefined if there is no limit. */
   get columns(): number | undefined {
     return this.#stdout.isTerminal ? this.#stdout.columns || DEFAULT_COLUMNS : undefined;
   }
 
-  /** The same for notes. */
+  /** Maximum width of a note; undefined if there is no limit. */
   get noteColumns(): number | undefined {
     return this.#stderr.isTerminal ? this.#stderr.columns || DEFAULT_COLUMNS : undefined;
   }
@@ -88,31 +88,31 @@ export class Output {
     return this.#stdout.rows || DEFAULT_ROWS;
   }
 
-  /** The answer of the command: a document with `--json`, text for people without. */
+  /** Prints the command's result: a document with `--json`, otherwise text. */
   answer(document: unknown, human: () => string): void {
     if (this.#signal.aborted) return;
     if (this.json) this.#document(document);
     else this.line(human());
   }
 
-  /** Why there is no answer: the document with `--json`, else text on stderr. */
+  /** Prints why there is no result: a document with `--json`, otherwise text on stderr. */
   failure(document: unknown, human: () => string): void {
     if (this.json) this.#document(document);
     else this.note(human());
   }
 
-  /** One or more lines of a result for people; nothing with `--json`. */
+  /** Prints one or more lines of a result for people; nothing with `--json`. */
   line(text: string): void {
     if (!this.json && !this.#signal.aborted)
       this.write(`${this.drawable(this.#stdout.isTerminal ? forTerminal(text) : text)}\n`);
   }
 
-  /** Text with marks that the locale can show. */
+  /** Replaces symbols that the locale cannot show. */
   drawable(text: string, columns: number | undefined = this.columns): string {
     return this.#isAscii ? inAscii(text, columns) : text;
   }
 
-  /** Whether questions may be drawn with frames and marks; a terminal without a size gets one character a line. */
+  /** True if prompts may be drawn with frames and symbols. A terminal of width 0 would get one character per line. */
   get canDraw(): boolean {
     if (this.#isAscii) return false;
     return this.asksOnStderr
@@ -120,7 +120,7 @@ export class Output {
       : this.live && process.stdout.columns !== 0;
   }
 
-  /** Where questions about and during a call are put: on stderr where stdout is not for people. Found when needed. */
+  /** Where a call's approvals and elicitations are shown: on stderr if stdout is not for people. Computed on demand. */
   get questions(): QuestionPlace {
     this.#questions ??= questionPlace({
       stdin: isTerminal(STDIN),
@@ -135,7 +135,7 @@ export class Output {
     return 'on' in this.questions && this.questions.on === 'stderr';
   }
 
-  /** A line of a question. */
+  /** Prints one line of a question. */
   question(text: string): void {
     if (this.asksOnStderr) this.note(text);
     else this.line(text);
@@ -146,24 +146,24 @@ export class Output {
     return this.asksOnStderr ? this.notePaint : this.paint;
   }
 
-  /** What a tool said: exactly that into a pipe or file; a terminal gets a line end if it has none. */
+  /** Prints a tool's text: unchanged to a pipe or file; on a terminal, with a line end if it has none. */
   text(text: string): void {
     if (this.#stdout.isTerminal) this.line(text.replace(/\r?\n$/, ''));
     else if (!this.json && !this.#signal.aborted) this.write(text);
   }
 
-  /** Bytes to stdout as they are. */
+  /** Writes text to stdout unchanged. */
   write(text: string): void {
     if (!this.#readerGone) this.#stdout.write(text);
   }
 
-  /** Diagnostics and progress. */
+  /** Prints diagnostics and progress. */
   note(text: string): void {
     const shown = this.#stderr.isTerminal ? forTerminal(text) : text;
     this.#stderr.write(`${this.drawable(shown, this.noteColumns)}\n`);
   }
 
-  /** Text to stderr as it is, for what is redrawn. */
+  /** Writes text to stderr without a line end, for lines that are redrawn. */
   noteInPlace(text: string): void {
     this.#stderr.write(this.drawable(text, this.noteColumns));
   }
@@ -172,18 +172,18 @@ export class Output {
     this.write(`${visibleJson(JSON.stringify(document, null, 2))}\n`);
   }
 
-  /** Resolves when everything is handed over: exiting earlier would cut a pipe's last bytes. */
+  /** Resolves when all output is written: exiting earlier would lose the last bytes of a pipe. */
   async drained(): Promise<void> {
     await Promise.all([this.#stdout.flushed(), this.#stderr.flushed()]);
   }
 }
 
-/** `FORCE_COLOR` decides alone, as in Node: 0 and false switch colours off, all else on, in pipes too. */
+/** `FORCE_COLOR` takes precedence, as in Node: 0 and false disable colours, others enable them, in pipes too. */
 function forcedColour({ FORCE_COLOR: forced }: NodeJS.ProcessEnv): boolean | undefined {
   return forced === undefined ? undefined : forced !== '0' && forced !== 'false';
 }
 
-/** A line end of one carriage return would let a text overwrite the line that it is in. */
+/** Replaces single carriage returns, with which text could overwrite its own line. */
 export function forTerminal(text: string): string {
   return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
 }

@@ -1,4 +1,4 @@
-/** `plugboard` alone on a terminal: how things stand, from files alone, and the next sensible command. */
+/** `plugboard` without arguments on a terminal: shows the state from files alone, and suggests the next command. */
 
 import type { ServerReport } from '../host-report.ts';
 import { loadEffective } from '../policy/effective.ts';
@@ -9,7 +9,7 @@ import { reportLines, rowLayout, summary, toolCount } from './report-lines.ts';
 import { layOut, width, wrap } from './table.ts';
 import type { Context } from './verb.ts';
 
-/** Lines beside the rows of servers; the rest of the window is theirs. */
+/** Lines other than the rows of servers, which use the rest of the window. */
 const OTHER_LINES = 8;
 const MIN_ROWS = 5;
 
@@ -40,7 +40,7 @@ function steps(advice: readonly Step[], { paint, columns }: Output): string[] {
       { columns: [{}, { paint: paint.strong }, { paint: paint.faint }], total: columns },
     );
   }
-  // Too narrow for a table: reasons go below their commands, whole.
+  // Too narrow for a table: reasons go below their commands, untruncated.
   return [
     'Next:',
     ...all.flatMap(({ command, why }) => [
@@ -52,7 +52,7 @@ function steps(advice: readonly Step[], { paint, columns }: Output): string[] {
 
 const WHY_INDENT = '      ';
 
-/** Columns of a step besides its reason. */
+/** Width of a step without its reason. */
 function besides(all: readonly Step[]): number {
   return 'Next:    '.length + Math.max(...all.map(({ command }) => width(command))) + 2;
 }
@@ -63,7 +63,7 @@ function state({ output }: Context, reports: readonly ServerReport[]): string[] 
     reports.map(({ name }) => name),
   );
   const room = Math.max(MIN_ROWS, output.rows - OTHER_LINES);
-  // One line each: reasons and hints are for `list`.
+  // One line per server; `list` shows reasons and hints.
   const rows = reports.map((report) => reportLines(report, layout)[0] ?? '');
   const tools = reports.reduce((sum, report) => sum + report.tools, 0);
   return [
@@ -79,7 +79,7 @@ interface Step {
   readonly why: string;
 }
 
-/** What somebody in this place would want to do, most pressing first. */
+/** Suggests commands for the current state, most urgent first. */
 function nextStep(reports: readonly ServerReport[], hasProblems: boolean): Step[] {
   if (reports.length === 0) {
     return [

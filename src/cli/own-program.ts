@@ -1,4 +1,4 @@
-/** The argv that starts this program from elsewhere: absolute, so that no folder of a project can shadow it. */
+/** Returns the argv that starts this program from anywhere: absolute, so that a project's folder cannot shadow it. */
 
 import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -8,7 +8,7 @@ import { withoutProject } from '../lib/find-program.ts';
 /** Folders that are in PATH only while `npx` or `npm run` runs. */
 const PASSING = /[\\/](?:node_modules[\\/]\.bin|_npx[\\/])/;
 
-/** The installed command where PATH has one, else the Node binary and the script that run now. */
+/** Returns the installed command if it is on PATH, else the current Node binary and script. */
 export function ownProgram(
   env: NodeJS.ProcessEnv,
   script: string = process.argv[1] ?? '',
@@ -17,7 +17,7 @@ export function ownProgram(
   return installed === undefined ? runningProgram(script) : [installed];
 }
 
-/** The Node binary and the script that run now: needs no PATH to find Node, which a service does not have. */
+/** Returns the current Node binary and script, for services, whose PATH may not include Node. */
 export function runningProgram(script: string = process.argv[1] ?? ''): readonly string[] {
   return [process.execPath, existsSync(script) ? realpathSync(script) : script];
 }

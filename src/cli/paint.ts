@@ -1,4 +1,4 @@
-/** Colours, used only where they mean something: good, bad, attention, and what may be overlooked. */
+/** Terminal colours by meaning: good, bad, warning, and less important text. */
 
 export interface Paint {
   good(text: string): string;

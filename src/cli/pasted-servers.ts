@@ -1,4 +1,4 @@
-/** Servers in a text that was pasted or piped in: one entry, or the servers of a README's snippet in any known format. */
+/** Parses servers from pasted or piped text: one entry, or the servers of a README's snippet in any known format. */
 
 import { recognise, translatePlain } from '../config/import/any-file.ts';
 import { readDocumentOf } from '../config/import/find.ts';
@@ -12,19 +12,19 @@ import type { Context } from './verb.ts';
 type Raw = Readonly<Record<string, unknown>>;
 
 export interface Pasted {
-  /** Undefined for an entry on its own. */
+  /** Undefined for a single entry without a name. */
   readonly name: string | undefined;
   readonly raw: Raw;
-  /** What cannot be carried over, as sentences. */
+  /** Settings that cannot be imported, as sentences. */
   readonly lost: readonly string[];
 }
 
 const HINT = `For example plugboard add-json docs '{"type":"http","url":"https://example.com/mcp"}'`;
-/** Keys of an entry, in any format: an object with one of them is not a map of servers. */
+/** Keys of an entry in any format: an object with one of them is an entry, not a map of servers. */
 const ENTRY_SIGNS = ['command', 'url', 'httpUrl', 'serverUrl', 'type'];
 
 /**
- * Reads the servers of a text: JSON with comments and trailing commas, also inside a Markdown fence, also without the
+ * Parses the servers in a text: JSON with comments and trailing commas, also inside a Markdown fence, also without the
  * outer braces.
  *
  * @throws PlugboardError USAGE for a text that is not JSON or has no servers
@@ -57,7 +57,7 @@ export function pastedServers(context: Context, text: string): readonly Pasted[]
   });
 }
 
-/** `{ "files": { "command": … } }`: the inside of `mcpServers`. */
+/** Recognises `{ "files": { "command": … } }`, the contents of `mcpServers`. */
 function asServers(value: Raw): unknown {
   const entries = Object.values(value);
   const isMap =
@@ -70,7 +70,7 @@ function parsed(text: string): unknown {
   const plain = unfenced(text);
   const { tree, fault } = parseJsonc(plain);
   if (fault === undefined && tree !== undefined) return jsonOf(tree);
-  // Part of a file: `"files": { … }`, perhaps with a comma behind it.
+  // Part of a file: `"files": { … }`, possibly followed by a comma.
   if (/^\s*"/.test(plain)) {
     const { tree: wrapped } = parseJsonc(`{${plain.trim().replace(/,$/, '')}}`);
     if (wrapped !== undefined) return jsonOf(wrapped);
@@ -78,7 +78,7 @@ function parsed(text: string): unknown {
   return parseJson(plain, { what: 'The entry', hint: HINT });
 }
 
-/** The content of a Markdown fence, if the text is one. */
+/** Returns the content of a Markdown fence if the text is one, else the text. */
 function unfenced(text: string): string {
   return /^\s*```[\w-]*\s*\n(?<inside>[\s\S]*?)\n\s*```\s*$/.exec(text)?.groups?.['inside'] ?? text;
 }

@@ -1,4 +1,4 @@
-/** Reports changed definitions of one's own servers, once, whichever host has noticed them. */
+/** Reports changed definitions of the person's own servers once, whichever host detected them. */
 
 import type { ServerSpec } from '../config/entry.ts';
 import { clean } from '../policy/clean.ts';
@@ -11,7 +11,7 @@ const MAX_NAMED = 5;
 
 export function reportPinNews({ home, output }: Context, specs: readonly ServerSpec[]): void {
   const news = takeNews(home, new Set(specs.map(pinKey)));
-  // Several hosts may have seen the same change.
+  // Several hosts may have detected the same change.
   for (const text of new Set(news.map(newsText))) output.note(`${output.notePaint.warn('warning:')} ${text}`);
 }
 

@@ -1,14 +1,14 @@
-/** Problems of configuration files as a person reads them: where, what, and what to do. */
+/** Formats problems in configuration files for a person: position, message and hint. */
 
 import type { Problem } from '../config/entry.ts';
 import { labelled } from './labelled.ts';
 import type { Output } from './output.ts';
 
 const LABEL_CELLS = 'problem: '.length;
-/** More would bury what was asked for, and a project decides how many there are. */
+/** Limit for printed problems, because a project's file can cause any number of them. */
 const MAX_NOTED = 20;
 
-/** Tells them on stderr; with `--json` they are part of the document instead. */
+/** Prints problems on stderr; with `--json` they are part of the document instead. */
 export function noteProblems(problems: readonly Problem[], output: Output): void {
   if (output.json) return;
   for (const problem of problems.slice(0, MAX_NOTED)) output.note(describeProblem(problem, output));
@@ -20,8 +20,8 @@ export function noteProblems(problems: readonly Problem[], output: Output): void
 }
 
 /**
- * Notes the problems that concern a command: those of its servers and of whole files. A command about all servers gets one
- * line, for what is wrong with each is not its subject.
+ * Prints the problems relevant to a command: those of its servers and of whole files. For a command on all servers, the
+ * problems of individual servers are summarized in one line.
  */
 export function noteConcerning(
   problems: readonly Problem[],

@@ -1,4 +1,4 @@
-/** The environment in which commands look up programs of the system: without search paths into the project (A24). */
+/** Returns the environment for looking up system programs, without search paths into the project (A24). */
 
 import { findProjectRoot } from '../config/home.ts';
 import { environmentOutside } from '../lib/find-program.ts';

@@ -1,4 +1,4 @@
-/** From the words that were typed to one verb: global flags, help, and every usage error in our own shape. */
+/** Parses argv and runs one command: handles global flags and help, and converts every usage error. */
 
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -15,18 +15,18 @@ export interface Invocation {
   readonly argv: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly rows: readonly CommandRow[];
-  /** Asked for only when somebody wants to know. */
+  /** Called only if the version is printed. */
   readonly version: () => string;
   readonly output: Output;
   readonly signal: AbortSignal;
-  /** For a command that runs for a shell elsewhere: where that shell stands, and the host that is used. */
+  /** For a command that runs for a shell in another process: that shell's folder and home, and the host to use. */
   readonly there?: Pick<Context, 'cwd' | 'home' | 'config' | 'elicit' | 'openHost'> | undefined;
 }
 
-/** Global flags that take the next word as their value. */
+/** Global flags that take the next argument as their value. */
 const GLOBAL_VALUE_FLAGS: ReadonlySet<string> = new Set(['--cwd', '--server']);
 
-/** Runs the command that was asked for and resolves to its exit status; rejects with a PlugboardError. */
+/** Runs the requested command and resolves to its exit status; rejects with a PlugboardError. */
 export async function runProgram(invocation: Invocation): Promise<number> {
   const { argv, rows, output } = invocation;
   const dashes = argv.indexOf('--');
@@ -45,7 +45,7 @@ export async function runProgram(invocation: Invocation): Promise<number> {
   program.configureOutput({
     getOutHelpWidth: () => (output.json ? undefined : output.columns) ?? DEFAULT_COLUMNS,
   });
-  // All of them are needed for the help of the whole and for suggestions; otherwise only the one at hand.
+  // Help and suggestions need all commands; otherwise only the requested one is declared.
   for (const each of row === undefined ? rows : [row]) {
     const command = program
       .command(each.name, { hidden: each.hidden ?? false })
@@ -107,7 +107,7 @@ function isVersionFlag(word: string): boolean {
   return word === '--version' || /^-[^-]*V/.test(word);
 }
 
-/** The first word that is neither a flag nor the value of a global flag; what `help` is asked about. */
+/** Returns the first argument that is neither a flag nor the value of a global flag; after `help`, its topic. */
 function wantedCommand(words: readonly string[]): string | undefined {
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? '';
@@ -117,7 +117,7 @@ function wantedCommand(words: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** The program with its global flags, and none of its commands. */
+/** Declares the program with its global flags and without commands. */
 export function declareProgram(version: string, print: (text: string) => void): Command {
   return new Command('plugboard')
     .description('One place for all your MCP servers: configure them, inspect them, call their tools.')

@@ -1,4 +1,4 @@
-/** One line on stderr that shows how far a call is, and is gone when the call is over. Nothing without a terminal. */
+/** Shows a call's progress on one line of stderr and clears it at the end; prints nothing without a terminal. */
 
 import type { Progress } from '../connection/peer.ts';
 import { clean } from '../policy/clean.ts';
@@ -33,7 +33,7 @@ export class ProgressLine {
   }
 }
 
-/** `━━━━━━━━╌╌╌╌ 2/4 message`; a server that does not say how much there is gets no bar. */
+/** `━━━━━━━━╌╌╌╌ 2/4 message`; without a bar if the server does not send a total. */
 function describe({ progress, total, message }: Progress): string {
   const said =
     message === undefined ? '' : ` ${clean(message, { multiline: false, max: MAX_MESSAGE_CHARS })}`;

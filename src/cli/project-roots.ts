@@ -1,4 +1,4 @@
-/** What servers get that ask a command for roots: the project it runs in. */
+/** Returns the roots for servers that request them during a command: the project it runs in. */
 
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,9 +1,9 @@
-/** Questions that are drawn in place, by the prompt library. */
+/** Prompts drawn in place by the prompt library. */
 
 import * as prompts from '@clack/prompts';
 import { type Answer, CANCELLED, type Prompter } from './prompter.ts';
 
-/** `output`: where they are drawn. */
+/** `output`: the stream to draw on. */
 export function drawnPrompter(output: NodeJS.WriteStream): Prompter {
   const until = (signal: AbortSignal | undefined): { output: NodeJS.WriteStream; signal?: AbortSignal } => ({
     output,

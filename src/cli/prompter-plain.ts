@@ -1,4 +1,4 @@
-/** Questions in plain lines, for terminals that cannot redraw (`TERM=dumb`) or whose user wants no colour. */
+/** Prompts in plain lines, for terminals that cannot redraw (`TERM=dumb`) or users who disabled colours. */
 
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
@@ -61,7 +61,7 @@ function numbered({ label }: Choice, at: number): string {
   return `  ${at + 1}. ${label}`;
 }
 
-/** By its number, or by its text. */
+/** Finds a choice by its number or its text. */
 function chosenOf<T extends string>(choices: readonly Choice<T>[], word: string): Choice<T> | undefined {
   return choices[Number(word) - 1] ?? choices.find(({ value, label }) => value === word || label === word);
 }
@@ -70,7 +70,7 @@ function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** One line of the person; what is typed after `isSecret` is not shown. */
+/** Reads one line; `isSecret` hides the typed text. */
 function ask(question: string, signal: AbortSignal | undefined, isSecret = false): Promise<Answer<string>> {
   const screen = new Writable({
     write(chunk, _encoding, done) {
@@ -78,7 +78,7 @@ function ask(question: string, signal: AbortSignal | undefined, isSecret = false
       done();
     },
   });
-  // A terminal that shows nothing while a secret is typed has to be read key by key, before anything is typed.
+  // Hiding a secret requires reading key by key, from before the first key is typed.
   const lines = createInterface({ input: process.stdin, output: screen, terminal: isSecret });
   process.stderr.write(question);
   return new Promise((resolve) => {

@@ -1,8 +1,8 @@
-/** Questions at the terminal in two forms: drawn where the terminal can do that, else asked in plain lines. */
+/** Terminal prompts in two forms: drawn in place if the terminal supports it, else in plain lines. */
 
 import type { Output } from './output.ts';
 
-/** The person gave the question up: Ctrl-C, Escape, or the end of the input. */
+/** Returned if the person cancels: Ctrl-C, Escape, or the end of the input. */
 export const CANCELLED: unique symbol = Symbol('cancelled');
 
 export type Answer<T> = T | typeof CANCELLED;
@@ -19,14 +19,14 @@ export interface Choice<T extends string = string> {
 
 export interface Prompter {
   confirm(question: Asked & { readonly initial?: boolean | undefined }): Promise<Answer<boolean>>;
-  /** `fault` is one sentence on what is wrong with an answer, which is then asked for again. */
+  /** `fault` returns one sentence if the answer is invalid; the question is then asked again. */
   text(
     question: Asked & {
       readonly initial?: string | undefined;
       readonly fault?: ((value: string) => string | undefined) | undefined;
     },
   ): Promise<Answer<string>>;
-  /** One line that is not shown while it is typed. */
+  /** Asks for one line that is hidden while it is typed. */
   secret(question: Asked): Promise<Answer<string>>;
   choice<T extends string>(
     question: Asked & { readonly choices: readonly Choice<T>[]; readonly initial?: T | undefined },
@@ -40,7 +40,7 @@ export interface Prompter {
   ): Promise<Answer<readonly T[]>>;
 }
 
-/** Loaded when there is something to ask. */
+/** Opens the prompter that fits the terminal; the modules are loaded on demand. */
 export async function openPrompter({
   canDraw,
   asksOnStderr,

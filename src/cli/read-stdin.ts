@@ -1,8 +1,8 @@
-/** Everything that stdin gives, as text, up to a limit. */
+/** Reads all of stdin as text, up to a limit. */
 
 import { PlugboardError } from '../errors.ts';
 
-/** The most that is read from stdin. */
+/** Maximum size of stdin in bytes. */
 const MAX_STDIN_BYTES = 64 * 1024 * 1024;
 
 export async function readStdin(stdin: AsyncIterable<Buffer>): Promise<string> {
@@ -17,6 +17,6 @@ export async function readStdin(stdin: AsyncIterable<Buffer>): Promise<string> {
     }
     chunks.push(chunk);
   }
-  // The decoder takes a byte order mark away, which programs of Windows write and JSON does not know.
+  // The decoder removes a byte order mark, which Windows programs write and JSON does not allow.
   return new TextDecoder().decode(Buffer.concat(chunks));
 }

@@ -1,4 +1,4 @@
-/** One server of `list` as lines: a row of fixed columns, and under it what went wrong. */
+/** Formats one server of `list`: a row of fixed columns, and below it the error. */
 
 import { basename } from 'node:path';
 import type { ServerReport } from '../host-report.ts';
@@ -7,12 +7,12 @@ import type { Output } from './output.ts';
 import type { Paint } from './paint.ts';
 import { cut, padEnd, width, wrap } from './table.ts';
 
-/** Longest name a row gives room to; the rest of the table stays readable. */
+/** Maximum width of the name column, so that the rest of the table stays readable. */
 const MAX_NAME_CELLS = 40;
-/** Lines of a failed server's stderr that are shown. */
+/** Maximum number of stderr lines shown for a failed server. */
 const MAX_STDERR_LINES = 8;
 const DETAIL_INDENT = '    ';
-/** Of the columns behind the name: transport, scope and status, each with its gap. */
+/** Width of the columns after the name: transport, scope and status, each with its gap. */
 const STATUS_CELLS = '999 tools  2025-11-25 legacy  99999 ms'.length;
 const ROW_CELLS: number = '  stdio  project  '.length + STATUS_CELLS + '  '.length;
 
@@ -29,7 +29,7 @@ const GLYPHS: Readonly<Record<ServerReport['status'], { glyph: string; paint: ke
   connecting: { glyph: '…', paint: 'faint' },
 };
 
-/** In the order of the summary. */
+/** Status texts, in the order of the summary. */
 const STATUS_WORDS: Readonly<Record<ServerReport['status'], string>> = {
   connected: 'connected',
   connecting: 'connecting…',
@@ -48,7 +48,7 @@ export interface RowLayout {
   readonly nameCells: number;
 }
 
-/** A report with how the server is reached, as `list` prints it. */
+/** A report with the server's command or url, as `list` prints it. */
 export interface ListedServer extends ServerReport {
   readonly command?: string;
   readonly url?: string;
@@ -58,19 +58,19 @@ export function statusText({ status }: ServerReport): string {
   return STATUS_WORDS[status];
 }
 
-/** Columns that hold for all rows, known before any server has settled: so rows can be printed as they come. */
+/** Returns a layout that is the same for all rows and known in advance, so that rows can be printed one by one. */
 export function rowLayout(output: Output, names: readonly string[]): RowLayout {
   const widest = Math.max(0, ...names.map((name) => width(clean(name, { multiline: false }))));
   return { output, nameCells: Math.min(widest, MAX_NAME_CELLS) };
 }
 
-/** The row, and under it reason, hint and the end of stderr where there are any. */
+/** Returns the row, and below it the reason, hint and end of stderr, if any. */
 export function reportLines(report: ListedServer, layout: RowLayout, spinner?: string): string[] {
   const { output, nameCells } = layout;
   const { paint, columns } = output;
   const reached = clean(report.command ?? report.url ?? '', { multiline: false });
   const rowCells = 'x '.length + nameCells + ROW_CELLS;
-  // The same for every state of the server, so that a list that is redrawn does not jump.
+  // Computed the same way for every state, so that a redrawn list does not move.
   const hasRoom = columns === undefined || rowCells + width(reached) <= columns;
   const first = row(report, layout, spinner, hasRoom && reached !== '' ? reached : undefined);
   const under = hasRoom || reached === '' ? [] : [paint.faint(cut(DETAIL_INDENT + reached, columns))];
@@ -100,13 +100,13 @@ function row(
 
 function statusCells(report: ServerReport): string {
   if (report.status === 'connected') return connectedCells(report);
-  // Of one's own entry there is nothing to ask.
+  // Only the person can have disabled their own entry, so it is not stated who did.
   const isOwn = report.disabledBy === undefined || report.scope === 'user' || report.scope === 'local';
   const words = isOwn ? STATUS_WORDS[report.status] : disabledText(report.disabledBy);
   return report.status === 'idle' && report.tools > 0 ? `${words}, ${toolCount(report.tools)} known` : words;
 }
 
-/** Who switched a server off. */
+/** Describes who disabled a server. */
 export function disabledText({ by, file }: NonNullable<ServerReport['disabledBy']>): string {
   if (by === 'you') return 'disabled by you';
   return file === undefined ? 'disabled' : `disabled in ${clean(basename(file), { multiline: false })}`;
@@ -152,7 +152,7 @@ function details(report: ServerReport, output: Output): string[] {
   return lines.map((line) => DETAIL_INDENT + line);
 }
 
-/** "9 connected, 1 failed": what a glance at a long list is for. */
+/** Summarizes the servers by status: "9 connected, 1 failed". */
 export function summary(reports: readonly ServerReport[]): string {
   return (Object.keys(STATUS_WORDS) as ServerReport['status'][])
     .map((status) => ({ status, count: reports.filter((report) => report.status === status).length }))
@@ -161,5 +161,5 @@ export function summary(reports: readonly ServerReport[]): string {
     .join(', ');
 }
 
-/** A count of servers that are not approved is a request to the person. */
+/** Worded as a request, because the person has to approve them. */
 const WAITING = 'waiting for your approval';

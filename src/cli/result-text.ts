@@ -1,4 +1,4 @@
-/** The result of a call for people: text as it is, everything else as one line that says what it is. */
+/** Formats a call's result for people: text unchanged, other content as one line that describes it. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
@@ -41,7 +41,7 @@ function oneLine(value: unknown): string {
   return clean(String(value ?? ''), { multiline: false });
 }
 
-/** Size of what base64 text stands for. */
+/** Returns the decoded size of base64 text. */
 function sizeOf(data: unknown): string {
   if (typeof data !== 'string') return 'no data';
   const bytes = Math.floor((data.replace(/=+$/, '').length * 3) / 4);

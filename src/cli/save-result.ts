@@ -1,4 +1,4 @@
-/** Results of calls as files: the bytes of images, audio and resources, or the text. */
+/** Saves results of calls to files: the bytes of images, audio and resources, or the text. */
 
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -16,7 +16,7 @@ interface Bytes {
   readonly mimeType: string;
 }
 
-/** The bytes of the result if it has some, else its text as it is. */
+/** Writes the result's bytes if it has any, else its text, unchanged. */
 export async function saveResult(context: Context, result: ToolResult, file: string): Promise<void> {
   const parts = bytesOf(result);
   if (parts.length > 1) {
@@ -28,7 +28,7 @@ export async function saveResult(context: Context, result: ToolResult, file: str
   await writeTo(context, resolve(context.cwd, file), bytes);
 }
 
-/** Each binary part as a file of its own: `1.png`, `2.wav`. */
+/** Writes each binary part to its own file: `1.png`, `2.wav`. */
 export async function saveImages(context: Context, result: ToolResult, folder: string): Promise<void> {
   const dir = resolve(context.cwd, folder);
   const parts = bytesOf(result);
@@ -61,7 +61,7 @@ function bytesOf({ content }: ToolResult): Bytes[] {
   });
 }
 
-/** Text blocks as the server sent them; a result without any as it is printed. */
+/** Returns the text blocks unchanged; without any, the result as it is printed. */
 function textOf(result: ToolResult): string {
   const texts = result.content.filter(isRecord).flatMap(({ type, text }) => {
     return type === 'text' && typeof text === 'string' ? [text] : [];
@@ -77,7 +77,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   'text/plain': 'txt',
 };
 
-/** A name that a server chose decides about letters only, never about a path. */
+/** Returns a file extension. The server's MIME type can only add letters and digits, never a path. */
 function endingOf(mimeType: string): string {
   const type = mimeType.split(';')[0]?.trim().toLowerCase() ?? '';
   const part = type.split('/')[1]?.replace(/^x-/, '') ?? '';

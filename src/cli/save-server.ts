@@ -1,4 +1,4 @@
-/** Writing one new entry: checked first, then written, and trusted where a person's own hands put it into a project. */
+/** Writes new entries: validates them, writes them, and approves those that the person adds to a project. */
 
 import { type EditableScope, editTarget, setServer } from '../config/edit.ts';
 import type { ServerSpec } from '../config/entry.ts';
@@ -34,9 +34,9 @@ export interface NewServer {
   readonly name: string;
   readonly raw: Raw;
   readonly scope: EditableScope;
-  /** An existing entry of that name in that scope is replaced. */
+  /** Replaces an existing entry with this name in this scope. */
   readonly replace: boolean;
-  /** A literal secret may go into a project's file. */
+  /** Allows a literal secret in a project's file. */
   readonly allowSecret: boolean;
 }
 
@@ -46,7 +46,7 @@ export async function saveServer(context: Context, server: NewServer): Promise<n
   return report([written], context);
 }
 
-/** Several servers at once. All are checked before the first is written. */
+/** Writes several servers. All are validated before the first is written. */
 export async function saveServers(context: Context, servers: readonly NewServer[]): Promise<number> {
   for (const { name, raw, scope } of servers) checkNewEntry(name, raw, scope);
   const written: Written[] = [];
@@ -57,12 +57,12 @@ export async function saveServers(context: Context, servers: readonly NewServer[
   return report(written, context);
 }
 
-/** Says on stderr what was noticed; an entry that policy blocks decides the exit status. */
+/** Prints notes on stderr; an entry blocked by policy sets the exit status. */
 function report(written: readonly Written[], context: Context): number {
   const { output } = context;
   for (const { notes } of written) for (const note of notes) noteLine(note, context);
   const blocked = written.flatMap(({ error }) => error ?? []);
-  // With --json it is part of the document.
+  // With --json the error is part of the document.
   for (const error of output.json ? [] : blocked) output.note(describeFailure(error, output));
   return blocked[0] === undefined ? 0 : EXIT_STATUS[blocked[0].code];
 }
@@ -71,7 +71,7 @@ interface Written {
   readonly document: Record<string, unknown>;
   readonly lines: readonly string[];
   readonly notes: readonly string[];
-  /** Why it cannot be used although it was written. */
+  /** Why the entry cannot be used although it was written. */
   readonly error?: PlugboardError;
 }
 
@@ -82,14 +82,14 @@ async function writeServer(context: Context, server: NewServer): Promise<Written
   const { raw: given, secret } = takeClientSecret(server.raw);
   const { projectRoot } = await loadConfig({ cwd: context.cwd, home });
   const target = editTarget(scope, { home, projectRoot });
-  // A project's file is shared; its servers start in the project.
+  // A project's file is shared, and its servers start in the project.
   const isShared = scope === 'project';
   const { raw: own, changes } = isShared ? { raw: given, changes: [] } : ownEntry(given, context);
   checkValues({ name, raw: own, scope });
   const { raw, inputs } = isShared
     ? await settleSharedSecrets(context, { name, raw: given }, { allow: server.allowSecret })
     : { raw: own, inputs: new Map<string, string>() };
-  // Kept under the address that a login will see; found out before anything is written.
+  // The secret is stored under the expanded url that a login uses; expanded before anything is written, as it may fail.
   const place = { scope, file: target.file, baseDir: projectRoot };
   const expanded = secret === undefined ? undefined : expandedSpec(name, raw, place, context.env);
   await setServer(target, name, raw, { home, replace, signal: context.signal });
@@ -148,7 +148,7 @@ function nextStep({ name, entry }: ServerSpec): string {
     : `Not started yet. Run ${joinWords(['plugboard', 'test', name])} to connect and check its tools.`;
 }
 
-/** A relative path that no file here has, and which will not be found from where the server starts. */
+/** Notes a relative path that does not exist here and would not be found from the folder in which the server starts. */
 function pathNotes(spec: ServerSpec): string[] {
   const problem = relativePathProblem(spec);
   return problem === undefined ? [] : [`${problem.message}. ${problem.hint ?? ''}`.trimEnd()];
@@ -158,13 +158,13 @@ function noteLine(text: string, { output }: Context): void {
   output.note(`${output.notePaint.warn('note:')} ${clean(text, { multiline: false })}`);
 }
 
-/** Values that are otherwise read at the start are checked before they are written. */
+/** Validates before writing the values that are otherwise read when the server starts. */
 function checkValues({ name, raw, scope }: Pick<NewServer, 'name' | 'raw' | 'scope'>): void {
   const { entry } = parseEntry(name, raw, scope);
   if (entry !== undefined) checkStartValues(name, entry);
 }
 
-/** Answers to the references that took the place of secrets. */
+/** Stores the answers to the references that replaced secrets. */
 async function keepInputs(
   context: Context,
   spec: ServerSpec,
@@ -177,8 +177,8 @@ async function keepInputs(
 }
 
 /**
- * An entry of the person's own, which does not start in this folder: with absolute paths, and the path of a program
- * that only a search path into this project finds.
+ * Returns an entry for local or user scope, which does not start in this folder: with absolute paths, and with the
+ * absolute path of a program that is only found through a search path into this project.
  */
 function ownEntry(given: Raw, { cwd, env }: Context): ReturnType<typeof withAbsolutePaths> {
   const { raw, changes } = withAbsolutePaths(given, cwd);
@@ -197,7 +197,7 @@ function noteFaults({ name, raw, scope }: NewServer, context: Context): void {
     noteLine(`${message} ${hint}`.trim(), context);
 }
 
-/** The strongest approved entry wins whole, so a new entry may be hidden at once, or hide another. */
+/** Only the approved entry with the highest precedence is used, so a new entry may be hidden, or hide another. */
 function shadowingNotes(added: ServerSpec, config: LoadedConfig): string[] {
   const { name } = added;
   const used = config.servers.find((spec) => spec.name === name);

@@ -1,4 +1,4 @@
-/** The arguments of a tool in words: types, choices, defaults and limits, read from its JSON Schema. */
+/** Describes a tool's arguments from its JSON Schema: types, choices, defaults and limits. */
 
 import { followPointer } from '../catalog/schemas/pointer.ts';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -15,13 +15,13 @@ export interface ArgumentText {
   readonly members: readonly ArgumentText[];
 }
 
-/** Levels of members that are shown; `--json` has the whole schema. */
+/** Maximum depth of members shown; `--json` has the whole schema. */
 const MAX_DEPTH = 3;
 const MAX_REFERENCES = 8;
 const MAX_CHOICES = 20;
 const MAX_VALUE_CHARS = 80;
 
-/** What an object takes, in the order of its schema. */
+/** Describes an object's members, in the order of its schema. */
 export function argumentTexts(schema: Schema, root: Schema = schema, depth = 0): readonly ArgumentText[] {
   if (depth === MAX_DEPTH) return [];
   const required = requiredOf(schema, root);
@@ -43,7 +43,7 @@ export function argumentTexts(schema: Schema, root: Schema = schema, depth = 0):
   });
 }
 
-/** `path [limit]`: the names, optional ones in brackets. */
+/** Returns `path [limit]`: the argument names, optional ones in brackets. */
 export function argumentNames(schema: Schema): string {
   const required = requiredOf(schema, schema);
   return Object.keys(propertiesOf(schema, schema))
@@ -51,7 +51,7 @@ export function argumentNames(schema: Schema): string {
     .join(' ');
 }
 
-/** The properties of an object, also those that `allOf` adds. */
+/** Returns the properties of an object, including those from `allOf`. */
 export function propertiesOf(schema: Schema, root: Schema): Schema {
   const all = partsOf(schema, root).map(({ properties }) => (isRecord(properties) ? properties : {}));
   return Object.assign(Object.create(null), ...all);
@@ -62,7 +62,7 @@ export function requiredOf(schema: Schema, root: Schema): ReadonlySet<string> {
   return new Set(lists.flat().filter((name) => typeof name === 'string'));
 }
 
-/** The schema behind references into the same document; {} for one that leads nowhere. */
+/** Resolves references within the same document; {} for one without a target. */
 export function resolved(schema: unknown, root: Schema): Schema {
   let at = schema;
   for (let left = MAX_REFERENCES; left > 0; left--) {
@@ -70,7 +70,7 @@ export function resolved(schema: unknown, root: Schema): Schema {
     const { $ref, ...rest } = at;
     if (typeof $ref !== 'string') return at;
     const target = followPointer(root, $ref)?.target;
-    // What is next to a reference describes this use of its target.
+    // Keys next to a reference describe this use of its target.
     at = isRecord(target) ? { ...target, ...rest } : rest;
   }
   return {};
@@ -81,7 +81,7 @@ function partsOf(schema: Schema, root: Schema): readonly Schema[] {
   return [schema, ...(Array.isArray(allOf) ? allOf.map((part) => resolved(part, root)) : [])];
 }
 
-/** The object whose members are shown under an argument: itself, or what its list consists of. */
+/** Returns the object whose members are shown for an argument: itself, or the items of its list. */
 function memberSchema(schema: Schema, root: Schema): Schema {
   return schema['items'] === undefined ? schema : resolved(schema['items'], root);
 }

@@ -1,4 +1,4 @@
-/** The flag `-s/--scope`: which of the three places a command writes to. */
+/** The flag `-s/--scope`, which selects one of three scopes to write to. */
 
 import { Option } from 'commander';
 import type { EditableScope } from '../config/edit.ts';
@@ -15,7 +15,7 @@ export function scopeFlag(flags: Flags): EditableScope | undefined {
   return EDITABLE_SCOPES.find((scope) => scope === given);
 }
 
-/** What a scope means, in the words of somebody who has to choose one. */
+/** Describes each scope for a person who has to choose one. */
 export const SCOPE_MEANING: Readonly<Record<ServerSpec['scope'], string>> = {
   local: 'only you, only in this project',
   project: 'everyone who works on this project',

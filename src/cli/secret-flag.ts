@@ -1,4 +1,4 @@
-/** Secrets for commands: from the environment, a file or a prompt; a value on the command line is visible to others. */
+/** Reads secrets from the environment, a file or a prompt; values on the command line are visible to other users. */
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -10,17 +10,17 @@ import { type Context, type Flags, textFlag } from './verb.ts';
 const STDIN = '-';
 
 export interface SecretFlag {
-  /** Of the flag with the value, and of the flag with the file, as commander names them. */
+  /** Commander's names of the flags for the value and the file. */
   readonly value: string;
   readonly file: string;
-  /** As they are typed. */
+  /** The flag as it is typed. */
   readonly flag: string;
   readonly variable: string;
-  /** Question of the prompt, where the flag may be given without a value. */
+  /** Prompt text, if the flag may be given without a value. */
   readonly question?: string;
 }
 
-/** Undefined if none is given; `env: false` does not look at the environment. */
+/** Undefined if no secret is given; `env: false` ignores the environment. */
 export async function readSecret(
   context: Context,
   flags: Flags,

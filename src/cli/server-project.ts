@@ -1,4 +1,4 @@
-/** A new project for a server of one's own: which files it has, and what is in them. */
+/** Creates a project for a new server: its files and their contents. */
 
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -11,16 +11,16 @@ const TEMPLATES: URL = new URL('../../assets/init-server/', import.meta.url);
 const MANIFEST: URL = new URL('../../package.json', import.meta.url);
 const SUFFIX = '.template';
 const FOLDER_MODE = 0o755;
-/** What npm takes as a package's name, without a scope. */
+/** Valid npm package name without a scope. */
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
 export interface ServerProject {
   readonly name: string;
-  /** Relative to its folder. */
+  /** Paths relative to the project's folder. */
   readonly files: readonly string[];
 }
 
-/** Writes a project into a folder that is empty or not there yet. */
+/** Writes a project into a folder that is empty or does not exist. */
 export async function writeServerProject(folder: string, wanted: string | undefined): Promise<ServerProject> {
   const name = wanted ?? nameFrom(folder);
   if (!NAME.test(name)) {
@@ -41,7 +41,7 @@ export async function writeServerProject(folder: string, wanted: string | undefi
 
 function nameFrom(folder: string): string {
   const plain = basename(folder)
-    // Letters keep their shape without their accents.
+    // Replaces accented letters with plain ones.
     .normalize('NFD')
     .replace(/\p{Mark}/gu, '')
     .toLowerCase()
@@ -64,7 +64,7 @@ async function checkEmpty(folder: string): Promise<void> {
   });
 }
 
-/** The versions are those that this package itself is built with. */
+/** The version ranges are those of this package's own manifest. */
 async function manifestOf(name: string): Promise<string> {
   const own: unknown = JSON.parse(await readFile(MANIFEST, 'utf8'));
   const { version, engines, dependencies, devDependencies } = isRecord(own) ? own : {};
@@ -96,7 +96,7 @@ async function manifestOf(name: string): Promise<string> {
 async function write(file: string, text: string): Promise<void> {
   try {
     await makeFolder(dirname(file), FOLDER_MODE);
-    // Never over something that appeared meanwhile.
+    // Fails if the file was created by another process in between.
     await writeFile(file, text, { flag: 'wx' });
   } catch (error) {
     throw unwritable(file, error);

@@ -1,4 +1,4 @@
-/** Literal secrets on their way into a project's file, which is shared: asked about, replaced by references, or refused. */
+/** Keeps literal secrets out of a project's file, which is shared: asks, writes references instead, or rejects them. */
 
 import { PROJECT_FILE } from '../config/load.ts';
 import { PlugboardError } from '../errors.ts';
@@ -12,13 +12,13 @@ type Raw = Readonly<Record<string, unknown>>;
 
 export interface Shared {
   readonly raw: Raw;
-  /** Secrets to store once the entry is written, by the ids that it refers to. */
+  /** Secrets to store after the entry is written, by the ids that it refers to. */
   readonly inputs: ReadonlyMap<string, string>;
 }
 
 /**
- * Decides on each literal secret of an entry for a project's file. `known` has those that the file has already: they
- * are not asked about again.
+ * Decides on each literal secret of an entry for a project's file. Secrets that `before`, the entry in the file,
+ * already has are not asked about again.
  *
  * @throws PlugboardError APPROVAL_REQUIRED where no one can be asked, USAGE if the person declines
  */
@@ -86,7 +86,7 @@ async function askAbout(
   return answer;
 }
 
-/** Where an answer will really be stored, in words. */
+/** Describes where an answer will be stored. */
 async function placeOfSecrets({ home, env }: Context): Promise<string> {
   const [{ keyringSecrets }, { STORE_VARIABLE }] = await Promise.all([
     import('../secrets/keyring.ts'),
@@ -94,7 +94,7 @@ async function placeOfSecrets({ home, env }: Context): Promise<string> {
   ]);
   const inFile = `${home.credentials} (only you can read it)`;
   if (env[STORE_VARIABLE] === 'file') return inFile;
-  // Only whether there is an answer matters.
+  // Only checks whether the keyring responds.
   return keyringSecrets(home.dir)
     .get('probe')
     .then(
@@ -114,13 +114,13 @@ function refused(server: string, secrets: readonly LiteralSecret[], hint: string
 interface Holder {
   readonly name: string;
   readonly raw: Raw;
-  /** The entry as it is in the file; undefined for a new one. */
+  /** The entry in the file; undefined for a new one. */
   readonly before?: Raw | undefined;
 }
 
 function hintFor({ name, raw, before }: Holder, secrets: readonly LiteralSecret[]): string {
   const first = secrets.find(({ replaceable }) => replaceable);
-  // An entry that is there stays in its scope.
+  // An existing entry stays in its scope.
   const elsewhere = before === undefined ? ', or use -s local' : '';
   const reference =
     first === undefined
@@ -129,7 +129,7 @@ function hintFor({ name, raw, before }: Holder, secrets: readonly LiteralSecret[
   return `${reference}--allow-secret writes it as it is.`;
 }
 
-/** What a person writes in place of the value: a header keeps the word of its scheme. */
+/** Returns the value with a reference in place of the secret; a header keeps its scheme. */
 function withReference(raw: Raw, secret: LiteralSecret, variable: string): string {
   const [key = '', member = ''] = secret.path;
   const text = key === 'headers' && isRecord(raw[key]) ? raw[key][String(member)] : undefined;
@@ -141,9 +141,9 @@ function listed(secrets: readonly LiteralSecret[]): string {
   return [...new Set(secrets.map(({ name }) => reveal(name)))].join(', ');
 }
 
-/** The name that a variable for it would have. */
+/** Suggests a variable name for a secret. */
 function variableFor(server: string, { name: secret }: Pick<LiteralSecret, 'name'>): string {
-  // Every server has one: its own name says whose token it is.
+  // Every server may have an Authorization header, so its variable is named after the server.
   const name = /^(?:proxy-)?authorization$/i.test(secret) ? `${server}_TOKEN` : secret;
   const word = name
     .replace(/[^A-Za-z0-9]+/g, '_')

@@ -1,11 +1,11 @@
-/** The beginning of a text of a server, on one line, for a listing. */
+/** Shortens a server's text to one line for a listing. */
 
 import { clean } from '../policy/clean.ts';
 
-/** A rest of so few characters is shown: saying that it is left out would take nearly as much room. */
+/** A remainder this short is shown, because a note about it would take nearly as much space. */
 const SLACK_CHARS = 80;
 
-/** Cut at a word after about `max` characters; undefined: the whole text. */
+/** Truncates at a word after about `max` characters; undefined: the whole text. */
 export function shortened(text: string, max: number | undefined): string {
   const whole = clean(text, { multiline: false });
   if (max === undefined || whole.length <= max + SLACK_CHARS) return whole;

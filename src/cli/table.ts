@@ -1,4 +1,4 @@
-/** Text laid out for a terminal: how wide it is, cut to fit, and aligned in columns. */
+/** Text layout for terminals: measures width, truncates, wraps, and aligns columns. */
 
 /** Space between two columns. */
 const GAP = '  ';
@@ -9,7 +9,7 @@ const WIDE =
 const COMBINING = /\p{Mark}|\ufe0f/gu;
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** Cells that a piece of clean text (no control characters, no colours) takes on a terminal. */
+/** Returns the number of terminal cells of a clean text (without control characters and colours). */
 export function width(text: string): number {
   if (ASCII.test(text)) return text.length;
   let cells = 0;
@@ -17,7 +17,7 @@ export function width(text: string): number {
   return cells;
 }
 
-/** The beginning of the text that fits, with an ellipsis when something had to go. */
+/** Truncates text to the given number of cells, ending with an ellipsis. */
 export function cut(text: string, cells: number): string {
   if (width(text) <= cells) return text;
   let out = '';
@@ -41,19 +41,19 @@ function padStart(text: string, cells: number): string {
 
 export interface Column {
   readonly align?: 'left' | 'right';
-  /** Cells beyond which the column is cut on any terminal. */
+  /** Maximum width of the column on any terminal, in cells. */
   readonly max?: number;
-  /** Colours a cell after it was laid out; the index is the row's. */
+  /** Colours a cell after layout; receives the row's index. */
   readonly paint?: (cell: string, row: number) => string;
 }
 
 export interface LayoutOptions {
   readonly columns: readonly Column[];
-  /** Cells a line may take; undefined: as many as it needs. */
+  /** Maximum width of a line, in cells; undefined: unlimited. */
   readonly total: number | undefined;
 }
 
-/** Rows as aligned lines. When they do not fit, the last column gives way first; empty columns take no room. */
+/** Returns rows as aligned lines. If they do not fit, the last column shrinks first; empty columns are omitted. */
 export function layOut(rows: readonly (readonly string[])[], options: LayoutOptions): string[] {
   const widths = options.columns.map((column, index) => {
     const widest = Math.max(0, ...rows.map((row) => width(row[index] ?? '')));
@@ -87,7 +87,7 @@ export function indent(text: string, by: string): string {
     .join('\n');
 }
 
-/** Text broken at spaces into lines of at most so many cells. */
+/** Wraps text at spaces into lines of at most the given number of cells. */
 export function wrap(text: string, cells: number | undefined): string[] {
   if (cells === undefined) return [text];
   const lines: string[] = [];

@@ -1,4 +1,4 @@
-/** One tool for a person: everything that a call of it needs to know, and a line that calls it. */
+/** Shows one tool to a person: everything needed to call it, and an example call. */
 
 import type { ToolAnnotations } from '../catalog/tool.ts';
 import { PlugboardError } from '../errors.ts';
@@ -39,7 +39,7 @@ export async function showTool(context: Context, args: readonly string[], flags:
   });
 }
 
-/** The whole definition, whether it can be called, and how. */
+/** Returns the whole definition, whether the tool can be called, and how. */
 function toolDocument(shown: InspectedTool): Record<string, unknown> {
   const { tool, state, approval } = shown;
   const call = exampleCall(tool);
@@ -131,7 +131,7 @@ function approvalText({ approval }: InspectedTool): string {
   }
 }
 
-/** Hints of the server; absent ones have the defaults of the protocol, which are not repeated here. */
+/** Describes the server's hints; absent ones have the protocol's defaults, which are not repeated here. */
 function annotationTexts(annotations: ToolAnnotations | undefined): string[] {
   if (annotations === undefined) return [];
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;

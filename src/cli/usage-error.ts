@@ -1,11 +1,11 @@
-/** Mistakes on the command line in our own sentences, each with a hint that can be followed. */
+/** Converts commander's errors to our own messages, each with a hint. */
 
 import type { Command, CommanderError } from 'commander';
 import { PlugboardError } from '../errors.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { CommandRow } from './verb.ts';
 
-/** Names that other tools have for a command. */
+/** Names of commands in other tools. */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   rm: ['remove'],
   delete: ['remove'],
@@ -54,7 +54,7 @@ export function noCommand(): PlugboardError {
   return usage('No command was given.', ['Run plugboard --help to see all commands.']);
 }
 
-/** Commander's complaint about one command, or about the global flags if none was found. */
+/** Converts a commander error of one command, or of the global flags if no command was found. */
 export function usageError(
   error: CommanderError,
   command: Command | undefined,
@@ -95,7 +95,7 @@ function unknownOption(
 ): PlugboardError {
   const meant = /Did you mean (?:one of )?(.*)\?/.exec(error.message)?.[1];
   if (command?.name() === 'add' && meant === undefined) {
-    // The likeliest mistake of all: the flag belongs to the server's own command.
+    // The most likely mistake: the flag belongs to the server's own command.
     return usage(`Unknown option "${flag}".`, [
       'Put flags of the server itself after --: plugboard add <name> -- <command> [args…].',
     ]);
@@ -106,7 +106,7 @@ function unknownOption(
   ]);
 }
 
-/** An argument or a flag whose value is none of its choices. */
+/** Converts the error for an argument or flag whose value is not one of its choices. */
 function invalidChoice(error: CommanderError, details: string): PlugboardError {
   const choices = /Allowed choices are (.*)\.$/.exec(error.message)?.[1]?.split(', ') ?? [];
   const argument = /value '(.*)' is invalid for argument '(.*?)'/.exec(error.message);

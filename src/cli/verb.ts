@@ -1,4 +1,4 @@
-/** The contract between the command line and its verbs: what a verb declares, and what it is given to work with. */
+/** Interface between the CLI and its commands (`Verb`): their declaration, and the context they run in. */
 
 import type { Command } from 'commander';
 import type { ServerEntry } from '../config/entry.ts';
@@ -8,9 +8,9 @@ import type { Questioned } from '../connection/questions.ts';
 import type { Output } from './output.ts';
 import type { CommandHost, Need } from './with-host.ts';
 
-/** Everything a verb may touch of the world outside. */
+/** Everything outside its own code that a command may use. */
 export interface Context {
-  /** The folder the command works in: `--cwd`, else where it was started. Absolute, and it exists. */
+  /** Working folder of the command: `--cwd`, else the folder it was started in. Absolute, and it exists. */
   readonly cwd: string;
   readonly home: Home;
   readonly env: NodeJS.ProcessEnv;
@@ -18,36 +18,36 @@ export interface Context {
   /** Servers given by `--server`, for this run only. */
   readonly extra: Readonly<Record<string, ServerEntry>>;
   readonly output: Output;
-  /** Aborted by SIGINT, SIGTERM, SIGHUP, and when nobody reads our output any more. */
+  /** Aborted by SIGINT, SIGTERM, SIGHUP, and when the output is no longer read. */
   readonly signal: AbortSignal;
-  /** The configuration, if it was read for this command already. */
+  /** The configuration, if it was already loaded for this command. */
   readonly config?: LoadedConfig | undefined;
-  /** Opens a host that is shared with others instead of one for this command alone. */
+  /** Opens a shared host instead of one for this command alone. */
   readonly openHost?: OpenHost | undefined;
-  /** Asks a person who is at the terminal of another process; undefined: as `output.canAsk` says. */
+  /** Asks a person at the terminal of another process; undefined: `output.canAsk` decides. */
   readonly elicit?: Questioned['elicit'];
-  /** What stood after `--`, as it was typed; undefined when there was no `--`. */
+  /** Arguments after `--`, as typed; undefined without `--`. */
   readonly afterDashes: readonly string[] | undefined;
 }
 
 export type OpenHost = (need: Need) => Promise<CommandHost>;
 
-/** One command: its arguments and flags, and what it does. Resolves to the exit status. */
+/** One command: declares its arguments and flags, and runs it. Resolves to the exit status. */
 export interface Verb {
   configure(command: Command): void;
   run(context: Context, args: readonly string[], flags: Flags): Promise<number>;
 }
 
-/** Values of flags as commander hands them over: text, lists of text, or switches. */
+/** Values of flags from commander: text, lists of text, or booleans. */
 export type Flags = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
 
-/** A row of the command table: enough for `--help` and for suggestions without loading the verb. */
+/** A row of the command table: enough for `--help` and suggestions without loading the command. */
 export interface CommandRow {
   readonly name: string;
   readonly alias?: string;
   readonly group: string;
   readonly summary: string;
-  /** For programs rather than people: documented, and not in the list of commands. */
+  /** For programs rather than people: documented, but not in the list of commands. */
   readonly hidden?: true;
   load(): Promise<Verb>;
 }
@@ -62,7 +62,7 @@ export function listFlag(flags: Flags, name: string): readonly string[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** For flags that may be given several times. */
+/** Collects the values of a flag that may be repeated. */
 export function collect(value: string, previous: readonly string[] | undefined): readonly string[] {
   return [...(previous ?? []), value];
 }

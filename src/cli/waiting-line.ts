@@ -1,15 +1,15 @@
-/** Says on a terminal what is being waited for, once that takes longer than a person takes for granted (UI-1). */
+/** Shows on a terminal which servers a command is waiting for, once the wait is noticeable (UI-1). */
 
 import { clean } from '../policy/clean.ts';
 import type { Output } from './output.ts';
 import { ProgressLine } from './progress-line.ts';
 import type { CommandHost } from './with-host.ts';
 
-/** What is quicker needs no words. */
+/** Shorter waits are not shown. */
 const PATIENCE_MS = 500;
 const REDRAW_MS = 250;
 
-/** Waits for work that connects servers, and shows which of them it still waits for. */
+/** Runs work that connects servers, and shows which of them are still pending. */
 export async function whileConnecting<T>(
   output: Output,
   host: Pick<CommandHost, 'servers'>,

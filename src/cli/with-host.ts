@@ -1,4 +1,4 @@
-/** A host for the time of one command: made, used, and closed whatever happens, with every child reaped. */
+/** Opens a host for one command and always closes it, with every child process reaped. */
 
 import type { Approve } from '../call/session.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -21,25 +21,25 @@ import type { Context } from './verb.ts';
 import { whileConnecting } from './waiting-line.ts';
 
 export interface Need {
-  /** The servers that have to be there, or all that can be. */
+  /** Servers that are required, or all available ones. */
   readonly servers: 'all' | readonly string[];
-  /** Which of them are started at once; default: all of them. `unknown`: those whose tools are not known. */
+  /** Servers to start at once; default: all. `unknown`: those whose tools are not cached. */
   readonly connect?: 'all' | 'none' | 'unknown' | undefined;
-  /** How the person is asked about a call. */
+  /** Asks the person to approve a call. */
   readonly approve?: Approve | undefined;
-  /** How the person is asked a server's question; default: it is cancelled. */
+  /** Shows an elicitation to the person; default: it is cancelled. */
   readonly elicit?: Questioned['elicit'];
-  /** Whether `elicit` reaches a person; the default is that it does. */
+  /** Whether `elicit` reaches a person; default: true. */
   readonly canBeAsked?: () => boolean;
-  /** Results are cleaned and cut as for a model; default: they are whole. */
+  /** Cleans and truncates results as for a model; default: complete results. */
   readonly forModel?: boolean | undefined;
-  /** Problems of the configuration are part of the command's own answer; default: they are told on stderr. */
+  /** True if the command's own output contains the configuration's problems; default: they are printed on stderr. */
   readonly tellsProblems?: boolean | undefined;
-  /** `whole`: every problem of the configuration is noted; default: those that concern these servers. */
+  /** `whole`: every problem of the configuration is printed; default: those that concern these servers. */
   readonly problems?: 'whole' | undefined;
 }
 
-/** What commands use of a host. */
+/** The methods of a host that commands use. */
 export type CommandHost = Pick<
   Host,
   | 'call'
@@ -75,8 +75,8 @@ export interface Hosted {
 }
 
 /**
- * Runs `work` with the servers it needs connected. A named server that cannot be had rejects with its reason;
- * of `all`, those that failed are told about and the others are used.
+ * Runs `work` with its servers connected. Rejects if a named server is unavailable; with `all`, failed servers are
+ * reported and the others are used.
  */
 export async function withHost(
   context: Context,
@@ -96,7 +96,7 @@ export async function withHost(
   });
 }
 
-/** The same without waiting for anything: the work decides what it connects. */
+/** Like `withHost`, without waiting for servers: `work` decides which to connect. */
 export async function openHost(
   context: Context,
   need: Need,
@@ -113,12 +113,12 @@ export async function openHost(
     const { servers } = need;
     const needed = config.servers.filter(({ name }) => servers === 'all' || servers.includes(name));
     await settleInputs(context, config, needed);
-    // An answer may name a file of the project, and consent covers named files.
+    // An input's answer may name a file of the project, and an approval covers named files.
     if (servers !== 'all') config = await settleTrust(context, config, servers, refused);
   }
-  // For the commands after this one, whose servers are then there already.
+  // Starts the daemon for later commands, which then find their servers running.
   if (config.settings.daemon === true && context.openHost === undefined) await startForLater(context);
-  // A host that others share may have servers which are not configured: commands speak of those that are.
+  // A shared host may have servers that are not configured here; commands only use the configured ones.
   const servers = need.servers === 'all' ? config.servers.map(({ name }) => name) : need.servers;
   const host = await (context.openHost?.({ ...need, servers }) ?? ownHost(context, config, need));
   const stopLog = context.verbose ? logTo(context, host) : undefined;
@@ -155,19 +155,19 @@ async function ownHost(context: Context, config: LoadedConfig, need: Need): Prom
     connect: need.connect ?? 'all',
     approvals: 'client',
     forModel: need.forModel ?? false,
-    // People want to see every tool, not what a model would be given.
+    // People see every tool, not the selection for a model.
     toolSearch: false,
     approve: need.approve,
     elicit: need.elicit,
     canBeAsked: need.canBeAsked,
     roots: projectRoots(config),
-    // Servers get the capabilities of a gateway's session, so that both share the cached lists.
+    // The same capabilities as a gateway's sessions, so that both share the cached lists.
     sessions: SERVED_SESSIONS,
     ...(need.servers === 'all' ? {} : { only: need.servers }),
   });
 }
 
-/** Asks about servers of the project that are not approved, where a person can be asked; `refused` are not asked about again. */
+/** Asks for approval of the project's servers if a person can be asked; skips those in `refused`. */
 async function settleTrust(
   context: Context,
   config: LoadedConfig,
@@ -185,12 +185,12 @@ async function settleTrust(
     if (verdict?.state === 'trusted') continue;
     if (!(await askForTrust(context, spec, verdict))) refused.add(spec.name);
   }
-  // Approving an own entry changes its file.
+  // Approving the person's own entry changes its file.
   const { cwd, home, env, extra } = context;
   return specs.some(isUnapproved) ? loadEffective({ cwd, home, env, extra }) : config;
 }
 
-/** Notes on stderr why servers are missing; `applies`: of which this is said. */
+/** Prints on stderr why servers are missing; `applies` selects the servers. */
 export function noteMissing(
   { output }: Context,
   host: CommandHost,
@@ -207,7 +207,7 @@ export function noteMissing(
   }
 }
 
-/** Notes on stderr that a project defines a server of the same name, which is not used without consent. */
+/** Prints on stderr that a project defines a server with the same name, which is not used without approval. */
 function noteWaiting({ output }: Context, host: CommandHost, names: readonly string[]): void {
   for (const { name, waiting } of host.servers()) {
     if (waiting === undefined || !names.includes(name)) continue;

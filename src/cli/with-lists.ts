@@ -1,4 +1,4 @@
-/** Commands that show lists: from the cache at once, with `--refresh` from every server (CON-16). */
+/** Runs commands that show lists: from the cache, or with `--refresh` from every server (CON-16). */
 
 import type { Command } from 'commander';
 import { PlugboardError } from '../errors.ts';
@@ -9,11 +9,11 @@ import { whileConnecting } from './waiting-line.ts';
 import { type CommandHost, noteMissing, openHost } from './with-host.ts';
 
 const LABEL_CELLS = 'warning: '.length;
-/** More names would bury what was asked for. */
+/** Maximum number of server names in one note. */
 const MAX_NAMED = 10;
 
 export interface Wanted {
-  /** The servers that are meant, whose failure is the command's; undefined: all of them. */
+  /** The requested servers, whose failure fails the command; undefined: all servers. */
   readonly servers: readonly string[] | undefined;
   readonly refresh: boolean;
 }
@@ -33,10 +33,12 @@ export function wantedLists([server]: readonly string[], flags: Flags): Wanted {
   return { servers: server === undefined ? undefined : [server], refresh: flags['refresh'] === true };
 }
 
-/** `now`: in this command. `late`: it has not answered yet. `before`: in an earlier command, which gave the reason. */
+/**
+ * `now`: failed in this command. `late`: no answer yet. `before`: failed in an earlier command, which gave the reason.
+ */
 type When = 'now' | 'late' | 'before';
 
-/** Notes on stderr which servers are missing, and returns them for `--json`; {} when there are none. */
+/** Prints on stderr which servers are missing, and returns them for `--json`; {} if there are none. */
 type NoteUnreached = (missing: readonly PlugboardError[]) => {
   readonly unreached?: readonly UnreachedServer[];
 };
@@ -83,7 +85,7 @@ async function bringAll(
   await host.requiredReady('all');
 }
 
-/** Waits as long as a list may take; where no tool is known by then, until a server has answered or failed. */
+/** Waits up to the limit for lists; if no tool is known by then, until one server connects or all have failed. */
 async function bringKnown(host: CommandHost, failedBefore: ReadonlySet<string>): Promise<void> {
   const { firstLists } = host;
   await firstLists.tools(() => firstLists.waitMs);
@@ -95,18 +97,18 @@ async function bringKnown(host: CommandHost, failedBefore: ReadonlySet<string>):
   await Promise.any(connecting).catch(() => {});
 }
 
-/** The servers that a command is about: a host that others share may have more. */
+/** Returns the servers a command refers to; a shared host may have more. */
 export function serversOf(host: CommandHost, { servers }: Wanted): readonly string[] {
   return servers ?? host.servers().map(({ name }) => name);
 }
 
-/** Which servers are missing from a list of tools. */
+/** Returns the servers missing from a list of tools. */
 export function missingTools(host: CommandHost, { servers, refresh }: Wanted): readonly PlugboardError[] {
   if (servers !== undefined) return [];
   return refresh ? failedServers(host) : host.firstLists.unreached();
 }
 
-/** Servers that did not come up now, whatever is known of them. */
+/** Returns the servers that failed now, even if their tools are cached. */
 export function failedServers(host: CommandHost): readonly PlugboardError[] {
   return host.servers().flatMap((report) => {
     const { name: server, error } = report;
@@ -160,19 +162,19 @@ export function skippedLine(names: readonly string[]): string {
   return `${what}; run plugboard list to see why, or use --refresh to ask again.`;
 }
 
-/** A server whose tools are unknown has none, and waits to be connected or has failed. */
+/** True if the server's tools are known: it may be contacted, and is neither pending nor failed. */
 function isKnown(host: CommandHost, server: string): boolean {
   const report = host.servers().find(({ name }) => name === server);
   const canBeAsked = report !== undefined && !isKeptAway(report) && report.status !== 'disabled';
   return canBeAsked && !host.firstLists.unreached().some((error) => error.server === server);
 }
 
-/** What a person or a policy keeps from being asked. */
+/** True if approval or policy prevents contacting the server. */
 function isKeptAway({ status }: { readonly status: string }): boolean {
   return status === 'untrusted' || status === 'blocked';
 }
 
-/** Servers at rest are not waited for. */
+/** Excludes idle servers, which are not waited for. */
 function startedOf(host: CommandHost): Pick<CommandHost, 'servers'> {
   return { servers: () => host.servers().filter(({ status }) => status !== 'idle') };
 }

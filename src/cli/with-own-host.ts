@@ -1,4 +1,4 @@
-/** A host for as long as a command runs: as the library has it, not as people's one-shot commands use it. */
+/** Opens a host for a long-running command, with the library's defaults instead of those of one-shot commands. */
 
 import type { LoadedConfig } from '../config/load.ts';
 import type { Host } from '../host.ts';
@@ -10,7 +10,7 @@ import type { Context } from './verb.ts';
 
 export interface OwnHostOptions
   extends Pick<HostOptions, 'approve' | 'elicit' | 'sample' | 'roots' | 'sessions' | 'model'> {
-  /** Whether the built-in server for files, search and git is used; undefined: only if config.json sets it. */
+  /** Whether the built-in server for files, search and git is used; undefined: only if config.json enables it. */
   readonly workspace: boolean | undefined;
 }
 
@@ -34,7 +34,7 @@ export async function withOwnHost(
     env,
     ...options,
   };
-  // It was read without the built-in server.
+  // `config` was loaded without the built-in server, so it is not reused if there is one.
   const host = await createHost({ ...made, config: hasBuiltIn ? undefined : config });
   const stopLog = context.verbose
     ? host.on('log', ({ server, level, message }) =>
@@ -49,7 +49,7 @@ export async function withOwnHost(
   }
 }
 
-/** Asks for missing `${input:…}` values now, while a person is at the terminal; the configuration, if it was read. */
+/** Asks for missing `${input:…}` values while a person is at the terminal; returns the configuration if loaded. */
 export async function settleInputsFirst(context: Context): Promise<LoadedConfig | undefined> {
   if (!context.output.canAsk) return undefined;
   const { cwd, home, extra } = context;

@@ -1,9 +1,9 @@
-/** Words of a command line, split as a shell would, and joined back so that a shell would split them the same way. */
+/** Splits a command line into arguments as a shell does, and joins arguments into a command line. */
 
 import { PlugboardError } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
 
-/** Splits at spaces outside quotes. Quotes and backslashes group; nothing is expanded and nothing is run. */
+/** Splits at spaces outside quotes. Quotes and backslashes group; nothing is expanded or executed. */
 export function splitWords(line: string): string[] {
   const words: string[] = [];
   let word: string | undefined;
@@ -20,7 +20,7 @@ export function splitWords(line: string): string[] {
       quote = undefined;
     } else if (char === '\\' && quote !== "'" && at + 1 < line.length) {
       const next = line.charAt(at + 1);
-      // Inside double quotes a backslash escapes only what would end or bend them.
+      // Inside double quotes a backslash only escapes a quote or a backslash.
       const escapes = quote === undefined || next === '"' || next === '\\';
       word = (word ?? '') + (escapes ? next : `\\${next}`);
       at++;
@@ -37,7 +37,7 @@ export function splitWords(line: string): string[] {
   return words;
 }
 
-/** A command line that can be pasted into a shell. */
+/** Returns a command line that can be pasted into a shell. */
 export function joinWords(words: readonly string[]): string {
   return words.map(shellWord).join(' ');
 }

@@ -1,4 +1,4 @@
-/** The workspace server as a program: served on stdio until its client leaves, with nothing loaded that it does not need. */
+/** Runs the workspace server on stdio until its client disconnects, loading only the modules it needs. */
 
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -17,7 +17,7 @@ export interface WorkspaceProgram {
 
 export async function serveWorkspace({ root, shell, env, signal }: WorkspaceProgram): Promise<number> {
   const { server, close } = createWorkspaceServer({ root, shell, searchPath: env['PATH'] ?? '' });
-  // What runs for a client that is gone would keep us waiting for its end.
+  // Stops running commands, whose results no client would receive, so that the exit does not wait for them.
   signal.addEventListener('abort', close, { once: true });
   try {
     const served = await server.serve(stdio());
@@ -29,7 +29,9 @@ export async function serveWorkspace({ root, shell, env, signal }: WorkspaceProg
   return 0;
 }
 
-/** The folder that was given, else the project of the current folder. @throws PlugboardError USAGE in a private folder. */
+/**
+ * Returns the given folder, else the project of the current folder. @throws PlugboardError USAGE in a private folder.
+ */
 export function workspaceRoot(cwd: string, given: string | undefined): string {
   if (given === undefined && isPrivateFolder(cwd)) {
     throw new PlugboardError('USAGE', `plugboard workspace was started in the private folder ${cwd}`, {
@@ -43,7 +45,7 @@ export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** The words that programs start it with, without the parser of commands; undefined when it takes more than that. */
+/** Handles the usual argv of programs without loading the command parser; undefined for any other argv. */
 export async function runWorkspaceQuickly(
   words: readonly string[],
   env: NodeJS.ProcessEnv,

@@ -1,4 +1,4 @@
-/** A conversation at the terminal: lines in, turns out, until the person leaves. */
+/** Interactive chat at the terminal: reads lines and runs turns until the person leaves. */
 
 import { Agent, type AgentOptions } from '../../chat/agent.ts';
 import { Conversation } from '../../chat/conversation.ts';
@@ -40,7 +40,7 @@ export class ChatLoop {
     this.#agent = this.#agentFor(options.conversation);
   }
 
-  /** Around a question, which has the keyboard to itself. */
+  /** Called before a question, which needs the keyboard for itself. */
   pause(): void {
     if (this.#turn === undefined) return;
     this.#keys.give();
@@ -98,7 +98,7 @@ export class ChatLoop {
     this.#transcript.end(turn);
   }
 
-  /** While something runs, Ctrl-C belongs to it. */
+  /** Runs work during which Ctrl-C cancels the work. */
   async #withKeys<T>(work: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
     const turn = new AbortController();
     this.#turn = turn;
@@ -111,7 +111,7 @@ export class ChatLoop {
     }
   }
 
-  /** The first Ctrl-C ends the calls that run, the next one the turn. */
+  /** The first Ctrl-C cancels the running calls, the next one the turn. */
   #cancel(): void {
     if (this.#agent.cancelCalls())
       this.#say(this.#paint.faint('The call is cancelled; Ctrl-C again ends the turn.'));

@@ -1,4 +1,4 @@
-/** The commands of a chat, beside the prompts of servers: one table for help, completion and running. */
+/** Table of chat commands, used for help, completion and execution; servers' prompts are handled separately. */
 
 import type { Host } from '../../host.ts';
 import { nearest } from '../../lib/nearest.ts';
@@ -14,11 +14,11 @@ export interface ChatState {
   readonly signal: AbortSignal;
   say(text: string): void;
   compact(): Promise<void>;
-  /** Begins a new conversation. */
+  /** Starts a new conversation. */
   clear(): void;
 }
 
-/** What a command leaves the chat with. */
+/** Whether the chat continues after a command. */
 type Outcome = 'stay' | 'leave';
 
 interface ChatCommand {
@@ -72,7 +72,7 @@ export const COMMANDS: readonly ChatCommand[] = [
   { name: 'exit', usage: '/exit', summary: 'leave (Ctrl-D does too)', run: () => 'leave' },
 ];
 
-/** Undefined when the line is no command of ours: then it may be a server's prompt. */
+/** Undefined if the line is not a built-in command; it may then be a server's prompt. */
 export function findCommand(line: string): ChatCommand | undefined {
   const name = /^\/(\S+)/.exec(line)?.[1];
   return COMMANDS.find((command) => command.name === (name === 'quit' ? 'exit' : name));

@@ -1,4 +1,4 @@
-/** What can be typed next: commands, prompts, servers, and resources to mention. */
+/** Completes chat input: commands, prompts, servers, and resources to mention. */
 
 import type { CompleterResult } from 'node:readline';
 import type { Host } from '../../host.ts';
@@ -30,7 +30,7 @@ async function completeMention(host: CompletedHost, typed: string): Promise<Comp
   return [fitting(mentions, `@${typed}`), `@${typed}`];
 }
 
-/** The server itself suggests values for the arguments of its prompts; they are given by position. */
+/** Asks the server for values of its prompt's arguments, which are given by position. */
 async function completeArgument(
   host: CompletedHost,
   words: string[],

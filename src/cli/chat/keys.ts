@@ -1,7 +1,10 @@
-/** The keyboard while a turn runs: Ctrl-C, of which the terminal would make a signal that ends the whole command, and typing ahead. */
+/**
+ * Reads the keyboard while a turn runs: handles Ctrl-C, which would otherwise be a signal that ends the command, and
+ * collects text typed ahead.
+ */
 
 const CTRL_C = '\u0003';
-/** More than anybody types while waiting; a paste of more is cut. */
+/** Limit for text typed ahead; a longer paste is truncated. */
 const MAX_AHEAD_CHARS = 10_000;
 /** Keys that are not text: arrows, function keys, other control characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
@@ -16,7 +19,7 @@ export class TurnKeys {
     this.#ahead = (this.#ahead + text.replace(NO_TEXT, '')).slice(0, MAX_AHEAD_CHARS);
   };
 
-  /** Called back for every Ctrl-C. */
+  /** `onCancel` is called for every Ctrl-C. */
   constructor(onCancel: () => void) {
     this.#onCancel = onCancel;
   }
@@ -27,14 +30,14 @@ export class TurnKeys {
     process.stdin.resume();
   }
 
-  /** For questions, which read the keyboard themselves, and for the end. */
+  /** Releases the keyboard, for questions that read it themselves and at the end. */
   give(): void {
     process.stdin.off('data', this.#listener);
     process.stdin.setRawMode(false);
     process.stdin.pause();
   }
 
-  /** What was typed meanwhile, once: it belongs into the next line. */
+  /** Returns and clears the text typed during the turn; it starts the next line. */
   typed(): string {
     const typed = this.#ahead;
     this.#ahead = '';

@@ -1,4 +1,4 @@
-/** The end of a conversation that is resumed, so that the person sees where it was. */
+/** Shows the end of a resumed conversation. */
 
 import type { ModelMessage } from 'ai';
 import { clean } from '../../policy/clean.ts';
@@ -6,7 +6,7 @@ import type { Output } from '../output.ts';
 
 const MAX_LINES = 20;
 
-/** Shows what was said last by both, shortened. */
+/** Returns the last message of each side, shortened. */
 export function lastExchange(messages: readonly ModelMessage[], { paint }: Pick<Output, 'paint'>): string {
   const at = messages.findLastIndex(({ role }) => role === 'user');
   const asked = textOf(messages[at]);

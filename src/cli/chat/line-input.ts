@@ -1,4 +1,4 @@
-/** The line that a person types: with history, completion, and a way out. */
+/** Reads lines at the terminal, with history, completion and Ctrl-C handling. */
 
 import { type CompleterResult, createInterface, type Interface } from 'node:readline';
 
@@ -18,7 +18,7 @@ export class LineInput {
     this.#completer = completer;
   }
 
-  /** One line, which may have been begun already; undefined when the person leaves: Ctrl-D, or Ctrl-C twice on an empty line. */
+  /** Reads a line that starts with `begun`; undefined on leaving: Ctrl-D, or Ctrl-C twice on an empty line. */
   read(signal: AbortSignal, begun: string): Promise<string | undefined> {
     const lines = createInterface({
       input: process.stdin,
@@ -30,7 +30,7 @@ export class LineInput {
       completer: (line: string, done: (error: Error | null, result?: CompleterResult) => void) => {
         this.#completer(line).then(
           (result) => done(null, result),
-          // Nothing to suggest is no reason to disturb whoever types.
+          // A failed completion must not interrupt typing.
           () => done(null, [[], line]),
         );
       },
@@ -41,7 +41,7 @@ export class LineInput {
       const finish = (line: string | undefined): void => {
         signal.removeEventListener('abort', leave);
         this.#open = undefined;
-        // Closing tells so at once, and whoever listens takes it for a person who leaves.
+        // Resolve first: close() emits 'close' synchronously, and its listener treats that as leaving.
         resolve(line);
         lines.close();
       };
@@ -52,13 +52,13 @@ export class LineInput {
       });
       lines.on('SIGINT', () => {
         if (lines.line === '' && isLeaving) return finish(undefined);
-        // It may have been meant for a turn that has just ended.
+        // This Ctrl-C may have been meant for a turn that has just ended, so ask for a second one.
         isLeaving = lines.line === '';
         if (isLeaving) {
           this.interject(LEAVE_HINT);
           return;
         }
-        // What was typed is given up, as in a shell.
+        // Discards the typed text, as in a shell.
         process.stdout.write('^C\n');
         lines.write(null, { ctrl: true, name: 'e' });
         lines.write(null, { ctrl: true, name: 'u' });
@@ -70,7 +70,7 @@ export class LineInput {
     });
   }
 
-  /** Writes above the line that is being typed; false when none is. */
+  /** Writes above the line being typed; false if no line is being typed. */
   interject(text: string): boolean {
     if (this.#open === undefined) return false;
     process.stdout.write(`\r\u001b[2K${text}\n`);

@@ -1,4 +1,4 @@
-/** `chat -p`: one turn for a script. The model's words go to stdout, everything else to stderr. */
+/** Runs `chat -p`: one turn for scripts. The model's text goes to stdout, everything else to stderr. */
 
 import { Agent, type AgentOptions } from '../../chat/agent.ts';
 import type { AgentEvent } from '../../chat/events.ts';
@@ -8,18 +8,18 @@ import type { Context } from '../verb.ts';
 import { StreamCleaner } from './stream-cleaner.ts';
 import { costLine, errorText, refusedText } from './transcript.ts';
 
-/** What `--json` tells of one call. */
+/** One call in the `--json` document. */
 interface CallReport {
   readonly id: string;
   readonly name: string;
   readonly arguments: unknown;
   isError?: boolean;
   ms?: number;
-  /** Why it did not reach its tool, or came to nothing there. */
+  /** Why the call did not reach its tool, or failed there. */
   error?: { readonly code: string; readonly message: string };
 }
 
-/** The model did not come to an end by itself. */
+/** Exit status if the model did not finish by itself. */
 const EXIT_UNFINISHED = 1;
 
 export async function runOneShot(context: Context, options: AgentOptions, text: string): Promise<number> {
@@ -45,7 +45,7 @@ export async function runOneShot(context: Context, options: AgentOptions, text: 
     usage: turn.usage,
     definitions: { all, given, saved: turn.saved },
   };
-  // Without --json the words are there already, as they came.
+  // Without --json the text was already written as it was streamed.
   output.answer(document, () => '');
   if (!output.json) output.note(output.notePaint.faint(costLine(turn)));
   return turn.finish === 'stop' ? 0 : EXIT_UNFINISHED;
@@ -72,7 +72,7 @@ function show(output: Output, words: StreamCleaner, event: AgentEvent): void {
   if (event.type === 'result') {
     const mark = event.answer.isError ? notePaint.bad('✖') : notePaint.good('✔');
     const about = `${clean(event.name, { multiline: false })} ${notePaint.faint(`${Math.round(event.ms)} ms`)}`;
-    // The reason went to the model; a person who reads this has nothing else to go by.
+    // The reason was sent to the model; show it to the person too.
     const [why = ''] = event.answer.isError ? errorText(event.answer).split('\n') : [];
     output.note(why === '' ? `${mark} ${about}` : `${mark} ${about}  ${why}`);
   }

@@ -1,4 +1,4 @@
-/** Everything that a turn may have to ask the person: a call, a server's form, a server that wants the model. */
+/** Asks the person during a turn: approvals of calls, elicitations, and sampling requests. */
 
 import type { ApprovalAnswer, ApprovalRequest } from '../../call/session.ts';
 import type { OpenModel } from '../../chat/model.ts';
@@ -16,12 +16,12 @@ const ALWAYS = { value: 'allow-always', label: 'Always allow' } as const;
 export interface QuestionsOptions {
   readonly output: Output;
   readonly model: OpenModel;
-  /** Called around every question: the keyboard and the status line are the question's meanwhile. */
+  /** Called around every question, which uses the keyboard and the status line. */
   readonly pause: () => void;
   readonly resume: () => void;
 }
 
-/** One question at a time; the others wait for their turn. */
+/** Shows one question at a time; the others are queued. */
 export class Questions {
   readonly #options: QuestionsOptions;
   #last: Promise<unknown> = Promise.resolve();
@@ -43,11 +43,11 @@ export class Questions {
         choices: [
           { value: 'allow', label: 'Allow once' },
           { value: 'allow-session', label: 'Allow for this session' },
-          // A lasting rule has no effect against an `ask` rule.
+          // A permanent rule would have no effect against an `ask` rule.
           ...(request.askRule === undefined ? [ALWAYS] : []),
           { value: 'deny', label: 'Deny' },
         ],
-        // Enter alone must not allow what cannot be undone.
+        // Pressing Enter must not allow a destructive call.
         ...(mayDestroy(request) ? { initial: 'deny' } : {}),
         signal: request.signal,
       });
@@ -59,7 +59,7 @@ export class Questions {
     return this.#ask(() => askElicitation(this.#options.output, request));
   }
 
-  /** A server that wants the person's model has to be allowed to, each time: it is the person who pays. */
+  /** Asks before every sampling request, because the person pays for the model. */
   async sample(request: SampleRequest): Promise<unknown> {
     const { output, model } = this.#options;
     const allowed = await this.#ask(async () => {
@@ -96,7 +96,7 @@ export class Questions {
   }
 }
 
-/** By the protocol's defaults: a tool that is not known to only read, or only add, may destroy. */
+/** By the protocol's defaults, a tool may be destructive unless annotated as read-only or as non-destructive. */
 function mayDestroy({ annotations }: ApprovalRequest): boolean {
   return annotations?.readOnlyHint !== true && annotations?.destructiveHint !== false;
 }

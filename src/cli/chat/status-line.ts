@@ -1,4 +1,4 @@
-/** The last line of the screen while a turn runs: what is being waited for. Everything else is written above it. */
+/** Draws the status line at the bottom while a turn runs; all other text is written above it. */
 
 import type { Output } from '../output.ts';
 import { cut } from '../table.ts';
@@ -9,14 +9,14 @@ export class StatusLine {
   readonly #output: Output;
   #text = '';
   #isShown = false;
-  /** What was written last ended in the middle of a line. */
+  /** True if the last text did not end with a newline. */
   #isMidLine = false;
 
   constructor(output: Output) {
     this.#output = output;
   }
 
-  /** Text of the transcript, as it comes. */
+  /** Writes text of the transcript as it arrives. */
   write(text: string): void {
     if (text === '') return;
     this.#clear();
@@ -25,12 +25,12 @@ export class StatusLine {
     this.#draw();
   }
 
-  /** A line of its own. */
+  /** Writes a line of its own. */
   line(text: string): void {
     this.write(`${this.#isMidLine ? '\n' : ''}${text}\n`);
   }
 
-  /** What is shown below the transcript; empty: nothing. */
+  /** Sets the text of the status line; '' removes it. */
   show(text: string): void {
     if (text === this.#text) return;
     this.#clear();
@@ -38,7 +38,7 @@ export class StatusLine {
     this.#draw();
   }
 
-  /** Leaves the cursor on a line of its own with nothing on it. */
+  /** Removes the status line and leaves the cursor on an empty line. */
   end(): void {
     this.show('');
     if (this.#isMidLine) this.write('\n');
@@ -49,7 +49,7 @@ export class StatusLine {
     this.#isShown = false;
   }
 
-  /** In the middle of a line there is no room for it; it comes back with the next line. */
+  /** Not drawn in the middle of a line; it is drawn again after the next newline. */
   #draw(): void {
     if (this.#text === '' || this.#isMidLine || !this.#output.live) return;
     const { columns, paint } = this.#output;

@@ -1,11 +1,11 @@
-/** Text that comes in pieces, made safe to show: an escape sequence may be cut anywhere by whoever sends it. */
+/** Removes escape sequences from streamed text; the sender may split a sequence at any character. */
 
 import { clean } from '../../policy/clean.ts';
 import { forTerminal } from '../output.ts';
 
-/** An escape sequence that is not complete by then is none. */
+/** Limit for held text: a longer sequence is not an escape sequence. */
 const MAX_HELD_CHARS = 64;
-/** The beginning of an escape sequence, half of a character, or half of a line end, at the very end. */
+/** Matches an incomplete escape sequence, surrogate pair or line end at the end of the text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
 const UNFINISHED = /(?:[\x1b\x9b][^@-Z\\^-~]*|\x1b\[[0-?]*[ -/]*|[\ud800-\udbff]|\r)$/;
 

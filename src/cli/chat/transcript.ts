@@ -1,4 +1,4 @@
-/** A turn on the screen: the model's words as they come, each call with what it came to, and what it all cost. */
+/** Shows a turn on the screen: the model's text as it is streamed, each call with its result, and the token counts. */
 
 import type { Answer } from '../../adapters/answer.ts';
 import type { AgentEvent, Turn } from '../../chat/events.ts';
@@ -30,12 +30,12 @@ export class Transcript {
     this.#status = new StatusLine(output);
   }
 
-  /** A word from outside of the turn: a server's state, an answer to a command. */
+  /** Writes a line that is not part of the turn: a server's state, or a command's output. */
   line(text: string): void {
     this.#status.line(text);
   }
 
-  /** Makes room for a question; the next event draws the line below again. */
+  /** Clears the status line for a question; the next event draws it again. */
   hush(): void {
     this.#status.write(this.#wrap.flush());
     this.#status.end();
@@ -143,7 +143,7 @@ export function errorText({ error, content }: Answer): string {
     : clean(sentences(error.message, error.hint), { multiline: false });
 }
 
-/** What the person can do about a refused call; the model is not given it. */
+/** Returns how to allow a refused call, for the person; not sent to the model. */
 export function refusedText({ name, advice }: Extract<AgentEvent, { type: 'refused' }>): string {
   return clean(`to allow ${name}, ${advice}.`, { multiline: false });
 }

@@ -1,17 +1,17 @@
-/** Text that comes in pieces, broken at spaces: a terminal breaks inside words. */
+/** Wraps streamed text at spaces, because a terminal breaks lines inside words. */
 
 import { width } from '../table.ts';
 
-/** A word that is longer than this is shown without waiting for its end. */
+/** A longer word is shown before it is complete. */
 const MAX_HELD_CHARS = 200;
 const FENCE = /^\s*(?:```|~~~)/;
 
-/** Blocks of code keep their lines, so that they can be copied. */
+/** Code blocks are not wrapped, so that they can be copied. */
 export class WordWrap {
   readonly #columns: () => number | undefined;
-  /** The end of what came, which may be half a word. */
+  /** The end of the received text, which may be an incomplete word. */
   #held = '';
-  /** What the current line shows so far, without breaks that were added. */
+  /** The current line's text, without the line breaks that were added. */
   #line = '';
   #cells = 0;
   #isCode = false;
@@ -28,7 +28,7 @@ export class WordWrap {
     return this.#place(isHeld ? all.slice(0, end) : all);
   }
 
-  /** What is still held; the next text begins a new line. */
+  /** Returns the held text; the next text starts a new line. */
   flush(): string {
     const rest = this.#place(this.#held);
     this.#held = '';
@@ -51,7 +51,7 @@ export class WordWrap {
       const isOver = columns !== undefined && this.#cells > 0 && this.#cells + cells > columns;
       if (isOver && !this.#isCode && !FENCE.test(this.#line)) {
         const isSpace = piece.trim() === '';
-        // The space before it stays at the end of the line, where no one sees it.
+        // The space before it stays at the end of the line, where it is invisible.
         out += isSpace ? '' : `\n${piece}`;
         this.#cells = isSpace ? columns : cells;
       } else {

@@ -1,11 +1,11 @@
-/** What may stand where the cursor is, for the words of a command line that is being typed. */
+/** Computes shell completions for the argument at the cursor. */
 
 import type { ArgumentKind, CommandWords, FlagWords, NamedKind, Vocabulary } from './vocabulary.ts';
 
 export interface Candidate {
   readonly value: string;
   readonly about?: string;
-  /** Something follows at once, as after `key=`. */
+  /** The argument continues without a space, as after `key=`. */
   readonly open?: boolean;
 }
 
@@ -14,7 +14,7 @@ export interface Parameter extends Candidate {
   readonly values?: readonly string[];
 }
 
-/** A tool with its server in one word, in every way that `call` takes. */
+/** A tool with its server in one argument, in every spelling that `call` accepts. */
 export interface Spelled {
   readonly server: string;
   readonly tool: string;
@@ -22,7 +22,7 @@ export interface Spelled {
   readonly about?: string;
 }
 
-/** Where names are looked up, when they are needed. */
+/** Looks up names on demand. */
 export interface Names {
   of(kind: NamedKind, cwd: string | undefined, server: string): Promise<readonly Candidate[]>;
   inOneWord(cwd: string | undefined): Promise<readonly Spelled[]>;
@@ -34,10 +34,10 @@ export interface Names {
   ): Promise<readonly Parameter[]>;
 }
 
-/** A list to choose from, or what kind of path the shell completes: `value-files` after `key=` or `key=@`. */
+/** Candidates, or the kind of path that the shell completes itself: `value-files` after `key=` or `key=@`. */
 export type Completion = readonly Candidate[] | 'files' | 'folders' | 'value-files';
 
-/** @param words what was typed after `plugboard`; the last one is at the cursor and may be empty. */
+/** @param words the argv after `plugboard`; the last item is at the cursor and may be empty. */
 export async function complete(
   words: readonly string[],
   vocabulary: Vocabulary,
@@ -45,14 +45,14 @@ export async function complete(
 ): Promise<Completion> {
   const typed = words.slice(0, -1);
   const current = words.at(-1) ?? '';
-  // After -- comes the command of a server.
+  // After -- follows the command of a server.
   if (typed.includes('--')) return 'files';
   const line = read(typed, vocabulary);
   const before = await inTwoWords(line, names);
   const at = { before, cwd: line.cwd, names };
   if (line.argument !== undefined && !current.startsWith('--')) {
     const values = await valuesOf('tool', line.argument, at);
-    // A value may well be a path.
+    // The value may be a path.
     return values === undefined ? 'files' : starting(current, values);
   }
   if (line.awaits !== undefined && !(line.isOptional && current.startsWith('-'))) {
@@ -76,14 +76,14 @@ interface Line {
   readonly positionals: readonly string[];
   readonly isHelp: boolean;
   readonly cwd: string | undefined;
-  /** The value that the flag before the cursor takes. */
+  /** The kind of value that the flag before the cursor takes. */
   readonly awaits: ArgumentKind | undefined;
   readonly isOptional: boolean;
-  /** The argument of a tool whose `--key` is before the cursor. */
+  /** The tool argument whose `--key` precedes the cursor. */
   readonly argument?: string;
 }
 
-/** Reads the words before the cursor as the program will: flags with their values apart, then the command, then its arguments. */
+/** Parses the argv before the cursor as the program does: flags with their values, the command, and its arguments. */
 function read(typed: readonly string[], { commands, flags }: Vocabulary): Line {
   let command: CommandWords | undefined;
   let isHelp = false;
@@ -103,7 +103,7 @@ function read(typed: readonly string[], { commands, flags }: Vocabulary): Line {
     } else if (word.startsWith('--cwd=')) cwd = word.slice('--cwd='.length);
     else if (flag === undefined && isArgument(word, command, positionals)) {
       const key = word.slice(2);
-      // As `call` reads it: the next word is its value, unless that is a flag too.
+      // As `call` parses it: the next item is its value, unless that is a flag too.
       if (key.includes('=')) positionals.push(key);
       else if (next === undefined) {
         return { command, positionals, isHelp, cwd, awaits: undefined, isOptional: false, argument: key };
@@ -121,7 +121,7 @@ function read(typed: readonly string[], { commands, flags }: Vocabulary): Line {
 
 const ARGUMENT_FLAG = /^--[A-Za-z]/;
 
-/** `--key` for an argument of the tool that is called. */
+/** True for a `--key` that is an argument of the called tool. */
 function isArgument(
   word: string,
   command: CommandWords | undefined,
@@ -131,7 +131,7 @@ function isArgument(
   return takesThem && positionals.length > 0 && ARGUMENT_FLAG.test(word);
 }
 
-/** The arguments of the command, with `server.tool` and the like as two. */
+/** Returns the command's arguments, with `server.tool` and its other spellings split in two. */
 async function inTwoWords({ command, positionals, cwd }: Line, names: Names): Promise<readonly string[]> {
   const [first = '', ...others] = positionals;
   if (command?.arguments[0] !== 'called-server' || !ONE_WORD.test(first)) return positionals;
@@ -155,7 +155,7 @@ interface At {
   readonly current: string;
 }
 
-/** `--scope=us`: the values of the flag, each with the flag in front. */
+/** For `--scope=us`: the flag's values, each prefixed with the flag. */
 async function afterFlag(
   [, name = '', value = '']: RegExpExecArray,
   { command }: Line,
@@ -208,7 +208,7 @@ async function ofKind(kind: ArgumentKind, at: At): Promise<Completion> {
   }
 }
 
-/** `key=`, the values of a key that has few, or a path. */
+/** Completes `key=`, then the key's values if its schema lists them, or a path. */
 async function parameterOf(kind: 'tool' | 'prompt', at: At): Promise<Completion> {
   const { current } = at;
   const [, key = '', sign] = /^([^=]*?)(:?=)/.exec(current) ?? [];
@@ -227,7 +227,7 @@ async function parameterOf(kind: 'tool' | 'prompt', at: At): Promise<Completion>
   );
 }
 
-/** All values of an argument that has few. */
+/** Returns the values of an argument whose schema lists them. */
 async function valuesOf(
   kind: 'tool' | 'prompt',
   key: string,
@@ -240,12 +240,12 @@ async function valuesOf(
   return parameter?.values?.map((value) => ({ value }));
 }
 
-/** `--max-results` is `max_results` or `maxResults`. */
+/** Normalizes a key: `--max-results` equals `max_results` and `maxResults`. */
 function plain(name: string): string {
   return name.replace(/[-_]/g, '').toLowerCase();
 }
 
-/** Arguments that were not given yet. */
+/** Returns the arguments that are not given yet. */
 async function freeParameters(
   kind: 'tool' | 'prompt',
   { before, cwd, names }: At,
@@ -269,7 +269,7 @@ function commandCandidates({ commands }: Vocabulary, isHelp: boolean): Candidate
   return isHelp ? all : [...all, { value: 'help', about: 'show help' }];
 }
 
-/** Long names: the short ones are for those who know them. */
+/** Returns long flag names only; short ones are not completed. */
 function flagCandidates(command: CommandWords | undefined, { flags }: Vocabulary): Candidate[] {
   const all: readonly FlagWords[] = [...(command?.flags ?? []), ...flags, HELP];
   return all.map(({ names, about }) => ({ value: names.at(-1) ?? '', about }));

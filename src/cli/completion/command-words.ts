@@ -1,6 +1,6 @@
 /**
- * All commands with their flags and what their arguments are, as plain data. `scripts/bundle.mjs` writes it beside the
- * bundles, so that the completion of a shell need not load a single command to know.
+ * Describes all commands, flags and arguments as plain data. `scripts/bundle.mjs` writes it next to the bundles, so
+ * that shell completion does not have to load any command.
  */
 
 import { type Argument, Command, type Option } from 'commander';
@@ -14,7 +14,7 @@ import type { ArgumentKind, CommandWords, FlagWords, Vocabulary, Word } from './
 const AGENT_WORDS: readonly Word[] = AGENTS.map(({ id, title }) => ({ value: id, about: title }));
 const PRESET_WORDS: readonly Word[] = PRESETS.map(({ id, title }) => ({ value: id, about: title }));
 
-/** What the choices of arguments and flags mean, where their names do not say it all. */
+/** Descriptions of argument and flag choices whose names are not clear enough. */
 const MEANINGS: Readonly<Record<string, string>> = {
   'daemon start': 'start it, if it does not run',
   'daemon stop': 'stop it and its servers',
@@ -46,7 +46,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   '--approvals enforce': 'Plugboard asks, whatever the agent does',
 };
 
-/** Arguments whose values depend on the command; all others are known by their name. */
+/** Arguments whose values depend on the command; all others are recognised by name. */
 const ARGUMENTS: Readonly<Record<string, ArgumentKind>> = {
   'add name': 'text',
   'add-json name': 'text',

@@ -1,6 +1,6 @@
 /**
- * `plugboard __complete -- <words>`: what the completion of shells asks, answered from files alone. A bundle of its own,
- * because somebody waits with a finger on the key: neither commander nor any command is loaded.
+ * Implements `plugboard __complete -- <words>` for shell completion, from files alone. It is a separate bundle that
+ * loads neither commander nor any command, because the person is waiting for the key press to take effect.
  */
 
 import { readFileSync, writeSync } from 'node:fs';
@@ -17,19 +17,19 @@ import { type Candidate, type Completion, complete, type Names } from './candida
 import type { NamedKind, Vocabulary } from './vocabulary.ts';
 
 const STDOUT = 1;
-/** Where the build has put the words of all commands. */
+/** File with the data of all commands, written by the build. */
 const WORDS_FILE = '../../bin/command-words.json';
-/** One line for each candidate, `value<TAB>about`; or one line that says what the shell should complete itself. */
+/** Writes one line per candidate, `value<TAB>about`, or one line that names the paths the shell completes itself. */
 export async function runComplete(argv: readonly string[]): Promise<void> {
   const words = argv[0] === '--' ? argv.slice(1) : argv;
   const vocabulary = JSON.parse(readFileSync(new URL(WORDS_FILE, import.meta.url), 'utf8')) as Vocabulary;
-  // Nobody can read an error in the middle of a line that is being typed.
+  // An error message would appear in the middle of the line being typed, so errors give no candidates.
   const found = await complete(words, vocabulary, namesFromFiles()).catch((): Completion => []);
   writeSync(STDOUT, typeof found === 'string' ? `:${found}\n` : found.flatMap(lineOf).join(''));
 }
 
 function lineOf({ value, about = '', open }: Candidate): string[] {
-  // A name that would break the line, or hides something, is left out: changed it would name nothing.
+  // Skips a name that has a line break or hidden characters: a cleaned name would not match anything.
   if (value === '' || clean(value, { multiline: false }) !== value) return [];
   return [`${value}\t${clean(about, { multiline: false })}${open ? '\topen' : ''}\n`];
 }
@@ -37,7 +37,7 @@ function lineOf({ value, about = '', open }: Candidate): string[] {
 function namesFromFiles(): Names {
   const home = findHome(process.env);
   const load = async (cwd = '.'): Promise<LoadedConfig> => {
-    // Commands and flags are completed without it.
+    // Loaded here because completing commands and flags does not need it.
     const { loadEffective } = await import('../../policy/effective.ts');
     return loadEffective({ cwd: resolve(cwd), home, env: process.env });
   };
@@ -97,7 +97,7 @@ function namesFromFiles(): Names {
   };
 }
 
-/** The servers that a command can be about. */
+/** Filters for the servers that a command accepts. */
 const SERVERS: Readonly<Record<`${string}server` & NamedKind, (spec: ServerSpec) => boolean>> = {
   server: () => true,
   'called-server': () => true,
@@ -107,7 +107,7 @@ const SERVERS: Readonly<Record<`${string}server` & NamedKind, (spec: ServerSpec)
   'remote-server': ({ entry }) => isRemote(entry) && entry.oauth !== false,
 };
 
-/** Members of `env`, `headers` and the like can be named alone. */
+/** Members of `env`, `headers` and other objects can be named individually. */
 function keysOf(spec: ServerSpec | undefined): Candidate[] {
   return Object.entries(spec?.raw ?? {}).flatMap(([key, value]) => [
     { value: key },

@@ -1,4 +1,4 @@
-/** The scripts that teach a shell to complete: they ask `plugboard __complete` and hand over what it says. */
+/** Completion scripts for shells: they run `plugboard __complete` and pass its output to the shell. */
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];

@@ -1,10 +1,10 @@
-/** What can be typed after `plugboard`, as data: the commands, their flags, and what stands where. */
+/** Types for the commands, flags and arguments that can follow `plugboard`, as data. */
 
-/** One of a few values, with what it means. */
+/** One of a fixed set of values, with its description. */
 export interface Word {
   readonly value: string;
   readonly about?: string;
-  /** Something follows at once, as after `key=`. */
+  /** The argument continues without a space, as after `key=`. */
   readonly open?: boolean;
 }
 
@@ -15,9 +15,9 @@ export type NamedKind =
   | 'disabled-server'
   | 'approvable-server'
   | 'remote-server'
-  /** A server, or a server and its tool in one word. */
+  /** A server, or a server and its tool in one argument. */
   | 'called-server'
-  /** A key that the server's entry has. */
+  /** A key that exists in the server's entry. */
   | 'entry-key'
   | 'tool'
   | 'prompt'
@@ -26,7 +26,7 @@ export type NamedKind =
   | 'plugin'
   | 'token';
 
-/** What an argument is; a list has all that it may be. */
+/** Kind of an argument; an array lists the allowed values. */
 export type ArgumentKind =
   | NamedKind
   | 'parameter'
@@ -40,9 +40,9 @@ export type ArgumentKind =
 export interface FlagWords {
   readonly names: readonly string[];
   readonly about: string;
-  /** What the next word is, for flags that take one. */
+  /** Kind of the flag's value, for flags that take one. */
   readonly value?: ArgumentKind;
-  /** The value may be left out. */
+  /** The value is optional. */
   readonly optional?: boolean;
 }
 
@@ -52,12 +52,12 @@ export interface CommandWords {
   readonly about: string;
   readonly flags: readonly FlagWords[];
   readonly arguments: readonly ArgumentKind[];
-  /** The last argument may be given again. */
+  /** The last argument may be repeated. */
   readonly repeats: boolean;
 }
 
 export interface Vocabulary {
   readonly commands: readonly CommandWords[];
-  /** Flags of every command. */
+  /** Flags that every command has. */
   readonly flags: readonly FlagWords[];
 }

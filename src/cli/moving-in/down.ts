@@ -1,4 +1,4 @@
-/** `plugboard down`: reverses what `up` and `export` changed; with `all`, removes everything that Plugboard keeps. */
+/** `plugboard down`: reverts the edits of `up` and `export`; with `all`, removes all files and secrets of Plugboard. */
 
 import { readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,14 +24,14 @@ export interface DownOptions {
   readonly yes: boolean;
 }
 
-/** What happened to the files of one agent, or why they were left alone. */
+/** Outcome for the files of one agent, or the reason why they were left unchanged. */
 interface AgentUndone {
   readonly agent: string;
   readonly files: readonly Undone[];
   readonly problem?: string;
 }
 
-/** Everything that Plugboard puts into its home. */
+/** Names of all files and folders that Plugboard creates in its home. */
 const OWN_NAMES =
   /^(?:config\.json|credentials\.json|trust\.json|pins\.json|tasks\.json|gateway-token|manage-token|tokens\.json|session-key|sessions|audit.*\.jsonl.*|cache|outputs|folders|run|logs|exports|threads|chats|plugins|data)$/;
 
@@ -50,7 +50,7 @@ export async function moveOut(context: Context, options: DownOptions): Promise<n
   for (const agent of await recordedAgents(home, 'user')) agents.push(await undoAgent(context, agent, isDry));
   const isWhole = agents.every(({ problem }) => problem === undefined);
   const config = await undoConfig(context, isDry);
-  // Without the records, an agent that could not be restored now never could be.
+  // The records are needed to restore the remaining agents later, so keep them if one failed.
   const removed = all && isWhole ? await removeAll(context, isDry) : undefined;
   const files = [...agents.flatMap((each) => each.files), ...config.files];
   output.answer(
@@ -83,7 +83,7 @@ interface ConfigUndone {
   readonly values: readonly string[];
 }
 
-/** Takes imported servers out again, unless they were changed since, and values that no server refers to any longer. */
+/** Removes imported servers, unless they were changed since, and stored values that no server refers to. */
 async function undoConfig(context: Context, isDry: boolean): Promise<ConfigUndone> {
   const { home, cwd } = context;
   const undone = await undoRecorded(context, homeRecordFile(home), { isDry, isOurs: () => false });
@@ -107,7 +107,7 @@ interface AllRemoved {
 async function removeAll(context: Context, isDry: boolean): Promise<AllRemoved> {
   const { home, env } = context;
   if (isDry) return { service: null, secrets: 0, home: { removed: false, left: [] } };
-  // A system without services has none to remove.
+  // On a system without services there is nothing to remove.
   const service = await removeService(context).catch(() => null);
   await stopDaemons(home);
   const { openSecrets } = await import('../../secrets/store.ts');
@@ -115,7 +115,7 @@ async function removeAll(context: Context, isDry: boolean): Promise<AllRemoved> 
   return { service, secrets, home: await removeHome(home, env) };
 }
 
-/** A home that PLUGBOARD_HOME names may hold other things: there only our own go. */
+/** A folder named by PLUGBOARD_HOME may contain other files: only Plugboard's own are removed. */
 async function removeHome(home: Home, env: NodeJS.ProcessEnv): Promise<AllRemoved['home']> {
   const { PLUGBOARD_HOME: _, ...others } = env;
   if (home.dir === findHome(others).dir) await rm(home.dir, { recursive: true, force: true });

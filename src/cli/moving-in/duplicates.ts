@@ -1,4 +1,4 @@
-/** Servers that an agent would have twice, once by itself and once through Plugboard, and taking them out of it. */
+/** Finds servers that an agent has twice, directly and through Plugboard, and removes them from the agent. */
 
 import { readDocument } from '../../config/document.ts';
 import type { ServerSpec } from '../../config/entry.ts';
@@ -17,7 +17,7 @@ import type { Context } from '../verb.ts';
 import { editRecorded } from './recorded-edits.ts';
 import { type AgentTarget, targetFile } from './write-agent.ts';
 
-/** `remove`: taken out of the agent's own file. `disable`: switched off there. `keep`: stays, `reason` says why. */
+/** `remove`: removed from the agent's file. `disable`: disabled there. `keep`: unchanged; `reason` has the cause. */
 export interface Duplicate {
   readonly agent: Agent;
   readonly name: string;
@@ -28,9 +28,9 @@ export interface Duplicate {
 }
 
 /**
- * Decides about every server of the plan.
+ * Decides what to do with every server of the plan.
  *
- * @param isServed true if Plugboard serves this very entry, or will after the import
+ * @param isServed true if Plugboard serves exactly this entry, or will after the import
  */
 export async function findDuplicates(
   context: Context,
@@ -45,7 +45,7 @@ export async function findDuplicates(
     const decided = (action: Duplicate['action'], reason?: string): Duplicate[] => [
       { agent, name, file, action, planned: each, ...(reason === undefined ? {} : { reason }) },
     ];
-    // Left out of the import, with a reason that was shown there.
+    // Not imported, for a reason that was shown there.
     if (each.action === 'skip') return [];
     if (each.found.scope === 'project') {
       if (each.action !== 'same') return [];
@@ -65,7 +65,7 @@ export async function findDuplicates(
   });
 }
 
-/** True if the entry is in Plugboard's configuration now, and not only in that of another agent. */
+/** True if the entry is in Plugboard's configuration now, and not only in another agent's. */
 export function isServedNow(planned: readonly Planned[]): (each: Planned) => boolean {
   const missing = new Set(
     planned.filter(({ action }) => action === 'add' || action === 'replace').map(keyOf),
@@ -73,12 +73,12 @@ export function isServedNow(planned: readonly Planned[]): (each: Planned) => boo
   return (each) => each.action === 'same' && !missing.has(keyOf(each));
 }
 
-/** True if the entry will be there after the import. */
+/** True if the entry will be in Plugboard's configuration after the import. */
 export function isServedAfterImport(each: Planned): boolean {
   return each.action === 'same' || each.action === 'add' || each.action === 'replace';
 }
 
-/** Takes duplicates out of one agent. Those that cannot be edited safely come back as kept. */
+/** Removes duplicates from one agent. Those that cannot be edited safely are returned as kept. */
 export async function removeDuplicates(
   context: Context,
   { agent, scope, isDry }: AgentTarget,
@@ -131,7 +131,7 @@ function isSwitchedOff(value: unknown, path: readonly string[], name: string): b
   return Array.isArray(list) && list.includes(name);
 }
 
-/** Servers of project files that are switched off in their agents already. */
+/** Returns a test for servers of project files that are already disabled in their agents. */
 async function switchedOff(
   context: Context,
   projectRoot: string,
@@ -149,7 +149,7 @@ async function switchedOff(
   return (agent, name) => lists.get(agent)?.(name) ?? false;
 }
 
-/** Names of the servers of project files that may run. */
+/** Returns the names of the project's servers that may run. */
 async function runningProjectServers(context: Context, config: LoadedConfig): Promise<ReadonlySet<string>> {
   const specs: readonly ServerSpec[] = config.servers.filter(({ scope }) => scope === 'project');
   const verdicts = await trustVerdicts(specs, context);

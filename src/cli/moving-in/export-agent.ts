@@ -1,4 +1,4 @@
-/** `export` for one agent: written, moved, or undone, and what is printed about it. */
+/** `export` for one agent: writes, moves or undoes, and prints the result. */
 
 import type { Agent } from '../../config/import/agent.ts';
 import { findForeign } from '../../config/import/find.ts';
@@ -63,7 +63,7 @@ async function moveOut(
   return removeDuplicates(context, target, duplicates, config.projectRoot);
 }
 
-/** Variables that servers which may run take from the environment. A project decides about none before it is approved. */
+/** Returns the environment variables used by servers that may run; an unapproved project cannot add any. */
 export async function variablesOfServers(
   context: Context,
   { servers }: Pick<LoadedConfig, 'servers'>,
@@ -75,7 +75,7 @@ export async function variablesOfServers(
   return [...new Set(names)];
 }
 
-/** Warns if the written program is in a cache that npm may empty. */
+/** Warns if the written program is in npm's cache, which npm may empty. */
 export function noteCache({ env, output }: Context, scope: AgentTarget['scope']): void {
   if (scope === 'project' || !isInPassingCache(ownProgram(env))) return;
   output.note(

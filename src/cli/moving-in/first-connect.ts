@@ -1,4 +1,4 @@
-/** Connects every server once, so that its list of tools is cached; a server that hangs is not waited for. */
+/** Connects to every server once, so that its tool list is cached; does not wait for a server that hangs. */
 
 import type { Host } from '../../host.ts';
 import type { ServerReport } from '../../host-report.ts';
@@ -6,9 +6,9 @@ import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
 import type { Context } from '../verb.ts';
 import { whileConnecting } from '../waiting-line.ts';
 
-/** How long a server may take beyond the last one that settled. */
+/** How long to wait for the remaining servers after the last one finished. */
 const GRACE_MS = 5_000;
-/** How long none of them may settle. */
+/** How long to wait for the first server to finish. */
 const FIRST_MS = 15_000;
 
 /** @param only names of the servers to connect; default: all */
@@ -25,7 +25,7 @@ export async function connectOnce(
     env,
     watch: false,
     connect: 'none',
-    // As the gateway connects: a list is cached under what the server was told that we can do.
+    // The same options as the gateway: a cached list is stored under the client capabilities it was requested with.
     sessions: SERVED_SESSIONS,
     ...(only === undefined ? {} : { only }),
   });
@@ -37,7 +37,7 @@ export async function connectOnce(
   }
 }
 
-/** Resolves to the servers that are still connecting when waiting for them is over. */
+/** Resolves to the servers that are still connecting when the wait ends. */
 function settle(host: Host, signal: AbortSignal): Promise<ReadonlySet<string>> {
   const pending = new Set(host.servers().map(({ name }) => name));
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** Records what `up` changes in our own config.json, so that `down` can reverse it. */
+/** Records the changes of `up` in our own config.json, so that `down` can revert them. */
 
 import { readFile } from 'node:fs/promises';
 import { editTarget, serversPath } from '../../config/edit.ts';
@@ -11,7 +11,7 @@ import { keepRecord, readRecord, recordFile } from '../export-record.ts';
 import type { Context } from '../verb.ts';
 import { addToRecord } from './recorded-edits.ts';
 
-/** A server of config.json, by the scope that it is in. */
+/** A server in config.json, with its scope. */
 export interface HomeServer {
   readonly name: string;
   readonly scope: 'local' | 'user';
@@ -35,7 +35,7 @@ export async function recordHomeEdits(
   try {
     await work();
   } finally {
-    // Also after a failure: a part of it may have been written.
+    // Also after a failure, because some changes may have been written.
     const after = await read();
     if (after !== undefined && after !== before) {
       const [old, now] = [await readValue(file, before ?? ''), await readValue(file, after)];
@@ -57,7 +57,7 @@ function difference(path: readonly string[], old: unknown, now: unknown): FileEd
   return [{ kind: 'set', path, ...known, ...(after === undefined ? {} : { after }) }];
 }
 
-/** Records the ids of values that are stored, before they are. */
+/** Records the ids of values before they are stored. */
 export async function recordStoredInputs({ home }: Context, ids: readonly string[]): Promise<void> {
   const file = homeRecordFile(home);
   const record = (await readRecord(file)) ?? { files: [] };

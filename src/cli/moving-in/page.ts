@@ -1,4 +1,4 @@
-/** The last step of `up`: the page of the daemon, which keeps running for the agents. */
+/** Last step of `up`: opens the page of the daemon, which keeps running for the agents. */
 
 import { allowsDaemon } from '../../daemon/client/wanted.ts';
 import { asPlugboardError } from '../../errors.ts';
@@ -10,13 +10,13 @@ import type { Context } from '../verb.ts';
 const PAGE_COMMAND = 'plugboard dashboard';
 
 export interface ShownPage {
-  /** Opens it again later. */
+  /** Command that opens the page again. */
   readonly command: string;
-  /** Its address with the token; absent if the daemon does not serve it. */
+  /** Url with the token; absent if the daemon does not serve the page. */
   readonly page?: string;
 }
 
-/** Starts the page, prints its address and opens the browser where a person is; returns what `--json` has about it. */
+/** Starts the page, prints its url and opens the browser if a person is present; returns its part of `--json`. */
 export async function showPage(context: Context): Promise<ShownPage> {
   const page = await startedPage(context);
   if (page === undefined) return nameOfPage(context);
@@ -36,7 +36,7 @@ export function nameOfPage({ output }: Context): ShownPage {
   return { command: PAGE_COMMAND };
 }
 
-/** Undefined where there is no daemon, or it cannot listen: moving in does not fail for that. */
+/** Undefined if there is no daemon or it cannot listen; `up` does not fail because of that. */
 async function startedPage(context: Context): Promise<string | undefined> {
   const { cwd, env, home, extra, output } = context;
   if (!allowsDaemon(env)) return undefined;

@@ -1,4 +1,4 @@
-/** Edits of files that belong to others, each recorded before it is made, and their reversal. */
+/** Edits files of other programs, recording each edit before it is made, and reverts them. */
 
 import { existsSync } from 'node:fs';
 import { readFile, realpath, rmdir, unlink } from 'node:fs/promises';
@@ -29,7 +29,7 @@ import {
 import { isPlugboard } from '../import-plan.ts';
 import type { Context } from '../verb.ts';
 
-/** Mode of folders that are made for another agent. */
+/** Mode of folders created for another agent. */
 const FOLDER_MODE = 0o755;
 
 type FileKind = Pick<ForeignFile, 'path' | 'format'>;
@@ -46,7 +46,7 @@ export interface RecordedEdit {
   readonly isDry: boolean;
 }
 
-/** Edits one file as `decide` says from its value; with `isDry`, only computes the result. */
+/** Applies the edits that `decide` returns for a file's value; with `isDry`, only computes the result. */
 export async function editRecorded(
   context: Context,
   { file, record, isDry }: RecordedEdit,
@@ -59,7 +59,7 @@ export async function editRecorded(
     const after = edits.length === 0 ? (text ?? '') : await applyEdits(file, text ?? '', edits);
     result = { before: text, after };
     if (edits.length === 0 || after === text) return undefined;
-    // Recorded first: an edit that cannot be reversed must not happen.
+    // Recorded first, so that no edit is made that cannot be reverted.
     if (!isDry) await addToRecord(context, record, file, { text, after, edits, folders });
     return after;
   });
@@ -73,7 +73,7 @@ interface Change {
   readonly folders: readonly string[];
 }
 
-/** One edit may follow another: the record always has the text that the file would have without any of them. */
+/** Adds an edit to the record. The record always contains the file's text without any of the recorded edits. */
 export async function addToRecord(
   { home }: Context,
   recordPath: string,
@@ -98,14 +98,14 @@ export async function addToRecord(
   await keepRecord(home, recordPath, { ...record, files: [...others, edited] });
 }
 
-/** What became of one file. `none`: it is gone, and so is everything that was written into it. */
+/** Outcome for one file. `none`: the file no longer exists, so there is nothing to revert. */
 export interface Undone {
   readonly file: string;
   readonly action: 'restored' | 'removed' | 'none';
 }
 
 /**
- * Reverses every recorded edit and forgets the record; undefined if there is none.
+ * Reverts every recorded edit and deletes the record; undefined if there is no record.
  *
  * @param isOurs see `reverseEdits`
  */
@@ -143,24 +143,24 @@ async function undoFile(
     return reversed ?? undefined;
   });
   if (isToDelete && !isDry) {
-    // The file behind a link: the link was there before.
+    // Deletes the target of a symbolic link, because the link existed before.
     await unlink(await realpath(file));
     for (const folder of folders.toReversed()) await rmdir(folder).catch(() => {});
   }
   return { file, action };
 }
 
-/** True for the entry of an agent that starts Plugboard, however it was changed. */
+/** True for an agent's entry that starts Plugboard, even if it was changed. */
 export function isOwnEntry(value: unknown): boolean {
   if (!isRecord(value)) return false;
   const { command, args } = value;
-  // OpenCode has the command and its arguments in one list.
+  // In OpenCode, one list contains the command and its arguments.
   return isPlugboard(
     Array.isArray(command) ? { command: command[0], args: command.slice(1) } : { command, args },
   );
 }
 
-/** Reads a file and replaces it with what `change` returns, under its lock; a dry run only reads. */
+/** Reads a file and replaces it with the result of `change`, under its lock; a dry run only reads. */
 async function updateForeign(
   { home, signal }: Context,
   { path, record, isDry }: { readonly path: string; readonly record: string; readonly isDry: boolean },
@@ -171,7 +171,7 @@ async function updateForeign(
       await change(await readFile(path, 'utf8').catch(absent));
       return;
     }
-    // The folder is made only for a file that is written: the lock is elsewhere.
+    // The lock is in another folder, so this one is only created if a file is written.
     const write = async (text: string | undefined): Promise<string | undefined> => {
       const changed = await change(text);
       if (changed !== undefined && text === undefined) await makeFolder(dirname(path), FOLDER_MODE);
@@ -188,7 +188,7 @@ function absent(error: unknown): undefined {
   if (errorCode(error) !== 'ENOENT' && errorCode(error) !== 'ENOTDIR') throw error;
 }
 
-/** Folders on the way that do not exist yet, outermost first. */
+/** Returns the missing parent folders, outermost first. */
 function missingFolders(folder: string): string[] {
   return existsSync(folder) || dirname(folder) === folder ? [] : [...missingFolders(dirname(folder)), folder];
 }

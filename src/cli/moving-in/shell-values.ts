@@ -1,4 +1,7 @@
-/** Values that only this shell has: agents with a small environment and HTTP clients cannot supply them. */
+/**
+ * Finds variables set only in this shell, which agents with a small environment and HTTP clients cannot supply, and
+ * stores their values.
+ */
 
 import { setServer, targetOf } from '../../config/edit.ts';
 import type { LoadedConfig } from '../../config/load.ts';
@@ -16,13 +19,13 @@ export interface ShellValue {
   readonly servers: readonly string[];
 }
 
-/** An entry of config.json, there or about to be written. */
+/** An entry in config.json, present or about to be written. */
 interface OwnEntry {
   readonly name: string;
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
-/** Entries of our own file only: those of a project are shared, and their values are everyone's own. */
+/** Returns the entries of our own file. Entries of a project are shared, and each person has their own values. */
 export function ownEntries({ servers }: LoadedConfig): readonly (OwnEntry & HomeServer)[] {
   return servers.flatMap(({ name, scope, raw }) =>
     scope === 'user' || scope === 'local' ? [{ name, scope, raw }] : [],
@@ -30,7 +33,7 @@ export function ownEntries({ servers }: LoadedConfig): readonly (OwnEntry & Home
 }
 
 export function findShellValues(env: NodeJS.ProcessEnv, entries: readonly OwnEntry[]): readonly ShellValue[] {
-  // PATH, HOME and the like are everywhere.
+  // PATH, HOME and similar variables are always set.
   const ambient = childEnvironment({}, env);
   const users = new Map<string, string[]>();
   for (const { name, raw } of entries) {
@@ -42,7 +45,7 @@ export function findShellValues(env: NodeJS.ProcessEnv, entries: readonly OwnEnt
   return [...users].map(([variable, servers]) => ({ variable, servers }));
 }
 
-/** Stores the values and makes the entries refer to them. */
+/** Stores the values and replaces the variables in the entries with references to them. */
 export async function storeShellValues(
   context: Context,
   config: LoadedConfig,

@@ -1,4 +1,4 @@
-/** The steps of `up`, and whether each of them is done, shown only, or skipped. */
+/** Steps of `up`, and the decision whether each is done, only shown, or skipped. */
 
 import { confirm } from '../ask.ts';
 import type { Context } from '../verb.ts';
@@ -6,7 +6,7 @@ import type { Context } from '../verb.ts';
 export const STEPS = ['import', 'values', 'export', 'move', 'connect', 'login', 'page'] as const;
 export type StepId = (typeof STEPS)[number];
 
-/** `nothing`: there is nothing to do. `preview`: shown, and not done. */
+/** `nothing`: nothing to do. `preview`: shown but not done. */
 export type StepResult = 'done' | 'preview' | 'skipped' | 'nothing';
 
 export interface ConsentOptions {
@@ -15,7 +15,7 @@ export interface ConsentOptions {
   readonly skip: readonly string[];
 }
 
-/** Decides about each step: by flags, by asking at the terminal, or, where no one can be asked, not at all. */
+/** Decides on each step: by flags or by asking at the terminal; if no one can be asked, the step is only shown. */
 export class StepConsent {
   readonly results: Partial<Record<StepId, StepResult>> = {};
   readonly #context: Context;
@@ -26,12 +26,12 @@ export class StepConsent {
     this.#options = options;
   }
 
-  /** True if steps can only be shown, because of `--dry-run` or because no one can be asked. */
+  /** True if steps are only shown, because of `--dry-run` or because no one can be asked. */
   get isPreview(): boolean {
     return this.#options.isDry || !(this.#options.yes || this.#context.output.canAsk);
   }
 
-  /** True if a change was shown that only `--yes` could have made. */
+  /** True if a change was only shown because `--yes` was missing. */
   get lacksYes(): boolean {
     const changing: readonly StepId[] = ['import', 'values', 'export', 'move'];
     return !this.#options.isDry && changing.some((step) => this.results[step] === 'preview');
@@ -41,7 +41,7 @@ export class StepConsent {
     return this.#options.skip.includes(step);
   }
 
-  /** @param question asked at a terminal; the change has to be on the screen by then */
+  /** @param question asked at a terminal, after the change has been shown */
   async decide(step: StepId, question: string): Promise<boolean> {
     const result = await this.#result(step, question);
     this.results[step] = result;

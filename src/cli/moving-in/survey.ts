@@ -1,4 +1,4 @@
-/** What the agents on this machine have, and what importing it would do. */
+/** Finds the agents and servers on this machine, and plans their import. */
 
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -27,7 +27,7 @@ export async function takeSurvey(context: Context, agents: readonly Agent[]): Pr
   return { config, found, planned, inputs: await planInputs(context, found, planned, config.projectRoot) };
 }
 
-/** Servers of project files are not imported: that would write into the project's own file, which a team shares. */
+/** Servers in project files are not imported, because that would write to the project's file, which a team shares. */
 function withoutProjectFiles(planned: Planned): Planned {
   const { found, action } = planned;
   if (found.scope !== 'project' || (action !== 'add' && action !== 'replace')) return planned;
@@ -35,7 +35,7 @@ function withoutProjectFiles(planned: Planned): Planned {
   return { ...planned, action: 'skip', reason, notes: [], changes: [] };
 }
 
-/** True if one of the agent's own files exists, or the folder that it keeps them in. */
+/** True if one of the agent's files, or the folder for them, exists. */
 export function isInstalled(agent: Agent, where: Where): boolean {
   const folders = agent.folder === undefined ? [] : [agent.folder(where)];
   return (

@@ -1,4 +1,4 @@
-/** `plugboard up`: imports the servers of all agents, puts Plugboard in their place, and connects them once. */
+/** `plugboard up`: imports the servers of all agents, replaces them there with Plugboard, and connects to them once. */
 
 import { findProjectRoot } from '../../config/home.ts';
 import type { Agent } from '../../config/import/agent.ts';
@@ -40,7 +40,7 @@ import { isInstalled, type Survey, takeSurvey } from './survey.ts';
 import { type AgentWritten, OWN_NAME, writeIntoAgent } from './write-agent.ts';
 
 export interface UpOptions extends ConsentOptions {
-  /** Agents that were named; empty: all that are installed. */
+  /** Agents given by name; empty: all installed ones. */
   readonly agents: readonly Agent[];
 }
 
@@ -49,7 +49,7 @@ export async function moveIn(context: Context, options: UpOptions): Promise<numb
   return up.run();
 }
 
-/** How Plugboard was written into one agent, or why not. */
+/** Result of writing Plugboard into one agent, or the reason why it failed. */
 type AgentOutcome =
   | { readonly agent: Agent; readonly written: AgentWritten }
   | { readonly agent: Agent; readonly problem: string };
@@ -102,7 +102,7 @@ class MovingIn {
     return this.#survey;
   }
 
-  /** After a step that changed something. */
+  /** Discards the survey after a step that changed something. */
   #lookAgain(): void {
     this.#survey = undefined;
   }
@@ -155,7 +155,7 @@ class MovingIn {
       ...(await variablesOfServers(this.#context, config)),
       ...coming.flatMap(({ raw }) => variablesOf(raw)),
     ];
-    // An entry that has our name, and that Plugboard serves from now on, may give way.
+    // An entry with our name may be replaced if Plugboard serves it from now on.
     const isServed = this.#isServed(planned);
     const isFreed = (agent: Agent): boolean =>
       planned.some((each) => each.found.agent === agent && each.found.name === OWN_NAME && isServed(each));
@@ -230,7 +230,7 @@ class MovingIn {
       this.#nothing('connect');
       return [];
     }
-    // A preview starts nothing.
+    // A preview does not start servers.
     if (!(await this.#consent.decide('connect', 'Connect every server once?'))) return [];
     this.#title('Connecting');
     await settleInputs(this.#context, config, config.servers);
@@ -257,7 +257,7 @@ class MovingIn {
       return [];
     }
     const left = new Set(needed);
-    // A browser is opened for a person who sits there, and never because of --yes.
+    // A browser is only opened for a person at the terminal, never because of --yes.
     if (output.canAsk && !this.#consent.isSkipped('login')) {
       const [{ confirm }, { login }] = await Promise.all([import('../ask.ts'), import('../verbs/login.ts')]);
       for (const name of needed) {
@@ -322,7 +322,7 @@ class MovingIn {
     return lacksYes ? EXIT_STATUS.APPROVAL_REQUIRED : 0;
   }
 
-  /** Whether Plugboard serves an entry by the time that duplicates are taken out. */
+  /** Returns a test for entries that Plugboard serves by the time duplicates are removed. */
   #isServed(planned: readonly Planned[]): (each: Planned) => boolean {
     return this.#consent.results.import === 'preview' ? isServedAfterImport : isServedNow(planned);
   }
@@ -358,7 +358,7 @@ function outcomeLines({ output }: Context, outcome: AgentOutcome): readonly stri
     ];
   }
   const { paint } = output;
-  // Not the lines of the file, which may hold secrets.
+  // The file's lines are not shown, because they may contain secrets.
   if (written.action === 'same')
     return [`  ${paint.faint('=')} ${agent.title} ${paint.faint(file)} has it already`];
   const mark = written.action === 'add' ? paint.good('+') : paint.warn('~');

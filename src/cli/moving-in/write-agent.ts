@@ -27,7 +27,7 @@ export interface AgentTarget {
 }
 
 export interface WriteOptions {
-  /** Replaces another server called "plugboard". */
+  /** Replaces a different server called "plugboard". */
   readonly overwrite: boolean;
   /** Names of variables that entries refer to. */
   readonly variables: readonly string[];
@@ -35,11 +35,11 @@ export interface WriteOptions {
 
 export interface AgentWritten {
   readonly file: string;
-  /** `blocked`: another server has our name, and nothing was written. */
+  /** `blocked`: a different server has our name, and nothing was written. */
   readonly action: Written['action'] | 'blocked';
   readonly entry: Readonly<Record<string, unknown>>;
   readonly diff: readonly string[];
-  /** Where the record for undo is. */
+  /** Path of the undo record. */
   readonly record: string;
 }
 
@@ -79,7 +79,7 @@ export async function writeIntoAgent(
   };
 }
 
-/** The file that exists, else one whose folder does, else the first. */
+/** Returns the file that exists, else one whose folder exists, else the first. */
 export function targetFile(context: Context, agent: Agent, scope: AgentScope): ForeignFile {
   const where = foreignPlaces(context, findProjectRoot(context.cwd));
   const files = agent.files(where).filter((file) => file.scope === scope && file.readOnly !== true);
@@ -92,14 +92,14 @@ export function targetFile(context: Context, agent: Agent, scope: AgentScope): F
   });
 }
 
-/** A project's file is committed: there the program is found by its name, on every machine. */
+/** A project's file is committed, so it has the program's name, which every machine can find, instead of a path. */
 function programFor({ env }: Context, scope: AgentScope): Program {
   const [command = OWN_NAME, ...args] = scope === 'project' ? [OWN_NAME] : ownProgram(env);
   const home = scope === 'project' ? undefined : env['PLUGBOARD_HOME'];
   return {
     command,
     args: [...args, 'serve', '--stdio'],
-    // The agent that starts it may not have the variable, and would serve another home.
+    // The agent may start without this variable, and would then serve a different home.
     env: home ? { PLUGBOARD_HOME: home } : {},
   };
 }

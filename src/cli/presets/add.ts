@@ -1,4 +1,4 @@
-/** `plugboard add --preset`: the list of presets, or one of them as a server. */
+/** `plugboard add --preset`: lists the presets, or adds one of them as a server. */
 
 import { PlugboardError } from '../../errors.ts';
 import { nearest } from '../../lib/nearest.ts';
@@ -11,9 +11,11 @@ import { fill, parseValues } from './fill.ts';
 import { entryOf, type Need, type Preset } from './preset.ts';
 import { PRESETS } from './table.ts';
 
-/** What goes with a preset; every other flag describes an entry by hand. */
+/** Flags that can be combined with a preset; every other flag describes a custom entry. */
 const FITTING: ReadonlySet<string> = new Set(['preset', 'scope', 'force']);
-/** The installed command. Not `npx plugboard`: in a cloned folder that would start what the folder calls plugboard. */
+/**
+ * The installed command. `npx plugboard` in a cloned folder would start any program that the folder calls plugboard.
+ */
 const PORTABLE: readonly string[] = ['plugboard'];
 
 export async function addPreset(context: Context, args: readonly string[], flags: Flags): Promise<number> {
@@ -34,11 +36,11 @@ export async function addPreset(context: Context, args: readonly string[], flags
   const raw = entryOf(preset, values, {
     version,
     ownProgram: scope === 'project' ? PORTABLE : ownProgram(context.env),
-    // Servers of a project's file start in the project, and other agents that read the file know no ${PROJECT_DIR}.
+    // A project's servers start in the project, and other agents that read the file do not support ${PROJECT_DIR}.
     project: scope === 'project' ? '.' : '${PROJECT_DIR}',
   });
   const replace = flags['force'] === true;
-  // A secret was refused above; what is left is the preset's own.
+  // Secrets were rejected above; the remaining values are the preset's own.
   const status = await saveServer(context, { name, raw, scope, replace, allowSecret: false });
   for (const [id, secret] of secrets) {
     const { openInputs } = await import('../inputs.ts');
@@ -84,7 +86,7 @@ function shortly(need: Need): string {
   return need.fallback === undefined ? need.key : `[${need.key}]`;
 }
 
-/** A preset as data: everything but its functions. */
+/** Returns a preset's data, without its functions. */
 function described(preset: Preset): Readonly<Record<string, unknown>> {
   const { id, title, needs = [], note } = preset;
   return {

@@ -1,4 +1,4 @@
-/** Where the values of a preset come from: what was typed, what is customary, what the person says when asked. */
+/** Collects the values of a preset: from arguments, from defaults and the environment, and by asking. */
 
 import { resolve } from 'node:path';
 import { PlugboardError } from '../../errors.ts';
@@ -7,25 +7,25 @@ import type { Context } from '../verb.ts';
 import type { Need, Preset, Values } from './preset.ts';
 
 const REFERENCE = /^\$\{[A-Za-z_]\w*\}$/;
-/** Of every package: which version of it. */
+/** Argument of every package preset: the package's version. */
 const VERSION = 'version';
 
 export interface Filled {
   readonly values: Values;
   readonly version: string | undefined;
-  /** Variables that the entry refers to and that are not set here. */
+  /** Variables that the entry refers to but are not set here. */
   readonly unset: readonly string[];
   /** Secrets that were typed, by the ids that the entry refers to. */
   readonly secrets: ReadonlyMap<string, string>;
 }
 
-/** What the entry will be. */
+/** Name and scope of the entry to write. */
 export interface Target {
   readonly name: string;
   readonly scope: string;
 }
 
-/** Takes `key=value` words apart; a key that the preset does not have is an error with the nearest one. */
+/** Parses `key=value` arguments; rejects an unknown key and suggests the nearest one. */
 export function parseValues(preset: Preset, words: readonly string[]): Map<string, string> {
   const needs = (preset.needs ?? []).map(({ key }) => key);
   const known = 'package' in preset ? [...needs, VERSION] : needs;
@@ -46,7 +46,7 @@ export function parseValues(preset: Preset, words: readonly string[]): Map<strin
   return given;
 }
 
-/** A value for every need. Asks on a terminal; elsewhere what is missing is an error that names it. */
+/** Finds a value for every need. Asks on a terminal; otherwise throws an error that names the missing values. */
 export async function fill(
   context: Context,
   preset: Preset,
@@ -69,7 +69,7 @@ export async function fill(
       values[need.key] = absolutePath(need, await askForArgument(context, preset, need), { scope, cwd });
       continue;
     }
-    // A project's file is for others too, who have keys of their own, and agents that know variables only.
+    // A project's file is shared with people who have their own keys, and with agents that only support variables.
     const secret = scope === 'project' ? '' : await askForKey(context, preset, need);
     const id = `${name}-${need.key}`;
     if (secret === '') unset.push(need.variable);
@@ -79,7 +79,7 @@ export async function fill(
   return { values, version: given.get(VERSION), unset, secrets };
 }
 
-/** Servers of a project's file start in the project; all others do not start where the person is. */
+/** Resolves a relative path from the person's folder, except for project scope, whose servers start in the project. */
 function absolutePath(
   need: Need,
   value: string,
@@ -90,12 +90,12 @@ function absolutePath(
 }
 
 function customary(need: Need, env: NodeJS.ProcessEnv, scope: string): string | undefined {
-  // Servers of a project's file start in the project, and other agents that read it know no ${PROJECT_DIR}.
+  // A project's servers start in the project folder, and other agents that read it do not support ${PROJECT_DIR}.
   if (need.kind === 'argument') return scope === 'project' && need.isProject ? '.' : need.fallback;
   return env[need.variable] ? `\${${need.variable}}` : undefined;
 }
 
-/** What is in a project's file is read by everybody who has the project. */
+/** Rejects an empty value, and a secret in a project's file, which everyone with the project can read. */
 function checked(need: Need, value: string, scope: string): string {
   if (value === '') throw usage(`${need.key} is empty.`, `It is ${need.description}.`);
   if (need.kind === 'secret' && scope === 'project' && !REFERENCE.test(value)) {
@@ -117,7 +117,7 @@ async function askForArgument(context: Context, preset: Preset, need: Argument):
   return answer;
 }
 
-/** The secret itself, which ends up in no file of the configuration; empty when it is to come from the environment. */
+/** Asks for the secret, which is not written to a configuration file; '' if it comes from the environment. */
 async function askForKey(context: Context, { id }: Preset, need: Secret): Promise<string> {
   const { askForSecret } = await import('../ask.ts');
   const question = `${id} needs ${need.description} (${need.where}). It is kept in the system's keyring, or in a file that only you can read; leave it empty to take it from ${need.variable}.`;

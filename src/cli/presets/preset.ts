@@ -1,53 +1,53 @@
-/** What a preset is: a well-known server, what it needs, and the entry that follows from that. */
+/** Defines presets: a well-known server, the values it needs, and the entry built from them. */
 
-/** Something that nobody can know but the person. */
+/** A value that only the person can supply. */
 export type Need =
   | {
       readonly kind: 'argument';
-      /** As it is given: `folder=src`. */
+      /** Key on the command line: `folder=src`. */
       readonly key: string;
       readonly description: string;
-      /** Taken when nothing is given; without one it is asked for. */
+      /** Used if no value is given; without a fallback the value is asked for. */
       readonly fallback?: string;
-      /** A file or folder; a relative one begins where the person is. */
+      /** A file or folder; a relative path is resolved from the person's folder. */
       readonly isPath?: true;
-      /** The fallback is the project. */
+      /** The fallback is the project folder. */
       readonly isProject?: true;
     }
   | {
       readonly kind: 'secret';
       readonly key: string;
       readonly description: string;
-      /** The variable of the environment that holds it by custom. */
+      /** Environment variable that conventionally contains it. */
       readonly variable: string;
-      /** Where to get one. */
+      /** Where to get the secret. */
       readonly where: string;
     };
 
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** A value for the key of each need; of a secret, `${VARIABLE}`. */
+/** Values by the key of each need; a secret is `${VARIABLE}`. */
 export type Values = Readonly<Record<string, string>>;
 
 interface Described {
   readonly id: string;
-  /** What it is good for. */
+  /** Purpose of the server. */
   readonly title: string;
   readonly needs?: readonly Need[];
-  /** What the person should know once it is added. */
+  /** Note to print after the server is added. */
   readonly note?: string;
 }
 
-/** A program from npm. */
+/** A package on npm. */
 export interface PackagePreset extends Described {
   readonly package: string;
-  /** The one that was tried; `version=latest` takes another. */
+  /** The tested version; `version=latest` selects another. */
   readonly version: string;
   readonly args?: (values: Values) => readonly string[];
   readonly env?: (values: Values) => Readonly<Record<string, string>>;
 }
 
-/** A server that somebody runs for everybody. */
+/** A public server run by its maker. */
 export interface RemotePreset extends Described {
   readonly url: string;
   readonly headers?: (values: Values) => Readonly<Record<string, string>>;
@@ -61,11 +61,11 @@ export interface OwnPreset extends Described {
 export type Preset = PackagePreset | RemotePreset | OwnPreset;
 
 export interface EntryOptions {
-  /** The version of a package, when it is not to be the one that was tried. */
+  /** Version of the package if not the tested one. */
   readonly version: string | undefined;
-  /** How this program is started. */
+  /** The argv that starts this program. */
   readonly ownProgram: readonly string[];
-  /** How an entry of this scope refers to the project. */
+  /** Reference to the project folder in an entry of this scope. */
   readonly project: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The well-known servers. Versions of packages are those that were started and listed their tools when this table
- * was last gone through; addresses are those that their makers document.
+ * Table of well-known servers. The package versions were started and listed their tools when this table was last
+ * checked; the urls are those that their makers document.
  */
 
 import type { Preset } from './preset.ts';

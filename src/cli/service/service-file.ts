@@ -1,10 +1,10 @@
-/** The file that makes the resident process a service of the user's session: a systemd unit or a launchd plist. Pure. */
+/** Generates the file that runs the daemon as a user service: a systemd unit or a launchd plist. Pure. */
 
 import { createHash } from 'node:crypto';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { configFolder } from '../../config/import/files.ts';
 
-/** Arguments that run the resident process in the foreground. */
+/** Arguments that run the daemon in the foreground. */
 export const DAEMON_ARGS: readonly string[] = ['daemon', 'run'];
 
 /** Seconds between a crash and the next start. */
@@ -13,14 +13,14 @@ const RESTART_SECONDS = 2;
 export interface ServiceOptions {
   /** Absolute argv that starts Plugboard, without the command. */
   readonly program: readonly string[];
-  /** The home that is served; undefined: the default one. */
+  /** The home to serve; undefined: the default. */
   readonly home: string | undefined;
-  /** PATH of the shell that installs it: servers are looked up there for clients without an environment of their own. */
+  /** PATH of the shell that installs the service, used to find servers for clients that do not send an environment. */
   readonly path: string;
 }
 
 export interface ServiceFile {
-  /** Name for the service manager. */
+  /** Name of the service in the service manager. */
   readonly name: string;
   readonly file: string;
   readonly text: string;
@@ -53,7 +53,7 @@ export function systemdUnit(options: ServiceOptions, { env, userHome }: ServiceP
   return { name, file: join(systemdFolder({ env, userHome }), name), text: lines.join('\n') };
 }
 
-/** Folder of the user's own units. */
+/** Returns the folder of the user's own units. */
 export function systemdFolder(place: ServicePlace): string {
   return join(configFolder(place), 'systemd', 'user');
 }
@@ -95,7 +95,7 @@ export function launchdPlist(options: ServiceOptions, { userHome }: ServicePlace
 }
 
 function environmentOf({ home, path }: ServiceOptions): Readonly<Record<string, string>> {
-  // Folders that only npm puts there are gone when it ends.
+  // Skips folders that only exist while npm runs.
   const folders = path
     .split(delimiter)
     .filter((folder) => isAbsolute(folder) && !/node_modules|_npx/.test(folder));
@@ -105,7 +105,7 @@ function environmentOf({ home, path }: ServiceOptions): Readonly<Record<string, 
   };
 }
 
-/** True if two files start the same program for the same home; PATH differs from shell to shell. */
+/** True if two files start the same program for the same home; PATH is ignored, as it differs between shells. */
 export function startsTheSame(one: string, other: string): boolean {
   return withoutPath(one) === withoutPath(other);
 }
@@ -114,22 +114,22 @@ function withoutPath(text: string): string {
   return text.replace(/^Environment="PATH=.*\n/m, '').replace(/ *<key>PATH<\/key>\n.*\n/, '');
 }
 
-/** Two homes have two services. */
+/** Gives each home its own service name. */
 function suffixOf(home: string | undefined): string {
   return home === undefined ? '' : `-${createHash('sha256').update(home).digest('hex').slice(0, 8)}`;
 }
 
-/** systemd refuses quotes and backslashes in the path of an executable, and takes a dollar there as it is. */
+/** systemd rejects quotes and backslashes in the path of an executable, and does not expand a dollar there. */
 function executable(program: readonly string[]): readonly string[] {
   return /["'\\$]/.test(program[0] ?? '') ? ['/usr/bin/env', ...program] : program;
 }
 
-/** Of a command line, where a dollar would be a variable. */
+/** Escapes an argument of a command line, where a dollar would be a variable. */
 function commandWord(word: string): string {
   return unitWord(word.replaceAll('$', () => '$$'));
 }
 
-/** Quoted, with percent signs doubled: a single one is a specifier. */
+/** Quotes text and doubles percent signs, because a single one is a specifier. */
 function unitWord(word: string): string {
   const escaped = word
     .replaceAll('\\', '\\\\')

@@ -1,4 +1,4 @@
-/** systemd of the user's session, or launchd: installs, removes and reports the service. */
+/** Installs, removes and inspects the service through systemd of the user's session, or launchd. */
 
 import { execFile } from 'node:child_process';
 import { lstat, readFile, symlink, unlink } from 'node:fs/promises';
@@ -20,23 +20,23 @@ import {
   systemdUnit,
 } from './service-file.ts';
 
-/** A manager that does not answer must not hold the command. */
+/** Timeout for a service manager that does not respond. */
 const MANAGER_TIMEOUT_MS = 20_000;
 const FILE_MODE = 0o644;
 const FOLDER_MODE = 0o755;
 
 type Argv = readonly [string, ...string[]];
 
-/** One service and the commands of its manager. */
+/** A service and its manager's commands. */
 interface Service extends ServiceFile {
   readonly manager: 'systemd' | 'launchd';
-  /** Run before `start`, whether or not they succeed. */
+  /** Run before `start`; failures are ignored. */
   readonly unload: readonly Argv[];
   readonly start: readonly Argv[];
   readonly stop: readonly Argv[];
   readonly afterRemoval: readonly Argv[];
   readonly isRunning: Argv;
-  /** Link that starts it at the next login, where the file alone does not. */
+  /** Link that starts it at the next login, if the file alone does not. */
   readonly loginLink?: string;
 }
 
@@ -55,13 +55,13 @@ export interface ServiceStatus {
   readonly name: string;
   readonly file: string;
   readonly installed: boolean;
-  /** True if it starts what `install` would start now. */
+  /** True if it starts the same program as `install` would now. */
   readonly current: boolean;
-  /** Null: the manager cannot be asked. */
+  /** Null if the manager cannot be reached. */
   readonly running: boolean | null;
 }
 
-/** Writes the file, lets it start at login, and starts it if the manager can be reached. */
+/** Writes the file, enables it at login, and starts it if the manager can be reached. */
 export async function installService(context: Context): Promise<ServiceInstalled> {
   const service = serviceOf(context);
   const { manager, name, file, text, loginLink } = service;
@@ -81,12 +81,12 @@ export async function installService(context: Context): Promise<ServiceInstalled
   return { manager, name, file, started: true };
 }
 
-/** Stops the service and removes its file; false if there was none. */
+/** Stops the service and removes its file; false if it did not exist. */
 export async function removeService(context: Context): Promise<{ file: string; removed: boolean }> {
   const service = serviceOf(context);
   const { file, loginLink } = service;
   if (!(await exists(file))) return { file, removed: false };
-  // Where the manager cannot be reached, nothing of it runs.
+  // If the manager cannot be reached, the service is not running.
   for (const argv of service.stop) await run(context, argv);
   if (loginLink !== undefined) await unlink(loginLink).catch(ignoring('ENOENT'));
   await unlink(file);
@@ -137,7 +137,7 @@ function launchdService(file: ServiceFile): Service {
   return {
     ...file,
     manager: 'launchd',
-    // A loaded one would keep its old file.
+    // A loaded service would keep its old file.
     unload: [['launchctl', 'bootout', `${domain}/${file.name}`]],
     start: [['launchctl', 'bootstrap', domain, file.file]],
     stop: [['launchctl', 'bootout', `${domain}/${file.name}`]],
@@ -146,7 +146,7 @@ function launchdService(file: ServiceFile): Service {
   };
 }
 
-/** Why a command of the manager failed; undefined: it did not. */
+/** Runs a command of the manager; returns why it failed, or undefined on success. */
 function run(context: Context, argv: Argv): Promise<string | undefined> {
   const [command, ...args] = argv;
   const { signal } = context;
@@ -160,7 +160,7 @@ function run(context: Context, argv: Argv): Promise<string | undefined> {
   });
 }
 
-/** Null: the manager cannot be asked. `is-active` prints a state and `print` an error if the service does not run. */
+/** Null if the manager cannot be reached. For a stopped service `is-active` prints a state, and `print` an error. */
 function asked(context: Context, argv: Argv): Promise<boolean | null> {
   const [command, ...args] = argv;
   const { signal } = context;

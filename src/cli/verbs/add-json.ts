@@ -1,4 +1,4 @@
-/** `plugboard add-json`: new servers from JSON, as a configuration file or a README has it. */
+/** `plugboard add-json`: adds servers from JSON, as found in a configuration file or a README. */
 
 import type { Command } from 'commander';
 import { PlugboardError } from '../../errors.ts';
@@ -56,7 +56,7 @@ Examples:
   plugboard add-json '{"mcpServers":{"docs":{"url":"https://example.com/mcp"}}}'
   plugboard add-json - < snippet.json`;
 
-/** One word is JSON; with two the first is the name. */
+/** A single argument is the JSON; with two, the first is the name. */
 function apart(args: readonly string[]): { readonly name: string | undefined; readonly json: string } {
   const [first, second] = args;
   if (second !== undefined) return { name: first, json: second };
@@ -71,7 +71,7 @@ interface Named extends Pasted {
   readonly name: string;
 }
 
-/** The servers under the names that they will have: the one that was typed, for a single one. */
+/** Returns the servers with their final names: for a single server, the name that was typed. */
 function named(servers: readonly Pasted[], name: string | undefined): readonly Named[] {
   const [only, ...more] = servers;
   if (only === undefined) {

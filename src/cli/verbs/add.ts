@@ -1,4 +1,4 @@
-/** `plugboard add`: a new server from words and flags. */
+/** `plugboard add`: adds a server from arguments and flags. */
 
 import type { Command } from 'commander';
 import { Option } from 'commander';
@@ -79,7 +79,7 @@ function missingName(afterDashes: readonly string[] | undefined): PlugboardError
   });
 }
 
-/** The environment is looked at for a client that was named. */
+/** Reads the client secret; the environment is only used if a client id is given. */
 async function withClientSecret(context: Context, flags: Flags): Promise<Flags> {
   const { clientSecretFile: _file, ...others } = flags;
   const { readSecret } = await import('../secret-flag.ts');

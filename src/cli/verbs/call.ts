@@ -1,4 +1,4 @@
-/** `plugboard call`: one call of one tool, from the words of a shell to its result. */
+/** `plugboard call`: calls one tool with arguments from the command line and prints its result. */
 
 import type { Command } from 'commander';
 import type { Tool } from '../../catalog/tool.ts';
@@ -20,10 +20,10 @@ import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
 import { withHost } from '../with-host.ts';
 import { joinWords } from '../words.ts';
 
-/** Not touched before it is read: making the stream takes time, and it would hold the terminal. */
+/** Opened on the first read: creating the stream takes time, and it would keep the terminal busy. */
 const STDIN: AsyncIterable<Buffer> = { [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator]() };
 
-/** The tool itself answered with an error. */
+/** Exit status if the tool returned an error. */
 const EXIT_TOOL_ERROR = 1;
 
 export const call: Verb = {
@@ -35,7 +35,7 @@ export const call: Verb = {
         '[arguments...]',
         "key=value, --key value, key:=json, key=@file, one '{json}' object, or - for JSON on stdin",
       )
-      // Those of the tool are read with its schema.
+      // Flags for the tool are parsed with its schema.
       .allowUnknownOption()
       .option('--timeout <ms>', 'maximum time without output or progress')
       .option('-y, --yes', 'answer yes if a question about this call is asked')
@@ -87,7 +87,7 @@ Examples:
   plugboard call shots take -o shot.png
   echo '{"path":"."}' | plugboard call files list_directory -`;
 
-/** Here the way to answer, and to wait longer, is a flag. */
+/** Adds hints for the command line, where the way to answer and to wait longer is a flag. */
 function explain(
   thrown: unknown,
   {

@@ -1,4 +1,4 @@
-/** `plugboard chat`: an agent in the terminal, over the person's own model and all of their servers. */
+/** `plugboard chat`: an agent in the terminal that uses the person's own model and all of their servers. */
 
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';

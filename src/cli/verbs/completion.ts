@@ -1,4 +1,4 @@
-/** `plugboard completion`: prints the script that teaches a shell to complete commands, flags, servers and tools. */
+/** `plugboard completion`: prints the shell's completion script for commands, flags, servers and tools. */
 
 import { Argument, type Command } from 'commander';
 import { SCRIPTS, SHELLS, type Shell } from '../completion/scripts.ts';

@@ -1,4 +1,4 @@
-/** `plugboard daemon`: the process that all agents of this user share. */
+/** `plugboard daemon`: controls the process that all agents of this user share. */
 
 import { Argument, type Command } from 'commander';
 import { reportDaemons, restartDaemon, startDaemon, stopDaemons } from '../../daemon/client/control.ts';
@@ -37,7 +37,7 @@ export const daemon: Verb = {
   async run(context: Context, args: readonly string[]): Promise<number> {
     const [what = ''] = args;
     const action = ACTIONS[what];
-    // The choices of the argument are the keys of the table.
+    // Unreachable: the argument's choices are the keys of the table.
     if (action === undefined) throw new Error(`daemon ${what} has no action`);
     return action(context);
   },
@@ -47,7 +47,7 @@ async function start({ home, env, output }: Context): Promise<number> {
   return started(output, await startDaemon(home, env));
 }
 
-/** Sessions, pages and HTTP addresses move to the new one. */
+/** Sessions, pages and HTTP addresses move to the new daemon. */
 async function restart({ home, env, output }: Context): Promise<number> {
   return started(output, await restartDaemon(home, env));
 }
@@ -77,7 +77,7 @@ async function status({ home, output }: Context): Promise<number> {
   return 0;
 }
 
-/** For systemd and launchd: this process is the daemon, until a signal or `daemon stop`. */
+/** For systemd and launchd: runs the daemon in the foreground until a signal or `daemon stop`. */
 async function run({ home, signal }: Context): Promise<number> {
   const place = placeOf(home);
   if (place === undefined) throw new PlugboardError('START_FAILED', 'This build has no daemon');

@@ -1,4 +1,4 @@
-/** `plugboard dashboard`: the page of the daemon, for the servers of this folder and the calls of every agent. */
+/** `plugboard dashboard`: opens the daemon's page, with this folder's servers and the calls of every agent. */
 
 import type { Command } from 'commander';
 import { allowsDaemon } from '../../daemon/client/wanted.ts';
@@ -27,7 +27,7 @@ export const dashboard: Verb = {
 
   async run(context: Context, _args: readonly string[], flags: Flags): Promise<number> {
     const given = textFlag(flags, 'port');
-    // 0 takes any free port.
+    // 0 selects any free port.
     const wanted = given === undefined ? undefined : given === '0' ? 0 : Number(port('--port', given));
     const opens = flags['open'] !== false;
     await adoptOldToken(context);
@@ -40,7 +40,7 @@ export const dashboard: Verb = {
   },
 };
 
-/** Undefined if the configuration switches the daemon off. */
+/** Undefined if the configuration disables the daemon. */
 async function fromDaemon(
   context: Context,
   wanted: number | undefined,
@@ -103,7 +103,7 @@ async function show(
   await openBrowser(page, programEnvironment(context)).catch(() => false);
 }
 
-/** A browser would open where no one sees it: on the far end of SSH, or in CI. */
+/** True if a browser would open where no one sees it: over SSH, or in CI. */
 function isElsewhere(env: NodeJS.ProcessEnv): boolean {
   return [env['SSH_CONNECTION'], env['SSH_TTY'], env['CI']].some(
     (value) => value !== undefined && value !== '',

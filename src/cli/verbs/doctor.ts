@@ -1,4 +1,4 @@
-/** `plugboard doctor`: looks at everything, starts what may be started, and says what to do about what is wrong. */
+/** `plugboard doctor`: checks the machine and all servers, starts those that may run, and prints a hint per problem. */
 
 import type { Command } from 'commander';
 import { AGENTS } from '../../config/import/agents.ts';
@@ -16,7 +16,7 @@ import type { Context, Verb } from '../verb.ts';
 import { whileConnecting } from '../waiting-line.ts';
 import { type CommandHost, type Hosted, openHost } from '../with-host.ts';
 
-/** Something does not work. Advice alone is 0. */
+/** Exit status if a check failed. Advice alone is 0. */
 const EXIT_ERRORS = 1;
 
 export const doctor: Verb = {
@@ -51,7 +51,7 @@ async function examineAll(
   const settled = new Map(specs.map(({ name }) => [name, host.connect(name).catch(() => {})]));
   const foreign = findForeign(AGENTS, foreignPlaces(context, config.projectRoot));
   const report = new Report(output);
-  // What is known at once is shown while servers start.
+  // Checks that need no server are printed while servers start.
   const general = await (only === undefined
     ? examineMachine({ config, home, env })
     : examineEntry({ config }, only));
@@ -86,7 +86,7 @@ function waitingFor(host: CommandHost, names: ReadonlySet<string>): Pick<Command
   return { servers: () => host.servers().filter(({ name }) => names.has(name)) };
 }
 
-/** Prints checks as they come in, those of one server together. */
+/** Prints checks as they complete, grouped by server. */
 class Report {
   readonly checks: Check[] = [];
   readonly #output: Output;

@@ -1,4 +1,4 @@
-/** `plugboard edit`: one server's entry in the person's own editor, checked before it is written. */
+/** `plugboard edit`: opens one server's entry in the person's editor and validates it before writing. */
 
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -33,7 +33,7 @@ export const edit: Verb = {
     if (!context.output.canAsk) throw noTerminal(name);
     const text = await entryText(found.target, name);
     if (text === undefined) throw new Error(`the entry of ${name} is not in ${found.target.file}`);
-    // It may hold secrets: a folder of its own, which no one else can read.
+    // The entry may contain secrets, so it gets its own folder that only its owner can read.
     const folder = await mkdtemp(join(tmpdir(), 'plugboard-edit-'));
     const file = join(folder, `${name.replace(/[^\w.-]/g, '_')}.jsonc`);
     await writeFile(file, `${header(name, found)}${text}\n`, { mode: 0o600 });
@@ -64,7 +64,7 @@ Examples:
 
 interface Session {
   readonly file: string;
-  /** The entry as it was. */
+  /** The entry before editing. */
   readonly before: string;
   readonly allowSecret: boolean;
 }
@@ -92,7 +92,7 @@ async function editing(context: Context, name: string, found: Found, session: Se
   }
 }
 
-/** The entry that was saved; undefined for an empty file, which changes nothing. */
+/** Parses the saved entry; undefined for an empty file, which changes nothing. */
 function readSaved(
   content: string,
 ): { readonly raw: Readonly<Record<string, unknown>>; readonly text: string } | undefined {
@@ -133,7 +133,7 @@ async function runEditor({ env }: Context, file: string): Promise<void> {
   );
 }
 
-/** True if the person has written something that would be lost. */
+/** True if the person's edits would be lost. */
 async function isWorthKeeping(file: string, before: string): Promise<boolean> {
   const now = await readFile(file, 'utf8').catch(() => before);
   return now !== before && now.trim() !== '';

@@ -1,4 +1,4 @@
-/** `plugboard export`: writes Plugboard itself into another agent's configuration, or takes that back. */
+/** `plugboard export`: writes Plugboard into another agent's configuration, or reverts that. */
 
 import { type Command, Option } from 'commander';
 import { AGENTS, agentCalled } from '../../config/import/agents.ts';

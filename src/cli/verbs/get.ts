@@ -1,4 +1,4 @@
-/** `plugboard get`: one server, where it is configured, and what it is told, without its secrets. */
+/** `plugboard get`: shows one server's entry and where it is configured, without its secrets. */
 
 import type { Command } from 'commander';
 import { transportOf } from '../../config/describe.ts';

@@ -1,4 +1,4 @@
-/** `plugboard import`: takes over what other agents on this machine are configured with, after showing what that is. */
+/** `plugboard import`: imports the servers of other agents on this machine, after showing them. */
 
 import type { Command } from 'commander';
 import { AGENTS } from '../../config/import/agents.ts';

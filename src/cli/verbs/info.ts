@@ -1,4 +1,4 @@
-/** `plugboard info`: one server as it is now: what it says about itself, how it runs, and where it comes from. */
+/** `plugboard info`: shows one server's current state: its own description, how it runs, and where it is configured. */
 
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
@@ -43,7 +43,7 @@ export const info: Verb = {
         server: { ...report, ...reachedBy(spec) },
         details: host.details(name),
         file: spec.file,
-        // The first lines of a server that has just connected are not written yet.
+        // A server that has just connected may not have written its first log lines yet.
         log: report.status === 'connected' || existsSync(log) ? log : undefined,
       };
       const { server, details, file } = shown;
@@ -56,7 +56,7 @@ export const info: Verb = {
         },
         () => describe(shown, output),
       );
-      // Switched off by its owner: not a failure of this command.
+      // A server disabled by its owner is not a failure of this command.
       return failure === undefined || server.status === 'disabled' ? 0 : EXIT_STATUS[failure.code];
     });
   },
@@ -114,7 +114,7 @@ function toolsText({ tools, held = 0 }: ListedServer): string {
   return `${toolCount(tools)}${held === 0 ? '' : `, ${held} on hold`}`;
 }
 
-/** `resources.subscribe` for what is switched on inside; extensions by their names. */
+/** Returns names such as `resources.subscribe` for enabled members; extensions are listed by name. */
 function capabilityNames(capabilities: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(capabilities).flatMap(([name, value]) => {
     const inner = Object.entries(typeof value === 'object' && value !== null ? value : {});

@@ -1,4 +1,4 @@
-/** `plugboard init`: a new project, ready to be built and tested. */
+/** `plugboard init`: creates a server project that is ready to be built and tested. */
 
 import { relative, resolve } from 'node:path';
 import { Argument, type Command } from 'commander';

@@ -1,4 +1,4 @@
-/** `plugboard input`: the answers to `${input:id}`, which stand in no file of the configuration. */
+/** `plugboard input`: manages the answers to `${input:id}`, which are not stored in configuration files. */
 
 import { join } from 'node:path';
 import { Argument, type Command } from 'commander';
@@ -23,7 +23,7 @@ import { joinWords } from '../words.ts';
 
 const ACTIONS = ['list', 'set', 'remove'] as const;
 
-/** One question and the servers that have it. */
+/** An input and the servers that use it. */
 interface Used extends InputQuestion {
   readonly servers: readonly string[];
 }
@@ -125,7 +125,7 @@ async function remove(context: Context, question: InputQuestion): Promise<number
   return 0;
 }
 
-/** Every question that a server has, with its servers; those of one owner share the answer. */
+/** Returns every input in use with its servers; servers of one owner share the answer. */
 function usedIn(config: LoadedConfig): Used[] {
   const found = new Map<string, Used>();
   for (const spec of allSpecs(config)) {
@@ -138,7 +138,7 @@ function usedIn(config: LoadedConfig): Used[] {
   return [...found.values()];
 }
 
-/** Stored answers that no server uses: neither here nor in another place that is known. */
+/** Returns stored answers that no server uses, neither here nor in another known file. */
 async function unusedInputs(store: InputValues, used: readonly Used[], { home }: Context): Promise<Used[]> {
   const isUsed = ({ owner, id }: Pick<InputQuestion, 'id' | 'owner'>): boolean =>
     used.some((each) => each.owner === owner && each.id === id);
@@ -150,7 +150,7 @@ async function unusedInputs(store: InputValues, used: readonly Used[], { home }:
   );
   return stored.flatMap(({ owner, id }) => {
     const text = texts.get(fileOf(owner, home.config)) ?? '';
-    // Another project of the person, or a project elsewhere, may use it.
+    // Another project of this person, or a project in another folder, may use it.
     if (text.includes(`\${input:${id}}`)) return [];
     return [{ id, owner, password: true, servers: [] }];
   });

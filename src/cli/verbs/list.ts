@@ -1,4 +1,4 @@
-/** `plugboard list`: every server and how it is doing. */
+/** `plugboard list`: shows every server and its state. */
 
 import type { Command } from 'commander';
 import { PlugboardError } from '../../errors.ts';
@@ -25,7 +25,7 @@ export const list: Verb = {
       });
     }
     if (flags['connect'] === false) return listConfigured(context);
-    // The host and all below it are loaded when something is to be connected.
+    // The host is only loaded if servers are to be connected.
     const { listConnected } = await import('../list-connected.ts');
     return listConnected(context, { isJudged });
   },

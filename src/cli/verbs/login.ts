@@ -1,4 +1,4 @@
-/** `plugboard login`: logs in to a remote server through the browser, or with a pasted address where there is none. */
+/** `plugboard login`: logs in to a remote server through the browser, or with a pasted url if there is no browser. */
 
 import type { Command } from 'commander';
 import { clean } from '../../policy/clean.ts';

@@ -1,4 +1,4 @@
-/** `plugboard logout`: forgets the login of a remote server, here and for every running host. */
+/** `plugboard logout`: deletes the login of a remote server, here and in every running host. */
 
 import type { Command } from 'commander';
 import { isUrl } from '../extra-server.ts';
@@ -14,11 +14,11 @@ export const logout: Verb = {
 
   async run(context: Context, args: readonly string[]): Promise<number> {
     const [given = ''] = args;
-    // The login of a server that was removed is still there, by its address.
+    // The login of a removed server is still stored under its url.
     const isAddress = isUrl(given) && URL.canParse(given);
     const name = isAddress ? new URL(given).hostname : given;
     const extra = isAddress ? { ...context.extra, [name]: { url: given } } : context.extra;
-    // A host that is shared does not have it.
+    // A shared host does not include this temporary server.
     const own = isAddress ? { config: undefined, openHost: undefined } : {};
     return openHost({ ...context, extra, ...own }, { servers: [name], connect: 'none' }, async ({ host }) => {
       const removed = await host.logout(name);

@@ -1,4 +1,4 @@
-/** `plugboard logs`: what servers wrote to stderr and logged, from their log files. Nothing is started. */
+/** `plugboard logs`: prints servers' stderr and log messages from their log files, without starting them. */
 
 import type { Command } from 'commander';
 import type { ServerSpec } from '../../config/entry.ts';
@@ -16,7 +16,7 @@ import { joinWords } from '../words.ts';
 
 const DEFAULT_LINES = 50;
 const MAX_LINES = 100_000;
-/** How often followed files are looked at. */
+/** Interval for polling followed files. */
 const FOLLOW_MS = 200;
 const KIND_CELLS = 'plugboard'.length;
 
@@ -98,7 +98,7 @@ function printer(
   };
 }
 
-/** Until the command is interrupted, or its output is no longer read. */
+/** Prints new lines until the command is interrupted or its output is no longer read. */
 async function follow(
   { signal }: Context,
   readers: readonly LogReader[],

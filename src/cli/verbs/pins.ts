@@ -1,4 +1,4 @@
-/** `plugboard pins`: what is held back because it changed, how it changed, and its acceptance. */
+/** `plugboard pins`: shows definitions on hold because they changed, with the differences, and accepts them. */
 
 import type { Command } from 'commander';
 import type { ServerSpec } from '../../config/entry.ts';
@@ -36,7 +36,7 @@ export const pins: Verb = {
       if (accept && name !== undefined) checkIdentity(all, server ?? '', name);
       return all.filter(({ tool }) => isMeant(tool));
     };
-    // What somebody was shown is what is accepted: servers are only asked when there is nothing to accept yet.
+    // Servers are only contacted if nothing is on hold yet, so that `--accept` accepts the definitions shown before.
     let held = accept ? await review() : [];
     if (held.length === 0) {
       await lookAgain(context, chosen);
@@ -60,7 +60,7 @@ Examples:
   plugboard pins docs search --accept   take this one tool as it is now
   plugboard pins docs --accept       take everything that is held back of docs`;
 
-/** If another server answers, all of it is held, and one tool cannot be accepted without the others. */
+/** If a different server answers, all its definitions are on hold and can only be accepted together. */
 function checkIdentity(held: readonly HeldTool[], server: string, name: string): void {
   const isOther = held.some(({ kind }) => kind === 'identity');
   if (!isOther || held.every(({ tool, kind }) => tool !== name || kind === 'identity')) return;
@@ -76,12 +76,12 @@ async function choose(context: Context, name: string | undefined): Promise<reado
   return name === undefined ? config.servers : [findServer(config, name)];
 }
 
-/** Connects to those that may run, so that their newest lists are held against the pins. */
+/** Connects to the servers that may run, so that their current lists are compared with the pins. */
 async function lookAgain(context: Context, chosen: readonly ServerSpec[]): Promise<void> {
   const names = chosen.map(({ name }) => name);
   await openHost(context, { servers: names, connect: 'none' }, async ({ host }) => {
     const ready = host.servers().filter(({ status }) => status === 'idle');
-    // One that cannot be reached has nothing new to say; what was held back before still is.
+    // A server that cannot be reached has no new lists; its definitions on hold stay on hold.
     await Promise.allSettled(
       ready.map(async ({ name }) => {
         await host.connect(name);
@@ -92,7 +92,7 @@ async function lookAgain(context: Context, chosen: readonly ServerSpec[]): Promi
   });
 }
 
-/** `server`: the one that was asked about. */
+/** `server`: the server given as argument. */
 function listing(
   held: readonly HeldTool[],
   accepted: boolean,

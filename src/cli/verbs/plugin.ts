@@ -1,4 +1,4 @@
-/** `plugboard plugin`: folders whose servers are used too, switched on and off as one. */
+/** `plugboard plugin`: manages plugins, folders whose servers are added and are enabled and disabled together. */
 
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -104,7 +104,7 @@ async function remove(context: Context, name: string): Promise<number> {
     name,
   });
   await write(context, name, undefined);
-  // Whoever adds it again looks at it again.
+  // Adding the plugin again requires a new approval.
   await (await consentStore(context)).revoke(servers);
   context.output.answer(
     { name, path, removed: true },
@@ -131,7 +131,7 @@ async function list(context: Context): Promise<number> {
 interface PluginDocument extends Pick<Plugin, 'name' | 'version' | 'description' | 'problems'> {
   readonly path: string;
   readonly enabled: boolean;
-  /** Its folder is gone. */
+  /** True if the plugin's folder does not exist. */
   readonly missing?: true;
   readonly servers: readonly { readonly name: string; readonly status: string }[];
 }
@@ -166,7 +166,7 @@ async function documentOf(
   };
 }
 
-/** Asks for the consent that is missing, where somebody can be asked, and says how the plugin stands. */
+/** Asks for missing approvals if a person can be asked, and prints the plugin's state. */
 async function answer(
   context: Context,
   name: string,
@@ -244,7 +244,7 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** The real path, so that a folder has one name however it was reached. */
+/** Returns the real path, so that a folder has the same path however it was given. */
 function existingFolder(path: string): string {
   if (isFolder(path)) return realpathSync(path);
   throw new PlugboardError('USAGE', `There is no folder ${path}.`, { hint: 'Name a folder that exists.' });

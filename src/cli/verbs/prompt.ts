@@ -1,4 +1,4 @@
-/** `plugboard prompt`: what one prompt says, for given arguments. */
+/** `plugboard prompt`: prints one prompt for the given arguments. */
 
 import type { Command } from 'commander';
 import type { PromptResult } from '../../catalog/prompts.ts';
@@ -42,7 +42,7 @@ export const prompt: Verb = {
   },
 };
 
-/** Prompts take text only; other values have one way to be written. */
+/** Prompts only take text; other values are sent as JSON. */
 function asTexts(given: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(given).map(([key, value]) => [
@@ -52,7 +52,7 @@ function asTexts(given: Readonly<Record<string, unknown>>): Record<string, strin
   );
 }
 
-/** A single message is its text, ready for a pipe; a conversation says who speaks. */
+/** A single message is printed as text, ready for a pipe; several are labelled with their role. */
 function promptText({ messages }: PromptResult, { paint }: Output): string {
   const texts = messages.map(({ content }) => resultText({ content: [content] }));
   if (texts.length <= 1) return texts.join('');

@@ -1,4 +1,4 @@
-/** `plugboard prompts`: what servers can say for you, grouped by server. */
+/** `plugboard prompts`: lists the prompts of servers, grouped by server. */
 
 import type { Command } from 'commander';
 import type { ListedPrompt } from '../../catalog/prompts.ts';
@@ -18,7 +18,7 @@ import {
   withLists,
 } from '../with-lists.ts';
 
-/** Characters of a description that a listing shows; `--json` has it whole. */
+/** Maximum description length in a listing; `--json` has the whole text. */
 const MAX_DESCRIPTION = 300;
 
 export const prompts: Verb = {

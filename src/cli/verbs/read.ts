@@ -1,4 +1,4 @@
-/** `plugboard read`: what a resource holds. Text goes to stdout, cleaned; bytes go to a file or a pipe, exactly. */
+/** `plugboard read`: prints a resource. Text goes to stdout, cleaned; bytes go to a file or a pipe, unchanged. */
 
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -70,7 +70,7 @@ async function print(
   } else await toPipe(bytesOf(contents));
 }
 
-/** A reader that closes its end early has what it wanted. */
+/** A reader that closes the pipe early is not an error. */
 function toPipe(bytes: Buffer): Promise<void> {
   return new Promise((done) => {
     process.stdout.once('error', () => done());
@@ -78,7 +78,7 @@ function toPipe(bytes: Buffer): Promise<void> {
   });
 }
 
-/** Texts follow each other; a picture behind another one would be neither. */
+/** Joins text parts; rejects several parts if one is binary, because the joined bytes would be invalid. */
 function bytesOf(contents: readonly ResourceContents[]): Buffer {
   if (contents.length > 1 && contents.some((part) => 'blob' in part)) {
     throw new PlugboardError('USAGE', `The resource has ${contents.length} parts, some of them binary.`, {

@@ -1,4 +1,4 @@
-/** `plugboard reconnect`: ends a server of the daemon and starts it again. */
+/** `plugboard reconnect`: restarts a server of the daemon. */
 
 import type { Command } from 'commander';
 import { PlugboardError } from '../../errors.ts';
@@ -16,7 +16,7 @@ export const reconnect: Verb = {
     const [name = ''] = args;
     const { output } = context;
     return openHost(context, { servers: [name], connect: 'none' }, async ({ host }) => {
-      // Without a daemon every command starts its servers itself.
+      // Without a daemon every command starts its own servers.
       if (context.openHost === undefined) throw notRunning(name);
       await whileConnecting(output, host, () => host.reconnect(name));
       const report = host.servers().find((each) => each.name === name);

@@ -1,4 +1,4 @@
-/** `plugboard reload`: running daemons read the configuration again, and say how they are doing with it. */
+/** `plugboard reload`: makes running daemons reload the configuration, and prints their status. */
 
 import type { Command } from 'commander';
 import { reloadDaemons } from '../../daemon/client/control.ts';

@@ -1,4 +1,4 @@
-/** `plugboard remove`: takes one entry out of the file it stands in. */
+/** `plugboard remove`: removes one entry from its file. */
 
 import type { Command } from 'commander';
 import type { EditableScope } from '../../config/edit.ts';
@@ -56,7 +56,7 @@ export const remove: Verb = {
     });
     const next = found.find((spec) => spec !== removed);
     if (next !== undefined) {
-      // The one in use comes first.
+      // The first entry is the one in use.
       const since = removed === found[0] ? 'is used here now' : 'is still used here, as before';
       output.note(
         `${output.notePaint.warn('note:')} ${name} of ${next.scope} scope (${next.file}) ${since}.`,

@@ -1,4 +1,4 @@
-/** `plugboard resources`: what servers offer to read, grouped by server. */
+/** `plugboard resources`: lists the resources of servers, grouped by server. */
 
 import type { Command } from 'commander';
 import type { ListedResource, ListedTemplate, ResourceListing } from '../../catalog/resources.ts';
@@ -18,7 +18,7 @@ import {
   withLists,
 } from '../with-lists.ts';
 
-/** Characters of a description that a listing shows; `--json` has it whole. */
+/** Maximum description length in a listing; `--json` has the whole text. */
 const MAX_DESCRIPTION = 300;
 
 type Listed = ListedResource | ListedTemplate;

@@ -1,4 +1,4 @@
-/** `plugboard search`: tools by what they do, each with what it takes and how to call it. */
+/** `plugboard search`: finds tools by description, and shows the arguments of each and how to call it. */
 
 import type { Command } from 'commander';
 import type { Tool } from '../../catalog/tool.ts';
@@ -16,12 +16,12 @@ import { addRefreshFlag, missingTools, wantedLists, withLists } from '../with-li
 
 const DEFAULT_RESULTS = 10;
 const MAX_RESULTS = 1000;
-/** Characters of a description that a result shows. */
+/** Maximum description length in a result. */
 const MAX_DESCRIPTION = 200;
-/** Results that come less close to the best one are not shown: most of them have nothing to do with the query. */
+/** Minimum score relative to the best result: most results below it are unrelated to the query. */
 const MIN_RELEVANCE = 0.7;
 
-/** What people call the parts of a tool that were searched. */
+/** Display names of the searched fields of a tool. */
 const PART_NAMES: Readonly<Record<string, string>> = {
   parameters: 'names of parameters',
   parameterTexts: 'texts of parameters',

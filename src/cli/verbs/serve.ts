@@ -1,4 +1,4 @@
-/** `plugboard serve`: everything that is configured as one MCP server, for any agent. */
+/** `plugboard serve`: serves all configured servers as one MCP server, for any agent. */
 
 import type { Command } from 'commander';
 import type { AgentTools } from '../../chat/agent-tools.ts';
@@ -20,7 +20,7 @@ import { aborted } from '../interrupt.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
 import { settleInputsFirst, withOwnHost } from '../with-own-host.ts';
 
-// In one bundle with it, so that what serves is shipped once.
+// Exported here to be in the same bundle, so that the serving code is shipped once.
 export { dashboard } from './dashboard.ts';
 
 const MAX_PORT = 65_535;
@@ -92,7 +92,7 @@ export const serve: Verb = {
 const OWN_NOTE =
   'note: this process has its own servers; its calls and questions are not on the page of other agents.';
 
-/** The agent of `--agent` reads its model from this environment, and `--verbose` logs of this process. */
+/** False for `--agent`, which reads its model from this environment, and `--verbose`, which logs in this process. */
 function isShared({ env, verbose }: Context, flags: Flags): boolean {
   const own = flags['own'] === true || flags['daemon'] === false || flags['agent'] === true;
   return !own && !verbose && allowsDaemon(env);
@@ -114,7 +114,7 @@ async function relayed(
   });
 }
 
-/** Undefined if the configuration switches the daemon off. */
+/** Undefined if the configuration disables the daemon. */
 async function inDaemon(
   context: Context,
   options: HttpOptions,
@@ -154,7 +154,7 @@ async function inDaemon(
   return 0;
 }
 
-/** SRV-4. A model that cannot be used is reported at the start, not by the first call. */
+/** SRV-4. A model that cannot be used is reported at startup instead of by the first call. */
 async function agentTools(
   { env, home, cwd }: Context,
   host: Host,
@@ -204,20 +204,20 @@ async function onHttp(context: Context, host: Host, options: HttpOptions): Promi
 }
 
 interface HttpOptions extends ServeHttpOptions {
-  /** Whether the tokens of `plugboard token` are accepted. */
+  /** Whether tokens created by `plugboard token` are accepted. */
   readonly takesNamed: boolean;
-  /** A token that was typed: the lines for agents repeat it. */
+  /** The token given on the command line; repeated in the setup lines for agents. */
   readonly typed: string | undefined;
-  /** Whether management answers forwarded requests. */
+  /** Whether management accepts forwarded requests. */
   readonly forwarded: boolean;
 }
 
 interface Tokens {
-  /** Made now, because this home had none. */
+  /** Created now because this home had no tokens. */
   readonly first: NewToken | undefined;
-  /** Of the page and the management API. */
+  /** Token of the page and the management API. */
   readonly manage: { readonly token: string; readonly file: string };
-  /** Where 0.1.0 stored the token that agents may still have. */
+  /** Path of the 0.1.0 token file, whose token agents may still use. */
   readonly plainFile: string | undefined;
 }
 
@@ -227,7 +227,7 @@ async function tokensFor(context: Context, { takesNamed, token }: HttpOptions): 
   return { manage, first, plainFile: takesNamed ? await plainTokenFile(context) : undefined };
 }
 
-/** The token of the page is not printed: this output is where people copy the lines for their agents from. */
+/** Does not print the page's token, because people copy this output into their agents' settings. */
 function announce(
   output: Context['output'],
   { url, page }: { readonly url: string; readonly page: string | undefined },
@@ -244,7 +244,7 @@ function announce(
     },
     () => {
       const token = takesNamed ? (first?.token ?? typed ?? '<token>') : undefined;
-      // A token of 0.1.0 can be read from its file by the lines themselves.
+      // The setup lines can read a token of 0.1.0 from its file.
       const isStored = token === '<token>' && plainFile !== undefined;
       const shellToken = isStored ? `$(cat ${shellWord(plainFile)})` : undefined;
       const address = { url: reachableUrl(url), token, shellToken };
@@ -261,7 +261,7 @@ function announce(
   );
 }
 
-/** Which token is meant by the lines for agents, and how to get another one. */
+/** Explains which token the setup lines use, and how to create another. */
 function aboutToken(
   first: NewToken | undefined,
   typed: string | undefined,
@@ -278,7 +278,7 @@ function aboutToken(
   ];
 }
 
-/** Undefined: as config.json says. The agent that is offered as a tool has no file tools but these. */
+/** Undefined: config.json decides. With `--agent` it is on, because the agent has no other file tools. */
 function workspaceOf({ workspace, agent }: Flags): boolean | undefined {
   if (typeof workspace === 'boolean') return workspace;
   return agent === true ? true : undefined;
@@ -291,7 +291,7 @@ function approvalsOf(flags: Flags): 'client' | 'enforce' {
   return given;
 }
 
-/** Undefined for stdio; every combination that would be less safe than it looks is refused. */
+/** Undefined for stdio. Rejects every combination of flags that would be less safe than it looks. */
 async function httpOf(context: Context, flags: Flags): Promise<HttpOptions | undefined> {
   const { http } = flags;
   const issuer = textFlag(flags, 'issuer');
@@ -333,13 +333,13 @@ async function httpOf(context: Context, flags: Flags): Promise<HttpOptions | und
   };
 }
 
-/** `7420`, `localhost:7420`, `[::1]:7420`, `0.0.0.0:80`. */
+/** Parses `7420`, `localhost:7420`, `[::1]:7420`, `0.0.0.0:80`. */
 function addressOf(text: string): { host?: string; port?: number } {
   if (text === '') return {};
   const colon = text.lastIndexOf(':');
   const host = colon === -1 ? undefined : text.slice(0, colon);
   const digits = text.slice(colon + 1);
-  // 0 takes any free port.
+  // 0 selects any free port.
   const port = digits === '0' ? 0 : wholeNumber('--http', digits, { max: MAX_PORT, example: '--http 7420' });
   return { port, ...(host === undefined || host === '' ? {} : { host }) };
 }

@@ -1,4 +1,4 @@
-/** `plugboard service`: the resident process as a service of the user's session. */
+/** `plugboard service`: installs, removes and inspects the daemon as a user service. */
 
 import { Argument, type Command } from 'commander';
 import { clean } from '../../policy/clean.ts';

@@ -1,4 +1,4 @@
-/** `plugboard set` and `plugboard unset`: single values of a server's entry. */
+/** `plugboard set` and `plugboard unset`: change single values of a server's entry. */
 
 import type { Command } from 'commander';
 import { assign, parseAssignment, parseKey, unassign } from '../../config/assign.ts';
@@ -41,7 +41,7 @@ export const unset: Verb = {
   async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
     const [name = '', ...keys] = args;
     const found = await findEntry(context, name, scopeFlag(flags));
-    // A key that no one knows can be removed too.
+    // An unknown key can be removed too.
     const isStranger = (key: string): boolean => Object.hasOwn(found.raw, key) && !ENTRY_KEYS.has(key);
     const paths = keys.map((key) => (isStranger(key) ? [key] : parseKey(key)));
     return changeEntry(context, name, found, { raw: unassign(found.raw, paths, name), allowSecret: false });

@@ -56,13 +56,13 @@ async function run(context: Context, name: string, enabled: boolean, flags: Flag
     if (!(await setEnabled(target, name, enabled, { home, signal }))) {
       throw unknownServer({ ...before, servers: before.servers.filter((each) => each !== spec) }, name);
     }
-    // A switch of one's own would stay stronger.
+    // A personal setting would take precedence, so it is removed.
     if (spec.switchedIn !== undefined) await setSwitch(name, undefined, { home, signal, projectRoot });
   }
   const config = await loadEffective({ cwd, home, env });
   const after = chosen(config, name, scope);
-  // The hash of consent covers the whole entry; switching by hand what was approved is not a change to ask about,
-  // unless another program changed more of it.
+  // An approval's hash covers the whole entry. Enabling or disabling an approved server keeps its approval, unless
+  // another program changed more of the entry.
   if (trusted && needsConsent(after) && sameButSwitch(spec, after))
     await (await consentStore(context)).grant([after]);
   const verdicts = await trustVerdicts([after], context);
@@ -84,7 +84,7 @@ async function run(context: Context, name: string, enabled: boolean, flags: Flag
   return 0;
 }
 
-/** The entry in use, or that of the scope; local scope also switches a server of another one. */
+/** Returns the entry in use, or that of the scope; local scope also applies to servers of other scopes. */
 function chosen(config: LoadedConfig, name: string, scope: EditableScope | undefined): ServerSpec {
   const used = findServer(config, name);
   if (scope === undefined || used.scope === scope) return used;
@@ -99,12 +99,12 @@ function chosen(config: LoadedConfig, name: string, scope: EditableScope | undef
   });
 }
 
-/** Servers whose entries are for others too. */
+/** True for a server whose entry other people share. */
 function isForeignTo({ scope, builtIn }: ServerSpec): boolean {
   return builtIn !== true && (scope === 'project' || scope === 'plugin');
 }
 
-/** What the entry itself says. */
+/** Whether the entry itself enables the server. */
 function isOn({ raw }: ServerSpec): boolean {
   return raw['enabled'] !== false && raw['disabled'] !== true;
 }

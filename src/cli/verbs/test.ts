@@ -1,4 +1,4 @@
-/** `plugboard test`: connects to one server and says how long each step took, or which one failed and why. */
+/** `plugboard test`: connects to one server and prints the duration of each step, or the failed step and its reason. */
 
 import type { Command } from 'commander';
 import { expandEntry } from '../../config/expand.ts';
@@ -61,12 +61,12 @@ export const test: Verb = {
   },
 };
 
-/** The scan only advises: words are cheap, and so are other words. */
+/** Findings are advice only, because a description can be reworded to avoid the scan. */
 function findingLine({ tool, what, quote }: Finding): string {
   return `  ! ${clean(tool, { multiline: false })}: ${what}: ${quote}`;
 }
 
-/** Servers that fail in the newest way are started once more in an older one. */
+/** Detail of the steps of a second start, which is made with an older protocol version after the newest one failed. */
 const SECOND_TRY = 'second try, for a server of an older version';
 
 interface Step {
@@ -76,7 +76,7 @@ interface Step {
   readonly detail?: string;
 }
 
-/** Reading the files and filling in the variables is a step like the others: it can be what is wrong. */
+/** Reads the files and expands the variables; measured as a step, because it can fail too. */
 async function readConfig(context: Context, name: string): Promise<Step> {
   const began = performance.now();
   const config = await loadEffective(context);
@@ -94,7 +94,7 @@ async function readConfig(context: Context, name: string): Promise<Step> {
   }
 }
 
-/** With `--json` the document has said it all; people get the sentence, the hint and the stderr tail. */
+/** With `--json` the document contains the error; otherwise it is thrown, with hint and stderr tail. */
 function failed(error: PlugboardError, output: Output): number {
   if (output.json) return EXIT_STATUS[error.code];
   throw error;

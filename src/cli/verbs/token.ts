@@ -1,4 +1,4 @@
-/** `plugboard token`: the tokens with which agents call tools over HTTP, each with a name. */
+/** `plugboard token`: manages the named tokens with which agents call tools over HTTP. */
 
 import { Argument, type Command } from 'commander';
 import { PlugboardError } from '../../errors.ts';
@@ -15,7 +15,7 @@ import { layOut } from '../table.ts';
 import { type Context, type Flags, textFlag, type Verb } from '../verb.ts';
 
 const ACTIONS = ['add', 'list', 'revoke'] as const;
-/** In the lines for agents while no gateway runs: another program may listen at a guessed port, and would get the token. */
+/** Placeholder while no gateway runs: another program could listen on a guessed port and would receive the token. */
 const NO_ADDRESS = '<address>';
 const MS: Readonly<Record<string, number>> = {
   s: 1_000,
@@ -24,7 +24,7 @@ const MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
   w: 604_800_000,
 };
-/** Beyond any use, and within what a date can hold. */
+/** Longer than any useful lifetime, and within the range of a date. */
 const MAX_LIFETIME_MS = 100 * 365 * 86_400_000;
 
 export const token: Verb = {
@@ -135,10 +135,10 @@ function milliseconds(text: string): number {
   throw usage(`--expires needs a time such as 30d, not ${JSON.stringify(text)}`);
 }
 
-/** The address at which the daemon of this home serves now. */
+/** Returns the url at which the daemon of this home serves now. */
 async function servedAt({ home }: Context): Promise<string | undefined> {
   const { reportDaemons } = await import('../../daemon/client/control.ts');
-  // The token exists by now: without a status it is printed all the same.
+  // The token already exists, so it is printed even if the status cannot be read.
   const daemons = await reportDaemons(home).catch(() => []);
   return daemons.flatMap(({ pages = [] }) => pages)[0]?.url;
 }

@@ -1,4 +1,4 @@
-/** `plugboard tool`: one tool with everything that a call of it needs to know. */
+/** `plugboard tool`: shows one tool with everything needed to call it. */
 
 import type { Command } from 'commander';
 import { showTool } from '../tool-view.ts';

@@ -1,4 +1,4 @@
-/** `plugboard tools`: what can be called, grouped by server; with the name of a tool, that tool. */
+/** `plugboard tools`: lists the tools of servers, grouped by server; with a tool's name, shows that tool. */
 
 import type { Command } from 'commander';
 import type { Tool } from '../../catalog/tool.ts';
@@ -15,7 +15,7 @@ import { showTool } from '../tool-view.ts';
 import type { Context, Flags, Verb } from '../verb.ts';
 import { addRefreshFlag, missingTools, serversOf, wantedLists, withLists } from '../with-lists.ts';
 
-/** Characters of a description that a listing shows; `--verbose`, `tool` and `--json` have it whole. */
+/** Maximum description length in a listing; `--verbose`, `tool` and `--json` have the whole text. */
 const MAX_DESCRIPTION = 300;
 
 export const tools: Verb = {
@@ -44,7 +44,7 @@ function list(context: Context, args: readonly string[], flags: Flags): Promise<
   return withLists(context, wanted, async (host, noteUnreached) => {
     const names = serversOf(host, wanted);
     const found = host.tools().filter(({ server }) => names.includes(server));
-    // Left out of the list they would look as if the server did not have them.
+    // Listed too: without them it would look as if the server did not have them.
     const held = names.flatMap((name) => host.inspect(name)).filter(({ state }) => state === 'held');
     const unreached = noteUnreached(missingTools(host, wanted));
     const document = { tools: found, ...(held.length === 0 ? {} : { held: held.map(heldDocument) }) };
@@ -57,7 +57,7 @@ function list(context: Context, args: readonly string[], flags: Flags): Promise<
 
 interface Shown {
   readonly output: Output;
-  /** Characters of a description; undefined: all of them. */
+  /** Maximum length of a description; undefined: unlimited. */
   readonly max: number | undefined;
 }
 

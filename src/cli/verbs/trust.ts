@@ -1,4 +1,4 @@
-/** `plugboard trust`: shows what a project wants to run, and allows it or takes that back. */
+/** `plugboard trust`: shows the servers that a project would run, and approves them or withdraws the approval. */
 
 import type { Command } from 'commander';
 import type { ServerSpec } from '../../config/entry.ts';
@@ -43,7 +43,7 @@ export const trust: Verb = {
       const granted = chosen.filter((spec) => needsConsent(spec) && (args.length > 0 || !isUnapproved(spec)));
       await (await consentStore(context)).grant(granted);
     }
-    // An own entry that was approved is another one now.
+    // Approving the person's own entry rewrites it, so the configuration is loaded again.
     const now = await loadConfig({ cwd: context.cwd, home: context.home });
     const after = choose(now, names(args, chosen));
     const approved = new Set(chosen.filter(isUnapproved).map(({ name }) => name));
@@ -66,7 +66,7 @@ function choose(config: LoadedConfig, names: readonly string[]): ServerSpec[] {
   return [...new Set(names)].map((name) => findServer(config, name));
 }
 
-/** The same servers again, with or without names. */
+/** Returns the names of the chosen servers, to find them again. */
 function names(args: readonly string[], chosen: readonly ServerSpec[]): readonly string[] {
   return args.length > 0 || chosen.length === 0 ? args : chosen.map(({ name }) => name);
 }
@@ -102,9 +102,9 @@ async function askAbout(context: Context, specs: readonly ServerSpec[], config: 
 interface Known {
   readonly config: LoadedConfig;
   readonly verdicts: ReadonlyMap<string, TrustVerdict>;
-  /** Names of the person's own servers that were not approved before this command. */
+  /** The person's own servers that were not approved before this command. */
   readonly approved: ReadonlySet<string>;
-  /** The command has withdrawn approvals. */
+  /** True if the command withdrew approvals. */
   readonly isRevoked: boolean;
 }
 
@@ -112,7 +112,7 @@ function report(context: Context, specs: readonly ServerSpec[], known: Known): v
   const { output } = context;
   const { config, verdicts } = known;
   const servers = specs.map((spec) => {
-    // What needs no consent is the person's own configuration.
+    // An entry that needs no approval is the person's own.
     const verdict = verdicts.get(spec.name) ?? OWN;
     const changes = verdict.changes.length === 0 ? {} : { changes: verdict.changes };
     const base = { name: spec.name, state: verdict.state, entry: spec.raw, ...changes };

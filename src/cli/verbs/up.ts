@@ -1,4 +1,4 @@
-/** `plugboard up`: moves in, step by step. */
+/** `plugboard up`: sets up Plugboard for all agents, step by step. */
 
 import { type Command, Option } from 'commander';
 import { AGENTS, agentCalled } from '../../config/import/agents.ts';

@@ -1,4 +1,4 @@
-/** `plugboard workspace`: the workspace server on stdio, as a program of its own for any agent. */
+/** `plugboard workspace`: runs the workspace server on stdio, as a standalone program for any agent. */
 
 import type { Command } from 'commander';
 import { PlugboardError } from '../../errors.ts';
