@@ -1,9 +1,10 @@
 /**
- * What a caller of `agent` may decide, and what only the person does (A27).
+ * Limits what a caller of the `agent` tool may choose to what the person configured (A27).
  *
- * The caller is a model, which can be misled. A model is one that the person configured, by name; a folder is
- * inside the gateway's roots; a profile is a floor: arguments make a thread stricter, never less strict. All of it is
- * checked for every turn, so a thread that was begun under other settings has no more than a new one.
+ * The caller is a model, which can be misled. A model must be one that the person configured, selected by name; a
+ * folder must be inside the gateway's roots; a profile sets minimum restrictions: arguments can make a thread stricter,
+ * never less strict. Everything is checked for every turn, so a thread created under other settings has no more rights
+ * than a new one.
  */
 
 import { realpath, stat } from 'node:fs/promises';
@@ -15,23 +16,23 @@ import { isInside } from '../lib/inside.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { ThreadSettings } from './agent-request.ts';
 
-/** The profile of threads that name none. */
+/** Profile of threads that do not name one. */
 const DEFAULT_PROFILE = 'default';
 
 export interface AgentBoundsOptions {
   /** The model that the person gave to the gateway. */
   readonly model: string;
   readonly profiles: () => Promise<Readonly<Record<string, AgentProfile>>>;
-  /** Folders that threads may work in, with everything below. */
+  /** Folders that threads may work in, including their subfolders. */
   readonly roots: () => Promise<readonly string[]>;
 }
 
-/** How a turn of a thread works, within what the person allows. */
+/** Settings for a turn of a thread, after applying the person's limits. */
 export interface BoundSettings extends Omit<ThreadSettings, 'tools' | 'profile' | 'model' | 'cwd'> {
   readonly model: string;
-  /** With every link resolved. */
+  /** Path with all symbolic links resolved. */
   readonly cwd: string | undefined;
-  /** A tool has to be matched by each of these lists. */
+  /** A tool must match each of these lists. */
   readonly tools: readonly (readonly string[])[];
 }
 
@@ -42,7 +43,7 @@ export class AgentBounds {
     this.#options = options;
   }
 
-  /** Rejects with INVALID_ARGUMENTS if a caller asks for more than it may have. */
+  /** Rejects with INVALID_ARGUMENTS if a caller requests more than it may have. */
   async apply(asked: ThreadSettings): Promise<BoundSettings> {
     const profiles = await this.#options.profiles();
     const profile = profileOf(profiles, asked.profile);
@@ -65,7 +66,7 @@ export class AgentBounds {
     };
   }
 
-  /** The real path of a folder inside the roots. A folder elsewhere is answered like one that does not exist. */
+  /** Returns the real path of a folder inside the roots. A folder outside gets the same error as a missing one. */
   async folder(path: string): Promise<string> {
     const roots = await this.#options.roots();
     const found = await realpath(path).catch(() => undefined);
@@ -83,7 +84,7 @@ export class AgentBounds {
     );
   }
 
-  /** By the name of a profile, or exactly as the person wrote it down: an address of a caller is never opened. */
+  /** Accepts a profile's name, or exactly the text the person configured: a url from the caller is never opened. */
   #model(
     asked: string | undefined,
     profile: AgentProfile,
@@ -131,7 +132,7 @@ function least<Key extends string>(
   return set.length === 0 ? {} : ({ [key]: Math.min(...set) } as { readonly [key in Key]: number });
 }
 
-/** A text of the profile is not replaced by one of the caller. */
+/** Returns the profile's text if it has one, which the caller cannot replace. */
 function first<Key extends 'baseInstructions' | 'compactPrompt'>(
   key: Key,
   profile: AgentProfile,

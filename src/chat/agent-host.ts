@@ -1,4 +1,4 @@
-/** What an agent needs of a host: tools to give its model, and words to expand. A `Host` is one. */
+/** The part of a host that an agent needs: tools for its model, and expansion of prompts. A `Host` implements it. */
 
 import type { AdapterHost } from '../adapters/adapter-host.ts';
 import type { Host } from '../host.ts';

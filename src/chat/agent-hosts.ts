@@ -1,28 +1,28 @@
-/** Hosts for threads that work in another folder or under other limits: made when needed, shared by alike threads, closed when idle. */
+/** Creates hosts for threads with their own folder or limits, shares them between alike threads, closes idle ones. */
 
 import { createHost, type Host } from '../host.ts';
 import type { HostOptions } from '../host-options.ts';
 import type { Clock } from '../lib/clock.ts';
 
-/** How long a host without a turn keeps its servers for the next reply. */
+/** How long an idle host keeps its servers for the next reply. */
 const IDLE_MS = 10 * 60_000;
-/** Hosts that are kept without a turn: callers choose folders and limits, so there could be many. */
+/** Maximum number of idle hosts: callers choose folders and limits, so there could be many. */
 const MAX_IDLE = 4;
 
-/** What a thread needs of a host that the gateway's own host does not have. */
+/** Options of a thread's host that differ from the gateway's own host. */
 export type HostLimits = Pick<HostOptions, 'cwd' | 'sandbox' | 'sandboxState' | 'toolSearch' | 'model'>;
 
 interface Kept {
   readonly host: Promise<Host>;
   users: number;
-  /** Takes back the timer that closes it. */
+  /** Cancels the timer that closes the host. */
   stay: (() => void) | undefined;
 }
 
 export class AgentHosts {
   readonly #options: HostOptions;
   readonly #clock: Clock;
-  /** By what makes them differ; the one used last is last. */
+  /** Keyed by their limits; the most recently used is last. */
   readonly #kept = new Map<string, Kept>();
   readonly #closing = new Set<Promise<void>>();
 
@@ -45,7 +45,7 @@ export class AgentHosts {
     this.#kept.set(key, kept);
     try {
       const host = await kept.host.catch((thrown: unknown) => {
-        // The next turn tries again.
+        // Removed so that the next turn tries again.
         if (this.#kept.get(key) === kept) this.#kept.delete(key);
         throw thrown;
       });
@@ -56,7 +56,7 @@ export class AgentHosts {
     }
   }
 
-  /** Ends every host, also those at work. */
+  /** Closes every host, including those in use. */
   async close(): Promise<void> {
     for (const [key, kept] of this.#kept) this.#end(key, kept);
     await Promise.all(this.#closing);

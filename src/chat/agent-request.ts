@@ -1,11 +1,11 @@
-/** What a client may say to the tools `agent` and `agent_reply`: their schemas, and what was said, checked. */
+/** Schemas of the tools `agent` and `agent_reply`, and validation of their arguments. */
 
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import type { AgentProfile } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
 
-/** What a caller asked for when it began a thread; kept with it, and held to the bounds at every turn. */
+/** Settings requested when a thread was created; stored with it, and checked against the limits at every turn. */
 export interface ThreadSettings extends AgentProfile {
   readonly profile?: string;
   readonly cwd?: string;
@@ -22,7 +22,7 @@ const MIN_CONTEXT_TOKENS = 1_000;
 
 const text = z.string().trim().min(1);
 
-/** Nothing in here can start a program or widen what may be done: `agent-bounds.ts` holds it to what the person set. */
+/** None of these can start a program or extend permissions: `agent-bounds.ts` limits them to the person's settings. */
 const config = z.strictObject({
   toolSearch: z.boolean().optional().describe('Find tools by search instead of listing all of them.'),
   maxSteps: z.int().min(1).max(MAX_STEPS).optional().describe('Requests to the model in one turn.'),
@@ -88,7 +88,7 @@ export function readAgentRequest(args: unknown): AgentRequest {
     compactPrompt: given.compact_prompt,
     ...overrides,
   };
-  // What was left out must not hide what a profile says.
+  // An omitted setting must not override the profile's.
   const said = Object.entries(settings).filter(([, value]) => value !== undefined);
   return { prompt, settings: Object.fromEntries(said) };
 }

@@ -1,4 +1,4 @@
-/** An agent as a tool (SRV-4): `agent` begins a thread with a model of the user's choice, `agent_reply` goes on with it. */
+/** An agent as a tool (SRV-4): `agent` starts a thread with the model the user chose, `agent_reply` continues it. */
 
 import { AGENT, AGENT_REPLY } from '../catalog/deferral.ts';
 import type { OwnCall, OwnTool } from '../serve/own-tools.ts';
@@ -29,7 +29,7 @@ const OUTPUT_SCHEMA = {
   required: ['thread_id', 'text', 'finish', 'calls', 'usage'],
 };
 
-/** It runs whatever tools its thread may use. */
+/** The agent runs any tool that its thread may use. */
 const ANNOTATIONS = { readOnlyHint: false, destructiveHint: true, openWorldHint: true };
 
 export interface AgentTools {
@@ -87,7 +87,7 @@ export function createAgentTools(options: AgentToolsOptions): AgentTools {
   return { tools, close: () => threads.close() };
 }
 
-/** What the agent does, as log messages and, for a client that wants it, as progress. */
+/** Reports the agent's events as log messages and, if the client requested it, as progress. */
 function teller(threadId: string, call: OwnCall): (event: AgentEvent) => void {
   let progress = 0;
   return (event) => {

@@ -1,4 +1,4 @@
-/** An agent: a model, the tools of a host, and one conversation that both are told about. */
+/** An agent: runs turns of one conversation with a model and the tools of a host. */
 
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
 import { estimateTokens } from '../catalog/tokens.ts';
@@ -11,27 +11,27 @@ import { toModelMessages } from './messages.ts';
 import type { OpenModel } from './model.ts';
 import { runTurn } from './turn.ts';
 
-/** Requests to the model in one turn. */
+/** Maximum requests to the model in one turn. */
 const DEFAULT_MAX_STEPS = 100;
 const DEFAULT_CONTEXT_TOKENS = 200_000;
-/** Share of the window after which the next turn begins with a summary. */
+/** Fraction of the context window above which the next turn starts with a summary. */
 const COMPACT_AT = 0.8;
 
 const BASE_INSTRUCTIONS = `You are a capable assistant in a terminal. Use the tools you are given when they help, in parallel
 where they do not depend on each other, and say plainly when one failed. Answer briefly, in the language of the person.`;
 
-/** Members of messages whose size says nothing about their cost. */
+/** Keys of messages that are excluded from the estimate, because their size does not reflect their token count. */
 const BINARY: ReadonlySet<string> = new Set(['data', 'image']);
-/** Tools that one search may load. */
+/** Maximum number of tools that one search may load. */
 const MAX_SELECTED = 20;
 
 export interface AgentOptions {
   readonly host: AgentHost;
   readonly model: OpenModel;
   readonly conversation: Conversation;
-  /** In place of our own first words to the model. */
+  /** Replaces the default instructions. */
   readonly baseInstructions?: string | undefined;
-  /** In addition to them. */
+  /** Appended to the instructions. */
   readonly developerInstructions?: string | undefined;
   readonly compactPrompt?: string | undefined;
   readonly contextTokens?: number | undefined;
@@ -54,7 +54,7 @@ export class Agent {
     this.conversation = options.conversation;
   }
 
-  /** Ends the calls that run now, and lets the model go on with what they came to; false when none runs. */
+  /** Cancels the running calls, and lets the model continue with their results; false if none is running. */
   cancelCalls(): boolean {
     if (this.#running === 0) return false;
     const reason = new PlugboardError('CANCELLED', 'The person cancelled this call.');
@@ -63,7 +63,7 @@ export class Agent {
     return true;
   }
 
-  /** One turn. What was said is kept also when it fails; rejects with a PlugboardError. */
+  /** Runs one turn. Its messages are stored even if it fails; rejects with a PlugboardError. */
   async send(text: string, { signal, tell }: SendOptions): Promise<Turn> {
     const { host, model, contextTokens = DEFAULT_CONTEXT_TOKENS } = this.#options;
     if (tokensOf(this.conversation) > contextTokens * COMPACT_AT) await this.compact({ signal, tell });
@@ -94,7 +94,7 @@ export class Agent {
     });
   }
 
-  /** Replaces what was said so far by a summary of it. */
+  /** Replaces the messages so far with a summary. */
   async compact({ signal, tell }: SendOptions): Promise<void> {
     const { model, compactPrompt = DEFAULT_COMPACT_PROMPT } = this.#options;
     const before = this.conversation.messages.length;
@@ -105,7 +105,7 @@ export class Agent {
     tell({ type: 'compacted', before });
   }
 
-  /** Loads the deferred tools that the model found before: it sees in its conversation that it used them. */
+  /** Loads the deferred tools that the model found earlier, because its conversation shows that it used them. */
   async #findAgain(signal: AbortSignal): Promise<void> {
     const { host } = this.#options;
     const given = new Set(host.tools().map(({ name }) => name));
@@ -125,7 +125,7 @@ export class Agent {
   }
 }
 
-/** How full the window is: as the provider reported it, else estimated. */
+/** Returns the used tokens of the context window, as reported by the provider or estimated. */
 function tokensOf({ state, messages }: Conversation): number {
   if (state.tokens !== undefined) return state.tokens;
   const text = JSON.stringify(messages, (key, value) => (BINARY.has(key) ? undefined : value));

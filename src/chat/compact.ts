@@ -1,4 +1,4 @@
-/** A conversation that grew too long for its model, told again in few words. */
+/** Summarizes a conversation that is too long for its model. */
 
 import type { ModelMessage } from 'ai';
 import { modelFailure } from './failure.ts';

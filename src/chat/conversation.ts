@@ -1,4 +1,4 @@
-/** A conversation on disk: one file, one JSON line a message, so that it can be gone on with after a crash too. */
+/** Stores a conversation in one file with one JSON line per message, so that it can be resumed after a crash too. */
 
 import { randomUUID } from 'node:crypto';
 import { appendFile, readdir, readFile, stat } from 'node:fs/promises';
@@ -15,9 +15,9 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const ID = /^[0-9a-f-]{36}$/;
 const ROLES: readonly unknown[] = ['user', 'assistant', 'tool', 'system'];
 
-/** How things were after the last answer of the model, for the next turn of the conversation. */
+/** State after the model's last answer, for the next turn of the conversation. */
 export interface ConversationState {
-  /** How much of the model's window is used; undefined: the provider did not report it. */
+  /** Used tokens of the model's context window; undefined if the provider did not report them. */
   readonly tokens?: number | undefined;
   /** Names of deferred tools that the model has found. */
   readonly found: readonly string[];
@@ -25,7 +25,7 @@ export interface ConversationState {
 
 const NO_STATE: ConversationState = { found: [] };
 
-/** What was agreed when a conversation began, and holds when it is gone on with. */
+/** Settings from the start of a conversation that also apply when it is resumed. */
 export type ConversationHead = Readonly<Record<string, unknown>>;
 
 export class Conversation {
@@ -34,7 +34,7 @@ export class Conversation {
   readonly #file: string;
   #messages: ModelMessage[];
   #state: ConversationState;
-  /** The folder and the first line are made with the first message: a look into `chat` leaves nothing behind. */
+  /** The folder and the first line are created with the first message, so that opening `chat` leaves no files. */
   #isOnDisk: boolean;
 
   private constructor(
@@ -58,7 +58,7 @@ export class Conversation {
     return new Conversation(id, fileOf(folder, id), head, [], NO_STATE, false);
   }
 
-  /** Goes on with one of the folder: the one named, or the one written to last. */
+  /** Resumes a conversation of the folder: the given one, or the most recently written. */
   static async resume(folder: string, id?: string): Promise<Conversation> {
     const wanted = id ?? (await newest(folder));
     if (wanted === undefined) {
@@ -69,7 +69,7 @@ export class Conversation {
     const unknown = new PlugboardError('USAGE', `There is no conversation ${JSON.stringify(wanted)}.`, {
       hint: `Conversations are kept in ${folder}.`,
     });
-    // The id becomes part of a path, and may come from a client of the gateway.
+    // The id becomes part of a path, and may be sent by a client of the gateway.
     if (!ID.test(wanted)) throw unknown;
     const file = fileOf(folder, wanted);
     const text = await readBounded(file).catch((thrown: unknown) => {
@@ -86,7 +86,7 @@ export class Conversation {
     return this.#state;
   }
 
-  /** Adds messages, with the state after them if it is another one. */
+  /** Appends messages, and the state if it has changed. */
   async append(messages: readonly ModelMessage[], state: ConversationState = this.#state): Promise<void> {
     const isNew = JSON.stringify(state) !== JSON.stringify(this.#state);
     if (messages.length === 0 && !isNew) return;
@@ -95,7 +95,7 @@ export class Conversation {
     await this.#write([...messages.map((message) => ({ message })), ...(isNew ? [{ state }] : [])]);
   }
 
-  /** What was said so far gives way to a summary of it; the file keeps both. */
+  /** Replaces the messages so far with a summary; the file keeps both. */
   async compact(summary: readonly ModelMessage[]): Promise<void> {
     this.#messages = [...summary];
     this.#state = { ...this.#state, tokens: undefined };
@@ -126,7 +126,7 @@ async function readBounded(file: string): Promise<string> {
   return readFile(file, 'utf8');
 }
 
-/** A line that was cut off by a crash is left out, with everything behind it: what follows may answer it. */
+/** Drops a line that was truncated by a crash and all lines after it, which may answer it. */
 function parse(text: string): [ConversationHead, ModelMessage[], ConversationState] {
   let head: ConversationHead = {};
   let messages: ModelMessage[] = [];
@@ -158,7 +158,7 @@ function stateOf({ tokens, found }: Record<string, unknown>): ConversationState 
   };
 }
 
-/** Written by us and kept 0600: the role tells a message from anything else. */
+/** The file is written by us with mode 0600, so the role is enough to recognise a message. */
 function isMessage(value: unknown): value is ModelMessage {
   return isRecord(value) && ROLES.includes(value['role']) && value['content'] !== undefined;
 }

@@ -1,4 +1,4 @@
-/** What an agent tells while it works on one turn, and what a turn comes to. */
+/** Events that an agent emits during a turn, and the result of a turn. */
 
 import type { Answer } from '../adapters/answer.ts';
 import type { Progress } from '../connection/peer.ts';
@@ -15,11 +15,11 @@ export type AgentEvent =
       readonly answer: Answer;
       readonly ms: number;
     }
-  /** A call that has to be approved was refused because no one can be asked; `advice` is for the person only. */
+  /** A call that needs approval was rejected because no one can be asked; `advice` is for the person only. */
   | { readonly type: 'refused'; readonly name: string; readonly reason: string; readonly advice: string }
-  /** What was said so far has been replaced by a summary. */
+  /** The messages so far were replaced by a summary. */
   | { readonly type: 'compacted'; readonly before: number }
-  /** A mention or command that leads nowhere; it stays in the text. */
+  /** A mention or command without a target; it stays in the text. */
   | { readonly type: 'unknown'; readonly what: string };
 
 export interface Usage {
@@ -28,12 +28,12 @@ export interface Usage {
 }
 
 export interface Turn {
-  /** What the model said last. */
+  /** The model's last text. */
   readonly text: string;
-  /** `steps`: it was still calling tools when the limit of steps was reached. */
+  /** `steps`: the limit of steps was reached while the model was still calling tools. */
   readonly finish: 'stop' | 'length' | 'refused' | 'steps';
   readonly usage: Usage;
-  /** Tokens that definitions would have cost in all requests of this turn without tool search. */
+  /** Tokens saved by tool search: definitions that would have been sent in all requests of this turn without it. */
   readonly saved: number;
   readonly calls: number;
 }

@@ -1,4 +1,4 @@
-/** What went wrong between us and a model's provider, in our own words. */
+/** Converts errors of a model's provider to a PlugboardError. */
 
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -11,7 +11,7 @@ const HTTP_NOT_FOUND = 404;
 const HTTP_TOO_MANY = 429;
 const HTTP_SERVER_ERROR = 500;
 
-/** Told apart by the fields that the SDK's errors document, never by their text. */
+/** Distinguishes errors by the documented fields of the SDK's errors, never by their text. */
 export function modelFailure(thrown: unknown, model: string): PlugboardError {
   if (thrown instanceof PlugboardError) return thrown;
   const error = lastOf(thrown);
@@ -62,7 +62,7 @@ export function modelFailure(thrown: unknown, model: string): PlugboardError {
   });
 }
 
-/** After its retries the SDK wraps the last failure, which is the one that says something. */
+/** After its retries the SDK wraps the last error, which has the actual reason. */
 function lastOf(thrown: unknown): unknown {
   return isRecord(thrown) && thrown['lastError'] !== undefined ? thrown['lastError'] : thrown;
 }

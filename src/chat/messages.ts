@@ -1,4 +1,4 @@
-/** What a person typed, with everything it mentions, as messages for a model. */
+/** Converts the person's expanded input to messages for a model. */
 
 import type { ModelMessage, UserContent } from 'ai';
 import { isImage, mapParts, partsOf } from '../adapters/parts.ts';
@@ -17,7 +17,7 @@ export function toModelMessages(messages: readonly PromptMessage[]): ModelMessag
           : { type: 'file', data: part.data, mediaType: part.mimeType },
     );
     if (role === 'user') return { role, content: parts };
-    // A prompt may also say what the model is to have said; that is text in every provider.
+    // A prompt may also contain assistant messages; they are sent as text, which every provider accepts.
     return {
       role,
       content: parts.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n'),

@@ -1,17 +1,17 @@
-/** A person's model by its name: which provider it belongs to, which package speaks to that, and with which key. */
+/** Opens a model by name: finds its provider, loads the provider's package, and reads the API key. */
 
 import type { LanguageModel } from 'ai';
 import { PlugboardError } from '../errors.ts';
 import { importPackage } from './packages.ts';
 
-/** What a model's name says: `anthropic:claude-…`, or the address of anything that speaks OpenAI's protocol. */
+/** A parsed model name: `anthropic:claude-…`, or the url of a server that implements OpenAI's protocol. */
 export type ModelName =
   | { readonly provider: 'anthropic' | 'openai' | 'google'; readonly model: string }
   | { readonly provider: 'compatible'; readonly model: string; readonly url: string };
 
 export interface OpenModel {
   readonly model: LanguageModel;
-  /** As it was asked for. */
+  /** The name as given. */
   readonly name: string;
 }
 
@@ -26,16 +26,19 @@ const BASE_URLS = {
   openai: 'OPENAI_BASE_URL',
   google: 'GOOGLE_GENERATIVE_AI_BASE_URL',
 } as const;
-/** The key for an address that asks for one; local ones rarely do. */
+/** Key for a url that requires one; local ones rarely do. */
 const COMPATIBLE_KEY = 'OPENAI_COMPATIBLE_API_KEY';
 
 const HINT =
   'Name a model: --model anthropic:<model>, openai:<model>, google:<model>, or <url>#<model> for a server that speaks OpenAI’s protocol. PLUGBOARD_MODEL is the default.';
 
 /**
+ * Parses the name of a model.
+ *
  * @example
  * parseModelName('anthropic:claude-x'); // → { provider: 'anthropic', model: 'claude-x' }
- * parseModelName('http://127.0.0.1:11434/v1#qwen3'); // → { provider: 'compatible', model: 'qwen3', url: 'http://127.0.0.1:11434/v1' }
+ * parseModelName('http://127.0.0.1:11434/v1#qwen3'); // → { provider: 'compatible', model: 'qwen3', url:
+ * 'http://127.0.0.1:11434/v1' }
  */
 export function parseModelName(text: string | undefined): ModelName {
   if (text === undefined || text === '') {
@@ -63,7 +66,7 @@ function parseAddress(text: string): ModelName {
   return { provider: 'compatible', model, url: url.href.replace(/\/$/, '') };
 }
 
-/** Loads the package of the model's provider; nothing is contacted yet. */
+/** Loads the package of the model's provider, without contacting the provider. */
 export async function openModel(name: string | undefined, env: NodeJS.ProcessEnv): Promise<OpenModel> {
   const wanted = parseModelName(name);
   return { name: name ?? '', model: await languageModel(wanted, env) };

@@ -1,9 +1,9 @@
-/** The packages that only a model needs: loaded when one is used, and possibly left out when Plugboard was installed. */
+/** Loads the optional packages that only models need, which may not be installed. */
 
 import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
 
-/** The AI SDK, told not to print: stdout is for the answer, and may be one JSON document. */
+/** Imports the AI SDK with its warnings disabled: stdout is for the answer, and may be one JSON document. */
 export async function importSdk(): Promise<typeof import('ai')> {
   Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
   return importPackage(() => import('ai'));

@@ -1,4 +1,4 @@
-/** `sampling/createMessage` answered by the person's own model. */
+/** Answers `sampling/createMessage` with the person's own model. */
 
 import type { ModelMessage } from 'ai';
 import type { SampleRequest } from '../connection/questions.ts';
@@ -35,7 +35,7 @@ export async function sampleWith(model: OpenModel, { params, signal }: SampleReq
   }
 }
 
-/** A message has one block or several; what is neither text nor an image is named, not sent. */
+/** Converts messages with one or several blocks; a block that cannot be sent is replaced by its type. */
 function messagesOf(messages: unknown): ModelMessage[] {
   return (Array.isArray(messages) ? messages : []).filter(isRecord).map(({ role, content }): ModelMessage => {
     const blocks = (Array.isArray(content) ? content : [content]).filter(isRecord);

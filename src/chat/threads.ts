@@ -1,4 +1,4 @@
-/** Threads of an agent that is served as a tool: their conversations, what they remember, and the host that each works with. */
+/** Threads of an agent that is served as a tool: their conversations, remembered approvals, and hosts. */
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -24,11 +24,11 @@ export interface ThreadsOptions {
   readonly host: Host;
   readonly home: Home;
   readonly bounds: AgentBounds;
-  /** How `host` was made: threads in another folder or under other limits have the same servers. */
+  /** Options of `host`: threads in another folder or under other limits use the same servers. */
   readonly hostOptions: HostOptions;
 }
 
-/** Threads whose approvals are remembered; those of others are asked about again. */
+/** Maximum number of threads whose approvals are remembered; older threads are asked again. */
 const MAX_REMEMBERED = 256;
 
 export interface Thread {
@@ -39,10 +39,10 @@ export interface Thread {
 export class Threads {
   readonly #options: ThreadsOptions;
   readonly #folder: string;
-  /** Threads with a turn under way: two at once would tear the conversation apart. */
+  /** Threads with a running turn: two turns at once would corrupt the conversation. */
   readonly #busy = new Set<string>();
   readonly #hosts: AgentHosts;
-  /** What sessions of a thread learned, by its id; the one used last is last. */
+  /** Session memory by thread id; the most recently used is last. */
   readonly #memories = new Map<string, SessionMemory>();
 
   constructor(options: ThreadsOptions) {
@@ -51,7 +51,7 @@ export class Threads {
     this.#hosts = new AgentHosts(options.hostOptions, options.hostOptions.clock ?? systemClock);
   }
 
-  /** Ends the servers of threads that have some of their own. */
+  /** Closes the hosts that were created for threads. */
   close(): Promise<void> {
     return this.#hosts.close();
   }
@@ -61,18 +61,18 @@ export class Threads {
     return { conversation, settings };
   }
 
-  /** A thread of somebody else is answered like one that does not exist (A7). */
+  /** Rejects another principal's thread with the same error as a missing one (A7). */
   async resume(id: string, principal: string): Promise<Thread> {
     const conversation = await Conversation.resume(this.#folder, id);
     const { settings, owner } = conversation.head;
     if (owner !== ownerOf(principal) || !isRecord(settings)) {
       throw new PlugboardError('USAGE', `There is no conversation ${JSON.stringify(id)}.`);
     }
-    // Written by begin(), which was given parsed settings; bounds are applied to every turn.
+    // Written by begin() from parsed settings; the limits are applied at every turn.
     return { conversation, settings: settings as ThreadSettings };
   }
 
-  /** Works on a thread with its tools; one turn at a time. */
+  /** Runs `work` with the thread's tools; one turn at a time. */
   async use<T>(
     { conversation: { id } }: Thread,
     settings: BoundSettings,
@@ -105,7 +105,7 @@ export class Threads {
     }
   }
 
-  /** A turn is a session of its own, with the questions of its request; what it learns is the thread's. */
+  /** Each turn is a separate session that can ask through its own request; its memory is shared within the thread. */
   #memoryOf(id: string): SessionMemory {
     const memory = this.#memories.get(id) ?? createMemory();
     this.#memories.delete(id);
@@ -115,18 +115,18 @@ export class Threads {
     return memory;
   }
 
-  /** The gateway's own host, or another one if the thread works elsewhere or under other limits. */
+  /** Uses the gateway's own host, or another one if the thread has its own folder or limits. */
   async #withHost<T>(settings: BoundSettings, work: (host: Host) => Promise<T>): Promise<T> {
     const { cwd, sandbox, toolSearch, contextTokens } = settings;
     const isPlain =
       cwd === undefined && sandbox !== 'read-only' && toolSearch === undefined && contextTokens === undefined;
     if (isPlain) {
-      // A model asks for its tools once in a turn: those of servers that are on their way belong to it.
+      // A model gets its tools once per turn, so wait for servers that are still connecting.
       await this.#options.host.ready().catch(() => {});
       return work(this.#options.host);
     }
     const { home, bounds } = this.#options;
-    // A folder inside the roots can be part of a project that is not.
+    // A folder inside the roots may belong to a project outside of them.
     if (cwd !== undefined) await bounds.folder((await loadConfig({ cwd, home })).projectRoot);
     const limits: HostLimits = {
       ...(cwd === undefined ? {} : { cwd }),
@@ -141,14 +141,14 @@ export class Threads {
   }
 }
 
-/** One session of a host as an agent sees it, with only the tools that it may use. */
+/** Wraps a session of a host for an agent, with only the tools that it may use. */
 function agentHost(host: Host, session: HostSession, globs: BoundSettings['tools']): AgentHost {
   const lists = globs.map((list) => list.map(ruleMatcher));
   const isAllowed = (name: string): boolean => {
     const spellings = session.spellings(name) ?? { long: [name], short: [] };
     return name === TOOL_SEARCH || lists.every((rules) => rules.some((matches) => matches(spellings)));
   };
-  /** What a prompt mentions is read without a tool: of servers that may be used as a whole. */
+  /** Mentions in a prompt are read without a tool, so they need a rule that allows the whole server. */
   const allowsServer = (server: string): boolean =>
     globs.every((list) => list.some((glob) => isServerRule(glob, server)));
   return {
@@ -166,7 +166,7 @@ function agentHost(host: Host, session: HostSession, globs: BoundSettings['tools
   };
 }
 
-/** The principal may be a token: it is not written down. */
+/** Hashed, because the principal may be a token, which must not be stored. */
 function ownerOf(principal: string): string {
   return createHash('sha256').update(principal).digest('hex');
 }

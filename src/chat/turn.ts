@@ -1,4 +1,4 @@
-/** One turn: from what the person said to the model's last word, with every call in between. */
+/** Runs one turn: sends the person's message to the model and executes its calls until its final answer. */
 
 import type { LanguageModelUsage, ModelMessage } from 'ai';
 import { toAiSdk } from '../adapters/ai-sdk.ts';
@@ -17,14 +17,14 @@ export interface TurnOptions {
   readonly messages: readonly ModelMessage[];
   readonly maxSteps: number;
   readonly signal: AbortSignal;
-  /** Ends the calls that run now and lets the turn go on. */
+  /** Cancels the running calls and lets the turn continue. */
   readonly callSignal: () => AbortSignal;
   readonly tell: (event: AgentEvent) => void;
-  /** Given the messages of each step when the step is complete: what is kept is always whole. */
+  /** Called with the messages of each completed step, so that only complete steps are stored. */
   readonly keep: (messages: readonly ModelMessage[], usage: LanguageModelUsage) => Promise<void>;
 }
 
-/** How often a request is made again that the provider refused for the moment. */
+/** Maximum number of retries after a temporary error of the provider. */
 const MAX_RETRIES = 2;
 
 export async function runTurn(options: TurnOptions): Promise<Turn> {
@@ -40,14 +40,14 @@ export async function runTurn(options: TurnOptions): Promise<Turn> {
     system: options.system,
     messages: [...options.messages],
     tools: toAiSdk(callsEndedBy(options), {
-      // The set is read for each request.
+      // The set of tools is read again for each request.
       found: 'name',
       onProgress: (progress, { id, name }) => options.tell({ type: 'progress', id, name, progress }),
     }),
     stopWhen: stepCountIs(options.maxSteps),
     abortSignal: signal,
     maxRetries: MAX_RETRIES,
-    // It is thrown below; the default prints it.
+    // The error is thrown below; the default handler would print it.
     onError: ({ error }) => {
       failure ??= error;
     },
@@ -105,7 +105,7 @@ export async function runTurn(options: TurnOptions): Promise<Turn> {
   };
 }
 
-/** The same host, whose calls also end if the calls are cancelled and not the turn, and which reports refused ones. */
+/** Wraps the host: `callSignal` also cancels its calls without ending the turn, and refused calls are reported. */
 function callsEndedBy({ host, callSignal, tell }: TurnOptions): AgentHost {
   return {
     tools: () => host.tools(),
@@ -134,7 +134,7 @@ function ended({ toolCallId, toolName }: { toolCallId: string; toolName: string 
   return { type: 'result', id: toolCallId, name: toolName };
 }
 
-/** The model asked for a tool that it was not given, or wrote arguments that are no JSON: it is told, and so is the person. */
+/** Result for a call of an unknown tool or with invalid JSON; sent to the model and shown to the person. */
 function notCalled(thrown: unknown): Answer {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return { content: [{ type: 'text', text: message }], isError: true };
@@ -157,7 +157,7 @@ function finishOf(reason: string, isAtLimit: boolean): Turn['finish'] {
   return reason === 'content-filter' ? 'refused' : 'stop';
 }
 
-/** How long each call took, by the ids that the model gave them. */
+/** Measures the duration of each call, by the model's call id. */
 class CallTimes {
   readonly #begun = new Map<string, number>();
 
