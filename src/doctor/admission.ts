@@ -1,4 +1,4 @@
-/** Whether a server may be started at all, and whether another entry of its name waits for consent. */
+/** Checks whether a server may be started, and whether another entry with its name needs approval. */
 
 import type { Check, ServerCase } from './check.ts';
 

@@ -1,4 +1,4 @@
-/** What the doctor looks at and what it says: one finding a check, with the one thing to do where something is wrong. */
+/** Types of the doctor's checks: one result per check, with a hint if something is wrong. */
 
 import type { Tool } from '../catalog/tool.ts';
 import type { ServerEntry, ServerSpec } from '../config/entry.ts';
@@ -9,11 +9,11 @@ import type { ServerReport } from '../host-report.ts';
 import type { Finding } from '../policy/scan.ts';
 
 export interface Check {
-  /** What was looked at; the same in every version. */
+  /** Identifies the check; stable across versions. */
   readonly id: CheckId;
   readonly server?: string;
   readonly ok: boolean;
-  /** Of what is not ok: whether something does not work, or could be better. */
+  /** Severity if not ok: something does not work, or could be improved. */
   readonly level?: 'error' | 'advice';
   readonly message: string;
   readonly hint?: string;
@@ -37,22 +37,22 @@ export type CheckId =
   | 'scan'
   | 'duplicate';
 
-/** Everything that was found out before anybody judges it. */
+/** Everything that the checks examine, collected before they run. */
 export interface Patient {
   readonly config: LoadedConfig;
   readonly home: Home;
   readonly env: NodeJS.ProcessEnv;
-  /** How each server came up; those that may not be started were not. */
+  /** State of each server after its start was tried; servers that may not run were not started. */
   readonly reports: ReadonlyMap<string, ServerReport>;
   readonly tools: readonly Tool[];
-  /** What the scan says of each server's tools. */
+  /** Findings of the scan for each server's tools. */
   readonly findings: ReadonlyMap<string, readonly Finding[]>;
 }
 
-/** One server on the couch. */
+/** One server with the data that its checks need. */
 export interface ServerCase {
   readonly spec: ServerSpec;
-  /** With its variables filled in; undefined when one is missing. */
+  /** The entry with its variables expanded; undefined if one is missing. */
   readonly entry: ServerEntry | undefined;
   readonly report: ServerReport;
   readonly tools: readonly Tool[];
@@ -72,7 +72,7 @@ function filledIn(spec: ServerSpec, env: NodeJS.ProcessEnv): ServerEntry | undef
   try {
     return expandEntry(spec, env);
   } catch {
-    return undefined; // The failed connect says which variable it is.
+    return undefined; // The error of the failed connection names the variable.
   }
 }
 

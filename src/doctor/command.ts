@@ -1,4 +1,4 @@
-/** Whether a server's program is where its entry says, without starting it. */
+/** Checks whether the program that a server's entry names exists, without starting it. */
 
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { serverEnvironment } from '../transport/environment.ts';
 import { chosenFolder, privateName } from '../transport/start-folder.ts';
 import type { Check, ServerCase } from './check.ts';
 
-/** Where the launchers come from that most entries name. */
+/** Install hints for the launchers used by most entries. */
 const INSTALL: Readonly<Record<string, string>> = {
   npx: 'It comes with Node: install Node, or give the full path of npx.',
   node: 'Install Node, or give its full path.',
@@ -55,7 +55,7 @@ export function checkCommand({ spec, entry, patient }: ServerCase): Check | unde
 }
 
 function isProgram(file: string): boolean {
-  // Windows finds programs by their endings; a look at the name alone would call every one of them missing.
+  // Windows adds file extensions to a program's name; checking the name alone would report every program as missing.
   if (process.platform === 'win32')
     return ['', '.exe', '.cmd', '.bat'].some((ending) => isFile(file + ending));
   try {

@@ -1,4 +1,4 @@
-/** What is wrong in configuration files, each with its place. */
+/** Reports problems in configuration files, each with its position. */
 
 import { existsSync } from 'node:fs';
 import { type Check, type Patient, plural } from './check.ts';

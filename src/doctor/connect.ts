@@ -1,4 +1,4 @@
-/** What was tried to reach a server, what came back, and what to do about it. */
+/** Reports a failed connection: the command or url that was tried, the error, and a hint. */
 
 import { describeEntry } from '../config/describe.ts';
 import { isRemote } from '../config/entry.ts';
@@ -31,7 +31,7 @@ function connected({ protocolVersion, era, tools, connectMs = 0 }: ServerReport)
   return `Connected in ${Math.round(connectMs)} ms: protocol ${protocolVersion} (${era}), ${plural(tools, 'tool')}`;
 }
 
-/** The command or the address, secrets replaced by where they come from. */
+/** Returns the command or url, with secrets replaced by their source. */
 function tried({ spec }: ServerCase): string {
   const { command, args, url } = describeEntry(spec);
   const words = [command, ...(Array.isArray(args) ? args : [])].map(String);

@@ -1,4 +1,4 @@
-/** Whether the shared daemon, if it runs, is well and of this version. */
+/** Checks whether the shared daemon, if it is running, responds and has this version. */
 
 import { reportDaemons } from '../daemon/client/control.ts';
 import { asPlugboardError } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** The same server twice: under two names here, or also in another agent that gets it from Plugboard already. */
+/** Finds duplicate servers: under two names here, or also in another agent that already gets them from Plugboard. */
 
 import { isInProcess, isRemote, type ServerEntry } from '../config/entry.ts';
 import type { FoundServer } from '../config/import/find.ts';
@@ -8,7 +8,7 @@ import { canonicalJson } from '../lib/canonical-json.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import type { Check, Patient } from './check.ts';
 
-/** @param foreign what other agents on this machine are configured with */
+/** @param foreign the servers configured in other agents on this machine */
 export function checkDuplicates({ config }: Patient, foreign: readonly FoundServer[]): Check[] {
   const seen = new Map<string, string>();
   const checks: Check[] = [];
@@ -21,7 +21,7 @@ export function checkDuplicates({ config }: Patient, foreign: readonly FoundServ
         twin(name, `It is the same as "${first}"`, `Remove one of them: plugboard remove ${shellWord(name)}`),
       );
   }
-  // Where Plugboard is configured in another agent, that agent has everything twice that is also there by itself.
+  // An agent that has Plugboard and also one of its servers directly has that server twice.
   const served = new Set(foreign.filter(isPlugboard).map(({ file }) => file));
   for (const server of foreign) {
     if (!served.has(server.file) || isPlugboard(server)) continue;
@@ -38,7 +38,7 @@ function twin(server: string, message: string, hint: string): Check {
   return { id: 'duplicate', server, ok: false, message, hint };
 }
 
-/** What is run or asked; where it was written, and with which rights, makes no other server of it. */
+/** Identifies a server by its command or url, ignoring where the entry is written and its permissions. */
 function identity(entry: ServerEntry): string {
   if (isRemote(entry)) return canonicalJson([entry.url]);
   if (isInProcess(entry)) return IN_THIS_PROCESS;

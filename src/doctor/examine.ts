@@ -1,4 +1,4 @@
-/** The examination: everything is looked at, nothing is changed, and each check stands for itself (UI-4). */
+/** Runs all checks independently of each other, without changing anything (UI-4). */
 
 import type { ServerSpec } from '../config/entry.ts';
 import type { FoundServer } from '../config/import/find.ts';
@@ -22,7 +22,7 @@ import { checkVersion } from './version.ts';
 
 type ServerCheck = (patient: ServerCase) => Check | undefined;
 
-/** In the order in which a person would ask. */
+/** In the order in which a person would look for a cause. */
 const SERVER_CHECKS: readonly ServerCheck[] = [
   checkAdmission,
   checkCommand,
@@ -34,7 +34,7 @@ const SERVER_CHECKS: readonly ServerCheck[] = [
   checkScan,
 ];
 
-/** What could be better, but keeps no server from working. */
+/** Checks whose failure does not prevent a server from working. */
 const ADVICE: ReadonlySet<CheckId> = new Set([
   'admission',
   'version',
@@ -46,7 +46,7 @@ const ADVICE: ReadonlySet<CheckId> = new Set([
   'leftovers',
 ]);
 
-/** Everything that is not about the state of a server. */
+/** Runs the checks that do not depend on a server's state. */
 export async function examineMachine(patient: Pick<Patient, 'config' | 'home' | 'env'>): Promise<Check[]> {
   const [keyring, daemon, leftovers] = await Promise.all([
     checkKeyring(patient),
@@ -58,14 +58,14 @@ export async function examineMachine(patient: Pick<Patient, 'config' | 'home' | 
   return [checkNode(), ...configuration, ...machine].map(finished);
 }
 
-/** What is wrong in the configuration of one server. */
+/** Reports problems in the configuration of one server. */
 export function examineEntry(patient: Pick<Patient, 'config'>, server: string): Check[] {
   return checkConfiguration(patient)
     .filter((check) => check.server === server)
     .map(finished);
 }
 
-/** One server after its start was tried. */
+/** Checks one server after its start was tried. */
 export function examineOne(spec: ServerSpec, patient: Patient, foreign: readonly FoundServer[]): Check[] {
   const its = caseOf(spec, patient);
   const duplicates = checkDuplicates(patient, foreign).filter(({ server }) => server === spec.name);
@@ -75,12 +75,12 @@ export function examineOne(spec: ServerSpec, patient: Patient, foreign: readonly
 function examineServer(its: ServerCase): Check[] {
   if (its.report.status === 'disabled') return [checkAdmission(its) ?? []].flat();
   const checks = SERVER_CHECKS.flatMap((check) => check(its) ?? []);
-  // Without its program it cannot have come up: one thing to do, said once.
+  // Without its program a server cannot connect, so only the missing program is reported.
   const lacksProgram = checks.some(({ id, ok }) => id === 'command' && !ok);
   return checks.filter(({ id, ok }) => !(lacksProgram && id === 'connect' && !ok));
 }
 
-/** With its level; and cleaned, because much of it quotes servers and files. */
+/** Adds the level, and cleans the text, because much of it quotes servers and files. */
 function finished(check: Check): Check {
   const { id, server, ok, message, hint } = check;
   const level = check.level ?? (ADVICE.has(id) ? 'advice' : 'error');

@@ -1,13 +1,13 @@
-/** Whether Plugboard's own folder can be written, and keeps to itself what is secret. */
+/** Checks whether Plugboard's home is writable and its secrets are readable by the owner only. */
 
 import { accessSync, constants, existsSync, type StatsFs, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Home } from '../config/home.ts';
 import type { Check } from './check.ts';
 
-/** Bits that let others in. */
+/** Permission bits for group and others. */
 const OTHERS = 0o077;
-/** What a configuration or a token needs at least. */
+/** Minimum free space in bytes, enough for a configuration or a token file. */
 const SMALL_FILE_BYTES = 16 * 1024;
 
 export function checkHome({ dir, credentials }: Home): Check {
@@ -32,14 +32,14 @@ export function checkHome({ dir, credentials }: Home): Check {
   };
 }
 
-/** Of a folder that is not there, the nearest above it that is. */
+/** Returns the folder, or its nearest existing parent. */
 function nearestOf(folder: string): string {
   let nearest = folder;
   while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
   return nearest;
 }
 
-/** Whether not even a small file fits. File systems without blocks do not report what is left. */
+/** True if not even a small file fits. File systems that report 0 blocks do not report their free space. */
 export function isFull({ bavail, bsize, blocks }: Pick<StatsFs, 'bavail' | 'bsize' | 'blocks'>): boolean {
   return blocks > 0 && bavail * bsize < SMALL_FILE_BYTES;
 }

@@ -1,10 +1,10 @@
-/** Where logins are kept. */
+/** Checks where logins are stored. */
 
 import { keyringSecrets } from '../secrets/keyring.ts';
 import { STORE_VARIABLE } from '../secrets/store.ts';
 import type { Check, Patient } from './check.ts';
 
-/** A key that nobody has: only whether there is an answer matters. */
+/** A key that is never set: the check only needs a response. */
 const NOBODYS = 'doctor';
 
 export async function checkKeyring({ home, env }: Pick<Patient, 'home' | 'env'>): Promise<Check> {

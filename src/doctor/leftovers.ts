@@ -1,4 +1,4 @@
-/** Processes of servers whose host is gone: there should be none, also after the host was killed. */
+/** Finds server processes whose host has exited; there should be none, even if the host was killed. */
 
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,13 +6,13 @@ import { hasProcessTable, processIds, processRow } from '../lib/process-table.ts
 import { OWNER_VARIABLE } from '../transport/reaper.ts';
 import { type Check, plural } from './check.ts';
 
-/** Who children are given to when their parent is gone, beside the first process of all. */
+/** Processes other than init that adopt orphaned children. */
 const FOSTERS: ReadonlySet<string> = new Set(
   'systemd init tini docker-init dumb-init catatonit s6-svscan runit bwrap'.split(' '),
 );
 const INIT = 1;
 const MAX_SHOWN = 10;
-/** The helper of a host that was killed needs a moment: it asks first, and ends what is left after two seconds. */
+/** How long to wait for the reaper of a killed host, which sends SIGTERM first and kills after two seconds. */
 const REAPER_MS = 3_000;
 const LOOK_AGAIN_MS = 100;
 const MARK = new RegExp(`(?:^|\\0)${OWNER_VARIABLE}=([0-9a-f-]+)\\.`);
@@ -36,7 +36,7 @@ export async function checkLeftovers(): Promise<Check> {
   };
 }
 
-/** Marked processes of hosts none of whose processes is still its child. */
+/** Returns the marked processes of every host whose processes have all been adopted. */
 function orphanedProcesses(): number[] {
   const marked = new Map<number, string>();
   for (const pid of processIds()) {
@@ -58,7 +58,7 @@ function isFoster(pid: number): boolean {
   try {
     return FOSTERS.has(readFileSync(`/proc/${pid}/comm`, 'utf8').trim());
   } catch {
-    return true; // gone: it is being given to one
+    return true; // exited: its children are being adopted
   }
 }
 
@@ -66,6 +66,6 @@ function hostOf(pid: number): string | undefined {
   try {
     return MARK.exec(readFileSync(`/proc/${pid}/environ`, 'latin1'))?.[1];
   } catch {
-    return undefined; // gone, or another user's
+    return undefined; // exited, or another user's process
   }
 }

@@ -1,11 +1,11 @@
-/** Proxies and certificate files of the environment: which are used, and which cannot be. */
+/** Checks the proxies and certificate files in the environment. */
 
 import { asPlugboardError } from '../errors.ts';
 import { secureContextFor } from '../policy/certificates.ts';
 import { parseProxy, proxyVariables } from '../policy/proxy.ts';
 import type { Check, Patient } from './check.ts';
 
-/** Nothing for an environment without either. */
+/** Empty if the environment sets neither. */
 export function checkNetwork({ env }: Pick<Patient, 'env'>): Check[] {
   return [
     ...proxyVariables(env).map(({ name, value }) => checkProxy(name, value)),

@@ -1,4 +1,4 @@
-/** Whether this Node is one that Plugboard runs on. */
+/** Checks whether Plugboard supports this version of Node. */
 
 import type { Check } from './check.ts';
 

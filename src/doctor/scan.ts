@@ -1,4 +1,4 @@
-/** Descriptions that look like attacks. The scan only advises: words are cheap, and so are other words. */
+/** Reports descriptions that look like attacks. Advice only, because a rewording can avoid the scan. */
 
 import { type Check, plural, type ServerCase } from './check.ts';
 

@@ -1,4 +1,4 @@
-/** Whether a server makes its user wait. */
+/** Checks whether a server takes too long to connect. */
 
 import { isRemote } from '../config/entry.ts';
 import type { Check, ServerCase } from './check.ts';

@@ -1,4 +1,4 @@
-/** Tools that cannot be used as they are: left out, held back, or with names that models are not given whole. */
+/** Reports tools that cannot be used unchanged: omitted, on hold, or with names that are shortened for models. */
 
 import { MAX_GATEWAY_NAME_CHARS, plainName } from '../catalog/names.ts';
 import { type Check, plural, type ServerCase } from './check.ts';

@@ -1,9 +1,9 @@
-/** Whether an entry that downloads its program says which version: without one, tomorrow may bring another program. */
+/** Checks whether an entry that downloads its program pins a version: otherwise a later start may run other code. */
 
 import { isStdio } from '../config/entry.ts';
 import type { Check, ServerCase } from './check.ts';
 
-/** Launchers that take a package of npm, with the words that lead to it. */
+/** Launchers for npm packages, with the arguments that precede the package. */
 const NPM: Readonly<Record<string, readonly string[]>> = {
   npx: [],
   bunx: [],
@@ -34,7 +34,7 @@ interface Wanted {
   readonly example: string;
 }
 
-/** The package that a launcher would download; undefined for other programs and for files of this machine. */
+/** Returns the package that a launcher would download; undefined for other programs and for local files. */
 function packageOf(command: string, args: readonly string[]): Wanted | undefined {
   const launcher =
     command
@@ -53,7 +53,7 @@ function packageOf(command: string, args: readonly string[]): Wanted | undefined
   return { name, isPinned, example: `${name.replace(/(.)@.*$/, '$1')}@<version>` };
 }
 
-/** What `-p` or `--from` names, else the first word that is no flag. */
+/** Returns the value of `-p` or `--from`, else the first argument that is not a flag. */
 function firstPackage(args: readonly string[]): string | undefined {
   for (let at = 0; at < args.length; at++) {
     const word = args[at] ?? '';
