@@ -1,20 +1,20 @@
-/** A program's own credential store with limits: an error, and an answer that does not come, are failures of the store. */
+/** Adds time limits to an application's credential store: errors and timeouts become STORE_FAILED. */
 
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { within } from '../lib/within.ts';
 import type { CredentialStore } from './credential-store.ts';
 
-/** How long `get`, `set` and `delete` may take. */
+/** Timeout of `get`, `set` and `delete`. */
 const ANSWER_LIMIT_MS = 10_000;
-/** How long the lock is waited for: another process that has it renews a login. */
+/** Timeout for the lock, which another process may hold while it renews a login. */
 const LOCK_LIMIT_MS = 30_000;
 
 export interface StoreBounds {
   readonly clock: Clock;
-  /** Aborted when the host is closed: nothing is read and no lock is waited for after that. */
+  /** Aborted when the host is closed: no reads or waits for locks after that. */
   readonly leave: AbortSignal;
-  /** Receives what the store said; errors to callers have it as their cause only. */
+  /** Receives the store's error message; errors to callers only have it as their cause. */
   readonly report: (message: string) => void;
 }
 
@@ -51,7 +51,7 @@ class BoundedStore {
     return this.#within(method, ANSWER_LIMIT_MS, this.#answer(method, start));
   }
 
-  /** Work that was waited for in vain is not begun later: its caller has had an error. */
+  /** If the lock times out, the work is never started later, because its caller already received an error. */
   async lock<T>(key: string, work: () => Promise<T>): Promise<T> {
     let running: Promise<T> | undefined;
     let isGivenUp = false;
@@ -74,12 +74,12 @@ class BoundedStore {
     }
     if (running === undefined) throw this.#failed('lock', 'it settled without running the work');
     const result = await running;
-    // A lock that is a transaction may fail at its end, and what was written is lost.
+    // If the lock is a transaction, it may fail at the end and lose the written values.
     await this.#within('lock', ANSWER_LIMIT_MS, locked);
     return result;
   }
 
-  /** Settles with the lock. That the work itself failed is for its caller, and not a failure of the lock. */
+  /** Settles with the lock. An error of the work itself is passed to its caller and is not a failure of the lock. */
   async #locked<T>(key: string, work: () => Promise<T>): Promise<void> {
     let failedWork: Promise<boolean> = Promise.resolve(false);
     try {
@@ -104,7 +104,7 @@ class BoundedStore {
     }
   }
 
-  /** Writes are not given up when the host is closed: a renewed token would be lost with them. */
+  /** Writes are not cancelled when the host is closed, because a renewed token would be lost. */
   #within<T>(method: Method, ms: number, work: Promise<T>): Promise<T> {
     const isWrite = method === 'set' || method === 'delete';
     return within(work, {

@@ -1,13 +1,13 @@
-/** Where a program keeps credentials in place of the keyring: its own database, one store for each of its users. */
+/** Interface for credentials stored by the application instead of the keyring: its own database, one store per user. */
 
 import type { SecretStore } from './store.ts';
 
 type Awaitable<T> = T | Promise<T>;
 
 /**
- * Keeps the credentials of one user: logins with their tokens, client secrets, answers to `${input:…}`, and logins that
- * wait for their answer. Values are texts with secrets in them; encrypt them as you see fit. Keys are short, without
- * secrets, and the same in every process.
+ * Stores the credentials of one user: logins with their tokens, client secrets, answers to `${input:…}`, and logins in
+ * progress. Values are texts that contain secrets; encrypt them if needed. Keys are short, contain no secrets, and are
+ * the same in every process.
  *
  * @example
  * const row = (key) => ({ user: 'ada', key });
@@ -19,19 +19,20 @@ type Awaitable<T> = T | Promise<T>;
  * };
  */
 export interface CredentialStore {
-  /** The value that `set` was given last, by any process; undefined or null if there is none. */
+  /** Returns the value last stored by any process; undefined or null if there is none. */
   get(key: string): Awaitable<string | null | undefined>;
-  /** Replaces the value as a whole: a reader sees the old one or the new one. */
+  /** Replaces the value atomically: a reader sees the old or the new value. */
   set(key: string, value: string): Awaitable<unknown>;
   delete(key: string): Awaitable<unknown>;
   /**
-   * Runs `work` while no other process runs work for the same key, and settles as it does. Tokens are renewed in it, so
-   * that a refresh token is used once. Without it, only the calls of one host wait for each other.
+   * Runs `work` while no other process runs work for the same key, and settles with its result. Tokens are renewed
+   * under this lock, so that a refresh token is used only once. Without it, only the calls of one host exclude each
+   * other.
    */
   lock?<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** The same as the store that everything else works with. */
+/** Adapts a `CredentialStore` to the `SecretStore` interface. */
 export function secretsIn(store: CredentialStore): SecretStore {
   const get = async (key: string): Promise<string | undefined> => (await store.get(key)) ?? undefined;
   return {
@@ -46,7 +47,7 @@ export function secretsIn(store: CredentialStore): SecretStore {
       if (had) await store.delete(key);
       return had;
     },
-    // What else is in there is the program's matter.
+    // Other values in the store belong to the application.
     clear: () => Promise.resolve(0),
     keys: () => Promise.resolve([]),
   };

@@ -1,4 +1,4 @@
-/** Secrets in `credentials.json`: the fallback for machines without a keyring, readable by its owner only. */
+/** Stores secrets in `credentials.json`, readable by its owner only: the fallback for machines without a keyring. */
 
 import { isUtf8 } from 'node:buffer';
 import { chmod, readFile, stat } from 'node:fs/promises';
@@ -49,7 +49,7 @@ export function fileSecrets(home: SecretHome): SecretBackend {
       });
     },
     async delete(key) {
-      // Nearly always there is nothing: no lock, no folder for a question that reading can answer.
+      // Usually the key does not exist; reading first avoids a lock and creating the folder.
       if (!parse(await readIfThere(file), file).has(key)) return false;
       return change((secrets) => secrets.delete(key));
     },
@@ -77,7 +77,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
     if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return undefined;
     throw unusable(file, error);
   }
-  // Decoding would replace what is not UTF-8, and a secret that is nearly right is worse than none.
+  // Decoding would silently replace bytes that are not UTF-8, and a slightly wrong secret is worse than none.
   if (!isUtf8(bytes)) throw unusable(file);
   return bytes.toString('utf8');
 }
@@ -95,7 +95,7 @@ function unusable(file: string, cause?: unknown): PlugboardError {
   );
 }
 
-/** A file that was restored or copied with a wider mode gets its own back before a secret goes in. */
+/** Restores the mode of a file that was copied or restored with a wider one, before a secret is written. */
 async function tighten(file: string): Promise<void> {
   const info = await stat(file).catch(() => undefined);
   if (info !== undefined && (info.mode & 0o077) !== 0) await chmod(file, FILE_MODE);
@@ -107,7 +107,7 @@ function parse(text: string | undefined, file: string): Map<string, string> {
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's own message quotes the text around the fault, which here is a secret.
+    // The parser's message quotes the text near the error, which may be a secret.
     value = undefined;
   }
   if (!isRecord(value) || !isRecord(value['secrets'])) throw unusable(file);

@@ -1,24 +1,24 @@
-/** Secrets in the operating system's keyring; every operation rejects where there is none. */
+/** Stores secrets in the operating system's keyring; every operation rejects if there is none. */
 
 import { createHash } from 'node:crypto';
 import { loadNative } from '../lib/native-module.ts';
 import type { SecretBackend } from './store.ts';
 
-/** A locked keyring may wait for a person who is not there. */
+/** A locked keyring may wait for a person who is absent. */
 const KEYRING_TIMEOUT_MS = 10_000;
 const SERVICE = 'plugboard';
 
-/** `owner` keeps two home folders of one person apart in the one keyring that they share. */
+/** `owner` separates two home folders of one person that share one keyring. */
 export function keyringSecrets(owner: string): SecretBackend {
   const prefix = createHash('sha256').update(owner).digest('hex').slice(0, 12);
-  // Once it was not there or did not answer, it is not asked again: each try could cost the whole timeout.
+  // After a failure the keyring is not tried again: each attempt could take the whole timeout.
   let missing: Error | undefined;
 
   const use = async <T>(key: string, work: (entry: Entry, signal: AbortSignal) => Promise<T>): Promise<T> => {
     if (missing !== undefined) throw missing;
     const signal = AbortSignal.timeout(KEYRING_TIMEOUT_MS);
     const { AsyncEntry } = loadKeyring();
-    // Without the pin Linux falls back to the kernel's keyring, which forgets everything at the next boot.
+    // Without this option Linux falls back to the kernel's keyring, which is cleared at the next boot.
     const entry = new AsyncEntry(SERVICE, `${prefix}:${key}`, { linux: { store: 'secret-service' } });
     return Promise.race([work(entry, signal), rejectOn(signal)]);
   };
@@ -44,7 +44,7 @@ export function keyringSecrets(owner: string): SecretBackend {
   return {
     get: (key) => useOrMiss(key, async (entry, signal) => (await entry.getPassword(signal)) ?? undefined),
     set: async (key, value) => {
-      // Read first: a keyring that cannot be read is missing, one that refuses this value (too long) is not.
+      // Reads first: an unreadable keyring is treated as missing, one that rejects this value (too long) is not.
       await useOrMiss(key, (entry, signal) => entry.getPassword(signal));
       await use(key, (entry, signal) => entry.setPassword(value, signal));
     },
@@ -58,7 +58,7 @@ export function keyringSecrets(owner: string): SecretBackend {
   };
 }
 
-/** Throws where the native module is not installed. */
+/** Throws if the native module is not installed. */
 function loadKeyring(): typeof import('@napi-rs/keyring') {
   return loadNative('@napi-rs/keyring') as typeof import('@napi-rs/keyring');
 }

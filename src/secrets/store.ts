@@ -1,25 +1,25 @@
-/** The one store for secrets: the system's keyring where there is one, else a file that only its owner can read. */
+/** The store for secrets: the system's keyring if available, else a file that only its owner can read. */
 
 import { fileSecrets } from './file.ts';
 import { keyringSecrets } from './keyring.ts';
 
-/** `store`: the program's own, see `credential-store.ts`. */
+/** `store`: the application's own, see `credential-store.ts`. */
 export type SecretPlace = 'keyring' | 'file' | 'store';
 
 export interface SecretStore {
   get(key: string): Promise<string | undefined>;
-  /** Says where the value is now. */
+  /** Returns where the value is stored. */
   set(key: string, value: string): Promise<SecretPlace>;
   delete(key: string): Promise<boolean>;
-  /** Where a value is kept, if there is one. */
+  /** Returns where a value is stored, if it exists. */
   place(key: string): Promise<SecretPlace | undefined>;
   /** Deletes every secret of this home; returns their number. */
   clear(): Promise<number>;
-  /** The keys of all secrets of this home. */
+  /** Returns the keys of all secrets of this home. */
   keys(): Promise<readonly string[]>;
 }
 
-/** One place where secrets can be. Rejects when the place itself is not there. */
+/** One storage location for secrets. Rejects if the location is not available. */
 export interface SecretBackend {
   get(key: string): Promise<string | undefined>;
   set(key: string, value: string): Promise<void>;
@@ -38,11 +38,11 @@ export interface SecretHome {
 export interface SecretStoreOptions {
   readonly home: SecretHome;
   readonly env: NodeJS.ProcessEnv;
-  /** Told once when secrets go to the file because there is no keyring. */
+  /** Called once when secrets are written to the file because there is no keyring. */
   readonly notice?: ((message: string) => void) | undefined;
 }
 
-/** Set to `file`, the keyring is left alone: for machines and tests where it must not be touched. */
+/** If set to `file`, the keyring is not used: for machines and tests where it must not be accessed. */
 export const STORE_VARIABLE = 'PLUGBOARD_CREDENTIALS';
 
 export function openSecrets(options: SecretStoreOptions): SecretStore {
@@ -58,7 +58,7 @@ export function openSecrets(options: SecretStoreOptions): SecretStore {
     );
   };
 
-  // A value is in the file only while the last write of it could not go to the keyring, so the file is asked first.
+  // A value is in the file only if its last write to the keyring failed, so the file takes precedence.
   const find = async (key: string): Promise<{ value: string; place: SecretPlace } | undefined> => {
     const inFile = await file.get(key);
     if (inFile !== undefined) return { value: inFile, place: 'file' };
