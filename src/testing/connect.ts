@@ -1,4 +1,4 @@
-/** A client in memory for tests of a server: what a program would ask, without a process or a socket. */
+/** In-memory client for tests of a server, without a process or a socket. */
 
 import type { Era } from '../connection/eras.ts';
 import { negotiate } from '../connection/negotiate.ts';
@@ -12,23 +12,23 @@ import { memoryPair } from '../transport/memory.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** What can be served over one end of a pair; a server of `plugboard/kit` is one. */
+/** Anything that can be served over one end of an in-memory pair, such as a server of `plugboard/kit`. */
 export interface Servable {
   serve(channel: Transport): Promise<{ close(): Promise<void> }>;
 }
 
-/** Answers one kind of question; what it gives back is the result. */
+/** Answers one kind of request from the server; the return value is the result. */
 export type Answer = (params: Params) => unknown;
 
 export interface ConnectOptions {
-  /** Default: the modern one. */
+  /** Default: modern. */
   readonly era?: Era | undefined;
-  /** Answers `elicitation/create`; without it the client says that nobody can be asked. */
+  /** Answers `elicitation/create`; without it the client does not declare the elicitation capability. */
   readonly elicit?: Answer | undefined;
   /** Answers `sampling/createMessage`. */
   readonly sample?: Answer | undefined;
   readonly roots?: readonly { readonly uri: string; readonly name?: string }[] | undefined;
-  /** The least severe log messages that are wanted. */
+  /** Minimum severity of the log messages to receive. */
   readonly logLevel?: string | undefined;
 }
 
@@ -40,15 +40,15 @@ export interface AskOptions {
 export interface TestClient {
   readonly protocolVersion: string;
   readonly capabilities: Params;
-  /** The tools as they are listed. */
+  /** Returns the tools as listed. */
   tools(): Promise<readonly Params[]>;
-  /** The result of a call, as the server answered it. */
+  /** Returns the result of a call as the server sent it. */
   call(name: string, args?: Params, options?: AskOptions): Promise<Params>;
   read(uri: string): Promise<readonly Params[]>;
   prompt(name: string, args?: Readonly<Record<string, string>>): Promise<Params>;
-  /** Any request. Rejects with a `PlugboardError` whose `detail.rpcCode` is the code of the error. */
+  /** Sends any request. Rejects with a `PlugboardError` whose `detail.rpcCode` is the error's code. */
   request(method: string, params?: Params, options?: AskOptions): Promise<Params>;
-  /** What the server has told so far, in order: log messages, changed lists. */
+  /** Notifications received so far, in order: log messages, changed lists. */
   readonly notifications: readonly { readonly method: string; readonly params: Params }[];
   close(): Promise<void>;
 }

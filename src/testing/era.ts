@@ -1,4 +1,4 @@
-/** What both eras of the protocol ask of a server beside its own methods: the openings and the envelope. */
+/** Protocol rules of both eras that apply to every server: handshake and request envelope. */
 
 import { isRecord, RPC_INVALID_PARAMS, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import { RpcError } from './rpc-error.ts';
@@ -34,13 +34,13 @@ export interface ServerIdentity {
   readonly version: string;
   readonly instructions: string | undefined;
   readonly capabilities: Readonly<Record<string, unknown>>;
-  /** Which eras it answers to. */
+  /** Eras that the server supports. */
   readonly eras: 'both' | Era;
 }
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** Which era a request belongs to; throws what a strict server of 2026-07-28 answers to a bad envelope. */
+/** Returns the era of a request; throws the error of a strict 2026-07-28 server for an invalid envelope. */
 export function eraOf(method: string, params: Params, eras: ServerIdentity['eras']): Era {
   const meta = isRecord(params['_meta']) ? params['_meta'] : {};
   const claimed = meta[`${META}protocolVersion`];
@@ -57,7 +57,7 @@ export function eraOf(method: string, params: Params, eras: ServerIdentity['eras
   return 'modern';
 }
 
-/** The answers that every server owes; undefined for methods that are the script's business. */
+/** Returns the results that every server has to implement; undefined for methods left to the script. */
 export function builtIn(method: string, params: Params, era: Era, server: ServerIdentity): unknown {
   const instructions = server.instructions === undefined ? {} : { instructions: server.instructions };
   if (method === 'server/discover' && era === 'modern') {
@@ -76,7 +76,7 @@ export function builtIn(method: string, params: Params, era: Era, server: Server
   };
 }
 
-/** Adds what the modern era wants on every result, unless the script has set it itself. */
+/** Adds the fields that the modern era requires in every result, unless the script has set them. */
 export function dress(method: string, result: unknown, era: Era, server: ServerIdentity): unknown {
   if (era === 'legacy' || !isRecord(result)) return result;
   return {

@@ -1,18 +1,18 @@
-/** One request of a client as a script sees it: what was asked, and what can be done besides answering. */
+/** One client request as a script's handler sees it, with methods for everything besides its result. */
 
 import type { JsonRpcMessage, JsonRpcRequest } from '../lib/json-rpc.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { Era } from './era.ts';
 
-/** Returned by a handler that leaves its request without an answer. */
+/** Returned by a handler to leave its request unanswered. */
 export const NO_ANSWER: unique symbol = Symbol('no answer');
 
-/** The way to the client; the in-memory pair and the stdio program both are one. */
+/** Connection to the client; implemented by the in-memory pair and the stdio program. */
 export interface Wire {
   send(message: JsonRpcMessage): void;
-  /** Writes text as it stands: noise, half a frame, an answer that breaks the rules. */
+  /** Writes text unchanged: noise, half a message, an invalid response. */
   line(text: string): void;
-  /** Ends the server as a crash would; nothing is sent after it. */
+  /** Ends the server like a crash; nothing is sent after it. */
   crash(exitCode?: number): void;
 }
 
@@ -24,9 +24,9 @@ export interface Exchange {
   /** Aborted when the client cancels this request or the connection ends. */
   readonly signal: AbortSignal;
   notify(method: string, params?: Readonly<Record<string, unknown>>): void;
-  /** Progress on this request; does nothing when the client asked for none. */
+  /** Sends progress of this request; does nothing if the client did not request it. */
   progress(progress: number, total?: number, message?: string): void;
-  /** Asks the client something and waits for its result, as legacy servers do; rejects in the modern era, which has no such requests. */
+  /** Sends a request to the client and waits for its result. Rejects in the modern era, which has no such requests. */
   request(method: string, params?: Readonly<Record<string, unknown>>): Promise<unknown>;
   line(text: string): void;
   crash(exitCode?: number): void;

@@ -1,25 +1,25 @@
-/** A clock that stands still until a test moves it. */
+/** A clock for tests that only advances when a test moves it. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.ts';
 
-/** An `advance` that runs more timers than this has met one that re-arms itself without end. */
+/** Limit that detects a timer that re-arms itself forever. */
 const MAX_TIMERS_PER_ADVANCE = 10_000;
 
-/** 2026-01-01T00:00:00Z: any fixed moment does, a round one is easy to read in a failure. */
+/** 2026-01-01T00:00:00Z: a fixed, round time that is easy to read in a failure. */
 const DEFAULT_START_MS = Date.UTC(2026, 0, 1);
 
 export interface FakeClock extends Clock {
   /**
-   * Lets `ms` pass. Timers that fall due run in order of their time, each at its own `now()`; after each one,
-   * promises settle before the next, so a timer armed as a consequence still runs in the same call.
+   * Advances the time by `ms`. Due timers run in order of their time, each at its own `now()`; after each one, promises
+   * settle before the next, so a timer armed as a consequence still runs in the same call.
    */
   advance(ms: number): Promise<void>;
-  /** Sets the system's time: `now()` jumps by `ms`, while `ticks()` and timers go on as before. */
+  /** Changes the system time: `now()` jumps by `ms`, while `ticks()` and timers are not affected. */
   jump(ms: number): void;
-  /** Resolves once at least `count` timers are armed: the way to wait for code that is about to wait. */
+  /** Resolves once at least `count` timers are armed, to wait for code that is about to wait. */
   armed(count?: number): Promise<void>;
-  /** How many timers are armed now. */
+  /** Number of armed timers. */
   readonly pending: number;
 }
 
@@ -29,6 +29,8 @@ interface Timer {
 }
 
 /**
+ * Creates a clock for tests.
+ *
  * @example
  * const clock = fakeClock();
  * const fired = [];
@@ -41,11 +43,11 @@ export function fakeClock(startMs: number = DEFAULT_START_MS): FakeClock {
   const timers = new Set<Timer>();
   const watchers = new Set<{ readonly count: number; readonly resolve: () => void }>();
   let now = startMs;
-  /** By how much `now()` was set. */
+  /** Sum of all jumps of `now()`. */
   let set = 0;
   let tail: Promise<void> = Promise.resolve();
 
-  /** The one that is due first; a Set keeps insertion order, so equal times run first armed, first run. */
+  /** Returns the timer that is due first; timers with equal times run in the order of arming, which a Set keeps. */
   function nextDue(limit: number): Timer | undefined {
     let first: Timer | undefined;
     for (const timer of timers) if (timer.at <= limit && (!first || timer.at < first.at)) first = timer;
@@ -86,7 +88,7 @@ export function fakeClock(startMs: number = DEFAULT_START_MS): FakeClock {
       return () => void timers.delete(timer);
     },
     advance(ms) {
-      // Two advances at once are one after the other; a failed one does not poison the next.
+      // Concurrent calls run one after the other; a failed one does not affect the next.
       const mine = tail.then(() => run(ms));
       tail = mine.catch(() => undefined);
       return mine;

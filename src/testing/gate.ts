@@ -1,4 +1,4 @@
-/** Something a script waits for and a test opens. */
+/** A gate that a script waits for and a test opens. */
 
 export interface Gate {
   /** Resolves when the gate is opened. */
@@ -7,6 +7,8 @@ export interface Gate {
 }
 
 /**
+ * Creates a closed gate.
+ *
  * @example
  * const gate = createGate();
  * const server = scriptedServer();

@@ -1,4 +1,4 @@
-/** The entry point `plugboard/testing`: what tests of hosts and of servers stand on. */
+/** The entry point `plugboard/testing`: tools for testing hosts and servers. */
 
 export type { Clock } from '../lib/clock.ts';
 export type {

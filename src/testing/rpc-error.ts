@@ -1,8 +1,10 @@
-/** An error answer, as something a script can throw. */
+/** A JSON-RPC error that a script can throw. */
 
 import { RpcFailure } from '../endpoint/rpc-failure.ts';
 
 /**
+ * Thrown by a handler to answer its request with a JSON-RPC error.
+ *
  * @example
  * const server = scriptedServer();
  * server.on('tools/list', () => {

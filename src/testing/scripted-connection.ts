@@ -1,4 +1,4 @@
-/** One client's connection to a scripted server: dispatch, cancellation, subscriptions, questions to the client. */
+/** One client's connection to a scripted server: dispatch, cancellation, subscriptions, requests to the client. */
 
 import type { JsonRpcMessage, JsonRpcRequest, RequestId } from '../lib/json-rpc.ts';
 import { isRecord, RPC_INTERNAL_ERROR } from '../lib/json-rpc.ts';
@@ -16,7 +16,7 @@ import { RpcError } from './rpc-error.ts';
 
 export interface Script {
   readonly identity: ServerIdentity;
-  /** The handler for the next request of this method, if the script has one. */
+  /** Returns the script's handler for the next request of this method, if it has one. */
   handler(method: string): Handler | undefined;
 }
 
@@ -53,7 +53,7 @@ export class ScriptedConnection {
     } else question.resolve(message.result);
   }
 
-  /** Legacy clients simply get it; modern ones only on a subscription that asked for it. */
+  /** Sends a notification; modern clients receive list and resource changes only on subscriptions that include them. */
   notify(method: string, params: Readonly<Record<string, unknown>> | undefined): void {
     const wanted = SUBSCRIBED[method];
     if (this.#era !== 'modern' || wanted === undefined) {
@@ -83,7 +83,7 @@ export class ScriptedConnection {
     this.#wire.crash(exitCode);
   }
 
-  /** The connection is gone: nothing that still runs may answer. */
+  /** Aborts running requests after the connection has ended, so that they do not send responses. */
   ended(): void {
     for (const controller of this.#running.values()) controller.abort();
     for (const question of this.#questions.values()) question.reject(new Error('The connection has ended.'));
@@ -124,7 +124,7 @@ export class ScriptedConnection {
         wire: this.#wire,
         request: (ask, body) => this.request(ask, body),
       });
-      // A handler that returns nothing has nothing to say: an empty result, as for ping.
+      // A handler without a return value sends an empty result, as for ping.
       const result = (scripted ? await scripted(exchange) : this.#default(exchange)) ?? {};
       return result === NO_ANSWER ? undefined : { result: dress(method, result, era, identity) };
     } catch (error) {
@@ -158,7 +158,7 @@ type Wanted = (
   params: Readonly<Record<string, unknown>> | undefined,
 ) => boolean;
 
-/** Which modern subscription filter lets a notification through. */
+/** Whether a modern subscription's filter includes a notification. */
 const SUBSCRIBED: Readonly<Record<string, Wanted>> = {
   'notifications/tools/list_changed': (filter) => filter['toolsListChanged'] === true,
   'notifications/prompts/list_changed': (filter) => filter['promptsListChanged'] === true,

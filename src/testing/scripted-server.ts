@@ -1,4 +1,4 @@
-/** A server that does what a test tells it to, in both eras, in memory or as a stdio program. */
+/** A server scripted by a test, for both eras, in memory or as a stdio program. */
 
 import { PlugboardError } from '../errors.ts';
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
@@ -22,7 +22,7 @@ export interface ScriptedServerOptions {
   readonly instructions?: string;
   /** Default: `tools` with `listChanged`. */
   readonly capabilities?: Readonly<Record<string, unknown>>;
-  /** Which eras it speaks; the default is both. */
+  /** Eras that the server supports; default: both. */
   readonly eras?: ServerIdentity['eras'];
   readonly tools?: ScriptedTools;
 }
@@ -30,34 +30,36 @@ export interface ScriptedServerOptions {
 type Params = Readonly<Record<string, unknown>>;
 
 export interface ScriptedServer {
-  /** A new connection in memory: the client's end, not opened yet. */
+  /** Creates an in-memory connection; returns the client's end, which is not open yet. */
   transport(): Transport;
   /** Serves this process's stdin and stdout; resolves at the end of input. */
   stdio(): Promise<void>;
-  /** Answers a method, in place of the built-in answer if there is one. */
+  /** Sets the handler of a method, replacing the built-in one if there is one. */
   on(method: string, handler: Handler): ScriptedServer;
-  /** Answers the next request of a method only; several wait in line. */
+  /** Handles only the next request of a method; several handlers are queued. */
   once(method: string, handler: Handler): ScriptedServer;
-  /** Adds or replaces a tool; says nothing to clients, `notify` does. */
+  /** Adds or replaces a tool without notifying clients; use `notify` for that. */
   tool(name: string, tool: ToolHandler | ScriptedTool): ScriptedServer;
   removeTool(name: string): ScriptedServer;
-  /** Tells every client; modern ones get list changes on the subscriptions that asked for them. */
+  /** Notifies every client; modern ones receive list changes on subscriptions that include them. */
   notify(method: string, params?: Params): void;
-  /** Asks the newest client and waits for its answer. */
+  /** Sends a request to the newest client and waits for its result. */
   request(method: string, params?: Params): Promise<unknown>;
-  /** Writes text to every client as it stands. */
+  /** Writes text to every client unchanged. */
   line(text: string): void;
-  /** Every connection ends as if the process had died. */
+  /** Ends every connection as if the process had crashed. */
   crash(exitCode?: number): void;
-  /** Everything received so far, in order. */
+  /** All messages received so far, in order. */
   readonly received: readonly JsonRpcMessage[];
-  /** Resolves with all messages of this method as soon as there are `count` of them. */
+  /** Resolves with all messages of this method once there are `count` of them. */
   seen(method: string, count?: number): Promise<readonly JsonRpcMessage[]>;
-  /** How many connections are open now. */
+  /** Number of open connections. */
   readonly connections: number;
 }
 
 /**
+ * Creates a server that a test scripts.
+ *
  * @example
  * const server = scriptedServer({ tools: { greet: ({ who }) => `Hello ${who}` } });
  * server.once('tools/list', ({ crash }) => crash()); // the first listing ends the server, the next one is answered
@@ -103,7 +105,7 @@ class Scripted implements ScriptedServer {
           }),
         ),
     });
-    // Opened here and now: an in-memory end cannot fail to open once.
+    // Opened immediately: opening an in-memory end once cannot fail.
     void server.open({
       message: (message) => this.#receive(connection, message),
       lost: () => undefined,

@@ -5,10 +5,10 @@ import type { Exchange } from './exchange.ts';
 import { NO_ANSWER } from './exchange.ts';
 import { RpcError } from './rpc-error.ts';
 
-/** A string becomes text content; an object is the result as it stands; a thrown Error becomes `isError`. */
+/** A string becomes text content; an object is used as the result; a thrown Error becomes `isError`. */
 export type ToolHandler = (args: Readonly<Record<string, unknown>>, exchange: Exchange) => unknown;
 
-/** A definition as it is listed, unchecked on purpose, and what the tool does (default: gives its arguments back). */
+/** A tool definition, listed unchecked on purpose, and its handler (default: returns its arguments as JSON text). */
 export interface ScriptedTool {
   readonly run?: ToolHandler;
   readonly [field: string]: unknown;

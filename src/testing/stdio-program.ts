@@ -1,4 +1,4 @@
-/** A scripted server as a program: newline-delimited JSON on this process's stdin and stdout. */
+/** Runs a scripted server as a program: newline-delimited JSON on this process's stdin and stdout. */
 
 import { createInterface } from 'node:readline';
 import { isRecord, type JsonRpcMessage, RPC_PARSE_ERROR } from '../lib/json-rpc.ts';
@@ -6,11 +6,11 @@ import type { Wire } from './exchange.ts';
 
 const CRASH_EXIT_CODE = 1;
 
-/** Resolves at the end of input; answers that are still being made may follow it. */
+/** Resolves at the end of input; responses in progress may still follow. */
 export async function serveOnStdio(
   connect: (wire: Wire) => (message: JsonRpcMessage) => void,
 ): Promise<void> {
-  // A client that went away is no reason for a stack trace.
+  // A disconnected client must not cause a stack trace.
   process.stdout.on('error', () => undefined);
   let crashed = false;
   const line = (text: string): void => {
@@ -20,7 +20,7 @@ export async function serveOnStdio(
   const receive = connect({
     send,
     line,
-    // Only after what was written has left: a crash after an answer must not swallow the answer.
+    // Exits after pending output is written, so that a crash after a response does not lose the response.
     crash(exitCode = CRASH_EXIT_CODE) {
       crashed = true;
       process.stdout.write('', () => process.exit(exitCode));
@@ -29,7 +29,7 @@ export async function serveOnStdio(
   for await (const text of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
     if (text.trim() === '') continue;
     const message = parse(text);
-    // The envelope is an object; what is inside is the script's business.
+    // Only checks that the envelope is an object; the script handles its contents.
     if (isRecord(message)) receive(message as unknown as JsonRpcMessage);
     else send({ jsonrpc: '2.0', id: null, error: { code: RPC_PARSE_ERROR, message: 'Parse error' } });
   }

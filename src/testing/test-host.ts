@@ -1,4 +1,4 @@
-/** A host for tests: with a home of its own, no configuration files, and nothing left behind. */
+/** A host for tests, with its own temporary home and without configuration files. */
 
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,9 +7,9 @@ import type { Host } from '../host.ts';
 import type { HostOptions } from '../host-options.ts';
 
 /**
- * As `createHost`, in a temporary home and an empty project that `close()` deletes: the person's servers, logins, rules,
- * caches and pins are neither read nor written. Of the environment, only `PATH` is there. Each option can be given all
- * the same.
+ * Like `createHost`, in a temporary home and an empty project that `close()` deletes: the person's servers, logins,
+ * rules, caches and pins are neither read nor written. The environment contains only `PATH`. Each option can be
+ * overridden.
  *
  * @example
  * const weather = scriptedServer({ tools: { today: () => 'Sunny' } });
@@ -31,7 +31,7 @@ export async function createTestHost(options: HostOptions = {}): Promise<Host> {
       ...options,
       home: options.home ?? join(folder, 'home'),
       cwd: options.cwd ?? cwd,
-      // Secrets stay out of the keyring of the system.
+      // Keeps secrets out of the system's keyring.
       env: options.env ?? { PATH: process.env['PATH'], PLUGBOARD_CREDENTIALS: 'file' },
       closed: remove,
     });
