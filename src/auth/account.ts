@@ -1,4 +1,4 @@
-/** Whose login or client secret something is: owner, url, and the issuer that an entry names itself. */
+/** Identifies the account that a login or client secret belongs to: owner, url and configured issuer. */
 
 import { createHash } from 'node:crypto';
 import type { OAuthDetails, RemoteEntry, ServerSpec } from '../config/entry.ts';
@@ -6,18 +6,18 @@ import { entryOwner } from '../config/owner.ts';
 import { canonicalUrl, urlKey } from './stored-login.ts';
 
 export interface Account {
-  /** Folder of the project or plugin whose entry it is; empty for the person's own. */
+  /** Folder of the project or plugin that defines the entry; empty for the user's own entries. */
   readonly owner: string;
-  /** The endpoints that the entry sets, and for a foreign entry its client; undefined where discovery finds them. */
+  /** The endpoints set in the entry (for a foreign entry, also its client); undefined if they are discovered. */
   readonly issuer?: string;
-  /** The token endpoint among them. */
+  /** The token endpoint set in the entry. */
   readonly tokenUrl?: string;
 }
 
-/** The person's own entries without endpoints of their own. */
+/** The account of the user's own entries that do not set endpoints. */
 export const OWN_ACCOUNT: Account = { owner: '' };
 
-/** `entry`: after expansion. */
+/** Returns the account of an entry; `entry` must already be expanded. */
 export function accountOf(
   spec: Pick<ServerSpec, 'scope' | 'file' | 'baseDir'>,
   { oauth }: Pick<RemoteEntry, 'oauth'>,
@@ -34,14 +34,14 @@ export function accountOf(
 }
 
 /**
- * The name under which a login is kept. For the person's own it is the url alone, as in all earlier versions: the
+ * Returns the storage key of a login. For the user's own logins it is the url alone, as in all earlier versions: the
  * login itself records its issuer.
  */
 export function loginKeyOf({ owner, issuer }: Account, url: string): string {
   return owner === '' ? urlKey(url) : digest([owner, canonicalUrl(url), issuer ?? '']);
 }
 
-/** The name under which a client's secret is kept: it has no record of its issuer, so the name has. */
+/** Returns the storage key of a client secret. It includes the issuer, because the secret does not record it. */
 export function clientKeyOf({ owner, issuer }: Account, url: string): string {
   return issuer === undefined ? loginKeyOf({ owner }, url) : digest([owner, canonicalUrl(url), issuer]);
 }

@@ -1,13 +1,13 @@
-/** Opens a login in the person's browser: no shell, the url as one argument, and only urls that a browser may get. */
+/** Opens a login page in the user's browser: no shell, the url as one argument, its scheme checked. */
 
 import { spawn } from 'node:child_process';
 import { PlugboardError } from '../errors.ts';
 import { isLoopbackHost } from '../policy/egress.ts';
 
-/** How long an opener may take to fail before it counts as started. */
+/** How long we wait for an opener to fail before we treat it as started. */
 export const OPENER_GRACE_MS = 1_000;
 
-/** The url in its one safe spelling; throws EGRESS_REFUSED for anything but https, or http on this machine (A1). */
+/** Returns the normalized url; throws EGRESS_REFUSED for anything but https, or http on loopback (A1). */
 export function openableUrl(value: string | URL): string {
   let url: URL | undefined;
   try {
@@ -29,7 +29,7 @@ export function openableUrl(value: string | URL): string {
   return url.href;
 }
 
-/** Resolves to whether a browser was started; never rejects for want of one. */
+/** Resolves to true if a browser was started and to false if none is available; a missing browser never rejects. */
 export function openBrowser(value: string, env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
   const url = openableUrl(value);
   const opener = openerFor(process.platform, env);
@@ -55,7 +55,7 @@ export function openBrowser(value: string, env: NodeJS.ProcessEnv = process.env)
   });
 }
 
-/** The system's own opener; undefined where nobody sits in front of a screen. */
+/** Returns the opener command of the system; undefined if there is no display. */
 export function openerFor(
   platform: NodeJS.Platform,
   env: NodeJS.ProcessEnv,

@@ -1,4 +1,4 @@
-/** The loopback listener that a browser is sent back to: one login, bound to its state, then gone. */
+/** Loopback HTTP listener for the OAuth redirect: serves one login, bound to its state, then closes. */
 
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -10,7 +10,7 @@ export const CALLBACK_PATH = '/oauth/callback';
 const MAX_CONNECTIONS = 16;
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** What the browser brought, and how it is told what became of it. */
+/** The parameters of the redirect, and a function that shows the result in the browser. */
 export interface CallbackAnswer {
   readonly params: URLSearchParams;
   finish(succeeded: boolean): void;
@@ -18,14 +18,14 @@ export interface CallbackAnswer {
 
 export interface CallbackListener {
   readonly redirectUri: string;
-  /** False when the wanted port was taken and another one is used. */
+  /** False if the requested port was in use and another one was chosen. */
   readonly onWantedPort: boolean;
-  /** Waits for the answer with this state; answers with another one are turned away and change nothing. */
+  /** Waits for the redirect with this state; redirects with another state are rejected and change nothing. */
   answer(state: string): Promise<CallbackAnswer>;
   close(): void;
 }
 
-/** Listens on the wanted port, or on one that the system picks when there is none or it is taken (F54). */
+/** Listens on the requested port, or on a free port if none is requested or it is in use (F54). */
 export async function listenForCallback(server: string, wantedPort = 0): Promise<CallbackListener> {
   const waiting = new Map<string, (answer: CallbackAnswer) => void>();
   const http = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS });
@@ -69,7 +69,7 @@ export async function listenForCallback(server: string, wantedPort = 0): Promise
     answer: (state) => new Promise((resolve) => waiting.set(state, resolve)),
     close: () => {
       waiting.clear();
-      // Answers under way are finished; idle connections of the browser are not waited for.
+      // Responses in progress finish; idle browser connections are closed at once.
       http.close();
       http.closeIdleConnections();
     },
@@ -100,10 +100,10 @@ async function listen(http: Server, wantedPort: number): Promise<boolean> {
   return false;
 }
 
-/** The parameters of a request that can be an answer at all: right path, right host, nothing said twice. */
+/** Returns the query parameters of a valid redirect (path, host and method match, each parameter at most once). */
 function callbackParams(request: IncomingMessage, port: number): URLSearchParams | undefined {
   const host = request.headers.host;
-  // A page elsewhere whose name resolves to loopback does not get to speak here.
+  // Protects against DNS rebinding: a remote page whose name resolves to loopback is rejected.
   if (host !== `127.0.0.1:${port}` && host !== `localhost:${port}`) return undefined;
   if (request.method !== 'GET') return undefined;
   const url = new URL(request.url ?? '/', 'http://127.0.0.1');
@@ -112,7 +112,7 @@ function callbackParams(request: IncomingMessage, port: number): URLSearchParams
   return twice ? undefined : url.searchParams;
 }
 
-/** The look of the page at `/`, in a few lines. */
+/** Minimal copy of the style of the page at `/`. */
 const STYLE: string = [
   ':root{color-scheme:light dark}',
   'body{margin:0;min-height:100vh;display:grid;place-items:center;font:14px/1.5 ui-sans-serif,system-ui,sans-serif;',
@@ -141,7 +141,7 @@ function show(response: ServerResponse, status: number, title: string, text: str
   );
 }
 
-/** Nothing that a browser brought is ever shown; a server's name is, and may hold any printable character (A2). */
+/** Escapes the server's name, which may contain any printable character (A2). Data from the browser is never shown. */
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

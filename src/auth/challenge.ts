@@ -1,14 +1,14 @@
-/** Reads `WWW-Authenticate`: which scheme a server wants, which scope, and where it describes itself. */
+/** Parses `WWW-Authenticate`: the scheme, the scope and the resource metadata url that a server requires. */
 
-/** Longer headers are not read: nothing that we need takes a page of text. */
+/** Longer headers are ignored; a real challenge is much shorter. */
 const MAX_HEADER_CHARS = 8192;
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
-/** One scheme, or one parameter with a token or a quoted string. Anchored and without nested repeats. */
+/** Matches one parameter with a token or a quoted string. Anchored and without nested quantifiers. */
 const PARAMETER = new RegExp(`(${TOKEN})[ \\t]*=[ \\t]*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s",]+))`, 'y');
 const SCHEME = new RegExp(`(${TOKEN})(?=[ \\t,]|$)`, 'y');
 const GAP = /[ \t,]*/y;
 
-/** What a server asks for, taken from the first challenge of a scheme that we speak. */
+/** The requirements of a server, taken from the first challenge with a scheme that we support. */
 export interface Wanted {
   readonly scheme: 'bearer' | 'dpop' | undefined;
   readonly error: string | undefined;
@@ -25,7 +25,7 @@ export const NOTHING_WANTED: Wanted = {
 
 export function readChallenge(header: string | undefined): Wanted {
   const spoken = parse(header ?? '').filter(({ scheme }) => scheme === 'bearer' || scheme === 'dpop');
-  // A server that offers both is asked with the stronger one.
+  // If a server offers both schemes, the stronger one is used.
   const chosen = spoken.find(({ scheme }) => scheme === 'dpop') ?? spoken[0];
   if (chosen === undefined) return NOTHING_WANTED;
   return {
@@ -64,20 +64,20 @@ function parse(header: string): OneChallenge[] {
       found.push({ scheme: (scheme[1] ?? '').toLowerCase(), params: new Map() });
       continue;
     }
-    // The opaque word of a scheme that we do not speak: go on after it.
+    // Skip the opaque token68 of a scheme that we do not support.
     const comma = header.indexOf(',', at);
     at = comma === -1 ? header.length : comma + 1;
   }
   return found;
 }
 
-/** The distinct words of scope texts, in the order of their first appearance. */
+/** Returns the distinct scopes of all texts, in order of first appearance. */
 export function scopeUnion(...texts: readonly (string | undefined)[]): string | undefined {
   const words = new Set(texts.flatMap((text) => text?.split(/\s+/) ?? []).filter((word) => word !== ''));
   return words.size === 0 ? undefined : [...words].join(' ');
 }
 
-/** True when every word of `wanted` is in `granted`. */
+/** True if every scope in `wanted` is in `granted`. */
 export function scopeCovers(granted: string | undefined, wanted: string): boolean {
   const have = new Set(granted?.split(/\s+/));
   return wanted.split(/\s+/).every((word) => word === '' || have.has(word));

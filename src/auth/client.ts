@@ -1,4 +1,4 @@
-/** Who we are to an authorization server: pre-registered, remembered, by document, or registered on the spot. */
+/** Chooses the OAuth client of a login: configured, stored, a client id metadata document, or dynamic registration. */
 
 import { PlugboardError } from '../errors.ts';
 import type { EgressFetch } from '../policy/egress-fetch.ts';
@@ -10,10 +10,10 @@ import type { StoredClient, StoredLogin } from './stored-login.ts';
 export interface ClientOptions {
   readonly server: string;
   readonly authorizationServer: AuthorizationServer;
-  /** Out of the entry; an https url with a path is a client id metadata document. */
+  /** The client id of the entry; an https url with a path is a client id metadata document. */
   readonly clientId: string | undefined;
   readonly clientSecret: string | undefined;
-  /** Our own client id metadata document, where the host has one. */
+  /** The host's own client id metadata document, if it has one. */
   readonly metadataUrl: string | undefined;
   readonly clientName: string;
   readonly redirectUri: string;
@@ -88,12 +88,12 @@ async function register(options: ClientOptions): Promise<StoredClient> {
     };
   } catch (error) {
     if (error instanceof PlugboardError) throw error;
-    // Whatever the reason, what helps is the same: an application that a person registers.
+    // The remedy is the same for every cause: the user has to register an application.
     throw needsClientRegistration(server);
   }
 }
 
-/** A program on a person's machine can keep no secret, so it asks for none where that is allowed. */
+/** Chooses `none` where the server allows it, because a program on a user's machine cannot keep a secret. */
 function authMethod(supported: readonly string[] | undefined): string {
   const wanted = ['none', 'client_secret_basic', 'client_secret_post'];
   return wanted.find((method) => supported === undefined || supported.includes(method)) ?? 'none';

@@ -1,4 +1,4 @@
-/** The headers that the person configured for one server, with the helper's over the rest, kept until refused. */
+/** Resolves and caches the configured headers of one server; the output of its headersHelper overrides the rest. */
 
 import type { RemoteEntry } from '../config/entry.ts';
 import type { HeadersFunction, HeadersRequest } from '../config/given-entry.ts';
@@ -21,13 +21,13 @@ export interface ConfiguredHeadersOptions {
   readonly helperPlace?: (() => Promise<HelperPlace>) | undefined;
 }
 
-/** Where a helper starts, and what it sees. */
+/** Working folder and environment of a headersHelper. */
 export interface HelperPlace {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** `source` says in words where Authorization came from; undefined when the configuration has none. */
+/** `source` describes where Authorization was configured; undefined if it was not. */
 export interface Configured {
   readonly headers: Headers;
   readonly source: string | undefined;
@@ -38,16 +38,16 @@ export class ConfiguredHeaders {
   readonly #closing = new AbortController();
   #current: Configured | undefined;
   #helping: Promise<Configured> | undefined;
-  /** What the author's function gave last. */
+  /** The last result of the `headersFrom` function. */
   #given: Configured | undefined;
-  /** What it gave after a refusal, for the repeat of that request. */
+  /** The result of `headersFrom` after a refusal, used when that request is repeated. */
   #renewed: Configured | undefined;
 
   constructor(options: ConfiguredHeadersOptions) {
     this.#options = options;
   }
 
-  /** Synchronous but for the first run of a helper, and for headers from a function. */
+  /** Returns the headers; asynchronous only for the first run of a helper and for `headersFrom`. */
   get(signal?: AbortSignal): Configured | Promise<Configured> {
     if (this.#current !== undefined) return this.#current;
     if (this.#renewed !== undefined) return this.#takeRenewed(this.#renewed);
@@ -60,12 +60,12 @@ export class ConfiguredHeaders {
     return this.#current;
   }
 
-  /** What the last request carried: a function is not asked again for that. */
+  /** Returns the headers of the last request without calling `headersFrom` again. */
   last(signal?: AbortSignal): Configured | Promise<Configured> {
     return this.#given ?? this.get(signal);
   }
 
-  /** Runs the helper once more after a refusal; true when it printed something else than before. A function likewise. */
+  /** Runs the helper or `headersFrom` again after a refusal; true if the headers differ from the refused ones. */
   async again(signal?: AbortSignal): Promise<boolean> {
     const { server, entry, env } = this.#options;
     if (entry.headersFrom !== undefined) {
@@ -86,7 +86,7 @@ export class ConfiguredHeaders {
     this.#closing.abort();
   }
 
-  /** The function's headers over the others. It is asked for each request: what it keeps is its own matter. */
+  /** Merges the headers of `headersFrom` over the others. It is called for each request and may cache them itself. */
   async #ask(
     under: Headers,
     headersFrom: HeadersFunction,
@@ -109,7 +109,7 @@ export class ConfiguredHeaders {
   }
 
   #help(under: Headers, command: string, signal: AbortSignal | undefined): Promise<Configured> {
-    // Ended with us, not with the caller who came first: the others wait for the same run.
+    // Not tied to the first caller's signal, because other callers wait for the same run.
     this.#helping ??= this.#runHelper(command)
       .then((printed) => {
         const headers = mergeHeaders(under, printed);
@@ -135,7 +135,7 @@ export class ConfiguredHeaders {
     const { server, entry, env } = this.#options;
     const variable = entry.bearerTokenEnvVar;
     const token = variable === undefined ? undefined : env[variable];
-    // An unset variable leaves the way to a stored login open.
+    // If the variable is unset, a stored login can still be used.
     if (configured.source !== undefined || token === undefined || token.trim() === '') return configured;
     const authorization = `Bearer ${checked(server, 'Authorization', token)}`;
     return { headers: { ...configured.headers, authorization }, source: `the variable ${variable}` };

@@ -1,4 +1,4 @@
-/** Who we are to one remote server: puts configured headers, tokens and logins behind the transport's contract. */
+/** Creates the credentials of one remote server from configured headers, tokens and logins. */
 
 import type { OAuthDetails, RemoteEntry } from '../config/entry.ts';
 import { asPlugboardError, forServer, PlugboardError } from '../errors.ts';
@@ -31,46 +31,46 @@ const LOGIN_HALF_MS = 30_000;
 
 export interface ServerAuthOptions {
   readonly server: string;
-  /** After expansion. */
+  /** The entry after expansion. */
   readonly entry: RemoteEntry;
   readonly env: NodeJS.ProcessEnv;
-  /** Where and with which environment a headersHelper runs; unless given, as we do. */
+  /** Working folder and environment of a headersHelper; default: those of this process. */
   readonly helperPlace?: (() => Promise<HelperPlace>) | undefined;
-  /** An entry of a project or plugin: endpoints that it names may not be inside the network. */
+  /** True for an entry of a project or plugin: its endpoints must not resolve to private addresses. */
   readonly foreign?: boolean | undefined;
   readonly logins: Logins;
   readonly clock: Clock;
-  /** How a login reaches the person's browser; the system's own way unless given. */
+  /** Opens the login url in the user's browser; default: the system's opener. */
   readonly openUrl?: ((url: string) => void | Promise<void>) | undefined;
   readonly client?:
     | { readonly name?: string | undefined; readonly metadataUrl?: string | undefined }
     | undefined;
   readonly onEvent?: ((event: AuthEvent) => void) | undefined;
-  /** How names become addresses; the system's resolver unless a test says otherwise. */
+  /** Resolves host names to addresses; default: the system's resolver. */
   readonly resolve?: Resolver | undefined;
-  /** Proxies, certificates or a `fetch` for the login; without it, requests go straight to their addresses. */
+  /** Proxies, certificates or a `fetch` for the login; default: direct connections. */
   readonly network?: Network | undefined;
-  /** Aborted when the host is closed: logins under way end. */
+  /** Aborted when the host is closed: logins in progress end. */
   readonly leave?: AbortSignal | undefined;
-  /** How long each half of a login may take that no person takes part in. */
+  /** Time limit for each half of a non-interactive login. */
   readonly limitMs?: number | undefined;
 }
 
 export interface ServerAuth extends Credentials {
-  /** Where the credentials of the next request come from, as `get` shows it. */
+  /** Returns where the credentials of the next request come from, as `get` shows it. */
   credentialPlace(): Promise<CredentialPlace>;
-  /** Whether the store holds a login that was not used yet: another process may have made it. */
+  /** True if the store holds a login that was not used yet, for example one made by another process. */
   hasOtherLogin(): Promise<boolean>;
   login(options?: LoginOptions): Promise<void>;
-  /** The first half of a login; any process can finish it within five minutes. */
+  /** Runs the first half of a login; any process can finish it within five minutes. */
   beginLogin(options: {
     readonly redirectUri: string;
     readonly signal?: AbortSignal | undefined;
   }): Promise<BegunLogin>;
   finishLogin(answer: LoginAnswer | URLSearchParams, signal?: AbortSignal): Promise<void>;
-  /** False when there was no login. */
+  /** Removes the login; false if there was none. */
   logout(signal?: AbortSignal): Promise<boolean>;
-  /** Calls back after a login or logout of this server, by any process. */
+  /** Calls back after a login or logout of this server in any process. */
   onChange(changed: () => void): () => void;
   close(): void;
 }
@@ -93,10 +93,10 @@ class RemoteAuth implements ServerAuth {
   readonly #login: LoginTokens | undefined;
   readonly #machine: MachineTokens | undefined;
   readonly #unwatch: (() => void)[] = [];
-  /** The headers of the last token, made once: a call with a valid token costs no more than a configured header. */
+  /** The headers of the last token, cached so that a call with a valid token costs no more than a configured header. */
   #dressed: { readonly base: Headers; readonly access: string; readonly headers: Headers } | undefined;
   #lastNeeded: string | undefined;
-  /** Logins of this process that wait for their answer, and tell when it is there. */
+  /** Number of logins in this process that wait for their redirect and report it themselves. */
   #waiting = 0;
   #prover: { readonly access: string; readonly prover: DpopProver } | undefined;
 
@@ -253,7 +253,7 @@ class RemoteAuth implements ServerAuth {
     for (const stop of this.#unwatch.splice(0)) stop();
   }
 
-  /** Ends with the caller's and with the host. */
+  /** Combines the caller's signal with that of the host. */
   #signal(given: AbortSignal | undefined): AbortSignal | undefined {
     const { leave } = this.#options;
     return given === undefined || leave === undefined ? (given ?? leave) : AbortSignal.any([given, leave]);
@@ -277,7 +277,7 @@ class RemoteAuth implements ServerAuth {
     }
   }
 
-  /** A person can log in only where a person's login would be used. */
+  /** Throws USAGE if an interactive login of this server would not be used. */
   #checkPerson(): void {
     if (this.#login !== undefined) return;
     const { server } = this.#options;
@@ -353,7 +353,7 @@ class RemoteAuth implements ServerAuth {
       return true;
     };
     let stopTimer = (): void => {};
-    // An opener may wait until the page has loaded; the address is told before that.
+    // An opener may block until the page has loaded; the address is reported before that.
     const slow = new Promise<boolean>((resolve) => {
       stopTimer = clock.after(OPENER_GRACE_MS, () => resolve(true));
     });
@@ -370,7 +370,7 @@ class RemoteAuth implements ServerAuth {
     const { server } = this.#options;
     const failure = forServer(asPlugboardError(error, 'AUTH_FAILED'), server);
     const needed = failure.code === 'NEEDS_AUTH' || failure.code === 'NEEDS_CLIENT_REGISTRATION';
-    // Fifty calls that are refused for one reason are one thing to tell a person.
+    // Reports the same reason once, even if many calls fail with it.
     if (needed && this.#lastNeeded !== failure.message) {
       this.#lastNeeded = failure.message;
       this.#tell({ type: 'login', server, state: 'needed', message: failure.message, ...hinted(failure) });
@@ -384,7 +384,7 @@ class RemoteAuth implements ServerAuth {
   }
 }
 
-/** It came through a browser: a parameter may be missing, and one that came twice is a list in most frameworks. */
+/** Checks the parameters of a redirect: one may be missing, and most frameworks turn a repeated one into a list. */
 function checkAnswer(server: string, { code, state, iss, error }: LoginAnswer): void {
   if (state === undefined || state === '') throw authFailed(server, 'the answer held no state.');
   const isText = (value: unknown): boolean => value === undefined || typeof value === 'string';

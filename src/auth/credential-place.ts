@@ -1,4 +1,4 @@
-/** Where the credentials of a server's next request come from, found out without loading what would fetch them. */
+/** Finds where the credentials of a server's next request come from, without loading the code that fetches them. */
 
 import type { RemoteEntry } from '../config/entry.ts';
 import type { SecretPlace } from '../secrets/store.ts';
@@ -6,7 +6,7 @@ import type { Logins } from './logins.ts';
 
 export type CredentialPlace = SecretPlace | 'env' | 'none';
 
-/** Asks for the logins only where one could be used: opening them costs more than the rest. */
+/** Returns the place of the credentials; opens the logins only if one could be used, since that is the slowest step. */
 export async function credentialPlace(
   entry: RemoteEntry,
   env: NodeJS.ProcessEnv,
@@ -14,7 +14,7 @@ export async function credentialPlace(
 ): Promise<CredentialPlace> {
   if (usesEnvironment(entry, env)) return 'env';
   if (namesAuthorization(entry.headers) || entry.oauth === false) return 'none';
-  // Machine grants fetch their tokens anew: nothing of them is kept.
+  // Machine grants fetch new tokens; nothing is stored.
   if (typeof entry.oauth === 'object' && entry.oauth.grant !== undefined) return 'none';
   const kept = await logins();
   if (!kept.mayHave(entry.url)) return 'none';
@@ -22,7 +22,7 @@ export async function credentialPlace(
   return stored?.tokens === undefined ? 'none' : ((await kept.place(entry.url)) ?? 'none');
 }
 
-/** True when Authorization comes out of the environment, whatever is in there now. */
+/** True if Authorization is configured to come from the environment. */
 function usesEnvironment(entry: RemoteEntry, env: NodeJS.ProcessEnv): boolean {
   if (namesAuthorization(entry.headersFromEnv)) return true;
   return entry.bearerTokenEnvVar !== undefined && Boolean(env[entry.bearerTokenEnvVar]);

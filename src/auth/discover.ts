@@ -1,4 +1,4 @@
-/** Finds the authorization server of an MCP server: what it says of itself first, then the well-known places. */
+/** Discovers the authorization server of an MCP server: its own metadata first, then the well-known locations. */
 
 import type {
   AuthorizationServerMetadata,
@@ -14,14 +14,14 @@ import { type IssuerEndpoints, resourceIndicator } from './stored-login.ts';
 
 export interface AuthorizationServer {
   readonly issuer: string;
-  /** Undefined for servers of 2025-03-26 that describe nothing: their endpoints have fixed names. */
+  /** Undefined for servers of 2025-03-26 without metadata: their endpoints have fixed names. */
   readonly metadata: AuthorizationServerMetadata | undefined;
-  /** True when `issuer` was published by the server itself, so that the `iss` of an answer can be compared. */
+  /** True if the server published `issuer` itself, so that the `iss` of a redirect can be compared. */
   readonly issuerIsPublished: boolean;
   readonly endpoints: IssuerEndpoints;
-  /** The resource indicator: exactly as published, else made from the server's url. */
+  /** The resource indicator: exactly as published, otherwise derived from the server's url. */
   readonly resource: string;
-  /** All scopes that the resource knows, for when the challenge named none. */
+  /** All scopes that the resource supports, used if the challenge does not name any. */
   readonly resourceScopes: string | undefined;
   readonly wantsDpop: boolean;
 }
@@ -31,7 +31,7 @@ export interface DiscoverOptions {
   readonly url: string;
   readonly oauth: OAuthDetails;
   readonly wanted: Wanted;
-  /** The issuer of an earlier login: kept as long as the server still lists it. */
+  /** The issuer of an earlier login: reused as long as the server still lists it. */
   readonly issuer?: string | undefined;
   readonly fetch: EgressFetch;
 }
@@ -60,7 +60,7 @@ export async function discover(options: DiscoverOptions): Promise<AuthorizationS
   };
 }
 
-/** Endpoints that the person gave: nothing is asked of the server, so nothing that it says can change them. */
+/** Uses the endpoints from the configuration. The server is not queried, so it cannot change them. */
 function byHand({ oauth, url }: DiscoverOptions, tokenUrl: string): AuthorizationServer {
   const issuer = new URL(tokenUrl).origin;
   return {
@@ -92,7 +92,7 @@ async function resourceMetadata(
       const where = place === undefined ? {} : { resourceMetadataUrl: place };
       found = await sdk.discoverOAuthProtectedResourceMetadata(options.url, where, options.fetch);
     } catch (error) {
-      // A refused address or a dead network is an answer for the person; anything else means: not here.
+      // A refused address or a network failure is reported; any other error means that no metadata is published here.
       if (error instanceof PlugboardError) throw error;
       continue;
     }

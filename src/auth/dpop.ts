@@ -1,4 +1,4 @@
-/** Proofs that we hold the key a token is bound to (RFC 9449), made without the SDK so that a call stays cheap. */
+/** Creates DPoP proofs (RFC 9449) without the SDK, so that a call stays cheap. */
 
 import { createHash, createPrivateKey, type JsonWebKey, type KeyObject, randomUUID, sign } from 'node:crypto';
 import type { DpopSession } from '@modelcontextprotocol/client';
@@ -6,9 +6,9 @@ import type { Clock } from '../lib/clock.ts';
 import type { RequestLine } from './credentials.ts';
 import { loadSdk } from './sdk.ts';
 
-/** The one algorithm of our keys; every authorization server that speaks DPoP takes it. */
+/** The only algorithm of our keys; every authorization server that supports DPoP accepts it. */
 export const DPOP_ALGORITHM = 'ES256';
-/** A nonce is a short word; anything longer is not remembered. */
+/** Longer nonces are ignored; real ones are short. */
 const MAX_NONCE_CHARS = 1024;
 
 export class DpopProver {
@@ -23,7 +23,7 @@ export class DpopProver {
     this.#clock = clock;
   }
 
-  /** The server's latest nonce: its next proof has to carry it. */
+  /** Stores the server's latest nonce for the next proof. */
   remember(nonce: string): void {
     if (nonce.length <= MAX_NONCE_CHARS) this.#nonce = nonce;
   }
@@ -45,7 +45,7 @@ export class DpopProver {
   }
 }
 
-/** A new private key, in the form in which it is kept beside its tokens. */
+/** Generates a private key as the JWK that is stored with its tokens. */
 export async function newDpopKey(): Promise<JsonWebKey> {
   const { privateKey } = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, [
     'sign',
@@ -54,7 +54,7 @@ export async function newDpopKey(): Promise<JsonWebKey> {
   return { kty, crv, x, y, d } as JsonWebKey;
 }
 
-/** The same key as the SDK wants it for token requests, where it answers nonce challenges itself. */
+/** Converts the key to the SDK's session for token requests, in which the SDK answers nonce challenges itself. */
 export async function dpopSession(privateJwk: JsonWebKey): Promise<DpopSession> {
   const sdk = await loadSdk();
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256' };
@@ -74,7 +74,7 @@ function publicPart({ kty, crv, x, y }: JsonWebKey): JsonWebKey {
   return { kty, crv, x, y } as JsonWebKey;
 }
 
-/** RFC 7638: the hash of the required members in the order of their names. */
+/** Returns the JWK thumbprint (RFC 7638): the hash of the required members in lexical order. */
 function thumbprint({ kty, crv, x, y }: JsonWebKey): string {
   return createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
 }

@@ -1,4 +1,4 @@
-/** What logging in tells a host: that a login is needed, waits, is done; and what a person should know. */
+/** Events of logins for a host: login needed, waiting, done, failed or removed, and warnings. */
 
 export type AuthEvent =
   | {

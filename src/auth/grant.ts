@@ -1,15 +1,15 @@
-/** Grants that need no person, as they stand in an entry: parsed here, and read from where their secrets are. */
+/** Parses the non-interactive grants of an entry and reads their secrets from the environment or a file. */
 
 import { readFile } from 'node:fs/promises';
 import type { OAuthDetails } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 
-/** Where a secret is: never in the entry itself. */
+/** The location of a secret; the entry itself never contains it. */
 export type Source = { readonly envVar: string } | { readonly file: string };
 
 interface Bound {
-  /** The one issuer that may see the secrets; without it, the first one that they are used with. */
+  /** The only issuer that may receive the secrets; default: the first one that they are used with. */
   readonly issuer?: string;
 }
 
@@ -19,13 +19,13 @@ export interface ClientCredentialsGrant extends Bound {
   readonly algorithm: string;
 }
 
-/** Workload identity: somebody else signed a JWT about us. */
+/** Workload identity: a JWT signed by a third party. */
 export interface JwtBearerGrant extends Bound {
   readonly type: 'jwt_bearer';
   readonly assertion: Source;
 }
 
-/** Cross-app access: the company's identity provider vouches for the person to the server's issuer. */
+/** Cross-app access: the company's identity provider asserts the user's identity to the server's issuer. */
 export interface CrossAppGrant extends Bound {
   readonly type: 'cross_app';
   readonly idp: {
@@ -41,9 +41,9 @@ export type Grant = ClientCredentialsGrant | JwtBearerGrant | CrossAppGrant;
 
 const DEFAULT_ALGORITHM = 'ES256';
 
-/** Undefined when the entry asks for no such grant; throws CONFIG_INVALID for one that cannot be used. */
+/** Returns the grant; undefined if the entry has none. Throws CONFIG_INVALID for a grant that cannot be used. */
 export function parseGrant(server: string, oauth: OAuthDetails): Grant | undefined {
-  // An entry of a file may have anything here.
+  // An entry from a file may contain any value here.
   const given: unknown = oauth.grant;
   const value = typeof given === 'string' ? { type: given } : given;
   if (value === undefined) return undefined;
@@ -104,7 +104,7 @@ export function parseGrant(server: string, oauth: OAuthDetails): Grant | undefin
   }
 }
 
-/** Urls of a grant that the person named, and that may therefore lie anywhere. */
+/** Urls of a grant that the user configured; they may have any address. */
 export function trustedByGrant(grant: Grant | undefined): string[] {
   if (grant?.type !== 'cross_app') return [];
   return [grant.idp.issuer, grant.idp.tokenUrl].filter((url) => url !== undefined);

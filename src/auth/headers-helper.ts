@@ -1,4 +1,4 @@
-/** Runs the command that prints a server's headers: bounded in time and output, ended with its whole group. */
+/** Runs the headersHelper command with limits on time and output, and kills its whole process group. */
 
 import { spawn } from 'node:child_process';
 import { PlugboardError } from '../errors.ts';
@@ -36,7 +36,7 @@ export async function runHeadersHelper(options: HelperOptions): Promise<Headers>
 function run(options: HelperOptions): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(options.command, {
-      // The entry holds one line, as a person would type it; it is theirs, no server has a say in it.
+      // The command is one shell line that the user wrote; servers cannot influence it.
       shell: true,
       detached: process.platform !== 'win32',
       stdio: ['ignore', 'pipe', 'ignore'],
@@ -50,7 +50,7 @@ function run(options: HelperOptions): Promise<string> {
     const end = (error: PlugboardError): void => {
       problem ??= error;
       endGroup(child.pid);
-      // A child that left its group keeps the pipe open; nobody waits for it.
+      // A child that left its process group keeps the pipe open; do not wait for it.
       child.stdout.destroy();
     };
     const timer = setTimeout(
@@ -76,7 +76,7 @@ function run(options: HelperOptions): Promise<string> {
     });
     child.once('error', () => {
       settle();
-      // The system's error holds the whole command, and that may hold a secret.
+      // The system's error contains the whole command, which may contain a secret.
       reject(failed(options, 'it could not be started'));
     });
     child.once('close', (code, signal) => {
@@ -94,11 +94,11 @@ function endGroup(pid: number | undefined): void {
   try {
     process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
   } catch {
-    // Gone already.
+    // The process has already exited.
   }
 }
 
-/** Neither the command nor what it printed is shown: both may hold the secret. */
+/** Creates the error without the command and its output: both may contain the secret. */
 function failed(options: HelperOptions, why: string): PlugboardError {
   return new PlugboardError('AUTH_FAILED', `The headersHelper of "${options.server}" failed: ${why}.`, {
     server: options.server,

@@ -1,4 +1,4 @@
-/** Traces of logins in the home: locks and private files that other processes notice. */
+/** Keeps locks, change stamps and pending logins as private files in the home folder, visible to other processes. */
 
 import { randomBytes } from 'node:crypto';
 import { constants, type FSWatcher, statSync, watch } from 'node:fs';
@@ -13,19 +13,19 @@ import type { SecretHome } from '../secrets/store.ts';
 import type { Change, LoginTraces, NoteKind } from './login-traces.ts';
 import { dropPending, type PendingLogin, savePending, takePending } from './pending.ts';
 
-/** A token request takes at most 30 s and two of them can stand before us. */
+/** A token request takes at most 30 s, and two of them can be queued before ours. */
 const LOCK_WAIT_MS = 75_000;
-/** How often stamps are looked at where the system cannot tell us about changes. */
+/** Poll interval for stamps on systems without file change notifications. */
 const POLL_MS = 2_000;
 const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
 
-/** The files whose time tells other processes that something changed, by what they tell. */
+/** The files whose modification time signals a change to other processes, by kind of change. */
 const STAMPS = { login: 'login', renewal: 'stamp' } as const;
 
 export class HomeTraces implements LoginTraces {
   readonly announces = true;
-  /** Locks, stamps and pending logins: private, and nothing in it outlives its use by much. */
+  /** Private folder of locks, stamps and pending logins; its files are short-lived. */
   readonly folder: string;
   readonly #clock: Clock;
   readonly #watched = new Map<string, Set<() => void>>();
@@ -39,7 +39,7 @@ export class HomeTraces implements LoginTraces {
     this.#clock = clock;
   }
 
-  /** Where the folder was cleared this is wrong, and the first refusal makes us look in the store after all. */
+  /** If the folder was cleared, the result is wrong until the first refusal, after which the store is read anyway. */
   mayHave(key: string): boolean {
     return this.#stampOf(stampFile(key, 'renewal')) !== '';
   }
@@ -107,7 +107,7 @@ export class HomeTraces implements LoginTraces {
     this.#watched.clear();
   }
 
-  /** Makes the folder, or says in plain words that nothing can be kept. */
+  /** Creates the folder; throws AUTH_FAILED if it cannot be written. */
   async #openFolder(): Promise<string> {
     try {
       await makeFolder(this.folder, PRIVATE_FOLDER);
@@ -124,13 +124,13 @@ export class HomeTraces implements LoginTraces {
     const text = String(this.#clock.now());
     await this.#put(join(this.folder, stampFile(key, 'renewal')), text);
     if (change === 'login') await this.#put(join(this.folder, stampFile(key, 'login')), text);
-    // What this process changed itself is not left to the system to report: those who wait for it rely on that.
+    // Changes by this process do not depend on file notifications: its own watchers rely on them.
     for (const kind of ['renewal', 'login'] as const) this.#compare(stampFile(key, kind));
   }
 
   async #put(file: string, text: string): Promise<void> {
     await this.#openFolder();
-    // Moved into place: writing in place changes a file twice, once empty and once full.
+    // Renamed into place, because writing in place changes a file twice: once empty, once full.
     const temporary = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
     await writeFile(temporary, text, { mode: PRIVATE_FILE });
     await rename(temporary, file);
@@ -178,7 +178,7 @@ export class HomeTraces implements LoginTraces {
     for (const changed of [...listeners]) changed();
   }
 
-  /** Another text for each state of the file; empty when there is none, or none that we may look at. */
+  /** Returns a text that differs for each state of the file; empty if the file is missing or not accessible. */
   #stampOf(file: string): string {
     try {
       const info = statSync(join(this.folder, file), { bigint: true });

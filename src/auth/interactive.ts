@@ -1,4 +1,4 @@
-/** A login from the command to the stored token: listener, browser or paste, five minutes, and a page that says so. */
+/** Runs an interactive login: callback listener, browser or pasted address, a limit of five minutes, stored tokens. */
 
 import { PlugboardError } from '../errors.ts';
 import { type CallbackAnswer, type CallbackListener, listenForCallback } from './callback.ts';
@@ -13,16 +13,16 @@ import {
 import { authFailed } from './messages.ts';
 import { LOGIN_LIMIT_MS } from './pending.ts';
 
-/** How often a person may paste something that is not the answer. */
+/** How many invalid pastes are accepted before the login fails. */
 const MAX_PASTES = 5;
 
 export interface LoginOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Do not open a browser; the address is only told. */
+  /** Do not open a browser; only report the address. */
   readonly noBrowser?: boolean | undefined;
-  /** Told the address for the browser, and whether one was opened. */
+  /** Called with the address for the browser and whether a browser was opened. */
   readonly onUrl?: ((url: string, opened: boolean) => void) | undefined;
-  /** Asks the person for the address that the browser ended on; for machines that a browser cannot reach. */
+  /** Asks the user for the final address of the browser; for machines that a browser cannot reach. */
   readonly readPastedRedirect?: ((signal: AbortSignal) => Promise<string>) | undefined;
 }
 
@@ -72,7 +72,7 @@ async function attempt(context: LoginContext, interaction: Interaction): Promise
   }
 }
 
-/** The port of the registration, where there is one: not every server lets a program come back on another. */
+/** Returns the port of the registration, if there is one: some servers reject redirects to other ports. */
 async function wantedPort({ oauth, logins, url }: LoginContext): Promise<number> {
   if (oauth.callbackPort !== undefined) return oauth.callbackPort;
   const registered = (await logins.read(url))?.client?.redirectUri;
@@ -80,9 +80,9 @@ async function wantedPort({ oauth, logins, url }: LoginContext): Promise<number>
 }
 
 /**
- * Opens the browser and waits for the answer; undefined when another process has finished this login, or made one of
- * its own. A browser that is signed in already answers at once, so the answer is waited for before one is opened, and
- * not only after it is open: an opener may wait until the page has loaded.
+ * Opens the browser and waits for the answer; undefined if another process finished this login or made its own. A
+ * signed-in browser answers at once and an opener may block until the page has loaded, so waiting starts before the
+ * browser is opened.
  */
 async function firstAnswer(
   context: LoginContext,
@@ -96,7 +96,7 @@ async function firstAnswer(
     if (!isTold) interaction.onUrl?.(authorizationUrl, opened);
     isTold = true;
   };
-  // Whichever way the answer comes, the other one stops being asked.
+  // The first answer cancels the other ways.
   const done = new AbortController();
   const either = AbortSignal.any([signal, done.signal]);
   let unwatch = (): void => {};
@@ -106,7 +106,7 @@ async function firstAnswer(
         (login) => {
           if (login?.tokens !== undefined) resolve(undefined);
         },
-        // Whoever cannot read the store still has the other ways.
+        // If the store cannot be read, the other ways still work.
         () => undefined,
       );
     });
@@ -160,7 +160,7 @@ async function pasted(
   });
 }
 
-/** Reads a whole address, or what comes after its question mark. */
+/** Parses a whole address or only its query string. */
 export function pastedParams(text: string): URLSearchParams | undefined {
   const trimmed = text.trim();
   const query = trimmed.includes('?') ? trimmed.slice(trimmed.indexOf('?') + 1) : trimmed;

@@ -1,4 +1,4 @@
-/** The tokens of a person's login: read once, renewed exactly once across all processes of the machine. */
+/** Holds the tokens of a user's login: read once, renewed exactly once across all processes of the machine. */
 
 import { asPlugboardError, type PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -11,26 +11,26 @@ import { type StoredLogin, type StoredTokens, without } from './stored-login.ts'
 import { refreshTokens } from './token-request.ts';
 import { isDue, isOver, type TokenSource, waitFor } from './token-source.ts';
 
-/** A token younger than this that replaced a refused one is not renewed again: the server refuses whatever we bring. */
+/** A token younger than this that replaced a refused one is not renewed again: the server rejects every token. */
 const FRESH_MS = 30_000;
-/** After a renewal that got no answer, the next one waits this long. */
+/** Delay before the next attempt after a renewal without an answer. */
 const RETRY_MS = 5_000;
-/** How often a login in use is looked up where no one announces what other processes do with it. */
+/** How often the store is read again if changes of other processes are not announced. */
 const LOOK_MS = 60_000;
-/** How long a call waits for that. */
+/** How long a call waits for that read. */
 const LOOK_WAIT_MS = 1_000;
-/** How often more rights may be asked for before only a person with other rights can help. */
+/** How often more scopes may be requested before the user needs other permissions. */
 const MAX_STEP_UPS = 5;
 
 export interface LoginTokensOptions {
   readonly server: string;
   readonly url: string;
-  /** The id of the client that the person configured: a login made with another one does not count. */
+  /** The configured client id: a login made with another client is ignored. */
   readonly clientId: string | undefined;
   readonly logins: Logins;
   readonly clock: Clock;
   readonly fetch: EgressFetch;
-  /** Something that a person has to know, although the call goes on. */
+  /** Reports a problem to the user although the call continues. */
   readonly warn: (message: string) => void;
 }
 
@@ -45,17 +45,17 @@ export class LoginTokens implements TokenSource {
   readonly #options: LoginTokensOptions;
   readonly #stopWatching: () => void;
   #login: StoredLogin | undefined;
-  /** What is in memory may be behind the store. */
+  /** True if the login in memory may be older than the store. */
   #isStale = true;
-  /** Counts what was settled under the lock: a reading that began before it says nothing any more. */
+  /** Counts changes made under the lock: a read that started before one is discarded. */
   #settled = 0;
   #reading: Promise<void> | undefined;
   #renewing: Promise<StoredTokens> | undefined;
   /** A renewed login that could not be written, and the refresh token that the store still holds. */
   #unsaved: Unsaved | undefined;
-  /** What the renewal under way has written. */
+  /** The login that the renewal in progress has written. */
   #saved: Unsaved | undefined;
-  /** When the store is looked at again; undefined where changes are announced. */
+  /** When the store is read again; undefined if changes are announced. */
   #lookAt: number | undefined;
   #looking: Promise<void> | undefined;
   #failure: { readonly error: PlugboardError; readonly at: number } | undefined;
@@ -68,19 +68,19 @@ export class LoginTokens implements TokenSource {
     this.#isStale = options.logins.mayHave(options.url);
   }
 
-  /** The login as it was last seen, for what beside its tokens matters. */
+  /** The login as last read, for its data other than tokens. */
   get login(): StoredLogin | undefined {
     return this.#login;
   }
 
-  /** Whether the store holds other tokens than those that were used last. */
+  /** True if the store holds other tokens than those used last. */
   async isChanged(): Promise<boolean> {
     const stored = await this.#options.logins.read(this.#options.url);
     return stored?.tokens !== undefined && stored.tokens.access !== this.#login?.tokens?.access;
   }
 
   token(signal?: AbortSignal): StoredTokens | undefined | Promise<StoredTokens | undefined> {
-    // Also while a reading is under way: what it replaces may be the very token that was refused.
+    // Also during a read: it may replace the token that was just refused.
     if (this.#isStale || this.#reading !== undefined) return this.#loaded(signal);
     if (this.#lookAt !== undefined && this.#options.clock.now() >= this.#lookAt) return this.#looked(signal);
     return this.#current(signal);
@@ -93,9 +93,9 @@ export class LoginTokens implements TokenSource {
     await this.#options.logins.rememberChallenge(this.#options.url, wanted).catch(() => undefined);
     if (tokens === undefined) throw await this.#needsFirstLogin();
     if (tokens.refresh === undefined) throw this.#needsLogin('its login is no longer accepted.');
-    // The distance, not the order: a clock that was set back must not make an old token look new.
+    // Compares the distance, not the order: a clock that was set back must not make an old token look new.
     const now = this.#options.clock.now();
-    // One that lives for seconds only may end on its way.
+    // A token with a lifetime of seconds may expire in transit.
     const isFresh = tokens.replacesRefused === true && Math.abs(now - tokens.obtainedAt) < FRESH_MS;
     if (isFresh && !isDue(tokens, now)) {
       throw this.#needsLogin('it refuses even a login that has just been renewed.');
@@ -122,7 +122,7 @@ export class LoginTokens implements TokenSource {
 
   #current(signal: AbortSignal | undefined): StoredTokens | undefined | Promise<StoredTokens | undefined> {
     const tokens = this.#login?.tokens;
-    // Without a refresh token an old one is still sent: our clock may be wrong, the server's answer is not.
+    // Without a refresh token an expired token is still sent: our clock may be wrong.
     if (tokens?.refresh === undefined || !isDue(tokens, this.#options.clock.now())) return tokens;
     return this.#renewAhead(tokens, signal);
   }
@@ -131,7 +131,7 @@ export class LoginTokens implements TokenSource {
     try {
       await this.#load(signal);
     } catch (error) {
-      // A store that is out of order takes nothing from a token that is valid.
+      // A failing store does not invalidate a valid token.
       const tokens = this.#login?.tokens;
       const isValid = tokens !== undefined && !isDue(tokens, this.#options.clock.now());
       if (!isValid || asPlugboardError(error).code !== 'STORE_FAILED') throw error;
@@ -143,7 +143,7 @@ export class LoginTokens implements TokenSource {
     const { clock } = this.#options;
     if (this.#failure !== undefined && clock.now() - this.#failure.at < RETRY_MS) {
       if (!isOver(tokens, clock.now())) return tokens;
-      // A store is asked again at once: no one counts how often.
+      // The store is retried at once: it does not limit attempts.
       if (this.#failure.error.code !== 'STORE_FAILED') throw this.#failure.error;
     }
     try {
@@ -151,7 +151,7 @@ export class LoginTokens implements TokenSource {
     } catch (error) {
       const failure = asPlugboardError(error);
       if (failure.code === 'NEEDS_AUTH' || failure.code === 'CANCELLED') throw failure;
-      // No answer is no verdict: what is still valid is used, what is over waits for the next try.
+      // Without an answer the renewal is undecided: a valid token is used, an expired one fails until the next attempt.
       if (!isOver(tokens, clock.now())) return tokens;
       throw failure;
     }
@@ -165,7 +165,7 @@ export class LoginTokens implements TokenSource {
   }
 
   async #read(): Promise<void> {
-    // Cleared first: a change that is announced while we read makes us read once more.
+    // Cleared first: a change announced during the read causes another read.
     this.#isStale = false;
     const before = this.#settled;
     try {
@@ -191,7 +191,7 @@ export class LoginTokens implements TokenSource {
     return await this.#current(signal);
   }
 
-  /** Another process may have logged out. A store that is slow or out of order takes nothing from a token that is valid. */
+  /** Reads the store again: another process may have logged out. If that is slow or fails, a valid token stays. */
   async #look(): Promise<void> {
     const { logins, url, clock } = this.#options;
     this.#lookAt = clock.now() + LOOK_MS;
@@ -201,7 +201,7 @@ export class LoginTokens implements TokenSource {
       const stored = await within(logins.read(url), { clock, ms: LOOK_WAIT_MS, late, cancelled: late });
       if (this.#settled === before) this.#adopt(stored);
     } catch {
-      // The next one is due in a minute.
+      // The next read is due in a minute.
     }
   }
 
@@ -219,7 +219,7 @@ export class LoginTokens implements TokenSource {
   }
 
   #renew(old: StoredTokens, signal: AbortSignal | undefined, isRefused = false): Promise<StoredTokens> {
-    // Not tied to the first caller's signal: the others wait for the same answer.
+    // Not tied to the first caller's signal, because other callers wait for the same answer.
     this.#renewing ??= this.#renewLocked(old, isRefused)
       .then(
         (tokens) => {
@@ -238,7 +238,7 @@ export class LoginTokens implements TokenSource {
     return waitFor(this.#renewing, signal);
   }
 
-  /** A lock that is a transaction may fail at its end, and takes back what was written in it. */
+  /** Renews under the lock. A lock that is a transaction may fail at its end and roll back the write. */
   async #renewLocked(old: StoredTokens, isRefused: boolean): Promise<StoredTokens> {
     const { logins, url } = this.#options;
     let tokens: StoredTokens | undefined;
@@ -255,7 +255,7 @@ export class LoginTokens implements TokenSource {
     }
   }
 
-  /** Whoever waited for the lock looks first whether the work is done already. */
+  /** Renews while holding the lock, after checking whether another process has already done it. */
   async #renewHeld(held: HeldLogin, old: StoredTokens, isRefused: boolean): Promise<StoredTokens> {
     const { server, clock, fetch } = this.#options;
     this.#adopt(await held.read());
@@ -282,14 +282,14 @@ export class LoginTokens implements TokenSource {
       await held.write(renewed, 'renewal');
       this.#unsaved = undefined;
       this.#saved = { login: renewed, replaced };
-      // The news of it is our own.
+      // The announced change is our own.
       this.#isStale = false;
     } catch {
       this.#goOnUnsaved({ login: renewed, replaced });
     }
   }
 
-  /** The old refresh token is spent: losing the new one would lose the login. It goes on in memory. */
+  /** Keeps the renewed login in memory: the old refresh token is spent, so losing the new one would lose the login. */
   #goOnUnsaved(unsaved: Unsaved): void {
     this.#unsaved = unsaved;
     this.#options.warn(
@@ -297,7 +297,7 @@ export class LoginTokens implements TokenSource {
     );
   }
 
-  /** Compare and delete: only the token that was refused goes, never one that somebody put there meanwhile. */
+  /** Compare and delete: removes only the refused token, never one that another process has stored since. */
   async #giveUp(held: HeldLogin, refused: StoredTokens, code: string): Promise<StoredTokens> {
     const stored = await held.read();
     if (
@@ -310,7 +310,7 @@ export class LoginTokens implements TokenSource {
     }
     this.#unsaved = undefined;
     if (stored !== undefined) {
-      // A registration that the server has forgotten is useless; the next login makes a new one.
+      // A registration that the server has deleted is useless; the next login makes a new one.
       const clientIsGone = code === 'invalid_client' || code === 'unauthorized_client';
       const rest =
         clientIsGone && stored.client?.from !== 'configured'
@@ -322,7 +322,7 @@ export class LoginTokens implements TokenSource {
     throw this.#needsLogin(`its login has expired (${code}).`);
   }
 
-  /** A login that failed because no client is registered fails again until one is. */
+  /** Reports a missing client registration if the last login failed for that reason: it would fail again. */
   async #needsFirstLogin(): Promise<PlugboardError> {
     const { server, url, clientId, logins } = this.#options;
     const unregistered = clientId === undefined && (await logins.isUnregistered(url));

@@ -1,31 +1,31 @@
-/** What has to be kept around logins besides their secrets: locks, news of changes, notes, and logins that wait. */
+/** The interface for the state of logins besides secrets: locks, change announcements, notes and pending logins. */
 
 import type { PendingLogin } from './pending.ts';
 
-/** `login`: another person or other rights. `renewal`: the same login with newer tokens. */
+/** `login`: another user or other scopes. `renewal`: the same login with newer tokens. */
 export type Change = 'login' | 'renewal';
 
-/** What is remembered about a server for the next login; no secret is in it. */
+/** Kinds of non-secret notes about a server for its next login. */
 export type NoteKind = 'challenge' | 'unregistered';
 
-/** By the key of a login. */
+/** All methods take the key of a login. */
 export interface LoginTraces {
-  /** Whether changes of other processes are announced; if not, those who need them have to look. */
+  /** True if changes of other processes are announced; otherwise the store has to be polled. */
   readonly announces: boolean;
-  /** Runs `work` while no one else changes this login. */
+  /** Runs `work` while holding the lock of this login. */
   locked<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /** Records a change and calls those who watch; a login is a renewal as well. */
+  /** Records a change and calls the watchers; a login is a renewal as well. */
   stamp(key: string, change: Change): Promise<void>;
-  /** False if no login of this key was ever kept here; true also if that is unknown. */
+  /** False if a login with this key was never kept here; true also if that is unknown. */
   mayHave(key: string): boolean;
-  /** Another text for each login, the same over renewals; undefined if only the login itself has it. */
+  /** Returns a text that differs for each login and survives renewals; undefined if only the login itself has it. */
   loginStamp(key: string): string | undefined;
   watch(key: string, change: Change, changed: () => void): () => void;
   note(key: string, kind: NoteKind, text: string): Promise<void>;
   noteOf(key: string, kind: NoteKind): Promise<string | undefined>;
   forgetNote(key: string, kind: NoteKind): Promise<void>;
   savePending(pending: PendingLogin): Promise<void>;
-  /** Hands a pending login out once; that of another account stays where it is. */
+  /** Returns and removes a pending login; one of another account is left in place. */
   takePending(state: string, account: string): Promise<PendingLogin | undefined>;
   dropPending(state: string, account: string): Promise<void>;
   close(): void;

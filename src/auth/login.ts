@@ -1,4 +1,4 @@
-/** One login of a person, in two halves: begin ends with an address for the browser, finish with stored tokens. */
+/** Runs a user's login in two halves: begin returns an address for the browser, finish stores the tokens. */
 
 import { randomBytes } from 'node:crypto';
 import type { OAuthDetails } from '../config/entry.ts';
@@ -27,12 +27,12 @@ export interface LoginContext {
   readonly clock: Clock;
   readonly clientName: string;
   readonly clientMetadataUrl: string | undefined;
-  /** Urls out of the person's own configuration. */
+  /** Urls from the user's own configuration. */
   readonly trusted: readonly string[];
   fetch(signal: AbortSignal | undefined): EgressFetch;
 }
 
-/** What came back through the browser, the paste or the management API. */
+/** The parameters of the redirect, from the browser, a paste or the management API. */
 export interface LoginAnswer {
   readonly state: string;
   readonly code?: string | undefined;
@@ -45,7 +45,7 @@ export interface BegunLogin {
   readonly state: string;
 }
 
-/** The authorization server has forgotten the client that we registered: a new login registers anew. */
+/** The authorization server no longer knows our registered client: a new login has to register again. */
 export class ClientForgotten extends Error {}
 
 export async function beginLogin(
@@ -165,12 +165,12 @@ export async function finishLogin(
   return login;
 }
 
-/** Asks without a token what the server wants, for a login before the first call; undefined when it wants none. */
+/** Requests the challenge without a token, for a login before the first call; undefined if no login is needed. */
 async function probe(url: string, fetch: EgressFetch): Promise<Wanted | undefined> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-    // Answered at once by whoever asks for no login, and opens no session.
+    // A server without login answers a ping at once and does not open a session.
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
   });
   if (response.status !== 401) return undefined;
@@ -190,7 +190,7 @@ function checkSupport({ server, url, trusted, oauth }: LoginContext, found: Auth
       },
     );
   }
-  // The browser is sent there with everything that it knows about the person.
+  // The user's browser opens this url, with its cookies.
   egressRules({ server: url, trusted }).check(metadata.authorization_endpoint);
   if (metadata.code_challenge_methods_supported?.includes('S256') !== true) {
     throw authFailed(server, 'its authorization server does not protect the code (PKCE with S256).', {
@@ -199,7 +199,7 @@ function checkSupport({ server, url, trusted, oauth }: LoginContext, found: Auth
   }
 }
 
-/** A secret that the person got from one authorization server never goes to another one by itself (A4). */
+/** A secret that one authorization server issued is never sent to another one automatically (A4). */
 function checkIssuerChange(
   { server, oauth }: LoginContext,
   stored: StoredLogin | undefined,
@@ -220,7 +220,7 @@ function checkIssuerChange(
   );
 }
 
-/** What the challenge asks for and the person configured, on top of what was granted before; else all there is. */
+/** Combines the scopes of the challenge, the entry and earlier grants; otherwise all scopes of the resource. */
 function scopeFor(
   oauth: OAuthDetails,
   wanted: Wanted,
@@ -235,12 +235,12 @@ function scopeFor(
 }
 
 function speaksDpop({ wantsDpop, metadata }: AuthorizationServer): boolean {
-  // RFC 9449 adds this member; the SDK keeps it without naming it.
+  // RFC 9449 defines this member; the SDK keeps it but does not declare it.
   const algorithms = (metadata as Record<string, unknown> | undefined)?.['dpop_signing_alg_values_supported'];
   return wantsDpop && Array.isArray(algorithms) && algorithms.includes(DPOP_ALGORITHM);
 }
 
-/** The code of an answer that comes from the server we asked; an error is believed only after that check. */
+/** Returns the code after checking the issuer of the answer; an error in it is reported only after that check. */
 async function checkedCode(
   { server }: LoginContext,
   pending: PendingLogin,

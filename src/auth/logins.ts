@@ -1,4 +1,4 @@
-/** The logins of one owner: kept in the secret store, changed under a lock, noticed by other processes. */
+/** Stores the logins of one owner: in the secret store, under a lock, with changes announced to other processes. */
 
 import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -9,13 +9,13 @@ import type { Change, LoginTraces } from './login-traces.ts';
 import type { PendingLogin } from './pending.ts';
 import { canonicalUrl, parseLogin, type StoredLogin, serializeLogin } from './stored-login.ts';
 
-/** A challenge older than this says nothing about what the server wants now. */
+/** Older challenges are ignored: the server's requirements may have changed. */
 const CHALLENGE_MAX_AGE_MS = 3_600_000;
 
-/** A login while its lock is held. */
+/** Access to a login while its lock is held. */
 export interface HeldLogin {
   read(): Promise<StoredLogin | undefined>;
-  /** `login` is another person or other rights: hosts connect anew. `renewal` is the same login with newer tokens. */
+  /** `login`: another user or other scopes, so hosts reconnect. `renewal`: the same login with newer tokens. */
   write(login: StoredLogin, change: Change): Promise<SecretPlace>;
   erase(): Promise<boolean>;
 }
@@ -24,7 +24,7 @@ export interface LoginsOptions {
   readonly secrets: SecretStore;
   readonly traces: LoginTraces;
   readonly clock: Clock;
-  /** Whose logins; default: the person's own. */
+  /** The account that the logins belong to; default: the user's own. */
   readonly account?: Account | undefined;
 }
 
@@ -41,7 +41,7 @@ export class Logins {
     this.#account = options.account ?? OWN_ACCOUNT;
   }
 
-  /** Differs between owners that use the same url. */
+  /** Returns the key of a login; it differs between owners that use the same url. */
   keyOf(url: string): string {
     return loginKeyOf(this.#account, url);
   }
@@ -50,12 +50,12 @@ export class Logins {
     return parseLogin(await this.#secrets.get(this.#loginKey(url)), url);
   }
 
-  /** False when no login of this url was ever kept: spares servers without one the way to the keyring. */
+  /** False if a login of this url was never kept: avoids a keyring access for servers without a login. */
   mayHave(url: string): boolean {
     return this.#traces.mayHave(this.keyOf(url));
   }
 
-  /** Differs from login to login and stays the same over renewals: whose answers a cache may give to whom. */
+  /** Returns an id that differs for each login and survives renewals; caches use it to separate principals. */
   async principal(url: string): Promise<string> {
     const stamp = this.#traces.loginStamp(this.keyOf(url));
     if (stamp !== undefined) return stamp;
@@ -63,7 +63,7 @@ export class Logins {
     return login?.tokens === undefined ? '' : (login.id ?? login.tokens.access);
   }
 
-  /** Whether logins and logouts of other processes are announced to those who `watch`. */
+  /** True if logins and logouts of other processes are announced to `watch`. */
   get areAnnounced(): boolean {
     return this.#traces.announces;
   }
@@ -72,7 +72,7 @@ export class Logins {
     return this.#secrets.place(this.#loginKey(url));
   }
 
-  /** Runs `work` while no other process can refresh or replace this login. */
+  /** Runs `work` while holding the lock, so that other processes cannot refresh or replace this login. */
   async locked<T>(url: string, work: (held: HeldLogin) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const key = this.keyOf(url);
     const held: HeldLogin = {
@@ -91,14 +91,14 @@ export class Logins {
     return this.#traces.locked(key, () => work(held), signal);
   }
 
-  /** The secret of a client that the person registered, asked for once and kept out of every file of ours. */
+  /** Returns the secret of a client that the user registered. It is asked for once and never written to our files. */
   async clientSecret(url: string): Promise<string | undefined> {
     const secret = await this.#secrets.get(this.#clientKey(url));
     if (secret !== undefined || this.#account.owner !== '') return secret;
     return this.#unboundSecret(url);
   }
 
-  /** A secret that an earlier version kept by the url alone: for the issuer that it has been used with, if any. */
+  /** Returns a secret that an earlier version stored by url alone, if it belongs to the issuer it was used with. */
   async #unboundSecret(url: string): Promise<string | undefined> {
     const { issuer, tokenUrl } = this.#account;
     if (issuer === undefined) return undefined;
@@ -115,7 +115,7 @@ export class Logins {
     return this.#secrets.delete(this.#clientKey(url));
   }
 
-  /** Keeps what a server asked for, so that a login in another process asks for the same. No secret is in it. */
+  /** Stores the challenge of a server, without secrets, so that a login in another process requests the same scopes. */
   async rememberChallenge(url: string, wanted: Wanted): Promise<void> {
     const text = JSON.stringify({ at: this.#clock.now(), url: canonicalUrl(url), ...wanted });
     await this.#traces.note(this.keyOf(url), 'challenge', text);
@@ -147,7 +147,7 @@ export class Logins {
     await this.#traces.forgetNote(this.keyOf(url), 'challenge');
   }
 
-  /** Keeps that the last login failed for want of a registered client, so that no one is sent to the same login again. */
+  /** Records that the last login failed because no client is registered, so that it is not suggested again. */
   async rememberUnregistered(url: string): Promise<void> {
     await this.#traces.note(this.keyOf(url), 'unregistered', String(this.#clock.now()));
   }
@@ -164,7 +164,7 @@ export class Logins {
     return this.#traces.savePending({ ...pending, account: this.keyOf(pending.url) });
   }
 
-  /** Hands a login that waits for its answer out once, before it is too old. */
+  /** Returns a pending login once, if it has not expired. */
   takePending(url: string, state: string): Promise<PendingLogin | undefined> {
     return this.#traces.takePending(state, this.keyOf(url));
   }

@@ -1,13 +1,13 @@
-/** Takes a login away: from the store first, then, as far as it answers, from the authorization server. */
+/** Removes a login from the store, then revokes it at the authorization server (best effort). */
 
 import type { LoginContext } from './login.ts';
 import type { StoredLogin } from './stored-login.ts';
 import { clientInformation } from './token-request.ts';
 
-/** The login is gone here already: nobody waits long for the other side to say so. */
+/** The login is already removed locally, so revocation gets only a short time. */
 const REVOKE_TIMEOUT_MS = 5_000;
 
-/** False when there was none. */
+/** Removes the login; false if there was none. */
 export async function logout(context: LoginContext, signal: AbortSignal | undefined): Promise<boolean> {
   const { logins, url } = context;
   const stored = await logins.locked(
@@ -26,7 +26,7 @@ export async function logout(context: LoginContext, signal: AbortSignal | undefi
   return true;
 }
 
-/** RFC 7009, best effort: the refresh token where there is one, since access tokens die with it. */
+/** Revokes the refresh token if there is one (RFC 7009, best effort): access tokens become invalid with it. */
 async function revoke(
   context: LoginContext,
   login: StoredLogin,

@@ -1,4 +1,4 @@
-/** Tokens that a machine gets by itself: client credentials, workload identity, cross-app access. */
+/** Gets tokens without a user: client credentials, workload identity, cross-app access. */
 
 import type { AddClientAuthentication, OAuthClientProvider } from '@modelcontextprotocol/client';
 import { forSurface, PlugboardError } from '../errors.ts';
@@ -13,9 +13,9 @@ import { canonicalUrl, type StoredTokens } from './stored-login.ts';
 import { asked } from './token-request.ts';
 import { isDue, type TokenSource, waitFor } from './token-source.ts';
 
-/** A token younger than this that is refused is not fetched again. */
+/** A refused token younger than this is not fetched again. */
 const FRESH_MS = 30_000;
-/** How often more rights are asked for in the life of a host. */
+/** How often more scopes are requested in the lifetime of a host. */
 const MAX_STEP_UPS = 3;
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
@@ -47,13 +47,13 @@ export class MachineTokens implements TokenSource {
     const tokens = this.#tokens;
     if (tokens !== undefined && tokens.access !== access) return;
     const now = this.#options.clock.now();
-    // One that lives for seconds only may end on its way; that is no reason to give up.
+    // A token with a lifetime of seconds may expire in transit; that is not a reason to give up.
     const isFresh = (known: StoredTokens): boolean =>
       Math.abs(now - known.obtainedAt) < FRESH_MS && !isDue(known, now);
     if (tokens !== undefined && isFresh(tokens)) {
       throw this.#failed('it refuses a token that has just been issued');
     }
-    // What it says about itself may have changed with its mind about our token.
+    // The server's metadata may have changed too.
     this.#found = undefined;
     await this.#fetch(wanted, signal);
   }
@@ -100,7 +100,7 @@ export class MachineTokens implements TokenSource {
     return answer.tokens;
   }
 
-  /** The first issuer that secrets were used with stays the only one, until the person logs out (A4). */
+  /** Binds the secrets to the first issuer they were used with, until the user logs out (A4). */
   async #bind(found: AuthorizationServer): Promise<void> {
     const { grant, server, url, logins } = this.#options;
     if (grant.issuer !== undefined) {
@@ -135,7 +135,7 @@ export class MachineTokens implements TokenSource {
     });
   }
 
-  /** As much of a provider as one token request of the SDK looks at. */
+  /** Creates the part of an OAuth provider that one token request of the SDK uses. */
   async #provider(
     sdk: Sdk,
     found: AuthorizationServer,
@@ -225,7 +225,7 @@ export class MachineTokens implements TokenSource {
   }
 }
 
-/** A url's parser adds the slash that an issuer often leaves out. */
+/** Compares issuers without a trailing slash, which the URL parser adds. */
 function sameIssuer(a: string, b: string): boolean {
   return a.replace(/\/$/, '') === b.replace(/\/$/, '');
 }

@@ -1,15 +1,15 @@
-/** The sentences of a login that is missing or went wrong, each with what the person can do. */
+/** Creates the errors for missing or failed logins, each with a hint. */
 
 import { PlugboardError, type SurfaceText } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { clean } from '../policy/clean.ts';
 
-/** Scopes come from a server; a sentence shows only so much of them. */
+/** Limit on the scopes shown in a message, since they come from the server. */
 const MAX_SHOWN_CHARS = 200;
 /** GitHub's remote server has no registration and refuses logins of unknown programs. */
 const GITHUB_HOST = 'api.githubcopilot.com';
 
-/** True for servers that take a personal token and nothing else. */
+/** True for servers that accept only a personal token. */
 export function wantsPersonalToken(url: string | URL): boolean {
   return new URL(url).hostname === GITHUB_HOST;
 }
@@ -50,7 +50,7 @@ export function needsGitHubToken(server: string): PlugboardError {
   );
 }
 
-/** An entry that names a variable for its token says how it is meant to be used: a login is the second choice. */
+/** The error for an unset token variable. The entry names a variable, so a login is only the second choice. */
 export function needsVariable(server: string, variable: string): PlugboardError {
   return new PlugboardError(
     'NEEDS_AUTH',
@@ -66,7 +66,7 @@ export function needsVariable(server: string, variable: string): PlugboardError 
   );
 }
 
-/** `source` is where the refused value was configured, in words: "the variable DOCS_TOKEN". */
+/** `source` describes where the refused value was configured, e.g. "the variable DOCS_TOKEN". */
 export function refusedCredential(server: string, source: string, status: 401 | 403): PlugboardError {
   return new PlugboardError(
     'NEEDS_AUTH',
@@ -131,7 +131,7 @@ export function loginTimeout(server: string, ms: number): PlugboardError {
   });
 }
 
-/** An error code of OAuth as it may be shown: a short word, never the description, which can quote a secret. */
+/** Returns an OAuth error code that is safe to show; never the description, which can quote a secret. */
 export function oauthCode(code: unknown): string {
   return typeof code === 'string' && /^[A-Za-z0-9_.-]{1,64}$/.test(code) ? code : 'unknown error';
 }

@@ -1,4 +1,4 @@
-/** Logins that wait for the person: kept five minutes in a private file, so that any process can finish them. */
+/** Stores pending logins in private files for five minutes, so that any process can finish them. */
 
 import { createHash, type JsonWebKey } from 'node:crypto';
 import { readdir, readFile, stat, unlink, writeFile } from 'node:fs/promises';
@@ -12,13 +12,13 @@ const SUFFIX = '.pending';
 export interface PendingLogin {
   readonly version: 1;
   readonly url: string;
-  /** Whose login it is going to be: see `Logins.keyOf`. */
+  /** The account of the login: see `Logins.keyOf`. */
   readonly account: string;
   readonly state: string;
   readonly verifier: string;
   readonly redirectUri: string;
   readonly issuer: string;
-  /** Whether the `iss` of the answer can be compared, and whether it has to be there. */
+  /** Whether the `iss` of the answer can be compared, and whether it is required. */
   readonly issuerIsPublished: boolean;
   readonly sendsIssuer: boolean;
   readonly endpoints: IssuerEndpoints;
@@ -35,7 +35,7 @@ export async function savePending(folder: string, pending: PendingLogin): Promis
   await writeFile(fileFor(folder, pending.state), JSON.stringify(pending), { mode: 0o600, flag: 'wx' });
 }
 
-/** Hands a pending login out once: whoever takes its file away has it. */
+/** Returns a pending login once: the process that deletes its file gets it. */
 export async function takePending(
   folder: string,
   state: string,
@@ -46,7 +46,7 @@ export async function takePending(
   const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
   const value = parse(text);
-  // Another server's login stays where it is: its own answer may still come.
+  // A login of another server is left in place: its answer may still arrive.
   if (value === undefined || value.account !== account || value.state !== state) return undefined;
   const taken = await unlink(file).then(
     () => true,
@@ -59,7 +59,7 @@ export async function dropPending(folder: string, state: string): Promise<void> 
   await unlink(fileFor(folder, state)).catch(() => undefined);
 }
 
-/** The state is a secret until its answer is there, so no file is named after it. */
+/** Hashes the state for the file name: it is a secret until its answer arrives. */
 function fileFor(folder: string, state: string): string {
   return join(folder, `${createHash('sha256').update(state).digest('hex').slice(0, 32)}${SUFFIX}`);
 }
@@ -77,7 +77,7 @@ async function sweep(folder: string): Promise<void> {
 function parse(text: string): PendingLogin | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    // Written by us alone, into a folder that only its owner can enter: the version stands for the rest.
+    // Only this code writes here, into a folder that only its owner can enter, so checking the version is enough.
     return isRecord(value) && value['version'] === 1 ? (value as unknown as PendingLogin) : undefined;
   } catch {
     return undefined;

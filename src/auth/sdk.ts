@@ -1,4 +1,4 @@
-/** The SDK's OAuth flows, loaded when a flow has to run: a valid token never pays for them. */
+/** Loads the SDK's OAuth flows on demand, so that a call with a valid token does not pay for them. */
 
 export type Sdk = typeof import('@modelcontextprotocol/client');
 

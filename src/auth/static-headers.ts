@@ -1,4 +1,4 @@
-/** Headers that a person configured: as text, from the environment, or printed by a command. */
+/** Reads and validates configured headers: literal, from the environment, or printed by a command. */
 
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { RemoteEntry } from '../config/entry.ts';
@@ -6,7 +6,7 @@ import { PlugboardError } from '../errors.ts';
 
 export type Headers = Readonly<Record<string, string>>;
 
-/** The entry's own headers, with those from the environment over those written out. */
+/** Returns the entry's own headers; those from the environment override literal ones. */
 export function configuredHeaders(server: string, entry: RemoteEntry, env: NodeJS.ProcessEnv): Headers {
   const headers = new Map<string, [name: string, value: string]>();
   for (const [name, value] of Object.entries(entry.headers ?? {})) {
@@ -26,7 +26,7 @@ export function configuredHeaders(server: string, entry: RemoteEntry, env: NodeJ
   return Object.fromEntries(headers.values());
 }
 
-/** What one map of headers looks like under another: names are compared without their case. */
+/** Merges two header maps; `over` wins. Names are compared case-insensitively. */
 export function mergeHeaders(under: Headers, over: Headers): Headers {
   const taken = new Set(Object.keys(over).map((name) => name.toLowerCase()));
   const kept = Object.entries(under).filter(([name]) => !taken.has(name.toLowerCase()));
@@ -37,7 +37,7 @@ export function hasAuthorization(headers: Headers): boolean {
   return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
 }
 
-/** The value without blanks around it; throws when it could break out of its header (A19). */
+/** Returns the trimmed value; throws if it contains characters that could inject headers (A19). */
 export function checked(server: string, name: string, value: string): string {
   const trimmed = value.trim();
   try {

@@ -1,4 +1,4 @@
-/** Traces of logins of a host with a credential store: nothing in files, and logins that wait are in the store. */
+/** Keeps locks, notes and pending logins for a host with a credential store: no files, pending logins in the store. */
 
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -7,7 +7,7 @@ import type { CredentialStore } from '../secrets/credential-store.ts';
 import type { Change, LoginTraces, NoteKind } from './login-traces.ts';
 import type { PendingLogin } from './pending.ts';
 
-/** Logins of one server that wait at once; the oldest are given up. */
+/** Limit on pending logins per server; the oldest are dropped. */
 const MAX_PENDING = 16;
 
 export class StoreTraces implements LoginTraces {
@@ -16,7 +16,7 @@ export class StoreTraces implements LoginTraces {
   readonly #clock: Clock;
   readonly #notes = new Map<string, string>();
   readonly #watched = new Map<string, Set<() => void>>();
-  /** The last work for each key of this host. */
+  /** The last queued work for each key in this host. */
   readonly #queues = new Map<string, Promise<unknown>>();
 
   constructor(store: CredentialStore, clock: Clock) {
@@ -34,7 +34,7 @@ export class StoreTraces implements LoginTraces {
 
   async locked<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const before = this.#queues.get(key) ?? Promise.resolve();
-    // Checked once more with the lock: its caller may have left while it was waited for.
+    // Checked again once the lock is held: the caller may have cancelled while waiting.
     const wanted = (): Promise<T> => {
       if (signal?.aborted !== true) return work();
       return Promise.reject(new PlugboardError('CANCELLED', 'Cancelled while waiting for a login.'));
@@ -53,7 +53,7 @@ export class StoreTraces implements LoginTraces {
     }
   }
 
-  /** Other processes read the store now and then, and when a server refuses what they have. */
+  /** Notifies this process. Others read the store periodically and when a server refuses their token. */
   stamp(key: string, change: Change): Promise<void> {
     const kinds: readonly Change[] = change === 'login' ? ['renewal', 'login'] : ['renewal'];
     for (const kind of kinds)
@@ -107,7 +107,7 @@ export class StoreTraces implements LoginTraces {
     this.#watched.clear();
   }
 
-  /** Those that are too old go with each change: the store cannot be searched for them. */
+  /** Edits the pending logins and drops expired ones, since the store cannot be searched for them. */
   async #editPending(
     account: string,
     edit: (all: readonly PendingLogin[]) => readonly PendingLogin[],
@@ -124,7 +124,7 @@ export class StoreTraces implements LoginTraces {
   }
 }
 
-/** Only this file writes it: checking the version is enough. */
+/** Checks only the version, because only this file writes the value. */
 function parsePending(text: string): readonly PendingLogin[] {
   try {
     const value: unknown = JSON.parse(text);

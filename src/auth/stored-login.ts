@@ -1,4 +1,4 @@
-/** A login as it is kept: who issued it, for which server, to which client, and the tokens it gave. */
+/** The stored form of a login: issuer, server url, client and tokens. */
 
 import { createHash, type JsonWebKey } from 'node:crypto';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -6,11 +6,11 @@ import { isRecord } from '../lib/json-rpc.ts';
 export interface StoredClient {
   readonly id: string;
   readonly secret?: string;
-  /** How it proves itself at the token endpoint, when its registration says so. */
+  /** Authentication method at the token endpoint, if the registration defines one. */
   readonly authMethod?: string;
-  /** `configured`: by the person; `document`: a client id that is a url; `registered`: by ourselves. */
+  /** `configured`: by the user; `document`: a client id that is a url; `registered`: by dynamic registration. */
   readonly from: 'configured' | 'document' | 'registered';
-  /** The redirect address it was registered with: some servers insist on its port. */
+  /** The redirect address of the registration: some servers require the same port. */
   readonly redirectUri?: string;
 }
 
@@ -19,24 +19,24 @@ export interface StoredTokens {
   readonly type: 'Bearer' | 'DPoP';
   readonly refresh?: string;
   readonly scope?: string;
-  /** By our own clock, in milliseconds since the epoch. */
+  /** By the local clock, in milliseconds since the epoch. */
   readonly obtainedAt: number;
   readonly expiresAt?: number;
-  /** Came in place of one that the server had refused. */
+  /** Set if it replaced a token that the server had refused. */
   readonly replacesRefused?: true;
 }
 
-/** What is needed of an authorization server's metadata after a login. */
+/** The part of the authorization server's metadata that is needed after a login. */
 export interface IssuerEndpoints {
   readonly token: string;
   readonly revocation?: string;
   readonly authMethods?: readonly string[];
 }
 
-/** Everything here belongs to one server url and one issuer; nothing of it is ever sent to another. */
+/** A login belongs to one server url and one issuer; no part of it is ever sent to another. */
 export interface StoredLogin {
   readonly version: 1;
-  /** Another one for each login, the same over renewals. */
+  /** Differs for each login and survives renewals. */
   readonly id?: string;
   readonly url: string;
   readonly issuer: string;
@@ -44,28 +44,28 @@ export interface StoredLogin {
   readonly resource?: string;
   readonly client?: StoredClient;
   readonly tokens?: StoredTokens;
-  /** Every scope that was asked for so far, granted or not. */
+  /** Every scope requested so far, granted or not. */
   readonly asked?: string;
-  /** How often more rights were asked for since the first login. */
+  /** How often more scopes were requested since the first login. */
   readonly stepUps?: number;
   /** The private key that the tokens are bound to. */
   readonly dpopKey?: JsonWebKey;
 }
 
-/** One spelling of a server's url, so that a changed url is another key and a fragment is not. */
+/** Returns the url without its fragment, in normalized form, so that a changed url is another key. */
 export function canonicalUrl(url: string | URL): string {
   const parsed = new URL(url);
   parsed.hash = '';
   return parsed.href;
 }
 
-/** The resource indicator of a server that publishes none: its url without what may be secret in it. */
+/** Returns the resource indicator of a server that does not publish one: its url without parts that may be secret. */
 export function resourceIndicator(url: string | URL): string {
   const { origin, pathname } = new URL(url);
   return pathname === '/' ? origin : `${origin}${pathname}`;
 }
 
-/** Names files and keyring entries of one server: a url may hold secrets and any character. */
+/** Returns the file and keyring key of one server. It is a hash because a url may contain secrets and any character. */
 export function urlKey(url: string | URL): string {
   return createHash('sha256').update(canonicalUrl(url)).digest('hex').slice(0, 32);
 }
@@ -74,7 +74,7 @@ export function serializeLogin(login: StoredLogin): string {
   return JSON.stringify(login);
 }
 
-/** Undefined for what is not a login of this very url: a foreign or damaged record counts as none. */
+/** Parses a login of this url; undefined for a damaged record or one of another url. */
 export function parseLogin(text: string | undefined, url: string): StoredLogin | undefined {
   if (text === undefined) return undefined;
   let value: unknown;
@@ -89,11 +89,11 @@ export function parseLogin(text: string | undefined, url: string): StoredLogin |
     return undefined;
   if (client !== undefined && (!isRecord(client) || typeof client['id'] !== 'string')) return undefined;
   if (tokens !== undefined && (!isRecord(tokens) || typeof tokens['access'] !== 'string')) return undefined;
-  // The checks above are what our own writer guarantees; the rest is optional and read as it was written.
+  // Our writer guarantees the members checked above; the rest is optional.
   return value as unknown as StoredLogin;
 }
 
-/** The login without some of its parts; parts are left out, never set to undefined. */
+/** Returns the login without some of its parts; they are omitted, not set to undefined. */
 export function without<K extends 'tokens' | 'client' | 'dpopKey'>(
   login: StoredLogin,
   ...parts: readonly K[]

@@ -1,4 +1,4 @@
-/** Requests to a token endpoint through the SDK, with its errors translated once, here. */
+/** Sends requests to a token endpoint through the SDK and translates its errors. */
 
 import type {
   AuthorizationServerMetadata,
@@ -18,7 +18,7 @@ import {
   type StoredTokens,
 } from './stored-login.ts';
 
-/** The authorization server answered and said no; asking the same again cannot help. */
+/** The authorization server refused the request; repeating it cannot help. */
 export interface Refused {
   readonly kind: 'refused';
   readonly code: string;
@@ -31,7 +31,7 @@ export interface Granted {
 
 export type TokenAnswer = Granted | Refused;
 
-/** Codes with which a server says that it is out of order, not that we are. */
+/** OAuth error codes for temporary failures of the server. */
 const PASSING = new Set(['server_error', 'temporarily_unavailable', 'too_many_requests', 'slow_down']);
 
 export interface TokenRequestOptions {
@@ -58,12 +58,12 @@ export async function refreshTokens(
     }),
   );
   if (answer.kind === 'refused') return answer;
-  // A server may leave out what has not changed.
+  // A server may omit an unchanged scope.
   const scope = answer.tokens.scope ?? login.tokens.scope;
   return { kind: 'granted', tokens: { ...answer.tokens, ...(scope === undefined ? {} : { scope }) } };
 }
 
-/** Runs one request to a token endpoint; rejects when it cannot be known whether the server would say yes. */
+/** Runs one request to a token endpoint; rejects if the result is unknown. */
 export async function asked(
   options: TokenRequestOptions,
   request: () => Promise<OAuthTokens>,
@@ -85,7 +85,7 @@ export async function asked(
     }
     const code = error instanceof sdk.OAuthError ? oauthCode(error.code) : undefined;
     if (code !== undefined && !PASSING.has(code)) return { kind: 'refused', code };
-    // Neither the SDK's message nor its cause goes on: both can quote the body of the answer.
+    // Neither the SDK's message nor its cause is included: both can quote the response body.
     throw new PlugboardError(
       'CONNECT_FAILED',
       `The authorization server of "${options.server}" gave no usable answer${code === undefined ? '' : ` (${code})`}.`,
@@ -103,7 +103,7 @@ export function clientInformation(client: StoredClient): OAuthClientInformationM
   } as OAuthClientInformationMixed;
 }
 
-/** As much of a metadata document as the SDK looks at for a token request. */
+/** Creates the part of a metadata document that the SDK uses for a token request. */
 export function metadataFor(
   issuer: string,
   endpoints: IssuerEndpoints,
@@ -122,7 +122,7 @@ export function metadataFor(
 }
 
 function toStored(tokens: OAuthTokens, { server, now }: TokenRequestOptions): StoredTokens {
-  // What cannot stand in a header would end up as an error that quotes it.
+  // A token that is invalid in a header would cause an error that quotes it.
   if (!/^[\x21-\x7e]+$/.test(tokens.access_token))
     throw authFailed(server, 'its token cannot be sent in a header.');
   const lifetime = tokens.expires_in;

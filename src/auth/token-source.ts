@@ -1,24 +1,24 @@
-/** What both kinds of tokens have in common: a person's login, and grants that a machine gets by itself. */
+/** The interface of both token kinds: interactive logins and machine grants. */
 
 import { PlugboardError } from '../errors.ts';
 import type { Wanted } from './challenge.ts';
 import type { StoredTokens } from './stored-login.ts';
 
-/** A token is renewed this long before it ends. */
+/** A token is renewed this long before it expires. */
 const REFRESH_AHEAD_MS = 30_000;
-/** Tokens that live shorter than a few of those are renewed in the last part of their life. */
+/** Short-lived tokens are renewed in this last part of their lifetime. */
 const REFRESH_AHEAD_SHARE = 0.25;
 
 export interface TokenSource {
-  /** The token to send now. Synchronous while it is valid; undefined when there is none to send. */
+  /** The token to send now; undefined if there is none. Synchronous while it is valid. */
   token(signal?: AbortSignal): StoredTokens | undefined | Promise<StoredTokens | undefined>;
-  /** The server refused this access token (or that there was none). Resolves when another try makes sense. */
+  /** Handles a refused (or missing) access token. Resolves if the request should be repeated. */
   refused(access: string | undefined, wanted: Wanted, signal?: AbortSignal): Promise<void>;
-  /** The server wants more rights. Resolves when another try makes sense. */
+  /** Handles a request for more scopes. Resolves if the request should be repeated. */
   widen(access: string | undefined, wanted: Wanted, signal?: AbortSignal): Promise<void>;
 }
 
-/** True when a token is over, or so close to it that a call could find it so. */
+/** True if a token has expired or expires so soon that a call in flight could be refused. */
 export function isDue(tokens: StoredTokens, now: number): boolean {
   if (tokens.expiresAt === undefined) return false;
   const ahead = Math.min(REFRESH_AHEAD_MS, (tokens.expiresAt - tokens.obtainedAt) * REFRESH_AHEAD_SHARE);
@@ -29,7 +29,7 @@ export function isOver(tokens: StoredTokens, now: number): boolean {
   return tokens.expiresAt !== undefined && now >= tokens.expiresAt;
 }
 
-/** Waits for shared work no longer than this one caller wants to; the work itself goes on for the others. */
+/** Waits for shared work until this caller aborts; the work continues for other callers. */
 export async function waitFor<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   let stop = (): void => {};
