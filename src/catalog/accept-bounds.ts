@@ -1,17 +1,17 @@
-/** Bounds of what is kept of a server's definitions, and names for what was found instead. */
+/** Size and nesting limits for values in a server's definitions, and names for unexpected value types. */
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Objects and arrays inside each other; far beyond real schemas, far below what recursion can take. */
+/** Limit on nesting of objects and arrays; far above real schemas, far below the recursion limit. */
 const MAX_NESTING = 1_000;
 export const MAX_META_BYTES: number = 64 * 1024;
 
-/** Why a value is not kept: too deep or too large; undefined if it is neither. */
+/** Returns why a value is rejected (too deep or too large); undefined if it is within the limits. */
 export function sizeFault(value: object, maxBytes: number): string | undefined {
   return tooDeep(value) ?? tooLarge(JSON.stringify(value), maxBytes);
 }
 
-/** Depth first, without recursion: it may be deep enough to break that. */
+/** Depth-first walk without recursion, because a deep value would overflow the stack. */
 function tooDeep(value: object): string | undefined {
   const waiting: [value: object, nesting: number][] = [[value, 1]];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

@@ -1,20 +1,20 @@
-/** Members that no known version of the protocol has, and icons: kept as they came, within a bound. */
+/** Keeps icons and unknown members of a definition unchanged, up to a size limit. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import { type JsonObject, kindOf, sizeFault } from './accept-bounds.ts';
 
-/** All unknown members of one definition together. */
+/** Limit on all unknown members of one definition together. */
 export const MAX_EXTRA_BYTES: number = 64 * 1024;
 const MAX_ICONS = 100;
 
-/** Fields of any list's members that are kept as they came. */
+/** Fields of a list item that are kept unchanged. */
 export interface KeptFields {
   readonly icons?: readonly JsonObject[];
-  /** Members of the definition that Plugboard does not know. Never mixed with the fields that it adds itself. */
+  /** Unknown members of the definition. Never mixed with fields that Plugboard adds itself. */
   readonly extra?: JsonObject;
 }
 
-/** The members of an object that are not among the known ones; undefined if there are none. */
+/** Returns the members of an object that are not in `known`; undefined if there are none. */
 export function unknownMembers(
   raw: Readonly<Record<string, unknown>>,
   known: ReadonlySet<string>,
@@ -25,11 +25,11 @@ export function unknownMembers(
     found ??= [];
     found.push([key, raw[key]]);
   }
-  // `fromEntries` defines, so that a member called `__proto__` is one.
+  // `fromEntries` defines properties, so a member called `__proto__` becomes an ordinary one.
   return found === undefined ? undefined : Object.fromEntries(found);
 }
 
-/** The icons and unknown members of a definition, with a note on what is left out. */
+/** Returns the icons and unknown members of a definition; `note` reports omitted ones. */
 export function acceptKept(
   raw: Readonly<Record<string, unknown>>,
   known: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-/** Tolerant reading of whole lists (tools, resources, templates, prompts): one bad member never hides the others. */
+/** Parses whole lists (tools, resources, templates, prompts) tolerantly: an invalid item never hides the others. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import { hidesText } from '../policy/clean.ts';
@@ -29,7 +29,7 @@ interface ResourceFields extends Described {
 
 export interface Resource extends ResourceFields {
   readonly uri: string;
-  /** In bytes, where the server knows it. */
+  /** In bytes, if the server reports it. */
   readonly size?: number;
 }
 
@@ -42,7 +42,7 @@ export interface PromptArgument {
   readonly title?: string;
   readonly description?: string;
   readonly required?: boolean;
-  /** Members that Plugboard does not know. */
+  /** Unknown members. */
   readonly extra?: JsonObject;
 }
 
@@ -50,7 +50,7 @@ export interface Prompt extends Described {
   readonly arguments?: readonly PromptArgument[];
 }
 
-/** What became of a list: who is in it, who is not and why, and what was mended on the way. */
+/** Result of parsing a list: accepted items, rejected items with reasons, and repairs. */
 export interface AcceptedList<T> {
   readonly accepted: readonly T[];
   readonly rejected: readonly { readonly name: string; readonly reason: string }[];
@@ -59,7 +59,7 @@ export interface AcceptedList<T> {
 
 const DESCRIBED = ['name', 'title', 'description', 'icons', '_meta'];
 const OF_RESOURCE = [...DESCRIBED, 'mimeType', 'annotations'];
-/** The members that are read, by the one that names an item. */
+/** The known members of an item, by the member that identifies it. */
 const KNOWN: Readonly<Record<'uri' | 'uriTemplate' | 'name', ReadonlySet<string>>> = {
   uri: new Set([...OF_RESOURCE, 'uri', 'size']),
   uriTemplate: new Set([...OF_RESOURCE, 'uriTemplate']),
@@ -112,7 +112,7 @@ function acceptEach<T>(raw: unknown, accept: (member: unknown) => Acceptance<T>)
   const repaired: { name: string; notes: readonly string[] }[] = [];
   const seen = new Set<string>();
   if (!Array.isArray(raw)) {
-    // No list and `null` both mean that there is nothing, which needs no words.
+    // A missing list and `null` both mean an empty list, without a warning.
     if (raw !== undefined && raw !== null) rejected.push({ name: '', reason: `the list is ${kindOf(raw)}` });
     return { accepted, rejected, repaired };
   }
@@ -123,7 +123,7 @@ function acceptEach<T>(raw: unknown, accept: (member: unknown) => Acceptance<T>)
     } else if (hidesText(outcome.id)) {
       rejected.push({ name: outcome.id, reason: 'its name is written with characters that are not visible' });
     } else if (seen.has(outcome.id)) {
-      // The server itself could not tell a call of the one from a call of the other.
+      // The server itself could not distinguish calls of the two.
       rejected.push({ name: outcome.id, reason: 'it is listed more than once: the first one counts' });
     } else {
       seen.add(outcome.id);

@@ -1,4 +1,4 @@
-/** Tolerant reading of what `tools/call` answered: any JSON becomes a valid result, with a word on what was wrong. */
+/** Parses `tools/call` results tolerantly: any JSON becomes a valid result, with warnings. */
 
 import type { Era } from '../connection/eras.ts';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -10,7 +10,7 @@ interface BlockFields {
   readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
-/** What a resource holds: text or bytes. */
+/** Contents of a resource: text or base64 bytes. */
 export type ResourceContents = {
   readonly uri: string;
   readonly mimeType?: string;
@@ -22,7 +22,7 @@ export type ContentBlock = BlockFields &
     | {
         readonly type: 'text';
         readonly text: string;
-        /** A block of a type that Plugboard does not know, as its server sent it; `text` is the same as JSON. */
+        /** The unmodified block if its type is unknown; `text` is the same as JSON. */
         readonly original?: JsonObject;
       }
     | { readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string }
@@ -41,17 +41,17 @@ export type ContentBlock = BlockFields &
 
 export interface CallResult {
   readonly content: readonly ContentBlock[];
-  /** Any JSON value: `null` too, if a modern server says so. */
+  /** Any JSON value, including `null` from a modern server. */
   readonly structuredContent?: unknown;
   readonly isError: boolean;
   readonly _meta?: Readonly<Record<string, unknown>>;
-  /** Members of the result that Plugboard does not know. */
+  /** Unknown members of the result. */
   readonly extra?: JsonObject;
 }
 
 type Warn = (text: string) => void;
 
-/** More warnings than this say nothing new, and a server decides how many blocks there are. */
+/** Limit on warnings, since the server decides how many blocks there are. */
 const MAX_WARNINGS = 20;
 
 const OF_RESULT: ReadonlySet<string> = new Set([
@@ -61,12 +61,12 @@ const OF_RESULT: ReadonlySet<string> = new Set([
   'is_error',
   'toolResult',
   '_meta',
-  // Says how the rest is to be read, to those who get it from us.
+  // Describes how to parse the rest; used by clients that receive the result from us.
   'resultType',
 ]);
 const OF_EVERY_BLOCK = ['type', 'annotations', '_meta', 'original'];
 const OF_MEDIA: ReadonlySet<string> = new Set([...OF_EVERY_BLOCK, 'data', 'mimeType']);
-/** The members that are read, by the type of a block. */
+/** The known members of a block, by its type. */
 const OF_BLOCK: Readonly<Record<ContentBlock['type'], ReadonlySet<string>>> = {
   text: new Set([...OF_EVERY_BLOCK, 'text']),
   image: OF_MEDIA,
@@ -88,6 +88,8 @@ const OF_CONTENTS: ReadonlySet<string> = new Set(['uri', 'mimeType', 'text', 'bl
 const DEFAULT_MIME_TYPE = { image: 'image/png', audio: 'audio/wav' } as const;
 
 /**
+ * Parses a `tools/call` result.
+ *
  * @example
  * acceptCallResult({ content: null, is_error: true });
  * // { result: { content: [], isError: true },
@@ -117,14 +119,14 @@ export function acceptCallResult(
   return { result: extra === undefined ? result : { ...result, extra }, warnings };
 }
 
-/** Any JSON in the modern era; an object before it, where many servers write null for "none". */
+/** Accepts any JSON in the modern era. Before it only an object is valid, and many servers send null for "none". */
 function acceptStructured(structured: unknown, era: Era, warn: Warn): unknown {
   if (era === 'modern' || structured === undefined || isRecord(structured)) return structured;
   warn(`structuredContent is ${kindOf(structured)}${structured === null ? ': left out' : ''}`);
   return structured === null ? undefined : structured;
 }
 
-/** One block of any source (a result, a prompt's message): always a valid one. */
+/** Parses one block of a result or a prompt message; always returns a valid block. */
 export function acceptContentBlock(raw: unknown, warn: Warn): ContentBlock {
   if (!isRecord(raw)) {
     warn(`a content block is ${kindOf(raw)}: taken as text`);
@@ -135,7 +137,7 @@ export function acceptContentBlock(raw: unknown, warn: Warn): ContentBlock {
     return unknownBlock(raw, warn);
   }
   const { annotations, _meta: meta } = raw;
-  const extra = unknownMembers(raw, OF_BLOCK[raw['type'] as ContentBlock['type']]); // known, or there were no block
+  const extra = unknownMembers(raw, OF_BLOCK[raw['type'] as ContentBlock['type']]); // knownBlock() checked the type
   if (annotations === undefined && meta === undefined && extra === undefined) return block;
   return {
     ...extra,
@@ -145,7 +147,7 @@ export function acceptContentBlock(raw: unknown, warn: Warn): ContentBlock {
   };
 }
 
-/** As JSON text, which every reader can use; clients of the gateway that may know the type get the original. */
+/** Converts an unknown block to JSON text; gateway clients that may support its type get the original. */
 function unknownBlock(raw: Record<string, unknown>, warn: Warn): ContentBlock {
   const { type, annotations, _meta: meta } = raw;
   warn(`a content block of type ${JSON.stringify(type)?.slice(0, 80)} is not understood: kept as JSON text`);
@@ -160,7 +162,7 @@ function unknownBlock(raw: Record<string, unknown>, warn: Warn): ContentBlock {
   };
 }
 
-/** The contents that `resources/read` answered with, or a block embeds; undefined when there is nothing in it. */
+/** Parses contents of `resources/read` or of an embedded resource; undefined if it has neither text nor blob. */
 export function acceptResourceContents(raw: unknown, warn: Warn): ResourceContents | undefined {
   if (!isRecord(raw) || typeof raw['uri'] !== 'string') return undefined;
   const { uri, mimeType, text, blob, _meta: meta } = raw;
@@ -185,7 +187,7 @@ function acceptContent(raw: Record<string, unknown>, warn: Warn): ContentBlock[]
     warn(`content is ${kindOf(content)}, not a list: taken as its only block`);
     return [typeof content === 'string' ? asText(content) : acceptContentBlock(content, warn)];
   }
-  // What servers of 2024-10-07 answered with.
+  // The result format of servers of 2024-10-07.
   if (content === undefined && raw['toolResult'] !== undefined) return looseContent(raw['toolResult']);
   warn(`content is ${kindOf(content)}: taken as empty`);
   return looseContent(raw['structuredContent']);
@@ -256,7 +258,7 @@ const TOO_DEEP = '[left out: nested too deep]';
 const DATA_URL = /^data:[^,]{0,256};base64,/;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** Canonical base64, also from a data URL, the URL-safe alphabet, wrapped lines or missing padding. */
+/** Returns canonical base64; accepts data URLs, the URL-safe alphabet, wrapped lines and missing padding. */
 function acceptBase64(text: string): string | undefined {
   if (BASE64.test(text) && text.length % 4 === 0) return text;
   const bare = text
@@ -265,7 +267,7 @@ function acceptBase64(text: string): string | undefined {
     .replaceAll('-', '+')
     .replaceAll('_', '/')
     .replace(/={1,2}$/, '');
-  // A single left-over digit holds six bits, which is no byte.
+  // A single remaining digit holds six bits, which is less than a byte.
   if (!/^[A-Za-z0-9+/]*$/.test(bare) || bare.length % 4 === 1) return undefined;
   return bare.padEnd(Math.ceil(bare.length / 4) * 4, '=');
 }
@@ -283,7 +285,7 @@ function textOf(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch {
-    // Deeper than the serialiser's stack: there is nothing to show, and nothing to fail for.
+    // Too deep for JSON.stringify: not an error, but it cannot be shown.
     return TOO_DEEP;
   }
 }

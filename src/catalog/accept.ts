@@ -1,4 +1,4 @@
-/** Tolerant reading of one tool out of `tools/list`: mends what has one meaning, rejects what has none. */
+/** Parses one tool of `tools/list` tolerantly: repairs unambiguous mistakes and rejects the rest. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
@@ -12,7 +12,7 @@ import type { ToolAnnotations } from './tool.ts';
 
 export type TaskSupport = 'required' | 'optional' | 'forbidden';
 
-/** A tool that everything behind this file can trust: every field is of its type and bounded. */
+/** A validated tool: every field has its type and is bounded. */
 export interface AcceptedTool extends KeptFields {
   readonly name: string;
   readonly title?: string;
@@ -36,7 +36,7 @@ export interface AcceptToolOptions {
 
 export const MAX_NAME_CHARS = 16_384;
 export const MAX_TITLE_CHARS = 512;
-/** Some servers put a manual there (Shopify: 13,090); an adapter's `maxDescriptionChars` cuts earlier. */
+/** Some servers include a manual (Shopify: 13,090); an adapter's `maxDescriptionChars` truncates earlier. */
 export const MAX_DESCRIPTION_CHARS = 32_768;
 export const MAX_SCHEMA_BYTES: number = 512 * 1024;
 
@@ -57,6 +57,8 @@ const KNOWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
+ * Parses one tool definition.
+ *
  * @example
  * acceptTool({ name: 'now', inputSchema: null });
  * // { tool: { name: 'now', description: '', inputSchema: { type: 'object', properties: {} } },
@@ -110,7 +112,7 @@ function acceptInputSchema(
     note('inputSchema is missing: taken as "no parameters"');
     return { schema: EMPTY_INPUT };
   }
-  // Servers in PHP write an empty object as `[]`.
+  // PHP servers encode an empty object as `[]`.
   if (typeof schema === 'boolean' || (Array.isArray(schema) && schema.length === 0)) {
     note(`inputSchema is ${JSON.stringify(schema)}: taken as "no parameters"`);
     return { schema: EMPTY_INPUT };
@@ -122,7 +124,7 @@ function acceptInputSchema(
   return mendRoot(schema, note);
 }
 
-/** Arguments are always an object, so the root has to say so; its keywords have to be of their types. */
+/** Repairs the root: arguments are always an object, so its type must be `object` and its keywords must be valid. */
 function mendRoot(
   schema: Record<string, unknown>,
   note: (text: string) => void,
@@ -203,7 +205,7 @@ function acceptTaskSupport(execution: unknown): AcceptedTool['taskSupport'] {
   return support === 'required' || support === 'optional' || support === 'forbidden' ? support : undefined;
 }
 
-/** A text field of any list: absent, cut at its cap with a note, or dropped with a note. */
+/** Returns a text field of a list item; truncates it at the limit or drops a non-string, each with a note. */
 export function acceptText(
   raw: Readonly<Record<string, unknown>>,
   field: string,
@@ -218,11 +220,11 @@ export function acceptText(
   }
   if (value.length <= maxChars) return value;
   note(`${field} has ${value.length} characters: cut at ${maxChars}`);
-  // Never half a surrogate pair: providers refuse lone surrogates.
+  // Never splits a surrogate pair: providers reject lone surrogates.
   return `${value.slice(0, maxChars - 1).replace(/[\uD800-\uDBFF]$/u, '')}…`;
 }
 
-/** `_meta` of any list: dropped with a note where it is not an object or too large. */
+/** Returns `_meta` of a list item; dropped with a note if it is not an object or too large. */
 export function acceptMeta(
   raw: Readonly<Record<string, unknown>>,
   note: (text: string) => void,
@@ -236,8 +238,8 @@ export function acceptMeta(
 }
 
 /**
- * Why a schema is not kept, if it is not. Its words are cleaned later; names of parameters and values that may be
- * given cannot be, because the server goes by them. A tool that hides text there is not offered (A15).
+ * Returns why a schema is rejected, or undefined. Its texts are cleaned later; parameter names and enum values cannot
+ * be, because the server depends on them. A tool that hides text there is not offered (A15).
  */
 function faultOf(schema: JsonObject): string | undefined {
   const excess = sizeFault(schema, MAX_SCHEMA_BYTES);

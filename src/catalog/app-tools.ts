@@ -1,9 +1,9 @@
-/** Tools that only the user interface of a server may call, not the model (MCP Apps: `_meta.ui.visibility`). */
+/** Detects tools that only a server's user interface may call, not the model (MCP Apps: `_meta.ui.visibility`). */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import type { Tool } from './tool.ts';
 
-/** False if the server wants the tool hidden from models. */
+/** False if the server hides the tool from models. */
 export function isForModel({ _meta }: Pick<Tool, '_meta'>): boolean {
   const ui = _meta?.['ui'];
   const visibility = isRecord(ui) ? ui['visibility'] : undefined;

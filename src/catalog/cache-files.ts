@@ -1,4 +1,4 @@
-/** A folder of dated JSON files found by a key: read with a bound, written in the background, the newest kept. */
+/** A folder of timestamped JSON files by key: bounded reads, background writes, only the newest files kept. */
 
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ export class CacheFiles {
     this.#maxFiles = maxFiles;
   }
 
-  /** `ageMs` is infinite for a file from the future: after the clock was set back it would look fresh for ever. */
+  /** `ageMs` is infinite for a file from the future, which would look fresh forever after the clock was set back. */
   async read(key: string): Promise<{ readonly content: Content; readonly ageMs: number } | undefined> {
     const file = this.#fileOf(key);
     const size = await stat(file).then(
@@ -38,7 +38,7 @@ export class CacheFiles {
     return { content: content.rest, ageMs: ageMs >= 0 ? ageMs : Number.POSITIVE_INFINITY };
   }
 
-  /** Written atomically; a read-only home costs the next start its speed. */
+  /** Writes atomically; a failure (read-only home folder) only makes the next start slower. */
   write(key: string, content: Content): void {
     const text = JSON.stringify({ at: this.#clock.now(), ...content });
     const before = this.#writing.get(key) ?? Promise.resolve();

@@ -1,6 +1,6 @@
 /**
- * The tool lists of servers on disk, one file each, so that a second start knows every tool before any
- * server runs (CAT-4). A file is found by everything that can change the list: a change finds nothing.
+ * Caches the tool lists of servers on disk, one file each, so that a second start has every tool before any server runs
+ * (CAT-4). The key includes everything that can change the list.
  */
 
 import { createHash } from 'node:crypto';
@@ -12,11 +12,11 @@ import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { CacheFiles } from './cache-files.ts';
 
-/** Raised when what is kept or how it is read changes; older files are then not found any more. */
+/** Increased when the format or its interpretation changes; older files are then no longer found. */
 const FORMAT = 1;
-/** For lists whose server says nothing about how long they are good. */
+/** For lists without a TTL. */
 export const DEFAULT_TTL_MS: number = 60 * 60 * 1000;
-/** No server decides that a list is good for ever. */
+/** Upper limit on a server's TTL. */
 const MAX_TTL_MS: number = 24 * 60 * 60 * 1000;
 const MAX_FILES = 500;
 
@@ -24,17 +24,17 @@ export interface CachedList {
   readonly era: Era;
   readonly protocolVersion: string;
   readonly instructions?: string;
-  /** Absent in files of older versions. */
+  /** Missing in files of older versions. */
   readonly serverInfo?: Implementation;
-  /** Whether mirrored headers matter to this server. */
+  /** True if mirrored headers apply to this server (HTTP). */
   readonly http: boolean;
   readonly items: readonly unknown[];
   readonly ttlMs?: number;
-  /** What else the server has declared, as far as it is asked for; absent in files of older versions. */
+  /** Other declared capabilities and extensions that we use; missing in files of older versions. */
   readonly offers?: readonly string[];
-  /** Whether calls of its tools can become tasks; absent in files of older versions. */
+  /** Whether calls of its tools can become tasks; missing in files of older versions. */
   readonly tasks?: boolean;
-  /** The pins under which all of it was in order; see `policy/pins-store.ts`. */
+  /** Fingerprint of the pins under which the whole list was accepted; see `policy/pins-store.ts`. */
   readonly seal?: string;
 }
 
@@ -45,12 +45,16 @@ export interface Found {
 
 export interface CatalogCache {
   read(key: string): Promise<Found | undefined>;
-  /** Written in the background, atomically; a home that cannot be written costs the next start its speed. */
+  /** Writes atomically in the background; a failure only makes the next start slower. */
   write(key: string, list: CachedList): void;
   flush(): Promise<void>;
 }
 
-/** @param parts everything that decides which list a server gives: its entry filled in, who we are to it, its folder. */
+/**
+ * Returns the cache key.
+ *
+ * @param parts everything that decides the list: the expanded entry, the principal, the folder.
+ */
 export function cacheKey(parts: readonly unknown[]): string {
   return createHash('sha256')
     .update(canonicalJson([FORMAT, ...parts]))
@@ -72,12 +76,12 @@ export function openCatalogCache(home: Home, clock: Clock): CatalogCache {
   };
 }
 
-/** How long a list of a cache is served without asking its server. */
+/** Returns how long a cached list is served without asking its server. */
 export function goodForMs(ttlMs: number | undefined): number {
   return Math.min(ttlMs ?? DEFAULT_TTL_MS, MAX_TTL_MS);
 }
 
-/** A list as it is written down, without the time. */
+/** Parses a serialized list (without the timestamp). */
 export function parseCachedList(text: string): CachedList | undefined {
   let value: unknown;
   try {

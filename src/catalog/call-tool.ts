@@ -1,11 +1,11 @@
-/** The dispatching tool `call_tool`: calls a tool that `tool_search` found, for callers whose list of tools is fixed. */
+/** The dispatching tool `call_tool`: calls a tool found by `tool_search`, for callers with a fixed tool list. */
 
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { CALL_TOOL, TOOL_SEARCH } from './deferral.ts';
 import type { Tool } from './tool.ts';
 
-/** A longer schema is left to a search. */
+/** A longer schema is not included; `tool_search` returns it. */
 const MAX_SHOWN_SCHEMA_CHARS = 4_000;
 
 type Args = Readonly<Record<string, unknown>>;
@@ -15,7 +15,7 @@ export interface WrappedCall {
   readonly args: Args;
 }
 
-/** Its definition; `example` is a name in the form that the caller sees. */
+/** Returns the definition of `call_tool`; `example` is a name in the caller's form. */
 export function callToolDefinition(
   example: string,
 ): Pick<Tool, 'name' | 'description'> & { inputSchema: Args } {
@@ -36,7 +36,7 @@ export function callToolDefinition(
   };
 }
 
-/** The call inside a `call_tool`, or an error that a model can act on. */
+/** Returns the call inside a `call_tool`, or an error that a model can act on. */
 export function wrappedCall(
   { name, arguments: given, ...rest }: Args,
   example = 'server__tool',
@@ -56,7 +56,7 @@ export function wrappedCall(
   return { name, args: args ?? {} };
 }
 
-/** What a model that was refused for its arguments needs to try again: it may never have seen the schema. */
+/** Returns a hint with the schema after an argument error: the model may never have seen it. */
 export function schemaHint({ inputSchema }: Tool): string {
   const schema = JSON.stringify(inputSchema);
   return schema.length <= MAX_SHOWN_SCHEMA_CHARS
@@ -72,7 +72,7 @@ function invalidWrap(message: string, hint: string): PlugboardError {
   return new PlugboardError('INVALID_ARGUMENTS', message, { hint });
 }
 
-/** Some models write a nested object as JSON text; anything else is returned as it is. */
+/** Parses JSON text, since some models send a nested object that way; returns other text unchanged. */
 function parsedObject(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-/** What can be called: an immutable snapshot over the newest good list of every server, with a version. */
+/** The catalog: an immutable, versioned snapshot of the newest accepted list of every server. */
 
 import { isDeepStrictEqual } from 'node:util';
 import type { EntryBase } from '../config/entry.ts';
@@ -30,17 +30,17 @@ export interface Quarantined {
   readonly reason: string;
 }
 
-/** What one server offers, as its listing said it. */
+/** The accepted definitions of one server. */
 export interface ServerListing {
   readonly tools: readonly AcceptedTool[];
   readonly quarantined: readonly Quarantined[];
-  /** Tools that are not what they were when they were pinned: known, and not to be called (POL-3). */
+  /** Tools whose definition changed since they were pinned: listed but blocked (POL-3). */
   readonly held?: readonly AcceptedTool[];
-  /** Those of `held` that the server did not have when it was first seen. */
+  /** Names of `held` tools that the server did not have when it was first used. */
   readonly heldAsNew?: readonly string[];
-  /** Another server answers than the one that was pinned: all of it is held. */
+  /** True if another server answers than the pinned one: all of its tools are held. */
   readonly holdsIdentity?: boolean;
-  /** What was mended so that it could be used, for the log. */
+  /** Repairs, for the log. */
   readonly warnings: readonly string[];
   readonly instructions?: string;
   /** The era of the server, if calls of its tools can become tasks. */
@@ -49,19 +49,19 @@ export interface ServerListing {
 
 export interface Snapshot {
   readonly version: number;
-  /** By server, then by tool, in the order of their code units: the same servers always give the same order (CAT-6). */
+  /** Sorted by server, then by tool, by code units: the same servers always give the same order (CAT-6). */
   readonly tools: readonly Tool[];
-  /** The tool of a name: in the host's own form, as `mcp__server__tool`, or as `server__tool`. */
+  /** Finds a tool by name: in the host's own form, as `mcp__server__tool`, or as `server__tool`. */
   find(name: string): Tool | undefined;
-  /** A tool of this name that is held back, so that a call of it can say why. */
+  /** Finds a held tool by name, so that a call of it can report the reason. */
   findHeld(name: string): ToolKey | undefined;
-  /** A tool's name in any form; undefined if there is no such tool. */
+  /** Returns a tool's name in any form; undefined if the tool does not exist. */
   nameOf(tool: ToolKey, form: NameForm): string | undefined;
-  /** The names that permission rules are matched against. */
+  /** Returns the names that permission rules are matched against. */
   ruleNames(tool: ToolKey): RuleNames;
 }
 
-/** Reads a raw list; one hopeless tool is left out with its reason and harms no other (F56). */
+/** Parses a raw list; an invalid tool is omitted with its reason and does not affect others (F56). */
 export function readListing(
   items: readonly unknown[],
   options: {
@@ -83,13 +83,13 @@ export function readListing(
   };
 }
 
-/** Whether calls of a tool may, must or must not be tasks. */
+/** Returns whether calls of a tool may, must or must not be tasks. */
 export function taskSupportOf(listing: ServerListing | undefined, tool: string): TaskSupport | undefined {
   const accepted = listing?.tools.find(({ name }) => name === tool);
   return listing === undefined || accepted === undefined ? undefined : supportOf(listing, accepted);
 }
 
-/** A modern server decides on each call. */
+/** A modern server decides for each call. */
 function supportOf({ tasks }: ServerListing, { taskSupport }: AcceptedTool): TaskSupport | undefined {
   return tasks === undefined ? undefined : (taskSupport ?? (tasks === 'modern' ? 'optional' : undefined));
 }
@@ -99,10 +99,10 @@ function executionOf(listing: ServerListing, tool: AcceptedTool): Pick<Tool, 'ex
   return support === undefined || support === 'forbidden' ? {} : { execution: { taskSupport: 'optional' } };
 }
 
-/** A tool of a server's list for a person to look at, with why it cannot be called if it cannot. */
+/** A tool of a server's list for display, with the reason if it cannot be called. */
 export interface ListedTool {
   readonly tool: Tool;
-  /** `hidden`: the entry leaves it out with `enabledTools` or `disabledTools`. */
+  /** `hidden`: the entry excludes it with `enabledTools` or `disabledTools`. */
   readonly state: 'available' | 'held' | 'hidden';
 }
 
@@ -115,21 +115,21 @@ export class Catalog {
   readonly naming: Naming;
   readonly #reserved: readonly string[];
   readonly #servers = new Map<string, Member>();
-  /** Each definition is cleaned once, however often the snapshot is made anew. */
+  /** Caches cleaned definitions across snapshots. */
   readonly #presented = new WeakMap<AcceptedTool, CleanedTool>();
   #version = 0;
   #snapshot: Snapshot | undefined;
 
   readonly #hidden: HiddenReport | undefined;
 
-  /** @param reserved names of the host's own tools, which no server's may take. */
+  /** @param reserved names of the host's own tools; tools of servers cannot use them. */
   constructor(naming: Naming, reserved: readonly string[] = [], hidden?: HiddenReport) {
     this.naming = naming;
     this.#reserved = reserved;
     this.#hidden = hidden;
   }
 
-  /** False when all of this was known: then nothing that was made of it has to be made again. */
+  /** Sets the listing of a server; false if nothing changed. */
   set(server: string, entry: EntryBase, listing: ServerListing): boolean {
     const known = this.#servers.get(server);
     if (known?.entry === entry && isDeepStrictEqual(known.listing, listing)) return false;
@@ -146,7 +146,7 @@ export class Catalog {
     return this.#servers.get(server)?.listing;
   }
 
-  /** Every tool of a server's list, also those that are held back or hidden; by name, as in the snapshot. */
+  /** Returns every tool of a server's list, including held and hidden ones, sorted by name as in the snapshot. */
   inspect(server: string): readonly ListedTool[] {
     const member = this.#servers.get(server);
     if (member === undefined) return [];
@@ -191,7 +191,7 @@ export class Catalog {
     const keys = servers.flatMap(([server, { listing }]) =>
       [...listing.tools, ...(listing.held ?? [])].map((tool) => ({ server, tool: tool.name })),
     );
-    // Named before anything is filtered, so that hiding a tool renames no other.
+    // Named before filtering, so that hiding a tool does not rename others.
     const names = new FormTables(keys, this.#reserved);
     const own = names.of(this.naming);
     const tools: Tool[] = [];
@@ -211,7 +211,7 @@ export class Catalog {
         if (name !== undefined && passes(tool)) heldByName.set(name, { server, tool });
       }
     }
-    /** The host's own name of a tool that is spelled in another form. */
+    /** Converts a name in another form to the host's own form. */
     const respelled = (name: string): string => {
       const key = names.of('gateway').keyOf(name) ?? names.of('mcp__').keyOf(name);
       return (key === undefined ? undefined : own.nameOf(key.server, key.tool)) ?? '';
@@ -220,7 +220,7 @@ export class Catalog {
       const known = byName.get(name);
       if (known !== undefined) return known;
       const tool = byName.get(respelled(name));
-      // At most one more entry for each form of a tool: clients of the gateway use no other.
+      // Adds at most one entry per form of a tool: gateway clients use no other form.
       if (tool !== undefined) byName.set(name, tool);
       return tool;
     };
@@ -244,7 +244,7 @@ export class Catalog {
   }
 }
 
-/** One table of names for each form, made when it is first needed: most hosts need one. */
+/** Creates the name table of each form on first use: most hosts need one. */
 class FormTables {
   readonly #keys: readonly ToolKey[];
   readonly #reserved: readonly string[];
@@ -266,8 +266,8 @@ class FormTables {
 }
 
 /**
- * Made when a rule is first matched: most hosts have none. A tool that has left the catalog has no assigned names,
- * so rules that deny still apply to it and rules that allow do not.
+ * Names for rule matching, created on first use because most hosts have no rules. A tool that has left the catalog has
+ * no assigned names, so rules that deny still apply to it and rules that allow do not.
  */
 class ToolRuleNames implements RuleNames {
   readonly rule: string;
@@ -307,7 +307,7 @@ class ToolRuleNames implements RuleNames {
 
 type CleanedTool = Omit<Tool, 'name' | 'server'>;
 
-/** A tool as a person or a model may see it: cleaned of everything that could hide or mislead. */
+/** Returns a tool for display to a user or a model, without hidden or misleading text. */
 function present(accepted: AcceptedTool): CleanedTool {
   const { title, outputSchema, annotations, _meta } = accepted;
   return {
@@ -322,7 +322,7 @@ function present(accepted: AcceptedTool): CleanedTool {
   };
 }
 
-/** Whether anything was removed; a title that was only folded into one line is not meant. */
+/** True if text was removed; folding a title into one line does not count. */
 function wasCleaned(accepted: AcceptedTool, shown: CleanedTool): boolean {
   const { title = '', annotations } = accepted;
   return (
@@ -343,12 +343,12 @@ function cleanAnnotations(annotations: ToolAnnotations): ToolAnnotations {
   return title === undefined ? cleaned : { ...cleaned, title: clean(title, { multiline: false }) };
 }
 
-/** A name as it may stand in a line of text. */
+/** Returns a name for use in one line of text. */
 export function oneLine(name: string): string {
   return clean(name, { multiline: false, max: 200 });
 }
 
-/** By code units: the same on every machine and in every locale. */
+/** Compares by code units: the same result on every machine and in every locale. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,11 +1,11 @@
-/** Blocks of results, prompts and resources as a model may read them; what is clean already is given back as it is. */
+/** Removes hidden text from blocks of results, prompts and resources; returns clean ones unchanged. */
 
 import { clean, visibleUri } from '../policy/clean.ts';
 import { cleanRecord, mapSame } from '../policy/clean-value.ts';
 import type { KeptFields } from './accept-extra.ts';
 import type { ContentBlock, ResourceContents } from './accept-result.ts';
 
-/** Fields whose text is cleaned by a rule of their own, or that are not text to be read. */
+/** Fields with their own cleaning rule, or that are not readable text. */
 const BLOCK_FIELDS: ReadonlySet<string> = new Set([
   'type',
   'text',
@@ -50,22 +50,22 @@ function cleanFields(block: ContentBlock): ContentBlock {
   }
 }
 
-/** Programs that run them, and digests that are compared: one changed byte breaks them. */
+/** Resources that are executed or compared by digest: one changed byte breaks them. */
 const VERBATIM = /^(?:ui|skill):/i;
 
-/** Whether the contents of an address are passed on byte for byte. */
+/** True if the contents of an address are passed on byte for byte. */
 export function isVerbatim(uri: string): boolean {
   return VERBATIM.test(uri);
 }
 
-/** Text as a model may read it; bytes stay bytes. @param asked the address that was read, where one was. */
+/** Cleans text contents; bytes are unchanged. @param asked the requested address, if there is one. */
 export function cleanContents(contents: ResourceContents, asked: string = contents.uri): ResourceContents {
   const { uri, mimeType } = contents;
   const fields = {
     uri: visibleUri(uri),
     ...(mimeType === undefined ? {} : { mimeType: line(mimeType) }),
   };
-  // A server cannot choose this by the address in its answer.
+  // Both addresses are checked, so that a server cannot choose this by the address in its answer.
   const isText = 'text' in contents && !(isVerbatim(asked) && isVerbatim(uri));
   const cleaned = isText
     ? changed(contents, { ...fields, text: clean(contents.text) })
@@ -73,7 +73,7 @@ export function cleanContents(contents: ResourceContents, asked: string = conten
   return cleanOthers(cleaned, CONTENTS_FIELDS);
 }
 
-/** Icons and unknown members of a definition. */
+/** Cleans the icons and unknown members of a definition. */
 export function cleanKept({ icons, extra }: KeptFields): KeptFields {
   return {
     ...(icons === undefined ? {} : { icons: mapSame(icons, cleanRecord) }),
@@ -81,7 +81,7 @@ export function cleanKept({ icons, extra }: KeptFields): KeptFields {
   };
 }
 
-/** Annotations, `_meta`, icons and every member that is not known: their names are cleaned as well. */
+/** Cleans annotations, `_meta`, icons and all unknown members, including their names. */
 function cleanOthers<T extends object>(value: T, known: ReadonlySet<string>): T {
   let others: Record<string, unknown> | undefined;
   for (const key of Object.keys(value)) {
@@ -93,7 +93,7 @@ function cleanOthers<T extends object>(value: T, known: ReadonlySet<string>): T 
   const cleaned = cleanRecord(others);
   if (cleaned === others) return value;
   const fields = Object.entries(value).filter(([key]) => known.has(key));
-  // What is known comes last: no name that was only made clean takes its place.
+  // Known fields come last, so that a cleaned name cannot replace one of them.
   return { ...cleaned, ...Object.fromEntries(fields) } as T; // the same fields, of the same types
 }
 

@@ -1,4 +1,4 @@
-/** Suggestions of servers for the arguments of their prompts and resource templates (CAT-10). */
+/** Requests completions for arguments of prompts and resource templates (CAT-10). */
 
 import type { Connection } from '../connection/connection.ts';
 import type { HandedOn } from '../connection/handed-on.ts';
@@ -11,40 +11,40 @@ import { unknownMembers } from './accept-extra.ts';
 import { refusalOf } from './content-errors.ts';
 import { metaOf } from './result-meta.ts';
 
-/** Somebody is typing: a late suggestion is none. */
+/** The user is typing, so a late suggestion is useless. */
 const COMPLETE_TIMEOUT_MS = 10_000;
-/** What the protocol allows in one answer. */
+/** The protocol's limit for one answer. */
 const MAX_VALUES = 100;
-/** The first version in which servers say that they complete. */
+/** The first version in which servers declare completions. */
 const FIRST_DECLARING_VERSION = '2025-03-26';
 
 export type CompletionRef =
   | { readonly server: string; readonly type: 'ref/prompt'; readonly name: string }
-  /** `uri` is a template as the server lists it, or an address made from one. */
+  /** `uri` is a template as listed by the server, or an address made from one. */
   | { readonly server: string; readonly type: 'ref/resource'; readonly uri: string };
 
 export interface CompletionOptions {
-  /** Arguments that have their values already. */
+  /** Arguments that already have values. */
   readonly context?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** What the client that this is for sent with its request. */
+  /** Request data of the client that this request is made for. */
   readonly handedOn?: HandedOn | undefined;
 }
 
 export interface Completion {
   readonly values: readonly string[];
-  /** How many there are in all, where the server knows it. */
+  /** Total number of values, if the server reports it. */
   readonly total?: number;
   readonly hasMore?: boolean;
   /** `_meta` of the server's result. */
   readonly _meta?: Readonly<Record<string, unknown>>;
-  /** Members that Plugboard does not know. */
+  /** Unknown members. */
   readonly extra?: JsonObject;
 }
 
 const KNOWN: ReadonlySet<string> = new Set(['values', 'total', 'hasMore']);
 
-/** A server that does not complete has no suggestions, which is no error. */
+/** Requests suggestions; a server without completions returns an empty list, not an error. */
 export async function complete(
   connection: Connection,
   ref: CompletionRef,

@@ -1,4 +1,4 @@
-/** Lists of resources, templates and prompts on disk, as servers sent them, so that a new host can answer at once (CON-16). */
+/** Caches raw lists of resources, templates and prompts on disk, so that a new host can answer at once (CON-16). */
 
 import { join } from 'node:path';
 import type { Home } from '../config/home.ts';
@@ -17,7 +17,7 @@ export interface CachedContent {
   readonly fresh: boolean;
 }
 
-/** Keys are those of the catalog cache. */
+/** Uses the keys of the catalog cache. */
 export interface ContentCache {
   read(key: string, kind: ContentKind): Promise<CachedContent | undefined>;
   write(key: string, kind: ContentKind, items: readonly unknown[], ttlMs: number | undefined): void;

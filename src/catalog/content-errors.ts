@@ -1,4 +1,4 @@
-/** What servers answer when there is no such resource or prompt, and their own words about it. */
+/** Classifies server errors for missing resources and prompts, and extracts the server's message. */
 
 import { PlugboardError } from '../errors.ts';
 import { RPC_INVALID_PARAMS, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
@@ -7,29 +7,29 @@ import { clean } from '../policy/clean.ts';
 const RPC_RESOURCE_NOT_FOUND = -32002;
 const MAX_WORDS_CHARS = 500;
 
-/** Legacy servers have a code of their own; modern ones, and the SDK, say "invalid params". */
+/** Legacy servers have a separate code; modern ones, and the SDK, use "invalid params". */
 const NOT_FOUND: ReadonlySet<number> = new Set([RPC_RESOURCE_NOT_FOUND, RPC_INVALID_PARAMS]);
 
-/** An error that a server answered a request with, as far as anything can be concluded from it. */
+/** A classified error response of a server. */
 export interface Refusal {
-  /** The server does not know the method at all. */
+  /** The server does not support the method. */
   readonly unknownMethod: boolean;
-  /** There is no such thing, or it was asked for in a way that the server does not like. */
+  /** The item does not exist, or the request was invalid. */
   readonly notFound: boolean;
-  /** The server's own words, in one line. */
+  /** The server's message, in one line. */
   readonly words: string;
 }
 
-/** Undefined when the error is not the server's answer: a lost connection, or a question of its own that was refused. */
+/** Classifies an error; undefined unless the server sent it (not a lost connection or a refused server request). */
 export function refusalOf(error: PlugboardError, method: string): Refusal | undefined {
   const { rpcCode } = error.detail;
-  // Refusals of ours have a code for the server too; what only an answer has is data, if only undefined.
+  // Our own refusals have an rpcCode too; only a server's answer has `rpcData`, possibly undefined.
   if (error.code !== 'PROTOCOL_ERROR' || rpcCode === undefined || !Object.hasOwn(error.detail, 'rpcData')) {
     return undefined;
   }
   const words = error.message
     .replace(`${method} returned an error: `, '')
-    // Servers on the legacy SDK repeat the code in front of their words.
+    // Servers on the legacy SDK repeat the code before the message.
     .replace(/^MCP error -?\d+: /, '');
   return {
     unknownMethod: rpcCode === RPC_METHOD_NOT_FOUND,

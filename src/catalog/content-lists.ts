@@ -1,4 +1,4 @@
-/** One kind of list beside the tools (resources, templates, prompts): asked for once, kept until it may have changed. */
+/** Loads and caches one kind of list (resources, templates or prompts) until it may have changed. */
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Connection } from '../connection/connection.ts';
@@ -15,11 +15,11 @@ import type { Pins } from '../policy/pins-store.ts';
 import type { AcceptedList } from './accept-lists.ts';
 import type { ContentCache } from './content-cache.ts';
 
-/** One silent server must not hold up the lists of all the others. */
+/** A server that does not answer must not delay the lists of all others. */
 const LIST_TIMEOUT_MS = 30_000;
-/** How long a legacy list is good whose changes are not announced. */
+/** How long a legacy list without change notifications is valid. */
 const UNANNOUNCED_MS = 60_000;
-/** Words about single members of a list; more say nothing new. */
+/** Limit on warnings about single items of a list. */
 const MAX_COMPLAINTS = 10;
 
 export const CAPABILITIES = ['resources', 'prompts'] as const;
@@ -32,23 +32,23 @@ export function isDeclared({ capabilities }: Negotiated, capability: Capability)
 
 export interface ContentListOptions<T> {
   readonly kind: Exclude<ListKind, 'tools'>;
-  /** What a server must have declared before it is asked. */
+  /** The capability that a server must have declared before it is asked. */
   readonly capability: Capability;
   readonly accept: (raw: unknown) => AcceptedList<T>;
   readonly clock: Clock;
   readonly warn: (server: string, message: string) => void;
   readonly hidden: HiddenReport;
   readonly cache: ContentCache;
-  /** The key of a server in the caches; undefined while a variable of its entry is missing. */
+  /** Returns the cache key of a server; undefined while a variable of its entry is missing. */
   readonly keyOf: (connection: Connection) => Promise<string | undefined>;
-  /** Which members are not held back by the pins; their definitions are what is compared. */
+  /** Decides which items are held by the pins; it compares their definitions. */
   readonly pins: Pick<Pins, 'checkParts' | 'generation'>;
   readonly partOf: (item: T) => PinnedPart;
-  /** A list was read from its server; `isNews`: it differs from the one that callers were given before. */
+  /** Called after a list was read from its server; `isNews`: it differs from the one that callers received before. */
   readonly read: (connection: Connection, items: readonly unknown[], isNews: boolean) => void;
 }
 
-/** A list as it was last read: `good` as it is, `old`, or announced as `changed` by its server. */
+/** The last read list: `good` (valid), `old`, or `changed` (its server announced a change). */
 export interface KnownList<T> {
   readonly items: readonly T[];
   readonly state: 'good' | 'old' | 'changed';
@@ -70,11 +70,11 @@ export class ContentList<T> {
   readonly #options: ContentListOptions<T>;
   readonly #asking = new WeakMap<Connection, Promise<readonly T[]>>();
   readonly #last = new WeakMap<Connection, LastRead<T>>();
-  /** Lists of an earlier host, from the cache on disk. */
+  /** Lists from the disk cache, written by an earlier host. */
   readonly #recalled = new WeakMap<Connection, Recalled<T> | undefined>();
   /** Servers that announced a change since their list was read. */
   readonly #changed = new WeakSet<Connection>();
-  /** By list: its members without those that are held back, as the pins were then. */
+  /** By list: its items without held ones, for a generation of the pins. */
   readonly #admitted = new WeakMap<
     readonly T[],
     { readonly generation: number; readonly items: readonly T[] }
@@ -94,12 +94,12 @@ export class ContentList<T> {
     return this.#options.capability;
   }
 
-  /** The list of one server, which is connected for it where necessary. */
+  /** Returns the list of one server; connects it if necessary. */
   async of(connection: Connection): Promise<readonly T[]> {
     return this.#admit(connection, await this.#whole(connection));
   }
 
-  /** Looks again at what is held back; whether something else is admitted now. */
+  /** Applies the pins again; true if the admitted items changed. */
   review(connection: Connection): boolean {
     const items = this.#last.get(connection)?.items ?? this.#recalled.get(connection)?.items;
     if (items === undefined) return false;
@@ -128,14 +128,14 @@ export class ContentList<T> {
     return this.#read(connection);
   }
 
-  /** The list is about to be used: one that is stale is read again in the background. */
+  /** Refreshes a stale list in the background before it is used. */
   freshen(connection: Connection): void {
     const last = this.#last.get(connection);
     if (last === undefined || !connection.isLive || this.#isGood(last, connection)) return;
     this.#refresherOf(connection).expired();
   }
 
-  /** Announcements may have been lost: a list that was given out is read again in the background. */
+  /** Refreshes a list in the background if it was returned before, because notifications may have been lost. */
   recheck(connection: Connection): void {
     if (this.#last.has(connection)) this.#refresherOf(connection).request();
   }
@@ -151,7 +151,7 @@ export class ContentList<T> {
     return refresher;
   }
 
-  /** True when the list changed. A listing that fails keeps the last good one. */
+  /** True if the list changed. If the request fails, the last good list is kept. */
   async #refresh(connection: Connection): Promise<boolean> {
     const before = this.#last.get(connection)?.items;
     if (!connection.isLive) return false;
@@ -175,7 +175,7 @@ export class ContentList<T> {
     return asked;
   }
 
-  /** The list without asking its server: as this host last read it, else as an earlier one did. */
+  /** Returns the list without asking the server: as last read by this host, otherwise from the disk cache. */
   async known(connection: Connection): Promise<KnownList<T> | undefined> {
     if (!this.#last.has(connection) && !this.#recalled.has(connection)) {
       this.#recalled.set(connection, await this.#recall(connection));
@@ -183,7 +183,7 @@ export class ContentList<T> {
     return this.knownNow(connection);
   }
 
-  /** The same without looking on disk. */
+  /** Like `known`, without reading the disk cache. */
   knownNow(connection: Connection): KnownList<T> | undefined {
     const last = this.#last.get(connection);
     const recalled = this.#recalled.get(connection);
@@ -198,7 +198,7 @@ export class ContentList<T> {
     return { items, state: good ? 'good' : 'old' };
   }
 
-  /** The server said that its list changed; an answer that is under way may be the old one. */
+  /** Handles a change notification: an answer in flight may be the old list. */
   drop(connection: Connection): void {
     this.#asking.delete(connection);
     this.#changed.add(connection);
@@ -213,15 +213,15 @@ export class ContentList<T> {
     return this.#isOfNow(last, connection) && this.#options.clock.now() < last.goodUntil;
   }
 
-  /** Whether a list is of the connection as it is now, and no change of it was announced; it may be stale. */
+  /** True if a list belongs to the current connection and no change was announced; it may be stale. */
   #isOfNow({ by }: LastRead<T>, connection: Connection): boolean {
     const { negotiated, state } = connection;
     if (this.#changed.has(connection)) return false;
-    // A server at rest keeps its list; one that was started again may have another.
+    // An idle server keeps its list; a restarted one may have another.
     return negotiated === undefined ? state.status === 'idle' : negotiated === by;
   }
 
-  /** `isNewest`: no change was announced while this answer was under way. */
+  /** `isNewest`: true if no change was announced while this answer was in flight. */
   async #ask(connection: Connection, isNewest: () => boolean): Promise<readonly T[]> {
     const { kind, capability, accept, clock } = this.#options;
     await connection.ready();
@@ -240,7 +240,7 @@ export class ContentList<T> {
     this.#complain(connection.name, list, { cut, remark });
     if (cleanValue(list.accepted) !== list.accepted)
       this.#options.hidden(connection.name, `the list of ${NAMES[kind]}`);
-    // A list that was cut short is good enough to work with, not to be remembered.
+    // A truncated list is used but not cached.
     if (cut === undefined) this.#write(connection, items, ttlMs);
     const at = clock.now();
     const read = { items: list.accepted, by: connection.negotiated, at, goodUntil: at + goodForMs };
@@ -250,7 +250,7 @@ export class ContentList<T> {
 
   #keep(connection: Connection, read: LastRead<T>, isNewest: boolean): void {
     const before = this.#last.get(connection);
-    // An announced change has been told already.
+    // An announced change has already been reported.
     const isNews =
       before !== undefined && !this.#changed.has(connection) && !isDeepStrictEqual(before.items, read.items);
     if (isNewest) this.#changed.delete(connection);

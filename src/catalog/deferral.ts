@@ -1,4 +1,4 @@
-/** Decides which definitions a model is given at once and which it has to search for (CAT-7). */
+/** Decides which definitions a model gets directly and which it has to search for (CAT-7). */
 
 import type { Settings } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
@@ -10,45 +10,45 @@ import { toolId } from './tool-id.ts';
 
 export type ToolSearchMode = NonNullable<Settings['toolSearch']>;
 
-/** Share of the context window that definitions may take before they are deferred. */
+/** Share of the context window that definitions may use before they are deferred. */
 const DEFAULT_SHARE_PERCENT = 10;
 export const DEFAULT_CONTEXT_TOKENS = 200_000;
 export const TOOL_SEARCH = 'tool_search';
-/** Calls a found tool for callers whose list of tools may be fixed. */
+/** Calls a found tool for callers whose tool list may be fixed. */
 export const CALL_TOOL = 'call_tool';
 /** Tools of a gateway that offers an agent; reserved, because the plain form lists names without their server. */
 export const AGENT = 'agent';
 export const AGENT_REPLY = 'agent_reply';
 
-/** How much of what exists is named in the search tool's description. */
+/** Limits on the listing in the search tool's description. */
 const MAX_LISTED_SERVERS = 60;
 const MAX_LISTED_TOOLS_PER_SERVER = 8;
 const MAX_LISTING_CHARS = 4_000;
 
 export interface Deferral {
-  /** Given to the model at once. */
+  /** Given to the model directly. */
   readonly direct: readonly Tool[];
-  /** Found through `tool_search`, by identity (`toolId`); empty when everything is given at once. */
+  /** Found through `tool_search`, by identity (`toolId`); empty if everything is given directly. */
   readonly deferred: ReadonlyMap<string, Tool>;
-  /** For user interfaces of servers only: no model is given them. */
+  /** Only for user interfaces of servers: never given to a model. */
   readonly appTools: readonly Tool[];
   readonly searchTool: Tool | undefined;
-  /** The same for clients of the gateway, which call what they found through `call_tool`. */
+  /** The search tool for gateway clients, which call found tools through `call_tool`. */
   readonly gatewaySearchTool: Tool | undefined;
-  /** What all definitions together would cost. */
+  /** Estimated tokens of all definitions together. */
   readonly definitionTokens: number;
 }
 
 export interface DeferralOptions {
   readonly mode: ToolSearchMode;
   readonly contextTokens: number;
-  /** Servers whose tools are always given. */
+  /** Servers whose tools are always given directly. */
   readonly alwaysLoad: (server: string) => boolean;
-  /** Whether a tool is among those that the caller may use (default: all are). */
+  /** True if the caller may use the tool (default: all). */
   readonly offers?: (tool: Tool) => boolean;
 }
 
-/** Reads `ENABLE_TOOL_SEARCH`; what it cannot mean is an error, not a default. */
+/** Parses `ENABLE_TOOL_SEARCH`; throws for an invalid value. */
 export function parseMode(text: string): ToolSearchMode {
   const word = text.trim().toLowerCase();
   if (word === 'true' || word === '1') return true;
@@ -61,7 +61,7 @@ export function parseMode(text: string): ToolSearchMode {
   });
 }
 
-/** The deferral of the newest snapshot, worked out once for each version. */
+/** Returns the deferral of the newest snapshot, computed once per version. */
 export function createDeferral(snapshot: () => Snapshot, options: () => DeferralOptions): () => Deferral {
   let made: { readonly version: number; readonly deferral: Deferral } | undefined;
   return () => {
@@ -71,7 +71,7 @@ export function createDeferral(snapshot: () => Snapshot, options: () => Deferral
   };
 }
 
-/** The tools for a model, with the host's `own`: in stable order, with those it has found (by identity) last, in the order they were found. */
+/** Returns the tools for a model, with the host's `own`: in stable order, then `loaded` ones (ids) as found. */
 export function visibleTools(
   deferral: Deferral,
   loaded: Iterable<string>,
@@ -82,7 +82,7 @@ export function visibleTools(
   return [...direct, ...own, searchTool, ...foundTools(deferral, loaded)];
 }
 
-/** The deferred tools among these identities; those that are gone are left out. */
+/** Returns the deferred tools among these identities; tools that no longer exist are omitted. */
 export function foundTools({ deferred }: Deferral, loaded: Iterable<string>): readonly Tool[] {
   return [...loaded].flatMap((id) => deferred.get(id) ?? []);
 }
@@ -110,7 +110,7 @@ export function defer(snapshot: Snapshot, options: DeferralOptions): Deferral {
   };
 }
 
-/** What a definition costs in a request: its name, its description and its parameters. */
+/** Estimates the tokens of a definition: name, description and parameters. */
 export function definitionCost(tool: Tool): number {
   return (
     estimateTokens(tool.name) +
@@ -123,7 +123,7 @@ function shareOf(mode: 'auto' | `auto:${number}`): number {
   return mode === 'auto' ? DEFAULT_SHARE_PERCENT : Number(mode.slice('auto:'.length));
 }
 
-/** An ordinary tool, so that it works with every model. Its description lists what can be found. */
+/** Creates the search tool: an ordinary tool, so that every model can use it. Its description lists tools to find. */
 function searchTool(found: string, howToCall: string): Tool {
   return {
     name: TOOL_SEARCH,

@@ -1,22 +1,22 @@
-/** Extensions of the protocol that servers declare: under which ids, and which methods are theirs. */
+/** Protocol extensions that servers declare: their ids and methods. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** Settings by the id of the extension. */
+/** Settings by extension id. */
 export interface DeclaredExtensions {
   readonly extensions: Params;
   readonly experimental: Params;
 }
 
-/** MCP Apps. */
+/** The MCP Apps extension. */
 export const UI_EXTENSION = 'io.modelcontextprotocol/ui';
 
-/** Methods of these families are the protocol's own: no extension has them. */
+/** Methods of these families belong to the protocol, never to an extension. */
 const OF_THE_PROTOCOL =
   /^(?:initialize|ping|server|tools|resources|prompts|completion|logging|roots|sampling|elicitation|subscriptions|tasks|notifications)(?:\/|$)/;
-/** About one agent alone: no server that others may use has its state. */
+/** State of one agent: never shared with servers that others may use. */
 const PRIVATE = /^codex\/sandbox-state/;
 
 export function extensionsIn({ extensions, experimental }: Params): DeclaredExtensions {
@@ -28,7 +28,7 @@ function shareable(declared: unknown): Params {
   return Object.fromEntries(Object.entries(declared).filter(([id]) => !PRIVATE.test(id)));
 }
 
-/** The ids as one list, for the cache. */
+/** Converts the ids to one list, for the cache. */
 export function extensionNames({ extensions, experimental }: DeclaredExtensions): readonly string[] {
   return [
     ...Object.keys(extensions).map((id) => `extensions:${id}`),
@@ -36,7 +36,7 @@ export function extensionNames({ extensions, experimental }: DeclaredExtensions)
   ];
 }
 
-/** The reverse, without the settings. */
+/** Converts the list back, without the settings. */
 export function extensionsNamed(names: readonly string[]): DeclaredExtensions {
   const of = (kind: string): Params =>
     Object.fromEntries(
@@ -54,7 +54,7 @@ export function declaresMethod(declared: DeclaredExtensions, method: string): bo
   return [...Object.keys(declared.extensions), ...Object.keys(declared.experimental)].some((id) => {
     const at = id.lastIndexOf('/');
     const [vendor, name] = [id.slice(0, Math.max(at, 0)), id.slice(at + 1)];
-    // The protocol's own prefix is shared by all official extensions, a vendor's is its own.
+    // All official extensions share the protocol's prefix; a vendor's prefix belongs to the vendor.
     const prefixes = [
       id,
       name,

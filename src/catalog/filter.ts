@@ -1,4 +1,4 @@
-/** Which of a server's tools its entry lets through: globs over the server's own names, deny wins (CFG-2). */
+/** Filters a server's tools by its entry: globs over the server's own names, deny wins (CFG-2). */
 
 import picomatch from 'picomatch';
 import type { EntryBase } from '../config/entry.ts';

@@ -1,4 +1,4 @@
-/** The tools of a session under the names that clients of the gateway see. */
+/** Lists the tools of a session under the names that gateway clients see. */
 
 import type { Snapshot } from './catalog.ts';
 import { type Deferral, foundTools } from './deferral.ts';
@@ -13,7 +13,7 @@ export type GatewayView = (
   isWithApps: boolean,
 ) => readonly Tool[];
 
-/** Tools that are given at once are renamed once for each snapshot: the same list is the same array. */
+/** Renames direct tools once per snapshot, so that the same list is the same array. */
 export function createGatewayView(form: NameForm): GatewayView {
   const renamed = [
     new WeakMap<readonly Tool[], readonly Tool[]>(),

@@ -1,4 +1,4 @@
-/** What was called after which search on this machine, kept in the home so that the next search knows (CAT-8). */
+/** Stores search usage (the tool called after each search) in the home folder, for later ranking (CAT-8). */
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,9 +9,9 @@ import { makeFolder } from '../lib/make-folder.ts';
 import { addUse, type UsageCounts } from './search/usage.ts';
 
 export interface Habits {
-  /** What is known; read from disk at the first search. */
+  /** Returns the stored counts; read from disk at the first search. */
   counts(): Promise<UsageCounts>;
-  /** A tool was called that this query had found. */
+  /** Records that a tool found by this query was called. */
   learn(query: string, tool: string): void;
   flush(): Promise<void>;
 }
@@ -29,12 +29,12 @@ export function openHabits(home: Home): Habits {
     counts: read,
     learn(query, tool) {
       known = read().then((counts) => addUse(counts, query, tool));
-      // Added to what the file says now: another process may have learnt too.
+      // Added to the current file, because another process may have written too.
       const add = (text: string | undefined): string => serialize(addUse(parse(text ?? ''), query, tool));
       writing = writing
         .then(() => makeFolder(home.cache, 0o700))
         .then(() => updateFile(file, add, { lockDir, mode: 0o600 }))
-        .catch(() => {}); // A home that cannot be written learns nothing, and that is all.
+        .catch(() => {}); // If the home folder is read-only, nothing is stored.
     },
     flush: () => writing,
   };
@@ -59,7 +59,7 @@ function parse(text: string): UsageCounts {
   return counts;
 }
 
-/** As rows, because their order says which words were used last. */
+/** Serializes as rows, because their order records which terms were used last. */
 function serialize(counts: UsageCounts): string {
   return `${JSON.stringify([...counts].map(([term, tools]) => [term, Object.fromEntries(tools)]))}\n`;
 }

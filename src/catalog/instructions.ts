@@ -1,8 +1,8 @@
-/** Texts of servers for models, each under the name of its server. */
+/** Joins the instructions of servers for models, each under its server's name. */
 
 export interface Instructions {
   readonly server: string;
-  /** Cleaned and bounded, as the catalog has it. */
+  /** Cleaned and bounded by the catalog. */
   readonly text: string;
 }
 

@@ -1,4 +1,4 @@
-/** Brings lists into the catalog: from the cache before any server runs, and from servers as they answer. */
+/** Catalog loader: fills the catalog from the cache before any server runs, and from servers as they answer. */
 
 import type { ServerEntry, ServerSpec } from '../config/entry.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -17,32 +17,32 @@ import type { KnownToolsKeeper } from './known-tools-keep.ts';
 export interface IntakeOptions {
   readonly catalog: Catalog;
   readonly cache: CatalogCache;
-  /** The entry with its variables filled in; throws when one is missing. */
+  /** Expands the variables of an entry; throws if one is missing. */
   readonly expand: (spec: ServerSpec) => ServerEntry | Promise<ServerEntry>;
-  /** Who we are to a remote server, as something that differs between people and never shows a secret. */
+  /** Identifies the user towards a remote server: differs between users and never reveals a secret. */
   readonly principal: (spec: ServerSpec, entry: ServerEntry) => Promise<string | undefined> | string;
-  /** What we declare to servers, which can decide what they list. */
+  /** The capabilities we declare to servers; they can affect lists. */
   readonly capabilities: () => string;
-  /** The list of a server that need not be asked for it. */
+  /** Returns the list of a server that does not have to be asked for it. */
   readonly brought: (spec: ServerSpec) => Promise<CachedList | undefined>;
   readonly warn: (server: string, message: string) => void;
   readonly hidden: HiddenReport;
   readonly pins: Pins;
-  /** True for servers whose lists are neither read from a cache nor written to one. */
+  /** True for servers whose lists are neither read from nor written to a cache. */
   readonly keepsNothingOf: (spec: ServerSpec) => boolean;
-  /** Told which tools a server has, for those who will not load the catalog to know it. */
+  /** Records the tools of a server for readers that do not load the catalog. */
   readonly known: KnownToolsKeeper;
 }
 
-/** What the cache had. */
+/** Result of loading from the cache. */
 export interface Recalled {
-  /** Servers whose list is known and need not be read again. */
+  /** Servers with a fresh list, which does not have to be read again. */
   readonly fresh: ReadonlySet<string>;
-  /** The keys under which the outcome of the last start is recorded, by server. */
+  /** The keys under which the result of the last start is recorded, by server. */
   readonly startKeys: ReadonlyMap<string, string>;
 }
 
-/** The newest list of a server, for when somebody accepts what is held back of it. */
+/** The newest list of a server, kept to re-check held tools after an approval. */
 interface Taken {
   readonly spec: ServerSpec;
   readonly list: CachedList;
@@ -51,7 +51,7 @@ interface Taken {
 export class Intake {
   readonly #options: IntakeOptions;
   readonly #withHeld = new Map<string, Taken>();
-  /** What servers have beside tools, by their newest list. */
+  /** Capabilities and extensions other than tools, by server, from the newest list. */
   readonly #offers = new Map<string, { readonly offers: readonly string[]; readonly fresh: boolean }>();
 
   constructor(options: IntakeOptions) {
@@ -79,27 +79,27 @@ export class Intake {
     return { fresh, startKeys };
   }
 
-  /** Whether a server that is not running is known to have no resources, or no prompts: it need not be started to say so. */
+  /** True if a stopped server is known to have no resources or prompts, so that it does not have to be started. */
   lacks(server: string, capability: Capability): boolean {
     return this.#offers.get(server)?.fresh === true && this.lacked(server, capability);
   }
 
-  /** Extensions that a server declared when its list was read. */
+  /** Returns the extensions that a server declared when its list was read. */
   extensionsOf(server: string): DeclaredExtensions {
     return extensionsNamed(this.#offers.get(server)?.offers ?? []);
   }
 
-  /** The same by a list that may be old. */
+  /** Like `lacks`, but also for a list that may be old. */
   lacked(server: string, capability: Capability): boolean {
     return this.#offers.get(server)?.offers.includes(capability) === false;
   }
 
-  /** Whether a server had some when its list was read. */
+  /** True if a server had the capability when its list was read. */
   offered(server: string, capability: Capability): boolean {
     return this.#offers.get(server)?.offers.includes(capability) === true;
   }
 
-  /** The key of a server in the caches; undefined while a variable of its entry is missing: the start will say so. */
+  /** Returns the cache key of a server; undefined while a variable of its entry is missing (reported at its start). */
   async keyOf(spec: ServerSpec): Promise<string | undefined> {
     if (this.#options.keepsNothingOf(spec)) return undefined;
     try {
@@ -113,14 +113,14 @@ export class Intake {
     }
   }
 
-  /** The key of how the start of a server ended: of the person's own ones, in every folder. */
+  /** Returns the key for the result of a server's start; for the user's own servers it is the same in every folder. */
   async startKeyOf(spec: ServerSpec): Promise<string | undefined> {
     return (await this.#likelyKeyOf(spec)) ?? this.keyOf(spec);
   }
 
   /**
-   * The key of what one of the person's own servers listed last, in whichever folder and with whatever capabilities:
-   * most likely its list here too. Undefined for servers that belong to one project.
+   * Returns the key of the last list of one of the user's own servers, in any folder and with any capabilities: most
+   * likely its list here too. Undefined for servers that belong to one project.
    */
   async #likelyKeyOf(spec: ServerSpec): Promise<string | undefined> {
     if (spec.scope !== 'user') return undefined;
@@ -132,7 +132,7 @@ export class Intake {
     }
   }
 
-  /** Takes the newest list of a connected server, and keeps it for the next start; says whether it is a new one. */
+  /** Accepts the newest list of a connected server and caches it for the next start; true if it is new. */
   receive(connection: Connection): boolean {
     const { tools, negotiated, spec, transportKind } = connection;
     if (tools === undefined || negotiated === undefined) return false;
@@ -154,7 +154,7 @@ export class Intake {
     const { isNew, ...pinned } = this.#take(spec, list);
     if (this.#options.keepsNothingOf(spec)) return isNew;
     this.#options.known.keep(spec, this.#options.catalog.listing(spec.name)?.tools ?? []);
-    // A list that was cut short is good enough to work with, not to be remembered.
+    // A truncated list is used but not cached.
     if (tools.cut !== undefined) return isNew;
     for (const found of [this.keyOf(spec), this.#likelyKeyOf(spec)]) {
       void found.then((key) => {
@@ -164,12 +164,12 @@ export class Intake {
     return isNew;
   }
 
-  /** Looks again at what is held back: somebody may have accepted it. Says whose tools are different now. */
+  /** Checks held tools again, since they may have been approved. Returns the servers whose tools changed. */
   async review(): Promise<readonly string[]> {
     await this.#options.pins.reload();
     const freed: string[] = [];
     for (const [name, { spec, list }] of [...this.#withHeld]) {
-      // It may have left, or been replaced, since its list came.
+      // The server may have been removed or replaced since its list was read.
       if (this.#options.catalog.listing(name) === undefined) this.#withHeld.delete(name);
       else {
         const before = this.#options.catalog.listing(name)?.tools.length;
@@ -180,7 +180,7 @@ export class Intake {
     return freed;
   }
 
-  /** Puts a list into the catalog, without what is held back; answers with what vouches for a copy of it. */
+  /** Puts a list into the catalog without held tools; returns the seal for a cached copy. */
   #take(spec: ServerSpec, list: CachedList): Pick<CachedList, 'seal'> & { isNew: boolean } {
     const { catalog, warn, pins } = this.#options;
     const listing = readListing(list.items, {
@@ -219,7 +219,7 @@ export class Intake {
     const found = await cache.read(key);
     if (found !== undefined || likely === undefined) return found;
     const elsewhere = await cache.read(likely);
-    // It is answered with at once, and read again in the background.
+    // Served at once and refreshed in the background.
     return elsewhere && { ...elsewhere, fresh: false };
   }
 }

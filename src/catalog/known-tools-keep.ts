@@ -1,4 +1,4 @@
-/** Writes down what tools a server has, for `known-tools.ts` to read; in the background, and only what is new. */
+/** Writes the tool names of servers for `known-tools.ts` in the background, if they changed. */
 
 import { readFile } from 'node:fs/promises';
 import type { ServerSpec } from '../config/entry.ts';
@@ -20,7 +20,7 @@ import {
 
 /** Three for each server. */
 const MAX_FILES = 1500;
-/** Nobody picks from a longer list with the tabulator key. */
+/** Longer lists are not useful for shell completion. */
 const MAX_TOOLS = 2000;
 const MAX_PARAMETERS = 32;
 const MAX_NAME_CHARS = 128;
@@ -53,7 +53,7 @@ export function openKnownToolsKeeper(home: Home): KnownToolsKeeper {
   let writing: Promise<void> = Promise.resolve();
   const write = (file: string, count: number, rows: readonly KnownTool[]): void => {
     const text = writeKnown(count, rows.slice(0, MAX_TOOLS));
-    writing = writing.then(() => save(home, file, text)).catch(() => {}); // A home that cannot be written knows nothing.
+    writing = writing.then(() => save(home, file, text)).catch(() => {}); // A read-only home folder stores nothing.
   };
   return {
     keep(spec, tools) {
@@ -107,7 +107,7 @@ function described(schema: Record<string, unknown>): Omit<KnownParameter, 'name'
   return { ...about(schema['description']), ...(values.length === 0 ? {} : { values }) };
 }
 
-/** What the schema lists, of itself or of its items. */
+/** Returns the enum values of a schema or of its items. */
 function valuesOf({ enum: listed, type, items }: Record<string, unknown>): string[] {
   if (Array.isArray(listed)) {
     const texts = listed
@@ -119,7 +119,7 @@ function valuesOf({ enum: listed, type, items }: Record<string, unknown>): strin
   return isRecord(items) && Array.isArray(items['enum']) ? valuesOf({ enum: items['enum'] }) : [];
 }
 
-/** The first line, or as much of it as a shell shows. */
+/** Returns the first line, truncated to the length that a shell shows. */
 function about(text: unknown): { about?: string } {
   const [line = ''] = typeof text === 'string' ? text.trim().split('\n') : [];
   if (line === '') return {};

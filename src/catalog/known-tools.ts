@@ -1,6 +1,6 @@
 /**
- * How many tools each server had when it was last seen, and their names, in small files that can be read at once: `list
- * --no-connect` and the completion of shells want to know, and have no time to read whole definitions (UI-1, CAT-4).
+ * Reads the number and names of each server's tools from small files: `list --no-connect` and shell completion need
+ * them and cannot afford to load whole definitions (UI-1, CAT-4).
  */
 
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
@@ -14,11 +14,11 @@ import { quickHash } from '../lib/quick-hash.ts';
 export interface KnownParameter {
   readonly name: string;
   readonly about?: string;
-  /** All values that it can have, if there are few. */
+  /** All possible values, if there are few. */
   readonly values?: readonly string[];
 }
 
-/** A tool, a prompt, or a resource (its address is the name). */
+/** A tool, a prompt, or a resource (named by its address). */
 export interface KnownTool {
   readonly name: string;
   readonly about?: string;
@@ -34,7 +34,7 @@ export function knownFolder(home: Home): string {
   return join(home.cache, 'names');
 }
 
-/** Where a server's names are. Whatever decides which program or address it is is part of it, nothing secret is. */
+/** Returns the file of a server's names. Its hash covers whatever identifies the program or address, but no secret. */
 export function knownFile(home: Home, spec: ServerSpec): string {
   const { name, scope, raw } = spec;
   const baseDir = dependsOnFolder(spec) ? spec.baseDir : '';
@@ -43,25 +43,25 @@ export function knownFile(home: Home, spec: ServerSpec): string {
   return join(knownFolder(home), `${quickHash(canonicalJson(parts))}.jsonl`);
 }
 
-/** The same for prompts and resources. */
+/** Returns the file for prompts or resources. */
 export function knownContentFile(home: Home, spec: ServerSpec, kind: KnownContent): string {
   return knownFile(home, spec).replace(/\.jsonl$/, `-${kind}.jsonl`);
 }
 
-/** A server of all projects offers the same in each, unless its entry names the project. */
+/** True if the names can differ between folders: project entries, and user entries that refer to the project. */
 function dependsOnFolder({ scope, raw }: ServerSpec): boolean {
   const { cwd } = raw;
   if (scope !== 'user' || (typeof cwd === 'string' && !isAbsolute(cwd))) return true;
   return /\$\{(?:PROJECT_DIR|PWD|OLDPWD|INIT_CWD)\b|PLUGBOARD_PROJECT_DIR/.test(JSON.stringify(raw));
 }
 
-/** One line with their number, then one for each tool. */
+/** Serializes the count as the first line, then one line for each tool. */
 export function writeKnown(count: number, tools: readonly KnownTool[]): string {
   const lines = tools.map((tool) => JSON.stringify(tool));
   return `${[JSON.stringify({ tools: count }), ...lines].join('\n')}\n`;
 }
 
-/** How many tools a server had; 0 when it was never seen. */
+/** Returns how many tools a server had; 0 if it was never seen. */
 export function knownCount(home: Home, spec: ServerSpec): number {
   const head = Buffer.alloc(HEAD_BYTES);
   let file: number | undefined;
@@ -77,12 +77,12 @@ export function knownCount(home: Home, spec: ServerSpec): number {
   }
 }
 
-/** The tools a server had; none when it was never seen. */
+/** Returns the tools a server had; empty if it was never seen. */
 export function knownTools(home: Home, spec: ServerSpec): KnownTool[] {
   return readRows(knownFile(home, spec));
 }
 
-/** The prompts or resources a server had; none when they were never listed. */
+/** Returns the prompts or resources a server had; empty if they were never listed. */
 export function knownContent(home: Home, spec: ServerSpec, kind: KnownContent): KnownTool[] {
   return readRows(knownContentFile(home, spec, kind));
 }
@@ -92,7 +92,7 @@ function readRows(file: string): KnownTool[] {
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n').slice(1);
     return lines.flatMap((line) => {
       const row: unknown = JSON.parse(line);
-      // 0.1.0 wrote the names alone.
+      // 0.1.0 wrote only names.
       if (Array.isArray(row)) {
         const [name, ...names] = row.filter((each) => typeof each === 'string');
         return name === undefined ? [] : [{ name, parameters: names.map((each) => ({ name: each })) }];

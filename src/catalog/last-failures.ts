@@ -1,4 +1,4 @@
-/** Records on disk which servers did not come up when they were last started, so that the next list does not wait for them. */
+/** Records on disk which servers failed at their last start, so that the next list does not wait for them. */
 
 import { join } from 'node:path';
 import type { Home } from '../config/home.ts';
@@ -6,9 +6,9 @@ import { type ErrorCode, isErrorCode, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Dated, Remembered } from '../lib/remembered.ts';
 
-/** A server whose failure is older is waited for again, once. */
+/** A server whose failure is older is waited for once more. */
 const FAILURE_MAX_AGE_MS: number = 24 * 60 * 60 * 1000;
-/** The same failure of a server is recorded again after this long. */
+/** The same failure of a server is recorded again after this time. */
 const REPEATED_AFTER_MS: number = 60 * 60 * 1000;
 const MAX_FAILURES = 1_000;
 const MAX_TEXT_CHARS = 500;
@@ -19,9 +19,9 @@ interface LastFailure extends Dated {
   readonly hint?: string;
 }
 
-/** Keys are those of `Intake.startKeyOf`: a server with a changed entry has not failed yet. */
+/** Uses the keys of `Intake.startKeyOf`, so a changed entry has no recorded failure. */
 export interface LastFailures {
-  /** Why the last start of a server failed; undefined: it did not, or long ago. */
+  /** Returns why the last start of a server failed; undefined if it succeeded or the failure is too old. */
   get(key: string): PlugboardError | undefined;
   failed(key: string, error: PlugboardError): void;
   recovered(key: string): void;
@@ -44,7 +44,7 @@ export async function openLastFailures(home: Home, clock: Clock): Promise<LastFa
     failed(key, { code, message, hint }) {
       const before = known.get(key);
       const isSame = before?.code === code && before.message === message.slice(0, MAX_TEXT_CHARS);
-      // A server that is retried for hours is not written down each time.
+      // Avoids a write for each retry of the same failure.
       if (isSame && clock.now() - before.at < REPEATED_AFTER_MS) return;
       known.set(key, {
         at: clock.now(),

@@ -1,14 +1,14 @@
-/** Whether a model's API takes the bytes of a media block: their real type by the first bytes, and their size. */
+/** Checks whether a model's API accepts a media block: detects its real type by signature, and checks its size. */
 
 import { mediaType } from './media-type.ts';
 
-/** The most that an API takes, in characters of base64. */
+/** Limits of an API, in characters of base64. */
 export interface MediaLimits {
-  /** Of one image. */
+  /** For one image. */
   readonly image: number;
-  /** Of all media of one result. */
+  /** For all media of one result. */
   readonly total: number;
-  /** Of one side of an image, in pixels. */
+  /** For one side of an image, in pixels. */
   readonly pixels?: number | undefined;
 }
 
@@ -18,12 +18,12 @@ export interface MediaBytes {
   readonly data: string;
 }
 
-/** The type to send the bytes with, or why they cannot be sent and what they are. */
+/** The type to send the bytes with, or the detected type and why they cannot be sent. */
 export type MediaVerdict =
   | { readonly ok: true; readonly mimeType: string }
   | { readonly ok: false; readonly mimeType: string; readonly why: string };
 
-/** As many as the signatures need: a PDF may begin with up to 1,024 other bytes. */
+/** Enough for all signatures: a PDF may begin with up to 1,024 other bytes. */
 const HEAD_CHARS = 1_400;
 const UNKNOWN = 'application/octet-stream';
 
@@ -32,7 +32,7 @@ const starts =
   (...marks: readonly string[]): Head =>
   (head) =>
     marks.some((mark) => head.startsWith(mark));
-/** Four bytes of a size are before `mark`, or between the two. */
+/** Matches `first`, four size bytes, then one of `marks`. */
 const boxed =
   (first: string, ...marks: readonly string[]): Head =>
   (head) =>
@@ -40,7 +40,7 @@ const boxed =
 const isSvg: Head = (head) => /^\s*<(?:svg|!doctype svg|(?:\?xml|!--).*<svg)/is.test(head.replace(BOM, ''));
 const BOM = '\xef\xbb\xbf';
 
-/** How files of a type begin, one character a byte. */
+/** File signatures by type, one character per byte. */
 const SIGNATURES: readonly (readonly [type: string, fits: Head])[] = [
   ['image/png', starts('\x89PNG\r\n\x1a\n')],
   ['image/jpeg', starts('\xff\xd8\xff')],
@@ -64,10 +64,10 @@ const SIGNATURES: readonly (readonly [type: string, fits: Head])[] = [
 /** Types whose files may begin otherwise; text has no signature at all. */
 const LOOSE: ReadonlySet<string> = new Set(['audio/mpeg', 'audio/aac', 'image/svg+xml']);
 const SIGNED: ReadonlySet<string> = new Set(SIGNATURES.flatMap(([type]) => (LOOSE.has(type) ? [] : [type])));
-/** One container with two names. */
+/** One container format with two names. */
 const HEIF: ReadonlySet<string> = new Set(['image/heic', 'image/heif']);
 
-/** Checks the media blocks of one result, in their order. */
+/** Creates a check for the media blocks of one result, called in their order. */
 export function mediaCheck(
   types: ReadonlySet<string>,
   limits: MediaLimits | undefined,
@@ -110,14 +110,14 @@ function megabytes(chars: number): string {
   return `${Math.floor(chars / (1024 * 1024))} MB`;
 }
 
-/** The type that the first bytes have; the declared one if they do not contradict it. */
+/** Returns the type by signature; the declared type if the bytes do not contradict it. */
 function realType(declared: string, head: string): string {
   const found = SIGNATURES.find(([, fits]) => fits(head))?.[0];
   if (found === undefined) return SIGNED.has(declared) ? UNKNOWN : declared;
   return HEIF.has(found) && HEIF.has(declared) ? declared : found;
 }
 
-/** Empty for text that is not base64, which only tools of the author can return. */
+/** Decodes base64; empty if invalid, which can happen only with the author's own tools. */
 function decoded(base64: string): string {
   try {
     return atob(base64);
@@ -126,7 +126,7 @@ function decoded(base64: string): string {
   }
 }
 
-/** In pixels; 0 where the first bytes do not have it. */
+/** Returns the longer side in pixels; 0 if the first bytes do not contain it. */
 function longestSide(type: string, head: string): number {
   const byte = (at: number): number => head.charCodeAt(at) || 0;
   const word = (at: number): number => byte(at) * 256 + byte(at + 1);
@@ -136,7 +136,7 @@ function longestSide(type: string, head: string): number {
     case 'image/gif':
       return Math.max(byte(7) * 256 + byte(6), byte(9) * 256 + byte(8));
     case 'image/jpeg':
-      // Segments follow each other: a marker, its length, and in the frame the height and width.
+      // JPEG is a sequence of segments: marker, length, and in a frame segment height and width.
       for (let at = 2; at + 9 < head.length && byte(at) === 0xff; at += 2 + word(at + 2)) {
         const marker = byte(at + 1);
         const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);

@@ -1,4 +1,4 @@
-/** Media types as servers write them: which one is meant, and the ending of a file that has it. */
+/** Normalizes media types and maps them to file extensions. */
 
 const ENDINGS: Readonly<Record<string, string>> = {
   'audio/mpeg': 'mp3',
@@ -12,13 +12,13 @@ const ENDINGS: Readonly<Record<string, string>> = {
 };
 const ALIASES: Readonly<Record<string, string>> = { 'image/jpg': 'image/jpeg', 'audio/mp3': 'audio/mpeg' };
 
-/** Without parameters, in lower case: `Image/JPG; q=1` is `image/jpeg`. */
+/** Returns the type without parameters, in lower case: `Image/JPG; q=1` is `image/jpeg`. */
 export function mediaType(written: string): string {
   const bare = (written.split(';', 1)[0] ?? '').trim().toLowerCase();
   return Object.hasOwn(ALIASES, bare) ? (ALIASES[bare] ?? bare) : bare;
 }
 
-/** `image/svg+xml` → `svg`; `bin` where the type does not name one. */
+/** Returns a file extension: `image/svg+xml` → `svg`; `bin` if the type does not define one. */
 export function fileEnding(written: string): string {
   const type = mediaType(written);
   if (Object.hasOwn(ENDINGS, type)) return ENDINGS[type] ?? 'bin';

@@ -1,22 +1,22 @@
-/** What mentions stand for, as messages behind the text: each resource once, and not more than a model can take (CAT-9). */
+/** Resolves mentions to messages appended to the text: each resource once, within size limits (CAT-9). */
 
 import type { ResourceContents } from './accept-result.ts';
 import type { Mention } from './mentions.ts';
 import type { PromptMessage } from './prompts.ts';
 import type { ReadResult } from './resources.ts';
 
-/** Different resources that one text may attach. */
+/** Limit on different resources per text. */
 export const MAX_ATTACHED_RESOURCES = 32;
-/** Characters of text and of base64 that all attachments of one text may have together: about 125,000 tokens. */
+/** Limit on characters (text and base64) of all attachments of one text: about 125,000 tokens. */
 export const MAX_ATTACHED_CHARS = 500_000;
 
 export interface Attached {
   readonly messages: readonly PromptMessage[];
-  /** Mentions that lead nowhere, as they were written. */
+  /** Unresolved mentions, as written. */
   readonly unknown: readonly string[];
 }
 
-/** Reads one mention; undefined when there is nothing to be had, which the reader has told about by then. */
+/** Reads one mention; undefined if it cannot be read, which the reader has already reported. */
 export type ReadMention = (mention: Mention) => Promise<ReadResult | undefined>;
 
 export async function attach(mentions: readonly Mention[], read: ReadMention): Promise<Attached> {
@@ -47,7 +47,7 @@ function sizeOf(contents: ResourceContents): number {
   return 'text' in contents ? contents.text.length : contents.blob.length;
 }
 
-/** The beginning of a text is worth having; a part of a picture is not. */
+/** Truncates text that is too long; other contents are replaced by a note, since part of an image is useless. */
 function shortened(mention: Mention, contents: ResourceContents, room: number): PromptMessage {
   const limit = `attachments may have ${MAX_ATTACHED_CHARS} characters together`;
   if (!('text' in contents) || room === 0) {

@@ -1,29 +1,29 @@
-/** Finds `@server:scheme://path` in what a person wrote; what merely looks similar stays text (CAT-9). */
+/** Finds `@server:scheme://path` mentions in a user's text; similar text is left unchanged (CAT-9). */
 
 export interface Mention {
   readonly server: string;
   readonly uri: string;
-  /** As it was written: `@server:uri`. */
+  /** As written: `@server:uri`. */
   readonly text: string;
 }
 
 export interface MentionedText {
-  /** The text with `\@` before a mention written as the `@` that it stands for. */
+  /** The text with `\@` before a mention replaced by `@`. */
   readonly text: string;
-  /** In the order they were written; the same one may come again. */
+  /** In order of appearance; may contain duplicates. */
   readonly mentions: readonly Mention[];
 }
 
-/** An address that goes on beyond this is cut, and then not found. */
+/** A longer address is truncated and then not found. */
 const MAX_MENTION_CHARS = 8_192;
 
-/** An `@` behind one of these belongs to an address, a path or a package, not to a mention. */
+/** An `@` after one of these belongs to an email address, a path or a package. */
 const INSIDE_A_WORD = /[\w.+%@/-]/;
-/** The address of a resource: any scheme that a known server may have made up. */
+/** The address of a resource; any scheme, since known servers may define their own. */
 const URI = /^[A-Za-z][A-Za-z0-9+.-]*:\S+/;
-/** Of a server that nobody knows, only what cannot be anything else counts as a mention. */
+/** For unknown servers only unambiguous text is a mention. */
 const FOREIGN = /^([^\s:@\\]{1,128}):([A-Za-z][A-Za-z0-9+.-]*:\/\/\S+)/;
-/** What ends a sentence ends the address too. */
+/** Trailing punctuation is not part of the address. */
 const PUNCTUATION = new Set('.,;:!?\'"`*…»”’。，、；：！？');
 const BRACKETS: ReadonlyMap<string, string> = new Map([
   [')', '('],
@@ -33,12 +33,14 @@ const BRACKETS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
+ * Finds the mentions in a text.
+ *
  * @example
  * findMentions('see (@docs:file:///a.md).', ['docs']).mentions;
  * // [{ server: 'docs', uri: 'file:///a.md', text: '@docs:file:///a.md' }]
  */
 export function findMentions(text: string, servers: Iterable<string>): MentionedText {
-  // A name may begin with another one: the longest that fits is meant.
+  // A name may be a prefix of another: the longest match wins.
   const names = [...servers].sort((a, b) => b.length - a.length);
   const mentions: Mention[] = [];
   let out = '';
@@ -72,12 +74,12 @@ function mentionAt(text: string, at: number, names: readonly string[]): Mention 
 
 function mention(server: string, run: string): Mention | undefined {
   const uri = withoutPunctuation(run);
-  // Only a scheme is left: nothing was meant by it.
+  // Only a scheme is left, so it is not a mention.
   if (uri.endsWith(':') || !uri.includes(':')) return undefined;
   return { server, uri, text: `@${server}:${uri}` };
 }
 
-/** A closing bracket stays when its opening one is part of the address. */
+/** Removes trailing punctuation; a closing bracket stays if its opening one is part of the address. */
 function withoutPunctuation(run: string): string {
   const count = new Map<string, number>();
   for (const char of run) count.set(char, (count.get(char) ?? 0) + 1);

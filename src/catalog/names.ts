@@ -1,15 +1,16 @@
 /**
- * Names of tools in every form (`mcp__server__tool`, `server_tool`, `server__tool`, `tool`), and the exact way back.
+ * Assigns tool names in every form (`mcp__server__tool`, `server_tool`, `server__tool`, `tool`) and maps them back
+ * exactly.
  *
- * A name depends on its own server and tool alone, unless two of them would get the same name. Then all of
- * them get a hash of (server, tool) at the end: none keeps the plain name, so none shadows another, and the
- * order of the tools does not matter.
+ * A name depends only on its own server and tool, unless two tools would get the same name. Then all of them get a hash
+ * of (server, tool) as a suffix: none keeps the plain name, so none shadows another, and the order of the tools does
+ * not matter.
  */
 
 import { createHash } from 'node:crypto';
 import { toolId } from './tool-id.ts';
 
-/** The form of names that a person can choose. */
+/** The name form that a user can choose. */
 export type Naming = 'mcp__' | 'short' | 'plain';
 
 /** `gateway`: `server__tool`, the default for clients of the gateway. */
@@ -17,25 +18,25 @@ export type NameForm = Naming | 'gateway';
 
 export interface ToolKey {
   readonly server: string;
-  /** What its server calls it. */
+  /** The server's own name of the tool. */
   readonly tool: string;
 }
 
-/** The two directions of one assignment. */
+/** A bidirectional name assignment. */
 export interface NameTable {
   readonly size: number;
   nameOf(server: string, tool: string): string | undefined;
   keyOf(name: string): ToolKey | undefined;
-  /** In the order the tools were given. */
+  /** In the order in which the tools were given. */
   entries(): IterableIterator<[name: string, key: ToolKey]>;
 }
 
 export interface AssignOptions {
-  /** Names that are taken already, such as the host's own tools. */
+  /** Names already in use, such as the host's own tools. */
   readonly reserved?: Iterable<string>;
 }
 
-/** The smallest limit among the providers. */
+/** The smallest limit of all providers. */
 export const MAX_TOOL_NAME_CHARS = 64;
 
 /** Leaves room within 64 characters for the prefix that agents add, such as `mcp__plugboard__`. */
@@ -45,7 +46,7 @@ interface FormRules {
   readonly prefix: string;
   readonly separator: string;
   readonly maxChars: number;
-  /** Of a name that is cut, this much of the server is kept if the tool needs the rest: rules name servers. */
+  /** Minimum share of a truncated name that is kept for the server, because rules name servers. */
   readonly serverShareChars: number;
 }
 
@@ -64,7 +65,7 @@ const FORMS: Readonly<Record<NameForm, FormRules>> = {
   plain: GATEWAY_RULES,
 };
 
-/** Hexadecimal digits at the end of a name: none, then more each time a name is still not unique. */
+/** Length of the hash suffix in hexadecimal digits: none, then longer each time a name is still not unique. */
 const HASH_CHARS = [0, 8, 16, 40] as const;
 
 interface Draft {
@@ -77,15 +78,12 @@ interface Draft {
 const FOREIGN = /[^A-Za-z0-9_-]/gu;
 const SPEAKING = /[A-Za-z0-9]/;
 
-/**
- * A tool's own name that every provider accepts. Names with `__` are excluded: each of them could be the spelling of
- * another server's tool.
- */
+/** Own names that every provider accepts. `__` is excluded: it could be the spelling of another server's tool. */
 const OWN_NAME = /^(?!.*__)[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 /**
- * Gives every tool its name. Give it all tools that are known, before filters and search hide some of them:
- * then hiding a tool renames nobody.
+ * Assigns a name to every tool. Pass all known tools, before filters and search hide some of them: then hiding a tool
+ * does not rename others.
  *
  * @example
  * const names = assignNames([{ server: 'files', tool: 'read' }], 'mcp__');
@@ -106,8 +104,8 @@ export function assignNames(
       : { key, grade: 0, name: plain };
   });
 
-  // Whoever wanted a name that another one wanted too moves on to a longer hash, and the name stays empty.
-  // Claims are only ever added, so the outcome is the same in whatever order they are made.
+  // If two tools claim the same name, both move on to a longer hash and the name stays unused. Claims are only ever
+  // added, so the result does not depend on their order.
   const claims = new Map<string, Draft[]>();
   const waiting = [...drafts];
   for (let draft = waiting.pop(); draft !== undefined; draft = waiting.pop()) {
@@ -126,33 +124,33 @@ export function assignNames(
 }
 
 /**
- * The name without regard to length and to other tools: what a person would write in a rule. Rules match it
- * as well as the assigned name, or a collision would lift a `deny`.
+ * Returns the name without regard to length and to other tools, as a user would write it in a rule. Rules match it as
+ * well as the assigned name; otherwise a collision would lift a `deny`.
  */
 export function plainName(server: string, tool: string, form: NameForm): string {
   if (form === 'plain' && canKeepName(tool)) return tool;
   return join(sanitise(server), sanitise(tool), form);
 }
 
-/** Whether the plain form can list a tool under the name that its server gave it. */
+/** True if the plain form can list a tool under its server's own name. */
 export function canKeepName(tool: string): boolean {
   return OWN_NAME.test(tool) && SPEAKING.test(tool);
 }
 
-/** A server alone, as rules that are for all of it may write it: `mcp__server` or `server`. */
+/** Returns the spellings of a server in rules for the whole server: `mcp__server` or `server`. */
 export function serverNames(server: string): readonly string[] {
   const safe = sanitise(server);
   return [`${FORMS.mcp__.prefix}${safe}`, safe, server];
 }
 
-/** The servers whose tools may have this name, as `mcp__server__tool` or as `server__tool`. */
+/** Returns the servers whose tools may have this name, as `mcp__server__tool` or as `server__tool`. */
 export function possibleOwners(name: string, servers: readonly string[]): readonly string[] {
   const forms = ['mcp__', 'gateway'] as const;
   return servers.filter((server) =>
     forms.some((form) => {
       const { serverShareChars, separator } = FORMS[form];
       const safe = sanitise(server);
-      // A name that is cut keeps at least the beginning of the server's.
+      // A truncated name keeps at least the beginning of the server's name.
       const beginning =
         safe.length > serverShareChars
           ? join(safe.slice(0, serverShareChars), '', form).slice(0, -separator.length)
@@ -170,13 +168,13 @@ function join(server: string, tool: string, form: NameForm): string {
   const { prefix, separator } = FORMS[form];
   const name = `${prefix}${server}${separator}${tool}`;
   if (form === 'mcp__') return name;
-  // Gemini requires a letter or an underscore in front.
+  // Gemini requires a letter or an underscore as the first character.
   if (!/^[A-Za-z_]/.test(name)) return `_${name}`;
-  // No gateway name begins like the long form, so each spelling names one tool only.
+  // A gateway name never starts like the long form, so each spelling identifies one tool only.
   return form === 'gateway' && name.startsWith(FORMS.mcp__.prefix) ? `_${name}` : name;
 }
 
-/** True if the name is too long, or one half has no letter or digit left to tell it from others (`读取` and `删除`). */
+/** True if the name is too long, or one half has no letter or digit left to distinguish it (`读取` and `删除`). */
 function needsHash({ server, tool }: ToolKey, plain: string, form: NameForm): boolean {
   return (
     plain.length > FORMS[form].maxChars || !SPEAKING.test(sanitise(server)) || !SPEAKING.test(sanitise(tool))
@@ -187,7 +185,7 @@ function gradedName(key: ToolKey, form: NameForm, grade: number): string {
   const digest = createHash('sha256').update(toolId(key)).digest('hex');
   const hash = digest.slice(0, HASH_CHARS[grade]);
   const { prefix, separator, maxChars, serverShareChars } = FORMS[form];
-  // Forms without a prefix may get an underscore in front.
+  // Forms without a prefix may get a leading underscore.
   const frame = Math.max(prefix.length, 1) + separator.length;
   const room = maxChars - frame - hash.length - 1;
   const safeServer = sanitise(key.server);
@@ -200,7 +198,7 @@ function gradedName(key: ToolKey, form: NameForm, grade: number): string {
   return `${join(safeServer.slice(0, serverChars), safeTool.slice(0, toolChars), form)}_${hash}`;
 }
 
-/** Tools whose own name is unique keep it; all others are named as through the gateway, so no name changes its owner. */
+/** Tools with a unique own name keep it; all others get their gateway name, so a name never moves to another tool. */
 function ownNames(keys: readonly ToolKey[], reserved: ReadonlySet<string>): NameTable {
   const claims = new Map<string, number>();
   for (const { tool } of keys) claims.set(tool, (claims.get(tool) ?? 0) + 1);

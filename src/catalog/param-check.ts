@@ -1,4 +1,4 @@
-/** Arguments that a modern client repeats in `Mcp-Param-*` headers: proxies act on those, so they may not say anything else. */
+/** Checks that `Mcp-Param-*` headers of a modern client match its arguments, since proxies act on the headers. */
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { RPC_HEADER_MISMATCH } from '../connection/eras.ts';
@@ -8,7 +8,7 @@ import { argumentAt, type ParamHeader, textOf } from './param-headers.ts';
 
 const DECIMAL = /^-?\d{1,20}(\.\d{1,20})?$/;
 
-/** Throws when an argument and its header do not agree. One that is not given needs none, and its header means nothing. */
+/** Throws if an argument and its header differ. A missing argument needs no header, and its header is ignored. */
 export function checkParams(
   headers: IncomingHttpHeaders,
   declared: readonly ParamHeader[],

@@ -1,9 +1,9 @@
-/** Tool arguments that travel as `Mcp-Param-*` headers too: which ones a schema declares, and their values. */
+/** Maps tool arguments to `Mcp-Param-*` headers: parses declarations in schemas and encodes values. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import { encodeHeaderValue } from '../transport/http-headers.ts';
 
-/** One argument that is mirrored: where it stands in the arguments, and under which header. */
+/** One mirrored argument: its path in the arguments and its header. */
 export interface ParamHeader {
   readonly path: readonly string[];
   readonly header: string;
@@ -20,7 +20,7 @@ const MIRRORED_TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'bool
 /** A `token` of RFC 9110: no blanks, no control characters, no delimiters. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** Where a schema holds other schemas; a declaration below any of these has no single argument it could mean. */
+/** Keywords with subschemas; a declaration below any of these does not refer to a single argument. */
 const SINGLE_OR_LIST = [
   'items',
   'prefixItems',
@@ -40,12 +40,12 @@ const SINGLE_OR_LIST = [
 ] as const;
 const BY_NAME = ['patternProperties', 'dependentSchemas', '$defs', 'definitions'] as const;
 
-/** A schema deeper than this is refused; nothing real comes near, and the walk below recurses. */
+/** A deeper schema is rejected, since the walk below recurses; real schemas are far below. */
 const MAX_SCHEMA_DEPTH = 500;
 
 /**
- * Reads the declarations of an input schema. One bad declaration spoils the tool (2026-07-28, Streamable HTTP):
- * a gateway could route by a header that means something else than the arguments say.
+ * Parses the declarations of an input schema. One invalid declaration invalidates the tool (2026-07-28, Streamable
+ * HTTP): a gateway could route by a header that contradicts the arguments.
  */
 export function readParamHeaders(inputSchema: unknown): ParamHeaders {
   const declared: ParamHeader[] = [];
@@ -112,8 +112,8 @@ function* elsewhereIn(schema: Record<string, unknown>): Generator<[string, unkno
 }
 
 /**
- * The headers for one call. An argument that is absent, null or not of a mirrored type gets none, and neither
- * does anything of a tool whose declarations are invalid.
+ * Returns the headers of one call. An argument that is absent, null or not of a mirrored type gets no header, nor does
+ * any argument of a tool with invalid declarations.
  *
  * @example
  * paramHeaders(tool, { region: 'eu' }); // { 'Mcp-Param-Region': 'eu' }
@@ -127,13 +127,13 @@ export function paramHeaders(
   const headers: Record<string, string> = {};
   for (const { path, header } of read.declared) {
     const text = textOf(argumentAt(args, path));
-    // The prefix keeps every key clear of `__proto__` and the like.
+    // The prefix prevents keys such as `__proto__`.
     if (text !== undefined) headers[header] = encodeHeaderValue(text);
   }
   return headers;
 }
 
-/** The argument that a declaration means; undefined when it is not given. */
+/** Returns the argument of a declaration; undefined if it is not given. */
 export function argumentAt(args: unknown, path: readonly string[]): unknown {
   let value = args;
   for (const key of path) {
@@ -143,10 +143,10 @@ export function argumentAt(args: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-/** How a mirrored argument is written; undefined for what is not mirrored. */
+/** Returns the header text of an argument; undefined if it is not mirrored. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return String(value);
-  // Beyond 2^53 the digits printed here need not be the ones the server reads in the body.
+  // Beyond 2^53 these digits may differ from those the server reads in the body.
   return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;
 }

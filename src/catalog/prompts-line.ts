@@ -1,4 +1,4 @@
-/** The line of a slash command after its name: words as in a shell, given to a prompt's arguments by position or name. */
+/** Parses the arguments of a slash command: shell-like tokens, assigned to prompt arguments by position or name. */
 
 import { PlugboardError } from '../errors.ts';
 import { nearest } from '../lib/nearest.ts';
@@ -7,12 +7,12 @@ import { type ListedPrompt, requireArguments, usage } from './prompts.ts';
 
 interface Word {
   readonly text: string;
-  /** Where the first `=` stands, when neither it nor what is before it was quoted. */
+  /** Index of the first `=`, if neither it nor the text before it was quoted. */
   readonly equals: number | undefined;
 }
 
 /**
- * The arguments that a line gives to a prompt.
+ * Parses the arguments of a prompt from a line.
  *
  * @example
  * readArguments(review, 'a.md "two words" style=terse'); // { file: 'a.md', focus: 'two words', style: 'terse' }
@@ -45,7 +45,7 @@ export function readArguments(prompt: ListedPrompt, line: string): Record<string
   return found;
 }
 
-/** `stlye=terse` is a slip; `x=1` for a prompt without an x is text. */
+/** Throws for a likely typo: `stlye=terse` is one; `x=1` for a prompt without an x is text. */
 function refuseSlip(prompt: ListedPrompt, name: string, names: readonly string[]): void {
   const [close] = nearest(name, names);
   if (close === undefined) return;
@@ -53,7 +53,7 @@ function refuseSlip(prompt: ListedPrompt, name: string, names: readonly string[]
   throw wrong(prompt, `has no argument ${shown(name)}`, hint);
 }
 
-/** Quotes and backslashes group; nothing is expanded. */
+/** Splits a line into tokens; quotes and backslashes group, nothing is expanded. */
 function splitWords(prompt: ListedPrompt, line: string): Word[] {
   const words: Word[] = [];
   let text: string | undefined;
@@ -77,7 +77,7 @@ function splitWords(prompt: ListedPrompt, line: string): Word[] {
     else if (char === '\\' && quote !== "'" && at + 1 < line.length) {
       at += 1;
       const next = line.charAt(at);
-      // Inside double quotes a backslash escapes only what would end or bend them.
+      // Inside double quotes a backslash escapes only quotes and backslashes.
       text = (text ?? '') + (quote === undefined || next === '"' || next === '\\' ? next : `\\${next}`);
       plain = false;
     } else {

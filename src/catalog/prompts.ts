@@ -1,4 +1,4 @@
-/** Prompts as slash commands: how they are called, and what one of them says (CAT-10). */
+/** Lists prompts as slash commands and gets their messages (CAT-10). */
 
 import type { Connection } from '../connection/connection.ts';
 import type { RequestOptions } from '../connection/peer.ts';
@@ -21,7 +21,7 @@ const MAX_MESSAGES = 1_000;
 
 /** A prompt as `prompts --json` prints it. */
 export interface ListedPrompt extends Prompt {
-  /** What a person types to use it: `/mcp__server__prompt`. */
+  /** The slash command: `/mcp__server__prompt`. */
   readonly command: string;
   readonly server: string;
 }
@@ -31,13 +31,13 @@ export interface PromptMessage {
   readonly content: ContentBlock;
 }
 
-/** What a prompt says, as `prompt --json` prints it. */
+/** The messages of a prompt, as `prompt --json` prints them. */
 export interface PromptResult {
   readonly description?: string;
   readonly messages: readonly PromptMessage[];
   /** `_meta` of the server's result. */
   readonly _meta?: Readonly<Record<string, unknown>>;
-  /** Members of the result that Plugboard does not know. */
+  /** Unknown members of the result. */
   readonly extra?: JsonObject;
 }
 
@@ -46,7 +46,7 @@ const KNOWN_OF_MESSAGE: ReadonlySet<string> = new Set(['role', 'content']);
 
 export type PromptArguments = Readonly<Record<string, string>>;
 
-/** Cleaned but for its name and its arguments' names, which have to stay what the server calls them. */
+/** Cleans a prompt except its name and its arguments' names, which must match the server's. */
 export function presentPrompt(command: string, server: string, prompt: Prompt): ListedPrompt {
   const { title, description, _meta } = prompt;
   return {
@@ -74,10 +74,10 @@ function presentArgument(argument: PromptArgument): PromptArgument {
 export interface GetPromptOptions {
   readonly request: RequestOptions;
   readonly forModel: boolean;
-  /** What the server lists, where that is known. */
+  /** The server's listed prompts, if known. */
   readonly listed: readonly Prompt[];
   readonly warn: (message: string) => void;
-  /** Called when hidden text was removed. @param place where it was. */
+  /** Called when hidden text was removed. @param place the location of that text. */
   readonly hidden: (place: string) => void;
 }
 
@@ -105,7 +105,7 @@ export async function getPrompt(
   return { ...result, messages, ...(extra === undefined ? {} : { extra: cleanRecord(extra) }), ...meta };
 }
 
-/** Names what is missing before a server says it in its own way, or does not. */
+/** Throws for missing arguments before the request, because servers report them differently or not at all. */
 export function requireArguments(server: string, prompt: Prompt, args: PromptArguments): void {
   const missing = (prompt.arguments ?? [])
     .filter((argument) => argument.required === true && !Object.hasOwn(args, argument.name))
@@ -118,7 +118,7 @@ export function requireArguments(server: string, prompt: Prompt, args: PromptArg
   );
 }
 
-/** `<file> [style]`: what it takes, the optional in brackets. */
+/** Returns the arguments as `<file> [style]`, optional ones in brackets. */
 export function usage(prompt: Prompt): string {
   const words = (prompt.arguments ?? []).map(({ name, required }) =>
     required === true ? `<${shown(name)}>` : `[${shown(name)}]`,
@@ -126,7 +126,7 @@ export function usage(prompt: Prompt): string {
   return words.length === 0 ? 'no arguments' : words.join(' ');
 }
 
-/** The protocol knows text only; numbers and switches have one way to be written. */
+/** Converts arguments to text, the only type in the protocol; numbers and booleans have one textual form. */
 function asArguments(
   server: string,
   name: string,
@@ -178,7 +178,7 @@ function acceptPrompt(
   };
 }
 
-/** One message of a server as one or, where it has a list of blocks, as several of ours. */
+/** Converts one message of a server to one or, if it has a list of blocks, several messages. */
 function acceptMessage(raw: unknown, warn: (text: string) => void): PromptMessage[] {
   const message = isRecord(raw) ? raw : { content: raw };
   const { role, content } = message;
@@ -218,7 +218,7 @@ function getFailure(
   const code = refusal.notFound ? 'INVALID_ARGUMENTS' : error.code;
   const known = listed.find((prompt) => prompt.name === name);
   if (known !== undefined || !refusal.notFound) {
-    // The prompt is there, so it is the arguments that were not liked, or the server has a fault.
+    // The prompt exists, so its arguments were rejected or the server failed.
     const message = `${server} did not give the prompt ${shown(name)}: ${refusal.words}`;
     const hint = known === undefined || !refusal.notFound ? undefined : `It takes ${usage(known)}.`;
     return new PlugboardError(code, message, { server, hint, cause: error, detail });

@@ -1,4 +1,4 @@
-/** The tools `list_mcp_resources` and `read_mcp_resource`: their definitions, and the names that rules for them use. */
+/** Defines the tools `list_mcp_resources` and `read_mcp_resource` and the names that rules for them use. */
 
 import type { RuleNames, Spellings } from '../policy/approval.ts';
 import { serverNames } from './names.ts';
@@ -17,7 +17,7 @@ const ANNOTATIONS = {
   openWorldHint: false,
 } as const;
 
-/** Both tools, or neither: an address is of no use without the tool that reads it. */
+/** Both tools are offered or neither: an address is useless without the tool that reads it. */
 export const RESOURCE_TOOLS: readonly [list: Tool, read: Tool] = [
   {
     name: LIST_RESOURCES,
@@ -70,20 +70,20 @@ export function isResourceTool(name: string): boolean {
   return name === READ_RESOURCE || name === LIST_RESOURCES;
 }
 
-/** In events, in the audit and in settings of an entry: what is sent to the server. */
+/** The method sent to the server; used in events, in the audit log and in settings of an entry. */
 export const READ_METHOD = 'resources/read';
 export const LIST_METHOD = 'resources/list';
 
-/** Has a character that no name of a tool has, so that no tool gets what was allowed for resources. */
+/** Contains a character that tool names cannot have, so that a rule for resources never allows a tool. */
 const RULE_ENDING = '__resources.read';
 
 /**
- * What rules are matched against when a model reads resources of a server: `mcp__docs__resources.read`, and everything
- * that is for the whole server (`mcp__docs__*`).
+ * Returns the names that rules are matched against when a model reads resources of a server:
+ * `mcp__docs__resources.read`, and everything that applies to the whole server (`mcp__docs__*`).
  */
 export function resourceRuleNames(server: string): RuleNames {
   const rule = `mcp__${server}${RULE_ENDING}`;
-  // As for tools: no short name begins like a long one.
+  // As for tools: a short name never starts like a long one.
   const short = `${server.startsWith('mcp__') ? '_' : ''}${server}${RULE_ENDING}`;
   const [long = rule, plain = short] = serverNames(server);
   const all: Spellings = {

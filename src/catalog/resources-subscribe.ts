@@ -1,8 +1,8 @@
 /**
- * Who wants to know when a resource changes, and what servers were told about it, in both eras (CAT-9).
+ * Manages resource subscriptions and their requests to servers, in both eras (CAT-9).
  *
- * What is wanted outlives connections: a server that comes back is asked again. A legacy server is asked
- * resource by resource; a modern one has a single stream, which the connection opens anew with the whole set.
+ * Subscriptions outlive connections: they are requested again after a reconnect. A legacy server gets one request per
+ * resource; a modern one has a single stream, which the connection reopens with the whole set.
  */
 
 import type { Connection } from '../connection/connection.ts';
@@ -15,14 +15,14 @@ const SUBSCRIBE_TIMEOUT_MS = 30_000;
 
 export interface ResourceUpdate {
   readonly server: string;
-  /** May be a part of what was subscribed to. */
+  /** May be a sub-resource of the subscribed one. */
   readonly uri: string;
 }
 
 export type ResourceListener = (update: ResourceUpdate) => void;
 
 export interface ResourceSubscriptionsOptions {
-  /** The process that stands for a server; others of it are told apart. */
+  /** Returns the main process of a server; its other processes are tracked separately. */
   readonly connection: (server: string) => Connection | undefined;
   readonly warn: (server: string, message: string) => void;
 }
@@ -34,10 +34,10 @@ interface Watched {
 
 export class ResourceSubscriptions {
   readonly #options: ResourceSubscriptionsOptions;
-  /** By server, whatever its connection is by now, or by one more process of it, which nobody replaces. */
+  /** By server (whatever its current connection), or by an additional process of it, which is never replaced. */
   readonly #places = new Map<string, Map<string, Watched>>();
   readonly #twins = new WeakMap<Connection, string>();
-  /** Over HTTP two requests may overtake each other: those about one resource wait for their turn. */
+  /** Over HTTP two requests may overtake each other: requests about one resource are queued. */
   readonly #turns = new Map<string, Promise<void>>();
   #twinsSeen = 0;
 
@@ -50,7 +50,7 @@ export class ResourceSubscriptions {
     if (!canSubscribe(connection)) throw cannotSubscribe(connection.name);
     const place = this.#placeOf(connection);
     const watched = this.#watch(connection, uri);
-    // Its own object, so that one function may be given twice and taken back once.
+    // A new function, so that the same listener can be added twice and removed once.
     const own: ResourceListener = (update) => listener(update);
     watched.listeners.add(own);
     const leave = (): void => this.#leave(connection, place, uri, watched, own);
@@ -63,7 +63,7 @@ export class ResourceSubscriptions {
     return leave;
   }
 
-  /** A server is there, for the first time or again: it has to be told what is wanted. */
+  /** Requests all subscriptions of a server after it connected or reconnected. */
   connected(connection: Connection): void {
     const uris = [...(this.#places.get(this.#placeOf(connection))?.keys() ?? [])];
     if (uris.length === 0) return;
@@ -75,14 +75,14 @@ export class ResourceSubscriptions {
     connection.watchResources(uris);
     for (const uri of uris) {
       this.#ask(connection, uri).catch((error: unknown) => {
-        // It may have gone away again, or the subscription may be over.
+        // The server may have disconnected again, or the subscription may have ended.
         if (!connection.isLive || !this.#isWanted(connection, uri)) return;
         warn(connection.name, `${uri} could not be subscribed to again: ${asPlugboardError(error).message}`);
       });
     }
   }
 
-  /** A server says that a resource changed. */
+  /** Handles a notification that a resource changed. */
   updated(connection: Connection, uri: string): void {
     const { name: server } = connection;
     for (const [wanted, { listeners }] of this.#places.get(this.#placeOf(connection)) ?? []) {
@@ -118,14 +118,14 @@ export class ResourceSubscriptions {
     uris.delete(uri);
     if (uris.size === 0) this.#places.delete(place);
     const connection = place === from.name ? this.#options.connection(from.name) : from;
-    // A server that is away has forgotten us already.
+    // A disconnected server has no subscriptions.
     if (connection === undefined || !connection.isLive) return;
     connection.watchResources([...uris.keys()]);
-    // It goes on telling at worst, and nobody listens.
+    // If this fails, further notifications are ignored.
     this.#tell(connection, uri).catch(() => {});
   }
 
-  /** Resolves when the server has agreed to announce changes of a resource. */
+  /** Resolves when the server has accepted the subscription to a resource. */
   #ask(connection: Connection, uri: string): Promise<void> {
     if (connection.negotiated?.era === 'legacy') return this.#tell(connection, uri);
     const agreed = connection.live?.agreed(uri) ?? Promise.resolve();
@@ -138,7 +138,7 @@ export class ResourceSubscriptions {
     return this.#places.get(this.#placeOf(connection))?.has(uri) === true;
   }
 
-  /** Tells a legacy server what is wanted about one resource when the turn comes, which may not be what was wanted first. */
+  /** Queues a request to a legacy server; it subscribes or unsubscribes by the state at the time it is sent. */
   #tell(connection: Connection, uri: string): Promise<void> {
     if (connection.negotiated?.era !== 'legacy') return Promise.resolve();
     const place = this.#placeOf(connection);

@@ -1,4 +1,4 @@
-/** Resources as people and programs see them: what a server lists, and what one of them holds (CAT-9). */
+/** Lists and reads resources for users and programs (CAT-9). */
 
 import type { Connection } from '../connection/connection.ts';
 import type { RequestOptions } from '../connection/peer.ts';
@@ -16,7 +16,7 @@ import { cleanContents, cleanKept } from './clean-block.ts';
 import { offersNone, refusalOf } from './content-errors.ts';
 import { metaOf } from './result-meta.ts';
 
-/** Parts of one resource: a folder may have many, none has this many. */
+/** Limit on parts of one resource; real folders have far fewer. */
 const MAX_PARTS = 10_000;
 
 /** A resource as `resources --json` prints it. */
@@ -24,7 +24,7 @@ export interface ListedResource extends Resource {
   readonly server: string;
 }
 
-/** A family of resources, by a template of their addresses. */
+/** A resource template: a pattern for addresses. */
 export interface ListedTemplate extends ResourceTemplate {
   readonly server: string;
 }
@@ -34,12 +34,12 @@ export interface ResourceListing {
   readonly templates: readonly ListedTemplate[];
 }
 
-/** What `resources/read` gave, as `read --json` prints it. */
+/** The result of `resources/read`, as `read --json` prints it. */
 export interface ReadResult {
   readonly contents: readonly ResourceContents[];
   /** `_meta` of the server's result. */
   readonly _meta?: Readonly<Record<string, unknown>>;
-  /** Members of the result that Plugboard does not know. */
+  /** Unknown members of the result. */
   readonly extra?: JsonObject;
 }
 
@@ -47,12 +47,12 @@ const KNOWN_OF_READ: ReadonlySet<string> = new Set([
   'contents',
   '_meta',
   'resultType',
-  // They hold for the server's answer to us; ours has its own.
+  // These describe the server's answer to us; our own answer has its own values.
   'ttlMs',
   'cacheScope',
 ]);
 
-/** Cleaned but for its address, which has to stay what the server calls it. */
+/** Cleans a resource except its address, which must match the server's. */
 export function presentResource(server: string, resource: Resource): ListedResource {
   return { ...resource, ...cleanWords(resource), server };
 }
@@ -81,10 +81,10 @@ function cleanWords(words: Words): Words {
 
 export interface ReadResourceOptions {
   readonly request: RequestOptions;
-  /** A model reads it: text is cleaned. */
+  /** True if a model reads it: text is cleaned. */
   readonly forModel: boolean;
   readonly warn: (message: string) => void;
-  /** Called when hidden text was removed. @param place where it was. */
+  /** Called when hidden text was removed. @param place the location of that text. */
   readonly hidden: (place: string) => void;
 }
 
@@ -114,7 +114,7 @@ export async function readResource(
     );
   }
   const contents = parts.flatMap((part: unknown) => {
-    // Whose contents they are is known even when the server forgot to say it.
+    // Adds the requested address if the server omitted it.
     const named = isRecord(part) && typeof part['uri'] !== 'string' ? { ...part, uri } : part;
     const accepted = acceptResourceContents(named, (text) => warn(`${uri}: ${text}`));
     if (accepted === undefined) warn(`${uri}: a part with neither text nor blob is left out`);

@@ -1,9 +1,9 @@
-/** `_meta` of results that are not tools' (`accept-result.ts` has those). */
+/** Extracts `_meta` of results other than tool results (see `accept-result.ts` for those). */
 
 import { cleanMeta, passedMeta } from '../connection/handed-on.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 
-/** The `_meta` of a result without keys about the connection; `forModel`: without hidden text. */
+/** Returns the `_meta` of a result without keys about the connection; `forModel`: without hidden text. */
 export function metaOf(
   result: unknown,
   forModel: boolean,

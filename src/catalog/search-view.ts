@@ -1,4 +1,4 @@
-/** Search over the newest snapshot: the index is built at the first search and kept until the snapshot changes. */
+/** Searches the newest snapshot; builds the index at the first search and keeps it until the snapshot changes. */
 
 import { isForModel } from './app-tools.ts';
 import type { Snapshot } from './catalog.ts';
@@ -11,9 +11,9 @@ export type Search = (query: string, limit?: number) => Promise<SearchHit[]>;
 export interface SearchSource {
   readonly snapshot: () => Snapshot;
   readonly habits: Habits | undefined;
-  /** The bytes of `assets/tool-search.bin`; read from the package if they are not given. */
+  /** The bytes of `assets/tool-search.bin`; default: read from the package. */
   readonly model?: Uint8Array | undefined;
-  /** Called once if the asset is not there. */
+  /** Called once if the asset is missing. */
   readonly warn: (message: string) => void;
 }
 

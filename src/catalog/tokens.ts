@@ -1,8 +1,8 @@
-/** Honest estimates of how many tokens a text costs a model, without a tokenizer. */
+/** Estimates the number of tokens of a text without a tokenizer. */
 
 /**
- * Measured with the o200k and cl100k vocabularies on 1,513 real tool definitions: 4.1 to 4.9 characters a
- * token for definitions, 3.8 to 4.2 for prose and code. Four errs on the side of "too many".
+ * Measured with the o200k and cl100k vocabularies on 1,513 real tool definitions: 4.1 to 4.9 characters per token for
+ * definitions, 3.8 to 4.2 for prose and code. Four overestimates slightly.
  */
 const ASCII_CHARS_PER_TOKEN = 4;
 /** Other scripts take about two thirds of a token per character. */
@@ -14,7 +14,7 @@ export function estimateTokens(text: string): number {
 }
 
 function countAscii(text: string): number {
-  // UTF-8 takes one byte for these and two to four for all others: one native call instead of a loop.
+  // UTF-8 uses one byte for ASCII and two to four for all others: one native call instead of a loop.
   const extraBytes = Buffer.byteLength(text) - text.length;
   if (extraBytes === 0) return text.length;
   let ascii = 0;

@@ -1,9 +1,9 @@
-/** A tool's identity; apart from names, whose hashes need Node, because adapters run in browsers. */
+/** The identity of a tool; separate from `names.ts`, whose hashes need Node, because adapters run in browsers. */
 
 import type { ToolKey } from './names.ts';
 
-/** A tool's identity as a key of maps. */
+/** Returns a tool's identity as a map key. */
 export function toolId({ server, tool }: ToolKey): string {
-  // JSON keeps ("a", "b__c") apart from ("a__b", "c"), and lone surrogates apart from each other.
+  // JSON distinguishes ("a", "b__c") from ("a__b", "c"), and different lone surrogates.
   return JSON.stringify([server, tool]);
 }

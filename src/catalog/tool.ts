@@ -1,4 +1,4 @@
-/** A tool as the catalog knows it and as `tools --json` prints it. */
+/** A tool of the catalog, as `tools --json` prints it. */
 
 export interface ToolAnnotations {
   readonly title?: string;
@@ -6,27 +6,27 @@ export interface ToolAnnotations {
   readonly destructiveHint?: boolean;
   readonly idempotentHint?: boolean;
   readonly openWorldHint?: boolean;
-  /** Hints that Plugboard does not know. */
+  /** Unknown hints. */
   readonly [hint: string]: unknown;
 }
 
 export interface Tool {
-  /** What a model calls it: `mcp__server__tool`. */
+  /** The name for models: `mcp__server__tool`. */
   readonly name: string;
   readonly server: string;
-  /** What its server calls it. */
+  /** The server's own name of the tool. */
   readonly tool: string;
   readonly title?: string;
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   readonly annotations?: ToolAnnotations;
-  /** Present if a call can become a task. It never has to: a task is followed for callers that do not. */
+  /** Present if a call can become a task. Optional: for callers without task support the task is awaited. */
   readonly execution?: { readonly taskSupport: 'optional' };
-  /** Known and searchable, but not handed to the model until it was found. */
+  /** Searchable, but not given to the model until it was found. */
   readonly deferred?: boolean;
   readonly _meta?: Readonly<Record<string, unknown>>;
   readonly icons?: readonly Readonly<Record<string, unknown>>[];
-  /** Members of its definition that Plugboard does not know. */
+  /** Unknown members of its definition. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }

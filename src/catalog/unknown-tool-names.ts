@@ -1,13 +1,13 @@
-/** Names of tools in an entry that its server does not have: a rule or filter with a slip in it would have no effect. */
+/** Finds tool names in an entry that its server does not have: a mistyped rule or filter would have no effect. */
 
 import type { EntryBase } from '../config/entry.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { nearest } from '../lib/nearest.ts';
 
-/** A pattern fits tools that may come later. */
+/** A pattern may match tools that are added later. */
 const PATTERN = /[*?[\]{}!()]/;
 
-/** One sentence for each name. */
+/** Returns one sentence for each unknown name. */
 export function unknownToolNames(
   { tools, enabledTools, disabledTools }: EntryBase,
   items: readonly unknown[],
@@ -16,7 +16,7 @@ export function unknownToolNames(
   const known = items.flatMap((item) =>
     isRecord(item) && typeof item['name'] === 'string' ? [item['name']] : [],
   );
-  // Settings may have the full name: `mcp__server__tool`.
+  // Settings may use the full name: `mcp__server__tool`.
   const isTool = (name: string): boolean => known.some((tool) => name === tool || name.endsWith(`__${tool}`));
   const named: readonly (readonly [key: string, names: readonly string[]])[] = [
     ['tools', Object.keys(tools ?? {})],

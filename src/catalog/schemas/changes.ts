@@ -1,4 +1,4 @@
-/** What was done to a schema, in words for a person; bounded, because a schema decides how much there is to say. */
+/** Collects the changes made to a schema as readable text; bounded, because the schema decides how many there are. */
 
 const MAX_CHANGES = 40;
 const MAX_PATH_CHARS = 120;
@@ -7,7 +7,7 @@ export class Changes {
   readonly #lines = new Set<string>();
   #more = 0;
 
-  /** `path` is where in the arguments; empty for the whole. */
+  /** `path` is the location in the arguments; empty for the whole schema. */
   add(path: string, text: string): void {
     const place = path.length > MAX_PATH_CHARS ? `${path.slice(0, MAX_PATH_CHARS - 1)}…` : path;
     const line = place === '' ? text : `${place}: ${text}`;

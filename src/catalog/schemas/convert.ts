@@ -1,4 +1,4 @@
-/** Turns a tool's input schema into one that a model provider accepts, or says why there is none (CAT-5). */
+/** Converts a tool's input schema to one that a model provider accepts, or returns why it cannot (CAT-5). */
 
 import { isRecord } from '../../lib/json-rpc.ts';
 import { Changes } from './changes.ts';
@@ -9,7 +9,7 @@ import { SHRINK_STEPS } from './shrink.ts';
 import { type JsonSchema, Writer, type Written } from './write.ts';
 
 export interface ConvertOptions {
-  /** Of the result as JSON; at most and by default `MAX_BYTES`. */
+  /** Limit on the result as JSON; at most and by default `MAX_BYTES`. */
   readonly maxBytes?: number;
 }
 
@@ -17,14 +17,14 @@ export type Conversion =
   | {
       readonly ok: true;
       readonly schema: JsonSchema;
-      /** What a person should know was done; empty when the schema means the same as it did. */
+      /** Changes to report to a user; empty if the meaning of the schema is unchanged. */
       readonly changes: readonly string[];
-      /** Turns a model's arguments into the server's; absent when they are the same. */
+      /** Converts a model's arguments back to the server's; absent if they are the same. */
       readonly restore?: (args: Readonly<Record<string, unknown>>) => Record<string, unknown>;
     }
   | { readonly ok: false; readonly reason: string };
 
-/** About 16,000 tokens: more than any tool is worth. */
+/** About 16,000 tokens: more than any tool needs. */
 export const MAX_BYTES: number = 64 * 1024;
 
 const MIN_BYTES = 1_024;
@@ -32,10 +32,12 @@ const MIN_BYTES = 1_024;
 /** Adapters run in browsers too, which have no Buffer. */
 const encoder = new TextEncoder();
 
-/** Steps taken at once when a schema is this many times too large. */
+/** Number of steps applied at once if a schema is this many times too large. */
 const HASTE = 4;
 
 /**
+ * Converts an input schema for one provider.
+ *
  * @example
  * convert({ properties: { $match: { type: 'object' } } }, 'anthropic');
  * // { ok: true, schema: { type: 'object', properties: { match: { … } } }, changes: […], restore }
@@ -69,7 +71,7 @@ export function convert(schema: unknown, provider: Provider, options: ConvertOpt
     if (bytes <= maxBytes && writer.excess() === undefined) {
       return { ok: true, ...result(written), changes: [...reading.list(), ...shrinking, ...writing.list()] };
     }
-    // Far too large: no need to measure after every single step.
+    // Far too large: several steps are applied before the next measurement.
     stride = done + HASTE <= SHRINK_STEPS.length && bytes > maxBytes * HASTE ? HASTE : 1;
     for (const step of SHRINK_STEPS.slice(done, done + stride)) {
       node = step.apply(node);

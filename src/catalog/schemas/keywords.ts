@@ -1,4 +1,4 @@
-/** Reads the keywords of one schema that stand for themselves: types, values, bounds and words. */
+/** Parses the keywords of one schema that need no context: types, values, bounds and texts. */
 
 import { isRecord } from '../../lib/json-rpc.ts';
 import {
@@ -14,7 +14,7 @@ import {
 
 type Limits = Map<string, string | number | boolean>;
 
-/** How servers write types that JSON Schema does not have. */
+/** Type names that servers use but JSON Schema does not define. */
 const TYPE_ALIASES: ReadonlyMap<string, JsonType> = new Map([
   ...JSON_TYPES.map((type) => [type, type] as const),
   ...(['str', 'text', 'date', 'datetime', 'uuid', 'email', 'url', 'file'] as const).map(
@@ -38,15 +38,15 @@ const COUNT_LIMITS = [
   'maxProperties',
 ] as const;
 const TEXT_LIMITS = ['pattern', 'format'] as const;
-/** No real pattern is longer, and each reference repeats it. */
+/** Real patterns are shorter, and each reference repeats the pattern. */
 const MAX_PATTERN_CHARS = 1_000;
 
-/** One list for each name of a single type: nearly every schema has one of these. */
+/** Cached lists for single types, since nearly every schema has one. */
 const SINGLE_TYPES: ReadonlyMap<unknown, readonly JsonType[]> = new Map(
   [...TYPE_ALIASES].map(([name, type]) => [name, [type]]),
 );
 
-/** The types a schema names, `undefined` when it names none that exist. */
+/** Returns the types that a schema names; undefined if none of them exists. */
 export function readTypes(raw: unknown): readonly JsonType[] | undefined {
   const single = SINGLE_TYPES.get(raw);
   if (single !== undefined) return single;
@@ -57,7 +57,7 @@ export function readTypes(raw: unknown): readonly JsonType[] | undefined {
   return named.length === 0 ? undefined : [...new Set(named)];
 }
 
-/** What the other keywords of a schema without `type` tell about it (CAT-5, in this order). */
+/** Infers the types of a schema without `type` from its other keywords (CAT-5, in this order). */
 export function inferTypes(node: SchemaNode): readonly JsonType[] | undefined {
   if (node.properties.size > 0 || node.required.size > 0 || node.additional !== undefined) return ['object'];
   if (node.items !== undefined) return ['array'];
@@ -67,7 +67,7 @@ export function inferTypes(node: SchemaNode): readonly JsonType[] | undefined {
   return undefined;
 }
 
-/** Its words, put into the node that is being made of it. */
+/** Copies title, description, default and examples into `into`. */
 export function readWords(raw: Record<string, unknown>, into: Mutable<SchemaNode>): void {
   const { title, description, examples } = raw;
   if (typeof title === 'string' && title !== '') into.title = title;
@@ -76,7 +76,7 @@ export function readWords(raw: Record<string, unknown>, into: Mutable<SchemaNode
   if (Array.isArray(examples) && examples.length > 0) into.examples = examples;
 }
 
-/** `enum` or `const`, put into the node without what its types exclude; types that exclude every value were a mistake. */
+/** Copies `enum` or `const` without values that the types exclude; types that exclude every value are ignored. */
 export function readValues(raw: Record<string, unknown>, into: Mutable<SchemaNode>): void {
   const { types } = into;
   const constant = Object.hasOwn(raw, 'const');
@@ -97,7 +97,7 @@ const LIMITS: ReadonlySet<string> = new Set([
 ]);
 
 export function readLimits(raw: Record<string, unknown>): SchemaNode['limits'] {
-  // Most schemas have none, and this is asked of every one.
+  // Fast path: most schemas have none.
   if (!hasKeyIn(raw, LIMITS)) return NO_LIMITS;
   const limits: Limits = new Map();
   for (const key of NUMBER_LIMITS) {
@@ -105,7 +105,7 @@ export function readLimits(raw: Record<string, unknown>): SchemaNode['limits'] {
     if (typeof value === 'number' && Number.isFinite(value) && (key !== 'multipleOf' || value > 0))
       limits.set(key, value);
   }
-  // Draft 4 wrote `minimum: 0, exclusiveMinimum: true`.
+  // Draft 4 used `minimum: 0, exclusiveMinimum: true`.
   for (const [flag, bound] of [
     ['exclusiveMinimum', 'minimum'],
     ['exclusiveMaximum', 'maximum'],
@@ -134,7 +134,7 @@ export function hasKeyIn(raw: Readonly<Record<string, unknown>>, keys: ReadonlyS
   return false;
 }
 
-/** Compiled, never run: a pattern that is costly to match costs nothing here (A18). */
+/** Compiles the pattern without running it, so a costly pattern has no effect here (A18). */
 function compiles(pattern: string): boolean {
   try {
     new RegExp(pattern, 'u');
@@ -146,7 +146,7 @@ function compiles(pattern: string): boolean {
 
 const TEXTS = ['default', 'examples', 'enum', 'const', 'required'] as const;
 
-/** About how many characters a schema says by itself, without the schemas inside it. */
+/** Estimates the characters of a schema itself, without its subschemas. */
 export function ownChars(raw: Readonly<Record<string, unknown>>): number {
   const { properties, title, description } = raw;
   let chars = 0;
@@ -160,7 +160,7 @@ export function ownChars(raw: Readonly<Record<string, unknown>>): number {
   return chars;
 }
 
-/** Names in `required`, and properties that say `required: true` of themselves as draft 3 did. */
+/** Returns the names in `required`, and properties with `required: true` as in draft 3. */
 export function readRequired(raw: Record<string, unknown>): ReadonlySet<string> {
   const { required, properties } = raw;
   if (!Array.isArray(required) && !isRecord(properties)) return NO_NAMES;

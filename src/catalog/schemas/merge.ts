@@ -1,4 +1,4 @@
-/** Schemas made one: `allOf` (every part holds) and a union at the root (any part may hold). */
+/** Merges schemas: `allOf` (all parts apply) and a union at the root (any part may apply). */
 
 import {
   distinctNodes,
@@ -12,7 +12,7 @@ import {
 
 const MAX_FORMS_NOTE_CHARS = 600;
 
-/** What satisfies both. Where the two contradict each other the first one stays: models need something to go by. */
+/** Returns the intersection. If the two contradict, the first one wins, because models need a usable schema. */
 export function intersect(a: SchemaNode, b: SchemaNode): SchemaNode {
   const types = commonTypes(a.types, b.types);
   const properties = new Map(a.properties);
@@ -63,12 +63,12 @@ function narrowest(
   a: SchemaNode['additional'],
   b: SchemaNode['additional'],
 ): { additional?: boolean | SchemaNode } {
-  // `false` beside another part's properties would forbid them: in practice it means "these and those".
+  // `false` next to another part's properties would forbid them; in practice it means "these and those".
   const additional = typeof a === 'object' ? a : typeof b === 'object' ? b : (a ?? b);
   return additional === undefined ? {} : { additional };
 }
 
-/** An object that takes the arguments of every branch: what a root becomes that must not be a union. */
+/** Merges a union into one object that accepts the arguments of every branch, for roots that must not be a union. */
 export function uniteObjects(base: SchemaNode, branches: readonly SchemaNode[]): SchemaNode {
   const forms = branches.map((branch) => intersect(base, branch));
   const names = new Set(forms.flatMap((form) => [...form.properties.keys()]));
@@ -115,7 +115,7 @@ function unite(a: SchemaNode, b: SchemaNode): SchemaNode {
   };
 }
 
-/** Which arguments belong together, in words, because the merged object no longer says it. */
+/** Describes which arguments belong together, because the merged object no longer expresses it. */
 function formsNote(forms: readonly SchemaNode[], always: ReadonlySet<string>): string | undefined {
   const texts = forms.map((form) => {
     const fixed = [...form.properties]

@@ -1,39 +1,39 @@
-/** A JSON Schema after reading: references followed, types known, every keyword of its type. */
+/** A parsed JSON Schema: references resolved, types known, keywords consistent with the types. */
 
 export const JSON_TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const;
 
 export type JsonType = (typeof JSON_TYPES)[number];
 
 export interface SchemaNode {
-  /** Never empty, except where `anyOf` says it all. */
+  /** Never empty, except if `anyOf` defines everything. */
   readonly types: readonly JsonType[];
   readonly title?: string;
   readonly description?: string;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
   readonly enum?: readonly unknown[];
-  /** The enum was written as `const`. */
+  /** True if the enum was written as `const`. */
   readonly constant?: boolean;
   /** Bounds, `pattern` and `format`. */
   readonly limits: ReadonlyMap<string, string | number | boolean>;
   readonly properties: ReadonlyMap<string, SchemaNode>;
   readonly required: ReadonlySet<string>;
-  /** What stands beside `properties`; absent when the schema does not say. */
+  /** The schema of additional properties; absent if it is not specified. */
   readonly additional?: boolean | SchemaNode;
   readonly items?: SchemaNode;
   readonly anyOf?: readonly SchemaNode[];
-  /** The union was written as `oneOf`. */
+  /** True if the union was written as `oneOf`. */
   readonly exclusive?: boolean;
 }
 
-/** A node that is being made: catalogs have ten thousands of them, and a copy for each keyword is too dear. */
+/** A node under construction: catalogs have tens of thousands, so a copy for each keyword is too slow. */
 export type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 export const NO_LIMITS: SchemaNode['limits'] = new Map();
 export const NO_PROPERTIES: ReadonlyMap<string, SchemaNode> = new Map();
 export const NO_NAMES: ReadonlySet<string> = new Set();
 
-/** A node of these types that says nothing else. */
+/** Creates a node with these types and nothing else. */
 export function bareNode(...types: JsonType[]): SchemaNode {
   return { types, limits: NO_LIMITS, properties: NO_PROPERTIES, required: NO_NAMES };
 }
@@ -42,7 +42,7 @@ export function isContainer(node: SchemaNode): boolean {
   return node.types.includes('object') || node.types.includes('array') || node.anyOf !== undefined;
 }
 
-/** The same type and words without what is inside: for levels that are too deep, or would never end. */
+/** Returns the node with its types and texts but without its contents, for levels that are too deep or recursive. */
 export function shallow(node: SchemaNode): SchemaNode {
   if (!isContainer(node)) return node;
   const types = new Set([...node.types, ...(node.anyOf ?? []).flatMap((branch) => branch.types)]);
@@ -54,7 +54,7 @@ export function shallow(node: SchemaNode): SchemaNode {
   };
 }
 
-/** Equal for equal nodes, whatever object they are and in whatever order they were put together. */
+/** Returns a key that is equal for equal nodes, independent of object identity and key order. */
 export function fingerprint(node: SchemaNode): string {
   return JSON.stringify(node, (_key, value: unknown) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
@@ -64,14 +64,14 @@ export function fingerprint(node: SchemaNode): string {
   });
 }
 
-/** Bounds in one order, so that equal ones are written equally. */
+/** Sorts bounds, so that equal ones are serialized equally. */
 export function sortedLimits(limits: SchemaNode['limits']): SchemaNode['limits'] {
   return new Map([...limits].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Without repetitions, the first of each kept. */
+/** Removes duplicates; keeps the first of each. */
 export function distinctNodes(nodes: readonly SchemaNode[]): SchemaNode[] {
-  // The same object is the same schema: no need to write it out, and whole trees are often shared.
+  // The same object is the same schema; this avoids serializing shared trees.
   const objects = [...new Set(nodes)];
   if (objects.length < 2) return objects;
   const seen = new Set<string>();
@@ -83,7 +83,7 @@ export function distinctNodes(nodes: readonly SchemaNode[]): SchemaNode[] {
   });
 }
 
-/** The type of a JSON value; an integer is one, whatever else it is. */
+/** Returns the type of a JSON value; whole numbers are `integer`. */
 export function typeOfValue(value: unknown): JsonType {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -96,14 +96,14 @@ export function matchesTypes(value: unknown, types: readonly JsonType[]): boolea
   return types.includes(type) || (type === 'integer' && types.includes('number'));
 }
 
-/** A description with one more sentence, unless it has that one already. */
+/** Appends a sentence to a description, unless it already contains it. */
 export function withNote(description: string | undefined, note: string): string {
   if (description === undefined || description.trim() === '') return note;
   if (description.includes(note)) return description;
   return `${description.trimEnd()}${/[.!?…)\]]$/.test(description.trimEnd()) ? '' : '.'} ${note}`;
 }
 
-/** The same, and null. */
+/** Returns the node with null allowed. */
 export function orNull(node: SchemaNode): SchemaNode {
   if (node.anyOf !== undefined) {
     const known = node.anyOf.some((branch) => branch.types.includes('null'));

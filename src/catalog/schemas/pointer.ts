@@ -1,6 +1,6 @@
-/** Follows a `$ref` inside the schema it stands in. Nothing is ever fetched (A18). */
+/** Resolves a `$ref` within its own schema. Never fetches anything (A18). */
 
-/** The target, or undefined when the reference leads out of the document or to nothing. */
+/** Returns the target; undefined if the reference leaves the document or has no target. */
 export function followPointer(root: unknown, ref: string): { readonly target: unknown } | undefined {
   if (ref === '#' || ref === '') return { target: root };
   if (!ref.startsWith('#/')) return undefined;

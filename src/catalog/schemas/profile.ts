@@ -1,42 +1,42 @@
-/** What each provider's published rules allow in a tool's schema, as data. */
+/** The published schema rules of each provider, as data. */
 
 import type { JsonType } from './node.ts';
 
 export type Provider = 'openai' | 'openai-strict' | 'anthropic' | 'gemini' | 'ai-sdk';
 
 export interface Profile {
-  /** What a property may be called; absent: anything. */
+  /** Rules for property names; absent: any name. */
   readonly propertyName?: { readonly allowed: RegExp; readonly foreign: RegExp };
-  /** Every object lists its properties, requires all of them and allows no other. */
+  /** Every object lists its properties, requires all of them and allows no others. */
   readonly closed: boolean;
-  /** An object without listed properties travels as JSON text, because it could not hold anything. */
+  /** An object without listed properties is passed as JSON text, because it could not contain anything. */
   readonly jsonText: boolean;
-  /** How "or null" and "this type or that" are written. */
+  /** How "or null" and "this type or that" are expressed. */
   readonly alternatives: 'any-list' | 'scalar-list' | 'nullable';
-  /** Enums of strings only. */
+  /** Enums may contain strings only. */
   readonly stringEnums: boolean;
-  /** `title`, `default`, `examples`, `const`, `oneOf` as they are; otherwise they go into the description. */
+  /** `title`, `default`, `examples`, `const`, `oneOf` are supported; otherwise they go into the description. */
   readonly annotations: boolean;
-  /** Bounds that are understood; absent: all of them. */
+  /** Supported bounds; absent: all of them. */
   readonly limits?: ReadonlySet<string>;
-  /** Values of `format` that are understood, by type; absent: all of them. */
+  /** Supported values of `format`, by type; absent: all of them. */
   readonly formats?: Readonly<Partial<Record<JsonType, ReadonlySet<string>>>>;
-  /** Patterns with look-around or back references are refused. */
+  /** Patterns with look-around or back references are rejected. */
   readonly simplePatterns: boolean;
-  /** Levels of schemas inside each other, the root being the first. */
+  /** Limit on nesting, counting the root as 1. */
   readonly maxDepth: number;
   readonly maxProperties?: number;
   readonly maxEnumValues?: number;
-  /** Of one enum of strings with more than `longEnum` values. */
+  /** Limit for one string enum with more than `longEnum` values. */
   readonly maxLongEnumChars?: number;
   readonly longEnum?: number;
-  /** Property names, enum and const values together. */
+  /** Limit on property names, enum and const values together. */
   readonly maxNameChars?: number;
 }
 
 const NAME_CHARS = 64;
 
-/** Our own bound where a provider publishes none: below the reader's, so that what we wrote is never cut again. */
+/** Our own limit if a provider publishes none: below the reader's, so that our output is never cut again. */
 const DEFAULT_MAX_DEPTH = 24;
 
 const LENIENT: Profile = {
@@ -57,7 +57,7 @@ const ANTHROPIC: Profile = {
 export const PROFILES: Readonly<Record<Provider, Profile>> = {
   openai: LENIENT,
   anthropic: ANTHROPIC,
-  // Hands schemas on to whatever model was chosen, Anthropic's among them.
+  // Passes schemas on to any chosen model, including Anthropic's.
   'ai-sdk': ANTHROPIC,
   'openai-strict': {
     closed: true,
@@ -119,5 +119,5 @@ export const PROFILES: Readonly<Record<Provider, Profile>> = {
   },
 };
 
-/** The longest name any provider takes, for renaming. */
+/** The longest name that every provider accepts, for renaming. */
 export const MAX_PROPERTY_NAME_CHARS: number = NAME_CHARS;

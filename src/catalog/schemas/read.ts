@@ -1,4 +1,4 @@
-/** Reads any JSON into a schema node: follows references, merges `allOf`, supplies what is missing (CAT-5). */
+/** Parses any JSON into a schema node: resolves references, merges `allOf`, adds missing parts (CAT-5). */
 
 import { isRecord } from '../../lib/json-rpc.ts';
 import type { Changes } from './changes.ts';
@@ -28,21 +28,21 @@ import {
 import { followPointer } from './pointer.ts';
 import { coherent, flattened, isObjectLike, isPlainUnion, onlyRequires } from './shape.ts';
 
-/** Schemas inside each other. Deeper ones keep their type and lose what is inside. */
+/** Limit on nesting. Deeper schemas keep their type and lose their contents. */
 const MAX_DEPTH = 32;
-/** All nodes of one schema after references are put in place: nested references multiply. */
+/** Limit on nodes of one schema after references are resolved: nested references multiply. */
 const MAX_NODES = 3_000;
-/** All words of one schema, likewise. */
+/** Limit on the text of one schema after references are resolved. */
 const MAX_CHARS = 256 * 1024;
-/** Of one object; required ones always stay. */
+/** Limit per object; required properties are always kept. */
 const MAX_PROPERTIES = 1_500;
-/** How often a schema may stand inside itself before it is cut. */
+/** How often a schema may contain itself before it is cut. */
 const MAX_RECURSION = 1;
-/** References followed on the way from the root to one node. */
+/** Limit on references followed from the root to one node. */
 const MAX_TRAIL = 64;
 const MAX_BRANCHES = 64;
 
-/** Keywords that restrict but that no provider can be relied on to know; dropping them only allows more. */
+/** Restrictive keywords that providers do not reliably support; dropping them only allows more. */
 const IGNORED: readonly string[] = [
   'not',
   'if',
@@ -61,11 +61,11 @@ const IGNORED_KEYS: ReadonlySet<string> = new Set(IGNORED);
 interface Place {
   readonly path: string;
   readonly depth: number;
-  /** References that were followed to get here. */
+  /** References followed to this place. */
   readonly trail: readonly string[];
 }
 
-/** Reads a whole input schema; its root comes out as an object without a union. */
+/** Parses a whole input schema; its root becomes an object without a union. */
 export function readSchema(raw: Readonly<Record<string, unknown>>, changes: Changes): SchemaNode | undefined {
   const reader = new Reader(raw, changes);
   return reader.root();
@@ -107,7 +107,7 @@ class Reader {
     return this.#settle(bareNode(...(named ?? ['string' as const])), place);
   }
 
-  /** Everything a schema says, without guessing what it leaves out: parts are still to be merged. */
+  /** Parses a schema without inferring missing parts, which happens after merging. */
   #parts(raw: Readonly<Record<string, unknown>>, place: Place): SchemaNode {
     if (this.#isSpent(raw, place.trail.length > 0)) {
       this.#changes.add('', 'the schema is too large: what comes late keeps its type only');
@@ -135,19 +135,19 @@ class Reader {
     return node;
   }
 
-  /** Counts what is read. References repeat their target as often as they like, so the input's size bounds nothing. */
+  /** Counts parsed nodes and text. References repeat their targets, so the size of the input is not a limit. */
   #isSpent(raw: Readonly<Record<string, unknown>>, isRepeatable: boolean): boolean {
     const chars = this.#charsOf(raw, isRepeatable);
-    // Required names without a property become one later on.
+    // Required names without a property become properties later.
     const { required, properties } = raw;
     const listed = isRecord(properties) ? Object.keys(properties).length : 0;
     this.#nodes += 1 + (Array.isArray(required) ? Math.max(required.length - listed, 0) : 0);
     this.#chars += chars;
-    // The root is always read: its arguments are what must not be lost.
+    // The root is always read, because its arguments must not be lost.
     return raw !== this.#document && (this.#nodes > MAX_NODES || this.#chars > MAX_CHARS);
   }
 
-  /** Remembered for what references lead to: what is read once need not be. */
+  /** Caches the size of reference targets; other schemas are read only once. */
   #charsOf(raw: Readonly<Record<string, unknown>>, isRepeatable: boolean): number {
     if (!isRepeatable) return ownChars(raw);
     const chars = this.#sizes.get(raw) ?? ownChars(raw);
@@ -189,12 +189,12 @@ class Reader {
   #additional(raw: Readonly<Record<string, unknown>>, place: Place): boolean | SchemaNode | undefined {
     const { additionalProperties, patternProperties } = raw;
     if (isRecord(additionalProperties)) {
-      // An empty schema allows everything, which `true` says without asking for a type.
+      // An empty schema allows everything; `true` expresses that without a type.
       return (
         Object.keys(additionalProperties).length === 0 || this.#read(additionalProperties, below(place, '*'))
       );
     }
-    // `false` forbids names; the rest of them says what may be given.
+    // `false` forbids names; only the other schemas describe allowed values.
     const schemas = isRecord(patternProperties)
       ? Object.values(patternProperties).filter((schema) => schema !== false)
       : [];
@@ -211,7 +211,7 @@ class Reader {
     const { tuple, more } = tupleOf(raw);
     if (tuple.length === 0) {
       if (items === undefined && raw['prefixItems'] === undefined) return undefined;
-      // Anything may be in it: no type yet, so that another part of an `allOf` can say more.
+      // Any item is allowed: no type yet, so that another part of an `allOf` can define it.
       return saysNothing(items) ? bareNode() : this.#read(items, below(place, '[]'));
     }
     this.#changes.add(place.path, 'a tuple becomes a list of any of its members');
@@ -232,7 +232,7 @@ class Reader {
     if (keyword === 'anyOf' && Array.isArray(raw['oneOf'])) {
       this.#changes.add(place.path, 'oneOf beside anyOf is left out');
     }
-    // "Give a or b": branches that only require something say it better in words.
+    // "Give a or b": branches that only require something are better described in text.
     if (branches.every(onlyRequires)) {
       const choices = branches.map((branch) => `(${[...branch.required].join(', ')})`).join(', ');
       this.#changes.add(place.path, `${keyword} of required arguments goes into the description`);
@@ -244,7 +244,7 @@ class Reader {
     return { ...node, anyOf: branches, ...(keyword === 'oneOf' ? { exclusive: true } : {}) };
   }
 
-  /** One form of a union; empty for what nothing can be: `false`, and values that are not schemas. */
+  /** Parses one branch of a union; empty for `false` and for values that are not schemas. */
   #branch(raw: unknown, place: Place): readonly SchemaNode[] {
     if (isRecord(raw)) return [this.#parts(raw, place)];
     if (raw === true) return [bareNode()];
@@ -272,7 +272,7 @@ class Reader {
     return this.#parts(found.target, { ...place, trail: [...place.trail, ref] });
   }
 
-  /** Type and words of a schema, without a look inside. */
+  /** Returns the type and texts of a schema without its contents. */
   #peek(raw: Readonly<Record<string, unknown>>): SchemaNode {
     const inside = isRecord(raw['properties']) ? 'object' : raw['items'] === undefined ? undefined : 'array';
     const types = readTypes(raw['type']) ?? (inside === undefined ? [] : [inside]);
@@ -286,7 +286,7 @@ class Reader {
     };
   }
 
-  /** Makes a node stand for itself: it has a type, or is a union of nodes that have. */
+  /** Completes a node: it has a type, or is a union of nodes that have one. */
   #settle(node: SchemaNode, place: Place): SchemaNode {
     if (node.anyOf === undefined) return this.#complete(this.#typed(node, place.path), place.path);
     const { anyOf, exclusive, title, description, default: fallback, examples, ...shape } = node;
@@ -296,13 +296,13 @@ class Reader {
       ...(fallback === undefined ? {} : { default: fallback }),
       ...(examples === undefined ? {} : { examples }),
     };
-    // Values that are listed say more than any union of them, and objects must not be repeated in each branch.
+    // An enum is more precise than a union, and objects must not be repeated in each branch.
     if (shape.enum !== undefined) return this.#settle({ ...shape, ...words }, place);
     if (isObjectLike(shape)) return this.#united({ ...shape, ...words }, anyOf, place);
     const bound = shape.types.length > 0 || shape.limits.size > 0;
     const branches = anyOf.flatMap((branch) => {
       const settled = this.#settle(bound ? intersect(branch, shape) : branch, place);
-      // A union in a union without words of its own is the same union.
+      // A nested union without its own texts is merged into the outer one.
       return isPlainUnion(settled) ? (settled.anyOf ?? []) : [settled];
     });
     const distinct = distinctNodes(branches);
@@ -325,7 +325,7 @@ class Reader {
     return { ...node, types };
   }
 
-  /** Every required argument has a schema, every list has members. */
+  /** Ensures that every required argument has a schema and every list has items. */
   #complete(given: SchemaNode, path: string): SchemaNode {
     const node = coherent(given);
     let complete = node;
@@ -337,7 +337,7 @@ class Reader {
       this.#changes.add(path, `required ${unknown.join(', ').slice(0, 200)}: added as string`);
       complete = { ...complete, properties: new Map([...node.properties, ...added]) };
     }
-    // Lists that are given one by one need no items; a choice without a list among them says nothing about items.
+    // Lists in an enum need no items; an enum without a list does not define items.
     const listed = node.enum?.some((value) => Array.isArray(value)) ?? false;
     const isOpen = node.items === undefined ? !listed : isUntyped(node.items);
     if (node.types.includes('array') && isOpen) {
@@ -353,14 +353,14 @@ function below({ path, depth, trail }: Place, step: string): Place {
   return { path: path === '' ? step : `${path}.${step}`, depth: depth + 1, trail };
 }
 
-/** The members of a list that are given one by one, and what may come after them. */
+/** Returns the schemas of a tuple and the schema of its additional items. */
 function tupleOf(raw: Readonly<Record<string, unknown>>): { tuple: readonly unknown[]; more: unknown } {
   const { items, prefixItems } = raw;
   const more = Array.isArray(items) ? raw['additionalItems'] : items;
   return { tuple: listOf(Array.isArray(prefixItems) ? prefixItems : items), more };
 }
 
-/** Where nothing may come after them, there are no more than those. */
+/** Adds `maxItems` if a tuple does not allow additional items. */
 function closedTuple(
   raw: Readonly<Record<string, unknown>>,
   limits: SchemaNode['limits'],
@@ -370,7 +370,7 @@ function closedTuple(
   return new Map([...limits, ['maxItems', tuple.length]]);
 }
 
-/** True for the ways to write that anything may be in a list, and for lists of which only the length is known. */
+/** True if a schema allows any items, and for tuples without item schemas. */
 function saysNothing(items: unknown): boolean {
   return (
     items === undefined ||
@@ -388,7 +388,7 @@ function listOf(raw: unknown): readonly unknown[] {
   return Array.isArray(raw) ? raw : [];
 }
 
-/** As many forms as are kept. One that is only null comes on top: an argument that may be left out ends with it. */
+/** Returns the first branches up to the limit, plus a later null branch, which optional arguments often end with. */
 function firstForms(all: readonly unknown[]): readonly unknown[] {
   const first = all.slice(0, MAX_BRANCHES);
   const absent = all.slice(MAX_BRANCHES).find((form) => isRecord(form) && form['type'] === 'null');

@@ -1,28 +1,28 @@
-/** Finds what the references of a JSON Schema lead to, inside the schema itself: nothing is ever fetched. */
+/** Resolves references of a JSON Schema within the schema itself; never fetches anything. */
 
 import { isRecord } from '../../lib/json-rpc.ts';
 import { followPointer } from './pointer.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The address of a schema that does not name one. */
+/** Base address of a schema without an `$id`. */
 const BASE = 'schema:///';
-/** Values in these are data, whatever they look like. */
+/** Keywords whose values are data, even if they look like schemas. */
 const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
 const ANCHOR = /^[a-z_][-a-z0-9._]*$/i;
-/** The schemas of schemas, which every implementation has. */
+/** The meta-schemas, which every implementation includes. */
 const META_SCHEMA = /^https?:\/\/json-schema\.org\//;
-/** Ajv has this one built in. */
+/** Built into Ajv. */
 const DRAFT_07 = /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/;
 
 interface Scope {
   readonly base: string;
-  /** What a pointer begins at. */
+  /** The root of JSON pointers. */
   readonly root: Schema;
 }
 
 export class SchemaRefs {
-  /** Why the schema names its parts in a way that cannot be used. */
+  /** Why the ids of the schema cannot be used; undefined if they can. */
   readonly fault: string | undefined;
   readonly #scopes = new Map<unknown, Scope>();
   readonly #byId = new Map<string, Schema>();
@@ -33,7 +33,7 @@ export class SchemaRefs {
     this.fault = this.#collect(root);
   }
 
-  /** The schema that a reference leads to; undefined if it is not in this schema, or refers to itself alone. */
+  /** Returns the target of a reference; undefined if it is not in this schema or refers only to itself. */
   resolve(reference: string, from: Schema): unknown {
     const passed = new Set<unknown>();
     let target: unknown = from;
@@ -41,13 +41,13 @@ export class SchemaRefs {
       target = this.#target(next, this.#scopes.get(target) ?? this.#whole);
       if (passed.has(target)) return undefined;
       passed.add(target);
-      // One that holds nothing but a reference is followed at once.
+      // A schema with only a reference is followed at once.
       next = isRecord(target) && Object.keys(target).length === 1 ? target['$ref'] : undefined;
     }
     return target;
   }
 
-  /** Whether a reference leads to an address that is not in this schema and not known. */
+  /** True if a reference points to an unknown address outside this schema. */
   isRemote(reference: string, from: Schema): boolean {
     const scope = this.#scopes.get(from) ?? this.#whole;
     if (META_SCHEMA.test(reference) || this.#target(reference, scope) !== undefined) return false;
@@ -102,8 +102,8 @@ export class SchemaRefs {
 }
 
 /**
- * The first reference that leads to an address elsewhere; undefined if there is none. Values cannot be checked by it,
- * because it is never fetched. Names that are no address at all are not meant.
+ * Returns the first reference to a remote address; undefined if there is none. It is never fetched, so values cannot be
+ * validated with it. Names that are not an address are ignored.
  */
 export function remoteRef(root: Schema): string | undefined {
   let refs: SchemaRefs | undefined;

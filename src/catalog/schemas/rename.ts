@@ -1,10 +1,10 @@
-/** Names for properties that a provider would refuse, such as MongoDB's `$vectorSearch`. */
+/** Renames properties that a provider would reject, such as MongoDB's `$vectorSearch`. */
 
 import { MAX_PROPERTY_NAME_CHARS, type Profile } from './profile.ts';
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
-/** Original name → the one the provider gets, for those that are not allowed; they never take the name of another. */
+/** Maps original names that are not allowed to new ones, which never collide with other properties. */
 export function renameProperties(
   names: Iterable<string>,
   rule: Profile['propertyName'],
@@ -28,7 +28,7 @@ function freeName(
   rule: NonNullable<Profile['propertyName']>,
   taken: ReadonlySet<string>,
 ): string {
-  // `$match` reads better as `match` than as `_match`.
+  // `$match` becomes `match`, which is more readable than `_match`.
   const bare = name.slice(0, MAX_PROPERTY_NAME_CHARS * 2).replace(/^[^a-zA-Z0-9_]+/, '');
   const safe = bare.replace(rule.foreign, '_').slice(0, MAX_PROPERTY_NAME_CHARS);
   const head = rule.allowed.test(safe) ? safe : `_${safe}`.slice(0, MAX_PROPERTY_NAME_CHARS);

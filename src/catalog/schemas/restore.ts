@@ -1,12 +1,12 @@
-/** The way back: arguments a model gave for a converted schema become those its server asked for. */
+/** Converts a model's arguments for a converted schema back to the server's original schema. */
 
 import { isRecord } from '../../lib/json-rpc.ts';
 
-/** What has to be undone at one place of the arguments; absent where nothing was done. */
+/** The conversions to undo at one place of the arguments; absent if there are none. */
 export interface Undo {
-  /** The value came as JSON text. */
+  /** The value is JSON text. */
   readonly json?: boolean;
-  /** By the name the model used. */
+  /** By the name that the model used. */
   readonly properties?: ReadonlyMap<string, UndoProperty>;
   readonly additional?: Undo;
   readonly items?: Undo;
@@ -15,7 +15,7 @@ export interface Undo {
 
 export interface UndoProperty {
   readonly name: string;
-  /** `null` stands for "not given": the server knows this argument as optional, not as nullable. */
+  /** `null` means "not given": the server declares this argument as optional, not as nullable. */
   readonly dropNull: boolean;
   readonly undo?: Undo;
 }
@@ -58,7 +58,7 @@ function parseContainer(text: string): object | undefined {
   }
 }
 
-/** Whether a value was meant for this branch: by its type and, for objects, by which properties it has. */
+/** True if a value matches this branch by its type and, for objects, by its properties. */
 function fits(value: unknown, { schema, undo }: UndoBranch): boolean {
   if (undo?.json) return typeof value === 'string' && parseContainer(value) !== undefined;
   const values = Object.hasOwn(schema, 'const') ? [schema['const']] : schema['enum'];

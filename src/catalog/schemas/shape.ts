@@ -1,4 +1,4 @@
-/** Questions about one node, and its parts brought to agree with its types. */
+/** Predicates on schema nodes, and functions that make a node consistent with its types. */
 
 import { uniteObjects } from './merge.ts';
 import { matchesTypes, type SchemaNode, typeOfValue } from './node.ts';
@@ -13,7 +13,7 @@ export function onlyRequires(node: SchemaNode): boolean {
   );
 }
 
-/** Keeps what can hold for the node's types; values that are listed say more than a type. */
+/** Removes parts that do not apply to the node's types; an enum takes precedence over a type. */
 export function coherent(node: SchemaNode): SchemaNode {
   if (isCoherent(node)) return node;
   const fitting = node.enum?.filter((value) => matchesTypes(value, node.types));
@@ -30,7 +30,7 @@ export function coherent(node: SchemaNode): SchemaNode {
   };
 }
 
-/** The usual case, which needs no copy: no values, and nothing that belongs to another type. */
+/** Fast path without a copy: no enum, and no parts that belong to another type. */
 function isCoherent({ types, enum: values, properties, required, additional, items }: SchemaNode): boolean {
   if (values !== undefined) return false;
   const saysObject = properties.size > 0 || required.size > 0 || additional !== undefined;
@@ -48,13 +48,13 @@ export function isObjectLike(
   );
 }
 
-/** Nothing but a union: in a union of the same kind it can be left out. */
+/** True for a bare union, which can be merged into an outer union of the same kind. */
 export function isPlainUnion(node: SchemaNode): boolean {
   const { anyOf, title, description, default: fallback, examples } = node;
   return anyOf !== undefined && [title, description, fallback, examples].every((word) => word === undefined);
 }
 
-/** A union of a union: at the root all branches count as one list. */
+/** Flattens nested unions at the root into one list of branches. */
 export function flattened(node: SchemaNode): SchemaNode {
   return node.anyOf === undefined
     ? node

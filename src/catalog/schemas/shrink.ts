@@ -1,4 +1,4 @@
-/** Makes a schema smaller, one step at a time, what helps a model least first. Required arguments always stay. */
+/** Shrinks a schema step by step, the least useful parts first. Required arguments are always kept. */
 
 import { isContainer, type SchemaNode, shallow } from './node.ts';
 
@@ -10,10 +10,10 @@ interface ShrinkStep {
 const LONG_WORDS_CHARS = 300;
 const SHORT_WORDS_CHARS = 80;
 const LONG_ENUM = 50;
-/** Depths at which the inside of nested values is given up, one after the other. */
+/** Depths at which nested contents are removed, one after the other. */
 const CUT_DEPTHS = [8, 6, 4, 3, 2, 1] as const;
 
-/** Optional arguments of the root are given up from the last. */
+/** Optional arguments of the root are removed from the end. */
 const OPTIONAL_KEPT = [500, 200, 100, 50, 20, 10, 0] as const;
 
 type Change = (node: SchemaNode, depth: number) => SchemaNode;
@@ -65,7 +65,7 @@ function withoutLongEnum(node: SchemaNode): SchemaNode {
   return rest;
 }
 
-/** Shortens title, default and description from a depth on; 0 characters: none at all. */
+/** Shortens title, default and description from a depth on; 0 characters removes them. */
 function cutWords(chars: number, from: number): Change {
   return (node, depth) => {
     if (depth < from) return node;

@@ -1,4 +1,4 @@
-/** Bounds, defaults and examples: which of them a provider takes, and how the others are put into words. */
+/** Bounds, defaults and examples: which ones a provider supports, and how the others are described in text. */
 
 import type { JsonType, SchemaNode } from './node.ts';
 import type { Profile } from './profile.ts';
@@ -7,7 +7,7 @@ const MAX_VALUE_CHARS = 120;
 const MAX_LISTED_CHARS = 400;
 const MAX_EXAMPLES = 3;
 
-/** The types each bound is about; on other types it has no meaning. */
+/** The types that each bound applies to. */
 const ABOUT: Readonly<Record<string, readonly JsonType[]>> = {
   minLength: ['string'],
   maxLength: ['string'],
@@ -25,7 +25,7 @@ const ABOUT: Readonly<Record<string, readonly JsonType[]>> = {
   maxProperties: ['object'],
 };
 
-/** Look-around, back references, word boundaries and classes by property: not in every engine. */
+/** Look-around, back references, word boundaries and property classes: not supported by every engine. */
 const FANCY_PATTERN = /\(\?[=!<]|\\[1-9bBpPk]/;
 
 interface WritableLimits {
@@ -35,7 +35,7 @@ interface WritableLimits {
 
 const NO_LIMITS: WritableLimits = { limits: {}, left: [] };
 
-/** Bounds as they are written, and those that are left, in words. */
+/** Returns the supported bounds, and a text for each of the others. */
 export function writableLimits(node: SchemaNode, profile: Profile): WritableLimits {
   if (node.limits.size === 0) return NO_LIMITS;
   if (profile.limits === undefined) return { limits: Object.fromEntries(node.limits), left: [] };
@@ -65,7 +65,7 @@ function isWritable(
   return node.types.some((type) => formats[type]?.has(String(value)));
 }
 
-/** For whole numbers "more than 0" is "at least 1". */
+/** Converts an exclusive bound of an integer to an inclusive one: "more than 0" is "at least 1". */
 function inclusiveBound(
   key: string,
   value: string | number | boolean,
@@ -77,7 +77,7 @@ function inclusiveBound(
   return key === 'exclusiveMaximum' ? { key: 'maximum', value: Math.ceil(value) - 1 } : undefined;
 }
 
-/** Default and examples in words. */
+/** Describes default and examples in text. */
 export function valueNotes(node: SchemaNode): string[] {
   const examples = (node.examples ?? [])
     .slice(0, MAX_EXAMPLES)
@@ -90,7 +90,7 @@ export function valueNotes(node: SchemaNode): string[] {
   ];
 }
 
-/** The values of an enum in words, as many as fit. */
+/** Lists the values of an enum in text, up to the limit. */
 export function enumNote(values: readonly unknown[]): string {
   let listed = '';
   for (const value of values) {

@@ -1,4 +1,4 @@
-/** Writes a schema node the way one provider takes it, and what that has to be undone by. */
+/** Writes a schema node in the form of one provider, with the information to convert arguments back. */
 
 import type { Changes } from './changes.ts';
 import { bareNode, type JsonType, matchesTypes, orNull, type SchemaNode, shallow, withNote } from './node.ts';
@@ -22,7 +22,7 @@ interface Place {
 
 const SCALARS: ReadonlySet<JsonType> = new Set(['string', 'number', 'integer', 'boolean']);
 
-/** One writing of one schema: counts what the provider counts. */
+/** Writes one schema and counts everything that the provider limits. */
 export class Writer {
   readonly #profile: Profile;
   readonly #changes: Changes;
@@ -39,7 +39,7 @@ export class Writer {
     return this.#object(node, { path: '', depth: 1 });
   }
 
-  /** Why the provider would refuse what was written, if it would. */
+  /** Returns why the provider would reject the schema; undefined if it would not. */
   excess(): string | undefined {
     const { maxProperties = Infinity, maxNameChars = Infinity } = this.#profile;
     if (this.#properties > maxProperties)
@@ -66,7 +66,7 @@ export class Writer {
     return node.types.includes('object') ? this.#object(node, place) : this.#plain(node, place);
   }
 
-  /** The branches of a union; also of a list of types, where the provider has no such lists. */
+  /** Returns the branches of a union, or of a list of types if the provider does not support such lists. */
   #alternatives(node: SchemaNode): readonly SchemaNode[] | undefined {
     if (node.anyOf !== undefined) return node.anyOf;
     const types = node.types.filter((type) => type !== 'null');
@@ -88,7 +88,7 @@ export class Writer {
     const meant = byFlag ? branches.filter((branch) => !isNull(branch)) : branches;
     const words = this.#words(node);
     const [first = bareNode('string', 'null'), ...rest] = nullable ? meant.map(orNull) : meant;
-    // Gemini takes nothing beside `anyOf`, so the words go to the first branch.
+    // Gemini rejects keywords next to `anyOf`, so the texts go to the first branch.
     const told = byFlag ? [withWords(first, words), ...rest] : [first, ...rest];
     const written = told
       .map((branch) => this.#write(branch, place))
@@ -136,7 +136,7 @@ export class Writer {
         undone.set(safe, { name, dropNull, ...(written.undo ? { undo: written.undo } : {}) });
       }
     }
-    // In the order the properties have as JSON, where names that are numbers come first.
+    // In JSON key order, where numeric names come first.
     const spelled = Object.fromEntries(properties);
     const asked = new Set([...node.required].map((name) => names.get(name) ?? name));
     const required = Object.keys(spelled).filter((name) => closed || asked.has(name));
@@ -183,7 +183,7 @@ export class Writer {
     return { ...items, schema: Object.assign(schema, items.schema) };
   }
 
-  /** Types, words, values and bounds: everything but what is inside. */
+  /** Writes types, texts, values and bounds, without the contents. */
   #frame(node: SchemaNode): JsonSchema {
     const byFlag = this.#profile.alternatives === 'nullable';
     const types = byFlag ? node.types.filter((type) => type !== 'null') : node.types;
@@ -216,7 +216,7 @@ export class Writer {
     if (node.enum === undefined) return {};
     const { stringEnums, annotations, maxEnumValues = Infinity, longEnum = Infinity } = this.#profile;
     if (annotations) return node.constant ? { const: node.enum[0] } : { enum: node.enum };
-    // Gemini says null by a flag, and refuses empty strings.
+    // Gemini expresses null by a flag and rejects empty strings.
     const values = stringEnums ? node.enum.filter((value) => value !== null) : node.enum;
     const isWritable = (value: unknown): boolean =>
       stringEnums ? typeof value === 'string' && value !== '' : typeof value !== 'object' || value === null;
@@ -234,7 +234,7 @@ export class Writer {
     return this.#profile.alternatives === 'nullable' || node.additional !== false;
   }
 
-  /** A string for the model, parsed on the way back. */
+  /** Writes the value as a string that is parsed when arguments are converted back. */
   #jsonText(node: SchemaNode, place: Place): Written {
     const kind = node.types.includes('array') ? 'A list' : 'An object';
     this.#changes.add(place.path, `${kind.toLowerCase()} that cannot be spelled out travels as JSON text`);
@@ -283,7 +283,7 @@ function withWords(node: SchemaNode, { description }: JsonSchema): SchemaNode {
   return { ...node, description: own === undefined ? description : withNote(description, own) };
 }
 
-/** The branches of a written union that says nothing else. */
+/** Returns the branches of a written union without other keywords. */
 function plainBranches(schema: JsonSchema): UndoBranch[] | undefined {
   const [key, ...others] = Object.keys(schema);
   const union = key === 'anyOf' || key === 'oneOf' ? schema[key] : undefined;
@@ -292,7 +292,7 @@ function plainBranches(schema: JsonSchema): UndoBranch[] | undefined {
     : undefined;
 }
 
-/** Each branch once; and no JSON text where any other text may stand too: nobody could tell them apart. */
+/** Removes duplicates, and JSON text branches if plain text is also allowed: the two could not be distinguished. */
 function withoutRepetition(branches: readonly UndoBranch[]): UndoBranch[] {
   const text = branches.some(
     ({ schema, undo }) => schema['type'] === 'string' && !undo?.json && !schema['enum'],

@@ -1,8 +1,8 @@
-/** BM25F over a tool's fields: which tools share rare words with a query, and in which fields. */
+/** BM25F over a tool's fields: scores tools by rare terms that they share with a query. */
 
 import { FIELDS, type Field } from './fields.ts';
 
-/** What a word is worth in each field, and how far a long field takes away from it. */
+/** Weight of a term in each field, and length normalization of each field. */
 const FIELD_WEIGHT: Readonly<Record<Field, number>> = {
   name: 3,
   server: 1.5,
@@ -17,18 +17,18 @@ const LENGTH_NORM: Readonly<Record<Field, number>> = {
   parameters: 0.6,
   parameterTexts: 0.7,
 };
-/** Where a word said often stops to count for more. */
+/** Saturation of term frequency (k1). */
 const SATURATION = 1.2;
 
-/** One tool: the terms of each field, in the order of FIELDS. */
+/** The terms of each field of one tool, in the order of FIELDS. */
 export type FieldTerms = readonly (readonly number[])[];
 
 export class Bm25f {
-  /** Where each term's postings start; one more than there are terms. */
+  /** Offset of each term's postings; one more entry than there are terms. */
   readonly #starts: Int32Array;
   /** The positions of the tools that have a term, term after term. */
   readonly #documents: Int32Array;
-  /** What the term adds to each of those tools' scores. */
+  /** The score that the term adds to each of those tools. */
   readonly #weights: Float32Array;
   readonly #idf: Float32Array;
   readonly size: number;
@@ -57,17 +57,17 @@ export class Bm25f {
     }
   }
 
-  /** How rare a term is here; terms that no tool has are the rarest. */
+  /** Returns the inverse document frequency of a term; highest for terms that no tool has. */
   idf(term: number): number {
     return this.#idf[term] ?? Math.log(1 + (this.size + 0.5) / 0.5);
   }
 
-  /** The positions of the tools that have a term. */
+  /** Returns the positions of the tools that have a term. */
   documentsWith(term: number): number[] {
     return [...this.#documents.subarray(this.#starts[term] ?? 0, this.#starts[term + 1] ?? 0)];
   }
 
-  /** Every tool's score, by its position. A term counts as much as its share says, or fully. */
+  /** Returns every tool's score by position. Each term is weighted by its share (default 1). */
   scores(terms: readonly number[], shares: readonly number[] = []): Float32Array {
     const scores = new Float32Array(this.size);
     for (let i = 0; i < terms.length; i++) {
@@ -89,7 +89,7 @@ interface Frequencies {
   readonly frequencies: Float32Array;
 }
 
-/** How often each tool has each of its terms, weighted by field: three columns, tool after tool. */
+/** Computes weighted term frequencies per tool: three columns, tool after tool. */
 function frequencies(documents: readonly FieldTerms[], termCount: number): Frequencies {
   const averages = FIELDS.map((_field, f) => averageLength(documents, f));
   let most = 0;
@@ -100,7 +100,7 @@ function frequencies(documents: readonly FieldTerms[], termCount: number): Frequ
     frequencies: new Float32Array(most),
   };
   let rows = 0;
-  /** The row of each term in the current tool; rows before the tool's first are of other tools. */
+  /** The row of each term in the current tool; rows before the tool's first belong to other tools. */
   const rowOf = new Int32Array(termCount).fill(-1);
   for (let d = 0; d < documents.length; d++) {
     const document = documents[d] as FieldTerms;

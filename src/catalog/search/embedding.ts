@@ -1,17 +1,17 @@
-/** Texts as vectors: a weighted mean of word vectors, so that `folder` finds `directory`. */
+/** Embeds texts as a weighted mean of word vectors, so that `folder` finds `directory`. */
 
 import type { TermShares } from './term-shares.ts';
 import type { Vocabulary } from './terms.ts';
 import { addRow, rowProduct, type WordVectors, writeUnit } from './word-vectors.ts';
 
-/** The word vectors as one index sees them: by the numbers that its vocabulary gave to terms. */
+/** The word vectors of one index, addressed by term ids of its vocabulary. */
 export class Embedding {
   readonly #vectors: WordVectors;
   /** Row of each term of the vocabulary, -1 for none. */
   readonly #rows: Int32Array;
-  /** Where a vector is added up. */
+  /** Reusable buffer for sums. */
   readonly #sum: Float64Array;
-  /** How long each row is; 0 while nobody asked. */
+  /** Length of each row, cached; 0 if not computed yet. */
   readonly #lengths: Float64Array;
 
   constructor(vectors: WordVectors, vocabulary: Vocabulary) {
@@ -26,7 +26,7 @@ export class Embedding {
     return this.#vectors.dimensions;
   }
 
-  /** Writes the unit vector of a tool's terms, by their shares, to `into`. */
+  /** Writes the unit vector of a tool's terms, weighted by their shares, to `into`. */
   embed({ terms, shares, size }: TermShares, into: Float32Array): void {
     const sum = this.#sum.fill(0);
     for (let i = 0; i < size; i++) {
@@ -36,7 +36,7 @@ export class Embedding {
     writeUnit(sum, into);
   }
 
-  /** The unit vector of a query's terms, given by their rows. */
+  /** Returns the unit vector of a query's terms, given by their rows. */
   embedQuery(rows: readonly number[], shares: readonly number[]): Float64Array {
     const vector = new Float64Array(this.dimensions);
     const sum = this.#sum.fill(0);
@@ -48,17 +48,17 @@ export class Embedding {
     return vector;
   }
 
-  /** The row of any term, which no tool need have; -1 for none. */
+  /** Returns the row of any term, even if no tool has it; -1 for none. */
   rowOf(term: string): number {
     return this.#vectors.rows.get(term) ?? -1;
   }
 
-  /** The row of a term of the vocabulary; -1 for none. */
+  /** Returns the row of a term of the vocabulary; -1 for none. */
   row(id: number): number {
     return this.#rows[id] as number;
   }
 
-  /** The cosine between two rows. */
+  /** Returns the cosine similarity of two rows. */
   cosine(row: number, other: number): number {
     const lengths = this.#length(row) * this.#length(other);
     return lengths > 0 ? rowProduct(this.#vectors, row, other) / lengths : 0;

@@ -1,4 +1,4 @@
-/** How well one tool answers one query, as the numbers that the ranker weighs. */
+/** Computes the features of one tool for one query, which the ranker weighs. */
 
 import type { Likeness } from './likeness.ts';
 import {
@@ -47,7 +47,7 @@ export const FEATURES = [
   'descriptionLength',
 ] as const;
 
-/** What depends on the query's other candidates, too. */
+/** Inputs that also depend on the query's other candidates. */
 export interface Standing {
   readonly lexical: number;
   readonly bestLexical: number;
@@ -103,10 +103,10 @@ export function featuresOf(question: Question, profile: Profile, standing: Stand
   ]);
 }
 
-/** About what a very good match scores; keeps the feature near 1. */
+/** Approximate score of a very good match; scales the feature to about 1. */
 const ABSOLUTE_LEXICAL = 40;
 
-/** Which share of the query, by rarity of its words, stands in which part of the tool. */
+/** Computes the share of the query, weighted by rarity, that each part of the tool contains. */
 function exactCoverage({ terms, weights }: Question, { where }: Profile) {
   const covered = {
     name: 0,
@@ -133,8 +133,9 @@ function exactCoverage({ terms, weights }: Question, { where }: Profile) {
 }
 
 /**
- * Both ways, by likeness of words: `asked`, how much of the query the tool's words speak of; `own`, how much of the
- * tool's words the query speaks of. `ownExact` is the latter by equal words only, `head` the former for the query's object.
+ * Coverage in both directions by word similarity: `asked` is the share of the query covered by the tool's terms; `own`
+ * is the share of the tool's terms covered by the query. `ownExact` is `own` by equal terms only, `head` is `asked` for
+ * the query's object.
  */
 function softCoverage({ weights, head }: Question, terms: readonly number[], { idf, likeness }: Standing) {
   const best = new Float32Array(weights.length);
@@ -171,7 +172,7 @@ function softCoverage({ weights, head }: Question, terms: readonly number[], { i
   };
 }
 
-/** Past this many pairs of neighbours a query is long, and to share a few of them is enough. */
+/** From this many pairs on, a query is long, and sharing a few of them is enough. */
 const ENOUGH_PAIRS = 4;
 
 function pairShare({ pairs }: Question, profile: Profile): number {

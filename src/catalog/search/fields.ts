@@ -1,13 +1,13 @@
-/** What of a tool is searched: its texts, taken out of the definition field by field. */
+/** Extracts the searchable texts of a tool definition, field by field. */
 
 import type { Tool } from '../tool.ts';
 
-/** In the order in which the ranker's arrays hold them. */
+/** In the order of the ranker's arrays. */
 export const FIELDS = ['name', 'server', 'description', 'parameters', 'parameterTexts'] as const;
 export type Field = (typeof FIELDS)[number];
 export type FieldTexts = Readonly<Record<Field, string>>;
 
-/** Some servers put a manual into a description; what tells tools apart stands at its start. */
+/** Some descriptions contain a manual; the distinguishing text is at the start. */
 const MAX_DESCRIPTION_CHARS = 4000;
 const MAX_PARAMETER_TEXT_CHARS = 4000;
 const MAX_SCHEMA_DEPTH = 4;

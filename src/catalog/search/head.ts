@@ -1,4 +1,4 @@
-/** Which words of a query are its object (`redis caches` in `show me the redis caches of my account`). */
+/** Finds the object of a query (`redis caches` in `show me the redis caches of my account`). */
 
 import { stem } from './stem.ts';
 import { isStopWord } from './terms.ts';
@@ -7,7 +7,7 @@ import { actionOf } from './verbs.ts';
 export interface Head {
   /** The object's words, without stop words. */
   readonly words: readonly string[];
-  /** More than one of them is asked for. */
+  /** True if the object is plural. */
   readonly plural: boolean;
 }
 
@@ -18,7 +18,7 @@ const BREAKERS: ReadonlySet<string> = new Set(
     'via as and or then so because without inside between across through during after before per'
   ).split(' '),
 );
-/** Objects that only point to the real one: `the details of …`. */
+/** Nouns that only refer to the real object: `the details of …`. */
 const POINTERS: ReadonlySet<string> = new Set(
   'detail details information info list status number name names content contents overview properties metadata set type types'.split(
     ' ',

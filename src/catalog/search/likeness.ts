@@ -1,19 +1,19 @@
-/** How alike the words of one query and the words of tools are, each pair computed once. */
+/** Computes the similarity of a query's terms and tools' terms, each pair once. */
 
 import type { Embedding } from './embedding.ts';
 
-/** Rows that there is room for at first; a query meets some hundred different words of tools. */
+/** Initial capacity in rows; a query meets some hundred different terms of tools. */
 const FIRST_ROWS = 256;
 
 export class Likeness {
   readonly #embedding: Embedding;
   readonly #terms: readonly number[];
   readonly #asked: readonly number[];
-  /** Where the row of a tool's term begins. */
+  /** Offset of the row of a tool's term. */
   readonly #rows = new Map<number, number>();
   #values: Float32Array;
 
-  /** Of a query's terms and their rows among the word vectors. */
+  /** Takes a query's terms and their rows in the word vectors. */
   constructor(terms: readonly number[], rows: readonly number[], embedding: Embedding) {
     this.#terms = terms;
     this.#asked = rows;
@@ -21,12 +21,12 @@ export class Likeness {
     this.#values = new Float32Array(FIRST_ROWS * terms.length);
   }
 
-  /** Row after row; a row has the likeness of a tool's term to each of the query's: 1 for the same word, 0 for unknown ones. */
+  /** One row per tool term: its similarity to each of the query's terms; 1 for the same term, 0 for unknown ones. */
   get values(): Float32Array {
     return this.#values;
   }
 
-  /** Where in `values` the row of a tool's term begins. Ask for `values` after this: it may have grown. */
+  /** Returns the offset in `values` of a tool's term. Read `values` after this call, since it may be reallocated. */
   row(term: number): number {
     const known = this.#rows.get(term);
     if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** Finds the tools that a query may mean, lexically and by meaning, and measures each of them. */
+/** Finds candidate tools for a query, lexically and semantically, and computes their features. */
 
 import type { Tool } from '../tool.ts';
 import { Bm25f, type FieldTerms } from './bm25f.ts';
@@ -12,7 +12,7 @@ import { TermShares } from './term-shares.ts';
 import { termsOf, Vocabulary } from './terms.ts';
 import { dot, type WordVectors } from './word-vectors.ts';
 
-/** How many tools each way of finding brings into the final ranking. */
+/** Number of candidates from each method for the final ranking. */
 const CANDIDATES_EACH_WAY = 30;
 
 export interface Candidate {
@@ -55,7 +55,7 @@ export class Matcher {
     return questionOf(text, this.vocabulary, this.#bm25f, this.#embedding);
   }
 
-  /** The tools worth ranking. `musts` have to occur in each of them; `also` names some that others speak for. */
+  /** Returns the candidates. Each must contain all `musts`; `also` adds positions from other sources, such as usage. */
   candidates(question: Question, { musts = [], also = [] }: CandidateOptions = {}): Candidate[] {
     const lexical = this.#bm25f.scores(question.terms, question.shares);
     const semantic = this.#semantic(question);
@@ -99,7 +99,7 @@ export class Matcher {
     return likenesses;
   }
 
-  /** The tools that have all of the words, or undefined if there is nothing to have. */
+  /** Returns the tools that contain all words; undefined if there are no words. */
   #holding(words: readonly string[]): ReadonlySet<number> | undefined {
     const terms = words.flatMap((word) => termsOf(word));
     if (terms.length === 0) return undefined;
@@ -112,7 +112,7 @@ export class Matcher {
   }
 }
 
-/** The positions of the largest positive scores, best first; equal scores in the tools' own order. */
+/** Returns the positions of the largest positive scores, best first; ties keep the order of the tools. */
 function top(scores: Float32Array, count: number, allowed: ReadonlySet<number> | undefined): number[] {
   const kept: number[] = [];
   let least = 0;

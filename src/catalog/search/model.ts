@@ -1,4 +1,4 @@
-/** What was learnt (`tools/search/train.mjs`), read from the one asset file: word vectors and the ranker's weights. */
+/** Loads the trained search model (`tools/search/train.mjs`) from its asset file: word vectors and ranker weights. */
 
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,9 +9,9 @@ import type { WordVectors } from './word-vectors.ts';
 
 export interface SearchModel {
   readonly vectors: WordVectors;
-  /** The ranker's weight of each of FEATURES, among as many tools as a host usually has. */
+  /** The ranker's weight of each of FEATURES, for catalogs of usual size. */
   readonly weights: Float32Array;
-  /** The same among tens of thousands, where words that look alike are found everywhere. */
+  /** The weights for tens of thousands of tools, where similar words occur everywhere. */
   readonly crowdedWeights: Float32Array;
 }
 
@@ -25,12 +25,13 @@ interface Header {
 }
 
 const ASSET = 'assets/tool-search.bin';
-/** The header's length is at the beginning. */
+/** Size of the header length at the start of the file. */
 const LENGTH_BYTES = 4;
 
 /**
- * Reads the asset of the package: about 3 MB and 10 ms, so only a search asks for it. Undefined if the file is not there,
- * as in a bundle whose author did not copy it. The first address is a literal for programs that trace a package's files.
+ * Reads the package's asset. It takes about 3 MB and 10 ms, so only a search loads it. Undefined if the file is
+ * missing, as in a bundle whose author did not copy it. The first address is a literal for tools that trace a package's
+ * files.
  */
 export function loadModel(): SearchModel | undefined {
   const bytes =
@@ -39,7 +40,7 @@ export function loadModel(): SearchModel | undefined {
   return bytes && decodeModel(bytes);
 }
 
-/** `place` throws for a module without an address, as in a bundle of CommonJS. */
+/** `place` throws for a module without an address, as in a CommonJS bundle. */
 function readIfThere(place: () => URL | string): Uint8Array | undefined {
   try {
     return readFileSync(place());
@@ -52,7 +53,7 @@ function bundleFolder(): string {
   return typeof __dirname === 'string' ? __dirname : dirname(fileURLToPath(import.meta.url));
 }
 
-/** Chosen by hand on the guard set (test/catalog/search): 64 % of its tools are first, 82 % with the asset. */
+/** Chosen by hand on the guard set (test/catalog/search): ranks 64 % of its tools first, 82 % with the asset. */
 const LEXICAL_WEIGHTS: Partial<Record<(typeof FEATURES)[number], number>> = {
   lexical: 2,
   lexicalAbsolute: 3,
@@ -72,7 +73,7 @@ const LEXICAL_WEIGHTS: Partial<Record<(typeof FEATURES)[number], number>> = {
   nameLength: -2,
 };
 
-/** Ranks by the words of the query and the tools alone. */
+/** A model that ranks only by the words of the query and the tools. */
 export function lexicalModel(): SearchModel {
   const weights = Float32Array.from(FEATURES, (feature) => LEXICAL_WEIGHTS[feature] ?? 0);
   const vectors = {
@@ -85,8 +86,8 @@ export function lexicalModel(): SearchModel {
 }
 
 /**
- * The file: four bytes of header length, the header as JSON, the terms one a line, padding to four bytes, a float for
- * each term (what one step of its integers is worth), and the integers.
+ * Decodes the asset: four bytes of header length, the header as JSON, one term per line, padding to four bytes, a float
+ * scale for each term, and the integer vectors.
  */
 export function decodeModel(bytes: Uint8Array): SearchModel {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -106,7 +107,7 @@ export function decodeModel(bytes: Uint8Array): SearchModel {
     vectors: {
       dimensions: header.dimensions,
       rows: new Map(terms.map((term, row) => [term, row])),
-      // A copy, because a view of floats must start at a multiple of four in its buffer.
+      // A copy, because a Float32Array must start at a multiple of four in its buffer.
       scales: new Float32Array(bytes.buffer.slice(bytes.byteOffset + scalesAt, bytes.byteOffset + valuesAt)),
       values: new Int8Array(bytes.buffer, bytes.byteOffset + valuesAt, header.terms * header.dimensions),
     },
@@ -115,11 +116,11 @@ export function decodeModel(bytes: Uint8Array): SearchModel {
   };
 }
 
-/** Up to so many tools the first weights hold, from so many on the second; between, something between. */
+/** Up to ROOMY_TOOLS the first weights apply, from CROWDED_TOOLS the second; between them they are interpolated. */
 const ROOMY_TOOLS = 1500;
 const CROWDED_TOOLS = 15_000;
 
-/** The weights for an index of this many tools. */
+/** Returns the weights for an index of this many tools. */
 export function weightsFor({ weights, crowdedWeights }: SearchModel, tools: number): Float32Array {
   const crowding = Math.log(tools / ROOMY_TOOLS) / Math.log(CROWDED_TOOLS / ROOMY_TOOLS);
   const share = Math.min(1, Math.max(0, crowding));

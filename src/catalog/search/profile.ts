@@ -1,10 +1,10 @@
-/** What the ranker wants to know of one tool beyond its words; made when the tool is first a candidate. */
+/** Ranking data of one tool besides its terms; created when the tool is first a candidate. */
 
 import type { FieldTerms } from './bm25f.ts';
 import type { Vocabulary } from './terms.ts';
 import { type Action, actionOf, firstAction } from './verbs.ts';
 
-/** Where in a tool a term stands, as bits. */
+/** The part of a tool that contains a term, as bits. */
 export const IN_NAME = 1;
 export const IN_SERVER = 2;
 export const IN_LEAD = 4;
@@ -12,7 +12,7 @@ export const IN_DESCRIPTION = 8;
 export const IN_PARAMETERS = 16;
 export const IN_PARAMETER_TEXTS = 32;
 
-/** How many of a description's terms are its lead: about a sentence. */
+/** Number of a description's first terms that form its lead: about a sentence. */
 const LEAD_TERMS = 12;
 
 export interface Profile {
@@ -25,7 +25,7 @@ export interface Profile {
   readonly pairs: ReadonlySet<number>;
 }
 
-/** Term numbers stay below it, so that two of them make one number. */
+/** Term ids are below this, so that a pair fits in one number. */
 export const PAIR: number = 2 ** 24;
 
 export function profileOf(fields: FieldTerms, vocabulary: Vocabulary): Profile {
@@ -56,7 +56,7 @@ export function profileOf(fields: FieldTerms, vocabulary: Vocabulary): Profile {
   };
 }
 
-/** Names begin with their verb or end with it; where they have none, the description begins with one. */
+/** Names start or end with their verb; otherwise the description may start with one. */
 function actionOfTool(
   name: readonly number[],
   lead: readonly number[],

@@ -1,19 +1,21 @@
-/** The small query language of tool search: `select:a,b` names tools, `+word` must occur, the rest is ranked. */
+/** Parses the query language of tool search: `select:a,b` names tools, `+word` must occur, the rest is ranked. */
 
-/** A query is a sentence or two; what comes after is cut, so that no pasted file is ever ranked. */
+/** Longer queries are truncated, so that a pasted file is never ranked. */
 export const MAX_QUERY_CHARS = 2000;
 
 export type ParsedQuery =
   /** Exactly these tools, in this order. */
   | { readonly kind: 'select'; readonly names: readonly string[] }
-  /** Ranked by `text`, and every word of `musts` has to occur in the tool. */
+  /** Ranked by `text`; every word of `musts` must occur in the tool. */
   | { readonly kind: 'rank'; readonly text: string; readonly musts: readonly string[] };
 
 const SELECT = /^\s*select:(.*)$/is;
-/** A plus at the start of a word; `c++` and `1+1` have none there. */
+/** Matches a plus at the start of a word, so not in `c++` or `1+1`. */
 const MUST = /(^|\s)\+(?=[\p{L}\p{N}])(\S+)/gu;
 
 /**
+ * Parses a query.
+ *
  * @example parseQuery('select:mcp__git__log') // { kind: 'select', names: ['mcp__git__log'] }
  * @example parseQuery('+git show history')    // { kind: 'rank', text: 'git show history', musts: ['git'] }
  */

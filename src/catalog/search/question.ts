@@ -1,4 +1,4 @@
-/** A query as the ranker sees it: weighted terms, a vector, and what it asks to be done to which things. */
+/** A query prepared for ranking: weighted terms, a vector, an action and its object. */
 
 import type { Bm25f } from './bm25f.ts';
 import type { Embedding } from './embedding.ts';
@@ -9,29 +9,29 @@ import { termsOf, type Vocabulary } from './terms.ts';
 import { type Action, firstAction } from './verbs.ts';
 import { wordsOf } from './words.ts';
 
-/** Past this many different terms a query is a whole task, and more terms only add noise. */
+/** A query with more different terms is a whole task, and more terms only add noise. */
 const MAX_TERMS = 64;
-/** What a word counts that occurs only in a quoted name, a placeholder, a path or a URL: it names a thing, not a tool. */
+/** Weight of a word that occurs only in a quoted name, placeholder, path or URL: it names an object, not a tool. */
 const QUOTED_SHARE = 0.4;
 
 export interface Question {
-  /** The numbers of its different terms; those that no tool has are numbered past the vocabulary. */
+  /** The ids of its different terms; terms that no tool has get ids past the vocabulary. */
   readonly terms: readonly number[];
   /** The same terms as words. */
   readonly words: readonly string[];
-  /** Each term's row among the word vectors, -1 for none. */
+  /** Each term's row in the word vectors, -1 for none. */
   readonly rows: readonly number[];
-  /** What each term counts before its rarity is looked at: 1, or less inside quotes. */
+  /** Weight of each term before its rarity: 1, or less inside quotes. */
   readonly shares: readonly number[];
-  /** How rare each term is among the tools, times its share, summing to 1. */
+  /** Rarity of each term among the tools times its share, summing to 1. */
   readonly weights: readonly number[];
   readonly vector: Float64Array;
   /** Neighbouring terms, as `first * PAIR + second`. */
   readonly pairs: readonly number[];
   readonly action: Action | undefined;
-  /** Positions in `terms` of the words that the action is done to. */
+  /** Positions in `terms` of the object of the action. */
   readonly head: readonly number[];
-  /** Asks for things (`list my caches`), not for a thing. */
+  /** True if it asks for several things (`list my caches`). */
   readonly plural: boolean;
 }
 

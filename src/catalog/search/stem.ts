@@ -1,10 +1,10 @@
 /** The English stemmer (Porter's algorithm): `creating`, `created` and `creates` become one term. */
 
-/** Words shorter than this carry no suffix worth taking off. */
+/** Shorter words have no suffix to remove. */
 const MIN_STEM_LENGTH = 3;
 
-// Patterns, not loops over characters: an index stems thousands of words before the engine has warmed up.
-// A stem is measured in pairs of vowels and consonants; y is a vowel after a consonant.
+// Patterns instead of loops over characters: an index stems thousands of words before the JIT has warmed up.
+// A stem is measured in vowel-consonant pairs; y is a vowel after a consonant.
 const ONE_PAIR = /^(?:[^aeiou][^aeiouy]*)?[aeiouy][aeiou]*[^aeiou][^aeiouy]*/;
 const JUST_ONE_PAIR = /^(?:[^aeiou][^aeiouy]*)?[aeiouy][aeiou]*[^aeiou][^aeiouy]*(?:[aeiouy][aeiou]*)?$/;
 const TWO_PAIRS = /^(?:[^aeiou][^aeiouy]*)?(?:[aeiouy][aeiou]*[^aeiou][^aeiouy]*){2}/;
@@ -13,7 +13,7 @@ const HAS_VOWEL = /^(?:[^aeiou][^aeiouy]*)?[aeiouy]/;
 const ENDS_SHORT = /^[^aeiou][^aeiouy]*[aeiouy][^aeiouwxy]$/;
 const ENDS_DOUBLE = /([^aeioulsz])\1$/;
 
-/** Endings and what takes their place, by their last letter, the longest first. */
+/** Endings and their replacements, by last letter, longest first. */
 type Endings = Readonly<Record<string, readonly (readonly [ending: string, to: string])[]>>;
 
 const STEP_2: Endings = {
@@ -86,12 +86,12 @@ const STEP_4: Endings = {
   s: [['ous', '']],
   n: [['ion', '']],
 };
-/** An `ion` goes only after these. */
+/** `ion` is removed only after these letters. */
 const BEFORE_ION = /[st]$/;
 
 const ASCII_WORD = /^[a-z]+$/;
 
-/** The stem of a lower-case word; words of other alphabets and words with digits stay as they are. */
+/** Returns the stem of a lower-case word; words of other alphabets or with digits are unchanged. */
 export function stem(word: string): string {
   if (word.length < MIN_STEM_LENGTH || !ASCII_WORD.test(word)) return word;
   let w = dropPastAndGerund(dropPlural(word));
@@ -118,7 +118,7 @@ function dropPastAndGerund(w: string): string {
   return ENDS_SHORT.test(base) ? `${base}e` : base;
 }
 
-/** Replaces the longest ending that there is, if what stands before it is long enough. */
+/** Replaces the longest matching ending if the remaining stem is long enough. */
 function replaceEnding(w: string, endings: Endings, longEnough: RegExp): string {
   const candidates = endings[w.charAt(w.length - 1)];
   if (candidates === undefined) return w;
@@ -132,7 +132,7 @@ function replaceEnding(w: string, endings: Endings, longEnough: RegExp): string 
   return w;
 }
 
-/** A final e, and then one of two final l. */
+/** Removes a final e, then one of two final l. */
 function dropFinal(word: string): string {
   const base = word.slice(0, -1);
   const silent =

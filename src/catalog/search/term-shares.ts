@@ -1,8 +1,8 @@
-/** What each term of a tool weighs in the tool's vector. One sheet serves tool after tool: an index fills it thousands of times. */
+/** Computes the weight of each term in a tool's vector. One instance is reused for all tools of an index. */
 
 import { FIELDS, type Field } from './fields.ts';
 
-/** What a field's words weigh together. The longer the field, the less each of its words. */
+/** Total weight of a field's terms. The longer the field, the lower the weight of each term. */
 const FIELD_WEIGHT: Readonly<Record<Field, number>> = {
   name: 1,
   server: 0.4,
@@ -12,12 +12,12 @@ const FIELD_WEIGHT: Readonly<Record<Field, number>> = {
 };
 
 export class TermShares {
-  /** The different terms of the tool at hand, in the order of their first use; the first `size` of them count. */
+  /** The different terms of the current tool, in the order of first use; only the first `size` entries are valid. */
   readonly terms: Int32Array;
   /** The share of each of these terms. */
   readonly shares: Float64Array;
   size = 0;
-  /** Where in `terms` a term stands; holds for the tool at hand if `#tools` says so. */
+  /** Index of a term in `terms`; valid only if `#tools` has the current tool's number. */
   readonly #slots: Int32Array;
   /** The number of the last tool, and of the last field, that had a term. */
   readonly #tools: Int32Array;
@@ -27,7 +27,7 @@ export class TermShares {
   #tool = 0;
   #field = 0;
 
-  /** For terms whose numbers are below `termCount`. */
+  /** Creates buffers for term ids below `termCount`. */
   constructor(termCount: number) {
     this.terms = new Int32Array(termCount);
     this.shares = new Float64Array(termCount);
@@ -37,7 +37,7 @@ export class TermShares {
     this.#unique = new Int32Array(termCount);
   }
 
-  /** Fills the sheet with the terms of one tool, given field by field. */
+  /** Computes the shares of one tool's terms, given field by field. */
   fill(fields: readonly (readonly number[])[]): void {
     this.size = 0;
     this.#tool++;

@@ -1,9 +1,9 @@
-/** Words become terms: stop words go, endings go, and each term of an index has a small number. */
+/** Converts words to terms: removes stop words, stems the rest, and assigns term ids per index. */
 
 import { stem } from './stem.ts';
 import { wordsOf } from './words.ts';
 
-/** Words that say nothing about which tool is meant. Verbs of asking are among them: `show me`, `can you`. */
+/** Words that do not distinguish tools, including phrases of asking: `show me`, `can you`. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     'a an the this that these those it its itself i me my mine myself we us our ours you your yours he she his her they them their ' +
@@ -21,13 +21,13 @@ export function isStopWord(word: string): boolean {
   return STOP_WORDS.has(word);
 }
 
-/** A run of letters and digits; what is not ASCII is looked at when the run is split into words. */
+/** A run of letters and digits; non-ASCII characters are handled when the run is split into words. */
 const RUN = /[A-Za-z0-9\u0080-\uffff]+/g;
 const NO_RUNS: readonly string[] = [];
 
-/** Gives terms their numbers. One for each index: numbers of two indexes do not compare. */
+/** Assigns term ids, per index: ids of two indexes are not comparable. */
 export class Vocabulary {
-  /** Terms of each run: an index reads a megabyte of text that is made of a few thousand different runs. */
+  /** Terms of each run, cached: an index reads a megabyte of text with only a few thousand different runs. */
   readonly #byRun = new Map<string, readonly number[]>();
   /** Term of each word, -1 for stop words: `List` and `list` are two runs, but one word. */
   readonly #byWord = new Map<string, number>();
@@ -38,12 +38,12 @@ export class Vocabulary {
     return this.#terms.length;
   }
 
-  /** The term that a number stands for. */
+  /** Returns the term of an id. */
   term(id: number): string {
     return this.#terms[id] ?? '';
   }
 
-  /** The numbers of a text's terms in order, adding terms that are new. */
+  /** Returns the ids of a text's terms in order; adds new terms. */
   add(text: string): number[] {
     const ids: number[] = [];
     const runs = text.match(RUN) ?? NO_RUNS;
@@ -84,7 +84,7 @@ export class Vocabulary {
   }
 }
 
-/** The terms of a text in order, for whoever has no index. */
+/** Returns the terms of a text in order, without an index. */
 export function termsOf(text: string): string[] {
   const terms: string[] = [];
   for (const word of wordsOf(text)) if (!isStopWord(word)) terms.push(stem(word));

@@ -1,4 +1,4 @@
-/** The search index over a snapshot's tools: built once for a version, asked many times. */
+/** The search index over a snapshot's tools: built once per version. */
 
 import type { Tool } from '../tool.ts';
 import { Matcher } from './matcher.ts';
@@ -14,15 +14,15 @@ export interface SearchHit {
   readonly tool: Tool;
   /** From 0 to 1, comparable within one search only. */
   readonly score: number;
-  /** How close it comes to the best result, which has 1. */
+  /** Score relative to the best result, which has 1. */
   readonly relevance: number;
-  /** Which of the query's words were found in which part of the tool. */
+  /** The query's words that were found, by part of the tool. */
   readonly why?: readonly Reason[];
 }
 
 export interface SearchOptions {
   readonly limit?: number;
-  /** What was called after which words on this machine; left out, nothing is learnt from. */
+  /** Search usage on this machine; without it, past use does not affect the ranking. */
   readonly usage?: UsageCounts;
   /** Finds a tool by another spelling of its name, for `select:`. */
   readonly find?: (name: string) => Tool | undefined;
@@ -35,10 +35,12 @@ export interface ToolIndex {
 
 const DEFAULT_LIMIT = 5;
 const MAX_LIMIT = 100;
-/** What the strongest habit can add to a tool's score. Words seen once, common words and shared words add far less. */
+/** Maximum score from search usage. Words seen once, common words and words shared by tools add far less. */
 const USAGE_WEIGHT = 10;
 
 /**
+ * Builds an index over tools.
+ *
  * @example
  * const index = buildIndex(host.tools());
  * index.search('look at the history of a repository', { limit: 3 })[0]?.tool.name // 'mcp__git__git_log'
@@ -53,7 +55,7 @@ export function buildIndex(
     size: tools.length,
     search(query, { limit = DEFAULT_LIMIT, usage, find } = {}) {
       const parsed = parseQuery(query);
-      // Who names tools gets those, however many; the limit is for guesses.
+      // `select:` returns all named tools; the limit applies to ranked results.
       if (parsed.kind === 'select') return select(tools, parsed.names, find).slice(0, MAX_LIMIT);
       const count = Math.min(MAX_LIMIT, Math.max(0, Math.floor(limit)));
       const hits = rank({ tools, matcher, weights, parsed, usage, count });
@@ -62,7 +64,7 @@ export function buildIndex(
   };
 }
 
-/** Exactly the tools named, in the order named; by full name in any spelling, or by the server's own name. */
+/** Returns exactly the named tools in the given order; by full name in any spelling, or by the server's own name. */
 function select(
   tools: readonly Tool[],
   names: readonly string[],
@@ -78,7 +80,7 @@ function select(
   return [...found].map((tool) => ({ tool, score: 1, relevance: 1 }));
 }
 
-/** A query of nothing but stop words says nothing, unless it is what a tool is called: `give`, `who am i`. */
+/** A query of only stop words matches nothing, unless it is a tool's name: `give`, `who am i`. */
 function byNameAlone(tools: readonly Tool[], text: string): SearchHit[] {
   const words = wordsOf(text);
   if (words.length === 0 || !words.every(isStopWord)) return [];
@@ -112,13 +114,13 @@ function rank({ tools, matcher, weights, parsed, usage, count }: RankInput): Sea
   return scored.slice(0, count).map(({ position, score }) => ({
     tool: tools[position] as Tool,
     score: 1 / (1 + Math.exp(-score)),
-    // Of the sums: the curve above makes all good results nearly 1.
+    // From the raw sums: the sigmoid above maps all good results to nearly 1.
     relevance: best > 0 ? Math.max(0, score / best) : score === best ? 1 : 0,
     why: reasonsFor(asked, matcher.profile(position)),
   }));
 }
 
-/** Past use by the tools' positions; what was called once and is gone now counts for nothing. */
+/** Maps usage scores to tool positions; tools that no longer exist are ignored. */
 function habitsOf(
   usage: UsageCounts,
   tools: readonly Tool[],

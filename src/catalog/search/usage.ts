@@ -1,4 +1,4 @@
-/** Learning from use: which tools were called after which words, as counts that the ranker takes into account. */
+/** Search usage: counts which tools were called after which query terms, for ranking. */
 
 import { MAX_QUERY_CHARS, parseQuery } from './query.ts';
 import { termsOf } from './terms.ts';
@@ -6,15 +6,15 @@ import { termsOf } from './terms.ts';
 /** For each term of past queries, how often each tool (by its full name) was called after it. */
 export type UsageCounts = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-/** Bounds what is kept on disk; the least recently used terms and the rarest tools go first. */
+/** Limits on stored data; the least recently used terms and the least used tools are dropped first. */
 const MAX_TERMS = 4000;
 const MAX_TOOLS_PER_TERM = 16;
-/** Counts are halved when one reaches it, so that old habits fade. */
+/** Counts are halved when one reaches this, so that old usage fades. */
 const MAX_COUNT = 64;
-/** So many calls after a word count half as much as any number of them. */
+/** Number of calls after a term that gives half of the maximum weight. */
 const HALF_TRUST = 1;
 
-/** The counts after a tool was called that this query had found. */
+/** Returns the counts after a call of a tool that this query had found. */
 export function addUse(counts: UsageCounts, query: string, tool: string): UsageCounts {
   const parsed = parseQuery(query.slice(0, MAX_QUERY_CHARS));
   if (parsed.kind === 'select') return counts;
@@ -22,7 +22,7 @@ export function addUse(counts: UsageCounts, query: string, tool: string): UsageC
   for (const term of new Set(termsOf(parsed.text))) {
     const tools = new Map(next.get(term));
     tools.set(tool, (tools.get(tool) ?? 0) + 1);
-    // Deleted and set again: the order of a map is the order of last use.
+    // Deleted and set again: the order of the map is the order of last use.
     next.delete(term);
     next.set(term, bounded(tools));
   }
@@ -41,8 +41,8 @@ function bounded(tools: Map<string, number>): Map<string, number> {
 }
 
 /**
- * How much past use speaks for each tool, from 0 to 1: the share of the query's words (by weight) after which the tool
- * was called, less for words after which others were, and for words seen once.
+ * Scores past use for each tool from 0 to 1: the share of the query's terms (by weight) after which the tool was
+ * called; lower for terms after which other tools were called, and for terms seen once.
  */
 export function usageScores(
   counts: UsageCounts,

@@ -1,4 +1,4 @@
-/** What a query asks to be done and what a tool does, as one of a few kinds of action. */
+/** Classifies queries and tools by a few kinds of action. */
 
 import { stem } from './stem.ts';
 
@@ -23,7 +23,7 @@ const ACTIONS = {
 
 export type Action = keyof typeof ACTIONS;
 
-/** Actions that only look. Confusing one of them with another is a smaller mistake than deleting. */
+/** Read-only actions. Confusing two of them is a smaller mistake than deleting. */
 const READING: ReadonlySet<Action> = new Set(['get', 'list', 'search', 'analyze']);
 
 const ACTION_OF: ReadonlyMap<string, Action> = new Map(
@@ -32,12 +32,12 @@ const ACTION_OF: ReadonlyMap<string, Action> = new Map(
   ),
 );
 
-/** The action that a single term names, if it names one. */
+/** Returns the action that a term names; undefined if none. */
 export function actionOf(term: string): Action | undefined {
   return ACTION_OF.get(term);
 }
 
-/** The first action among terms. */
+/** Returns the first action among terms. */
 export function firstAction(terms: Iterable<string>): Action | undefined {
   for (const term of terms) {
     const action = ACTION_OF.get(term);

@@ -1,4 +1,4 @@
-/** Says why a tool was found: which words of the query stand in which part of it. */
+/** Explains a search result: the query's words found in each part of the tool. */
 
 import type { Field } from './fields.ts';
 import {
@@ -15,7 +15,7 @@ import { wordsOf } from './words.ts';
 
 export interface Reason {
   readonly field: Field;
-  /** As the query has them. */
+  /** As written in the query. */
   readonly words: readonly string[];
 }
 
@@ -27,7 +27,7 @@ const FIELD_OF_BIT: readonly (readonly [number, Field])[] = [
   [IN_PARAMETER_TEXTS, 'parameterTexts'],
 ];
 
-/** A query's words with the terms that they are in an index; made once for all that the query finds. */
+/** A query's word with its term in an index; computed once per query. */
 export interface AskedWord {
   readonly word: string;
   readonly term: number;
@@ -40,7 +40,7 @@ export function askedWords(query: string, vocabulary: Vocabulary): AskedWord[] {
   });
 }
 
-/** No reasons: the tool was found by its meaning alone. */
+/** Returns the reasons; empty if the tool was found only semantically. */
 export function reasonsFor(asked: readonly AskedWord[], profile: Profile): Reason[] {
   const reasons: Reason[] = [];
   for (const [bit, field] of FIELD_OF_BIT) {

@@ -1,14 +1,14 @@
-/** The learnt word vectors: one row of small integers for each known term. */
+/** The trained word vectors: one row of small integers for each known term. */
 
 export interface WordVectors {
   readonly dimensions: number;
   readonly rows: ReadonlyMap<string, number>;
   readonly values: Int8Array;
-  /** What one step of a row's integers is worth. */
+  /** Scale of each row's integers. */
   readonly scales: Float32Array;
 }
 
-/** Adds a term's vector, times `weight`, to `sum`, which is of doubles because that is twice as fast here. */
+/** Adds a term's vector times `weight` to `sum`; doubles are twice as fast here. */
 export function addRow(vectors: WordVectors, row: number, weight: number, sum: Float64Array): void {
   const { dimensions, values, scales } = vectors;
   const factor = weight * (scales[row] as number);
@@ -16,7 +16,7 @@ export function addRow(vectors: WordVectors, row: number, weight: number, sum: F
   for (let k = 0; k < dimensions; k++) sum[k] = (sum[k] as number) + factor * (values[at + k] as number);
 }
 
-/** Writes `sum` made one long to `into`; a sum of nothing stays nothing. */
+/** Writes `sum` normalized to length 1 to `into`; a zero vector stays zero. */
 export function writeUnit(sum: Float64Array, into: Float32Array | Float64Array): void {
   let square = 0;
   for (let k = 0; k < sum.length; k++) square += (sum[k] as number) ** 2;
@@ -24,7 +24,7 @@ export function writeUnit(sum: Float64Array, into: Float32Array | Float64Array):
   for (let k = 0; k < sum.length; k++) into[k] = factor * (sum[k] as number);
 }
 
-/** How long a row of integers is, squared, or how far two of them point the same way. Of integers, because that is fast and exact. */
+/** Returns the dot product of two rows (of one row: its squared length). Integers are fast and exact. */
 export function rowProduct({ dimensions, values }: WordVectors, row: number, other: number): number {
   const a = row * dimensions;
   const b = other * dimensions;
@@ -34,7 +34,7 @@ export function rowProduct({ dimensions, values }: WordVectors, row: number, oth
   return sum;
 }
 
-/** Four sums at once, because each addition to a single one would wait for the one before. */
+/** Four sums at once, because each addition to a single sum would wait for the previous one. */
 export function dot(a: Float64Array, b: Float32Array, at: number): number {
   let s0 = 0;
   let s1 = 0;

@@ -1,25 +1,25 @@
 /** Splits text and identifiers of any language into lower-case words. */
 
-/** A longer run of letters is no word: a token, a hash, base64. */
+/** A longer run of letters is not a word, but a token, a hash or base64. */
 const MAX_WORD_LENGTH = 40;
 
 const RUN = /[\p{L}\p{M}\p{N}]+/gu;
-/** The same for plain text, where it is many times faster. */
+/** The same for ASCII text, where it is many times faster. */
 const ASCII_RUN = /[A-Za-z0-9]+/g;
 const NOT_ASCII = /[\u0080-\uffff]/;
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 const CJK_OR_OTHER =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+/gu;
-/** `word`, `Word` and `WORD`, which have nothing to be split. */
+/** `word`, `Word` and `WORD`, which need no splitting. */
 const ONE_HUMP = /^(?:[A-Za-z0-9][a-z0-9]*|[A-Z0-9]+)$/;
 /** Acronyms with their plural (`URLs`), acronyms, capitalised words, the rest. */
 const ASCII_HUMPS = /[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z0-9]+|[0-9]+/g;
 const HUMPS =
   /\p{Lu}{2,}s(?!\p{Ll})|\p{Lu}+(?!\p{Ll})\p{N}*|\p{Lu}?[\p{Ll}\p{M}\p{Lo}\p{Lm}\p{N}]+|\p{Lu}+|\p{N}+/gu;
-/** Marks carry meaning in many scripts; on Latin letters people leave them out. */
+/** Marks carry meaning in many scripts; on Latin letters users often omit them. */
 const ACCENTS = /(\p{Script=Latin})\p{M}+/gu;
 
-/** Written with a hump, yet one word to everybody who searches for it. */
+/** Written in camel case, but searched for as one word. */
 const ONE_WORD: ReadonlySet<string> = new Set(
   (
     'github gitlab bitbucket mongodb dynamodb cosmosdb mariadb couchdb influxdb documentdb duckdb mysql postgresql nosql ' +
@@ -32,13 +32,13 @@ const ONE_WORD: ReadonlySet<string> = new Set(
 );
 
 /**
- * The words of a text, in order. Identifiers are split at their humps (`listOpenIssues`, `list_open_issues`),
- * accents are dropped, and writing without spaces gives overlapping pairs of characters.
+ * Returns the words of a text, in order. Identifiers are split at case changes (`listOpenIssues`, `list_open_issues`),
+ * accents are dropped, and scripts without spaces give overlapping pairs of characters.
  *
  * @example wordsOf('getGitHubIssue') // ['get', 'github', 'issue']
  */
 export function wordsOf(text: string): string[] {
-  // Most of what an index asks about is one plain word.
+  // Fast path: most inputs are one plain word.
   if (ONE_HUMP.test(text)) return text.length <= MAX_WORD_LENGTH ? [text.toLowerCase()] : [];
   const words: string[] = [];
   const plain = NOT_ASCII.test(text) ? text.normalize('NFKC') : text;
@@ -78,7 +78,7 @@ function hasOneHump(run: string, lower: string): boolean {
   return lower === run || lower.slice(1) === run.slice(1) || run.toUpperCase() === run;
 }
 
-/** Puts the humps of one word together again: `git`, `hub`. */
+/** Joins parts that form one word: `git`, `hub`. */
 function joined(humps: readonly string[]): string[] {
   const words: string[] = [];
   for (const cased of humps) {
