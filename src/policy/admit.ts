@@ -1,4 +1,4 @@
-/** Decides, before anything runs, whether a server may be started or contacted at all. Pure. */
+/** Decides before anything runs whether a server may be started or contacted. Pure. */
 
 import { isForeign, type ServerSpec } from '../config/entry.ts';
 import type { Environment } from '../config/expand.ts';
@@ -15,20 +15,20 @@ export type Admission =
   | { readonly status: 'blocked'; readonly error: PlugboardError }
   | { readonly status: 'untrusted'; readonly error: PlugboardError };
 
-/** What the machine and its manager say; the same for every server. */
+/** Managed rules and the environment; the same for every server. */
 export interface Authority {
   readonly managed: Managed;
   readonly env: Environment;
 }
 
 export function admit(spec: ServerSpec, trust: TrustVerdict | undefined, authority: Authority): Admission {
-  // Before everything else: what is denied is denied whoever switched it on, off or agreed to it.
+  // Checked first: a denial applies even if the server is enabled, disabled or approved elsewhere.
   const rule = blockingRule(spec, authority.managed, authority.env);
   if (rule !== undefined) return { status: 'blocked', error: blocked(spec, rule) };
   if (spec.entry.enabled === false) return { status: 'disabled' };
   if (!needsConsent(spec)) return { status: 'idle' };
   if (isUnapproved(spec)) return { status: 'untrusted', error: unapproved(spec) };
-  // No verdict is no consent.
+  // A missing verdict means not approved.
   const state = trust?.state ?? 'unknown';
   if (state === 'trusted') return { status: 'idle' };
   return {
@@ -43,7 +43,7 @@ export function admit(spec: ServerSpec, trust: TrustVerdict | undefined, authori
   };
 }
 
-/** Consent is given at a terminal; entries in code need none. */
+/** Hint for library users: approval needs a terminal; entries in code need none. */
 export function trustInLibrary(name: string): string {
   return `The person can approve it with the plugboard command (plugboard trust ${shellWord(name)}); a server that the program itself needs is given in "servers" of createHost.`;
 }
@@ -59,7 +59,7 @@ function whyUntrusted(spec: ServerSpec, state: TrustVerdict['state']): string {
   return `${name} is defined in ${file ?? 'the project'} and ${why}`;
 }
 
-/** Where only listed commands may run, the settings of a project must not make a launcher run something else. */
+/** Shields a project's entry if only listed commands may run: its settings must not make a launcher run other code. */
 export function shieldedByRule(spec: ServerSpec, { managed }: Authority): ServerSpec {
   return managed.allowed === undefined || !isForeign(spec) ? spec : { ...spec, shielded: true };
 }

@@ -1,4 +1,4 @@
-/** Decides whether a call passes, is asked about, or is denied. Pure; the tables are in the contract ("Who may do what"). */
+/** Decides whether a call is allowed, needs approval, or is denied. Pure. See docs/security.md, "Who may do what". */
 
 import picomatch from 'picomatch';
 import {
@@ -9,7 +9,7 @@ import {
   type Settings,
 } from '../config/entry.ts';
 
-/** Hints a server gives about its tool; they count only when the user marked the server as trusted. */
+/** Annotations of a server's tool; used only if the user marked the server as trusted. */
 export interface Hints {
   readonly readOnlyHint?: boolean;
   readonly destructiveHint?: boolean;
@@ -22,19 +22,19 @@ export interface Spellings {
   readonly long: readonly string[];
   /** `server__tool` */
   readonly short: readonly string[];
-  /** Names of the server alone, where a rule may be for all of it. */
+  /** Names of the server alone, for rules that apply to all of its tools. */
   readonly server?: readonly string[];
 }
 
-/** What rules are matched against for one tool. Made once for each tool, so that results can be kept with it. */
+/** The names of one tool for rule matching. Created once per tool, so that results can be cached by it. */
 export interface RuleNames {
-  /** The rule that allows this tool and no other: written down when a person answers "always". */
+  /** The rule that allows exactly this tool: saved when a user answers "always". */
   readonly rule: string;
   /** The unique name in each spelling. */
   readonly assigned: Spellings;
   /**
-   * Also the names before they were made unique. A rule that denies or asks applies to them too, so that a
-   * collision cannot lift the rule; a rule that allows does not, or a collision could borrow it (A23).
+   * Also includes the names before they were made unique. A rule that denies or asks applies to them too, so that a
+   * collision cannot lift the rule; a rule that allows does not, or a collision could reuse it (A23).
    */
   readonly all: Spellings;
 }
@@ -45,22 +45,22 @@ export interface ApprovalInput {
   readonly permissions: Permissions;
   readonly hints: Hints | undefined;
   readonly trusted: boolean;
-  /** Rules that a person gave for this session, as `sessionRule` has them. */
+  /** Rules that the user gave for this session, in the form of `sessionRule`. */
   readonly sessionAllows: ReadonlySet<string>;
-  /** Rules that a person gave for good while this host runs, in the same form: its configuration is not read again yet. */
+  /** Permanent rules given while this host runs, in the same form: its configuration is not reloaded yet. */
   readonly alwaysAllows?: ReadonlySet<string>;
-  /** Whose server it is, as `entryOwner` says; default: the person's own. */
+  /** The owner of the server, from `entryOwner`; default: the user. */
   readonly owner?: string;
 }
 
-/** A rule for this session, bound to the owner of the server: another one that takes its name does not get it. */
+/** Returns a session rule bound to the server's owner, so that another server with the same name does not get it. */
 export function sessionRule({ rule }: Pick<RuleNames, 'rule'>, owner: string): string {
   return owner === '' ? rule : `${rule} ${owner}`;
 }
 
 const STRICTNESS: readonly Approval[] = ['approve', 'auto', 'writes', 'prompt'];
 
-/** The mode of one tool. What a project's or plugin's entry sets can only be stricter than the person's default. */
+/** Returns the approval mode of a tool. A project's or plugin's entry can only be stricter than the user's default. */
 export function approvalMode(
   spec: ServerSpec,
   ofTool: Approval | undefined,
@@ -74,12 +74,12 @@ export function approvalMode(
 
 export type ApprovalDecision =
   | { readonly kind: 'pass'; readonly reason: string }
-  /** `explicit`: a person wrote down that this is to be asked; typing a command does not answer it. */
+  /** `explicit`: the user configured that this asks; running a command by hand does not answer it. */
   | {
       readonly kind: 'ask';
       readonly explicit: boolean;
       readonly reason: string;
-      /** The `ask` rule that matched; no rule that allows is stronger. */
+      /** The `ask` rule that matched; it takes precedence over `allow` rules, but not over session rules. */
       readonly rule?: string;
     }
   | { readonly kind: 'deny'; readonly reason: string };
@@ -131,14 +131,14 @@ function byMode({ approval, hints, trusted }: ApprovalInput): ApprovalDecision {
 /** Returns the first rule of a list that matches a tool. */
 type Matcher = (names: Spellings) => string | undefined;
 
-/** Compiled once for each list of rules: a list comes from a configuration and is checked on every call. */
+/** Caches compiled rule lists: a list comes from a configuration and is checked on every call. */
 const compiled = new WeakMap<readonly string[], Matcher>();
 
-/** A glob that matches what it does not name. */
+/** Matches negated globs. */
 const NEGATED = /^!|!\(/;
 const LONG_PREFIX = 'mcp__';
 
-/** True if a rule matches a tool in either spelling. */
+/** Creates a matcher that is true if a rule matches a tool in either spelling. */
 export function ruleMatcher(rule: string): (names: Spellings) => boolean {
   const glob = picomatch(rule, { dot: true });
   const matches = (name: string): boolean => name === rule || glob(name);

@@ -1,4 +1,4 @@
-/** Certificate authorities of the person's network: NODE_EXTRA_CA_CERTS and SSL_CERT_FILE, in the environment of the host. */
+/** Loads extra certificate authorities: NODE_EXTRA_CA_CERTS and SSL_CERT_FILE, from the host's environment. */
 
 import { readFileSync } from 'node:fs';
 import * as tls from 'node:tls';
@@ -7,8 +7,8 @@ const VARIABLES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'] as const;
 const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[\s\S]+?-----END (?:TRUSTED )?CERTIFICATE-----/g;
 
 /**
- * A context that trusts the files of `env` in addition to Node's own authorities; undefined if Node trusts them
- * already. Node itself reads NODE_EXTRA_CA_CERTS only when a process starts, and the daemon works for sessions of
+ * Returns a context that trusts the files of `env` in addition to Node's own authorities; undefined if Node already
+ * trusts them. Node itself reads NODE_EXTRA_CA_CERTS only when a process starts, and the daemon serves sessions with
  * other environments.
  */
 export function secureContextFor(
@@ -25,7 +25,7 @@ export function secureContextFor(
   return tls.createSecureContext({ ca: [...ownAuthorities(own), ...extra] });
 }
 
-/** The file is the person's; a fault in it must not take away the servers that do not need it. */
+/** Reads certificates from a file; an error is a warning, so that servers that do not need the file still work. */
 function certificatesIn(name: string, file: string, warn: (message: string) => void): readonly string[] {
   try {
     const found = readFileSync(file, 'latin1').match(CERTIFICATE) ?? [];
@@ -37,7 +37,7 @@ function certificatesIn(name: string, file: string, warn: (message: string) => v
   }
 }
 
-/** Everything that this process trusts by itself: `ca` replaces it, and does not add to it. */
+/** Returns everything that this process already trusts, because `ca` replaces the defaults. */
 function ownAuthorities(own: string | undefined): readonly string[] {
   // Since Node 22.15.
   if ('getCACertificates' in tls && typeof tls.getCACertificates === 'function') {

@@ -1,4 +1,6 @@
-/** Cleans what a schema says to people and models, and nothing that it checks by (A15: poison in a parameter). */
+/**
+ * Removes hidden text from the descriptive texts of a schema, not from what it validates (A15: poisoned parameters).
+ */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import { clean } from './clean.ts';
@@ -6,15 +8,15 @@ import { cleanValue } from './clean-value.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Keywords whose values are words; names of properties, enums and patterns are what the server goes by. */
+/** Keywords with descriptive text; the server depends on property names, enums and patterns. */
 const WORDS: ReadonlySet<string> = new Set(['title', 'description', '$comment', 'default']);
 
-/** The same object where nothing had to be cleaned, so that whatever is kept by its identity still is found. */
+/** Returns the cleaned schema; the same object if nothing changed, so that caches by identity still work. */
 export function cleanSchema(schema: Schema): Schema {
   return cleaned(schema) as Schema; // an object stays one
 }
 
-/** Schemas are bounded in depth where they are accepted. */
+/** Recursive; schemas are bounded in depth when they are accepted. */
 function cleaned(value: unknown): unknown {
   if (Array.isArray(value)) {
     const members = value.map(cleaned);

@@ -1,9 +1,9 @@
-/** Cleans every text in a JSON value, names of members too; a value that is clean already is returned as it is. */
+/** Removes hidden text from every string and member name in a JSON value; returns clean values unchanged. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import { clean } from './clean.ts';
 
-/** Deeper values are left out rather than passed on unread. */
+/** Deeper values are dropped, not passed on unchecked. */
 const MAX_DEPTH = 200;
 
 export function cleanValue(value: unknown, depth = 0): unknown {
@@ -14,7 +14,7 @@ export function cleanValue(value: unknown, depth = 0): unknown {
   return isRecord(value) ? cleanMembers(value, depth) : value;
 }
 
-/** The same of an object, which stays one. */
+/** Cleans an object, which stays an object. */
 export function cleanRecord<T extends Readonly<Record<string, unknown>>>(value: T): T {
   return cleanMembers(value, 0) as T;
 }
@@ -28,15 +28,15 @@ function cleanMembers(value: Readonly<Record<string, unknown>>, depth: number): 
     const cleaned = cleanValue(member, depth + 1);
     const shown = clean(name);
     isSame &&= cleaned === member && shown === name;
-    // A name that is only clean by what was removed from it never takes the place of another.
+    // A name that only became clean by removal never replaces another member.
     if (shown !== name && (Object.hasOwn(value, shown) || members.has(shown))) continue;
     members.set(shown, cleaned);
   }
-  // `fromEntries` defines, so that a member called `__proto__` is one.
+  // `fromEntries` defines properties, so a member called `__proto__` becomes an ordinary one.
   return isSame ? value : Object.fromEntries(members);
 }
 
-/** Like `map`, but the same list when nothing in it changed: most of what servers say is clean. */
+/** Like `map`, but returns the same list if nothing changed, which is the usual case. */
 export function mapSame<T>(list: readonly T[], change: (member: T) => T): readonly T[] {
   let changed: T[] | undefined;
   let at = 0;

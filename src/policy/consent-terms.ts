@@ -1,4 +1,4 @@
-/** Says what consent to a project's or plugin's server covers, in the same words on every surface. */
+/** Describes what approval of a project's or plugin's server covers, with the same text on every surface. */
 
 import { isRemote, type ServerSpec } from '../config/entry.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -16,7 +16,7 @@ export function consentTerms({ scope, entry }: ServerSpec): string {
 }
 
 /**
- * The server that an entry takes the place of once it is approved.
+ * Returns the server that an entry replaces once it is approved.
  *
  * @example
  * replacedBy(spec, config); // 'your own github'
@@ -28,7 +28,7 @@ export function replacedBy(spec: ServerSpec, config: LoadedConfig): string | und
   return next === undefined ? undefined : called(next);
 }
 
-/** The questions that an entry refers to, as its file has them: part of what is consented to and shown. */
+/** Returns the inputs that an entry refers to, as in its file: they are shown and covered by the approval. */
 export function shownInputs({ questions }: ServerSpec): Readonly<Record<string, unknown>> | undefined {
   if (questions === undefined || questions.length === 0) return undefined;
   const entries = questions.map(({ id, owner: _owner, fallback, ...rest }) => [

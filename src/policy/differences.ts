@@ -1,16 +1,16 @@
-/** What differs between two JSON values, place by place, for a person who has to judge the change. */
+/** Lists the differences between two JSON values by path, for review by a user. */
 
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 
 export interface Difference {
-  /** A place in the value, as in `args[1]`. */
+  /** A path in the value, such as `args[1]`. */
   readonly path: string;
   readonly before?: unknown;
   readonly after?: unknown;
 }
 
-/** Undefined on one side is a value that is not there. The order of keys does not matter. */
+/** Compares two values; undefined on one side is a missing value. The order of keys does not matter. */
 export function compare(path: string, before: unknown, after: unknown): Difference[] {
   if (canonicalJson(before) === canonicalJson(after) && (before === undefined) === (after === undefined))
     return [];

@@ -1,6 +1,6 @@
 /**
- * The configuration as it is used: an entry of a project or plugin without consent hides no other entry of its name.
- * The one place that joins consent and precedence; every surface loads through here.
+ * Loads the effective configuration: a project's or plugin's entry without approval does not hide another entry of its
+ * name. The only place that combines approval and precedence; every surface loads through here.
  */
 
 import { isForeign, type ServerSpec } from '../config/entry.ts';
@@ -14,7 +14,7 @@ export interface Deciding {
 }
 
 /**
- * Reads the configuration of a folder and passes over entries without consent where another one has their name.
+ * Reads the configuration of a folder and skips entries without approval if another one has their name.
  *
  * @example
  * const { servers, waiting } = await loadEffective({ cwd: process.cwd(), home, env: process.env });
@@ -32,7 +32,7 @@ export async function loadEffective(options: LoadOptions & Deciding): Promise<Lo
   return notices.length === 0 ? config : { ...config, problems: [...config.problems, ...notices] };
 }
 
-/** The same for a configuration that was read already; may be repeated when a consent has changed. */
+/** Applies approvals to a configuration that is already loaded; may be repeated when an approval has changed. */
 export async function withConsent(config: LoadedConfig, deciding: Deciding): Promise<LoadedConfig> {
   const all = allSpecs(config);
   const contested = all.filter((spec) => isForeign(spec) && hasRival(spec, all));

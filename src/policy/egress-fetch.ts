@@ -1,4 +1,4 @@
-/** Requests to addresses that a server named: checked, bounded, pinned to the address that was checked. */
+/** Sends requests to addresses provided by a server: checked, bounded, pinned to the resolved address. */
 
 import { lookup as systemLookup } from 'node:dns';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
@@ -12,12 +12,12 @@ import { type EgressOptions, egressRules } from './egress.ts';
 import { bytesOf, type FetchFunction, type Network } from './network.ts';
 import type { ProxyServer } from './proxy.ts';
 
-/** From the first byte of the request to the last of its answer. */
+/** For the whole request, including the response body. */
 const REQUEST_TIMEOUT_MS = 30_000;
-/** Metadata documents and token answers are a few kilobytes. */
+/** Metadata documents and token responses are a few kilobytes. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
-/** The body is decoded before it is given on, so what these say about it is no longer true. */
+/** The body is already decoded, so these headers no longer apply. */
 const ABOUT_ENCODING: ReadonlySet<string> = new Set(['content-encoding', 'content-length']);
 
 type Addresses = readonly { readonly address: string; readonly family: number }[];
@@ -30,31 +30,31 @@ export type Resolver = (
 
 export interface EgressFetchOptions extends EgressOptions {
   readonly signal?: AbortSignal | undefined;
-  /** How names become addresses; the system's resolver unless a test says otherwise. */
+  /** Resolves host names; default: the system's resolver. */
   readonly resolve?: Resolver | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Proxies, certificates or a `fetch` of the host; without it, requests go straight to the address. */
+  /** Proxies, certificates or a `fetch` of the host; default: direct connections. */
   readonly network?: Network | undefined;
-  /** As the entry's `proxy` says. */
+  /** The entry's `proxy` setting. */
   readonly proxy?: boolean | undefined;
 }
 
 export type EgressFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /**
- * A `fetch` for addresses out of a server's mouth. It never follows a redirect: whoever does comes back here
- * with the next address, which is checked like the first.
+ * Creates a `fetch` for addresses provided by a server. It never follows a redirect: the caller has to request the next
+ * address here, where it is checked like the first.
  */
 export function egressFetch(options: EgressFetchOptions): EgressFetch {
   const rules = egressRules(options);
   const resolve: Resolver = options.resolve ?? systemLookup;
-  /** By origin: addresses that were checked, for all requests until one of them cannot be reached. */
+  /** By origin: checked addresses, reused until one of them cannot be reached. */
   const checked = new Map<string, Addresses>();
 
   return async (target, init = {}) => {
     const url = rules.check(target);
     let verdict: PlugboardError | undefined;
-    // The connection uses the very addresses that were checked: a second answer of the resolver cannot slip in.
+    // Connects to exactly the addresses that were checked: a second DNS answer cannot replace them (DNS rebinding).
     const lookup: LookupFunction = (hostname, lookupOptions, callback) => {
       const known = checked.get(url.origin);
       const ask: Resolver =
@@ -97,7 +97,7 @@ export function egressFetch(options: EgressFetchOptions): EgressFetch {
   };
 }
 
-/** The author's own way out: it resolves names and connects, and the rules for addresses were checked before. */
+/** Uses the author's `fetch`, which resolves names and connects itself; the url was checked before. */
 async function given(
   fetch: FetchFunction,
   url: URL,
@@ -135,15 +135,16 @@ interface ConnectionOptions {
   readonly lookup?: LookupFunction | undefined;
   readonly agent?: false | undefined;
   readonly createConnection?: (() => Socket) | undefined;
-  /** Through a proxy that opens no tunnels, and gets the whole address. */
+  /** Set for a proxy that does not open tunnels; it gets the whole url. */
   readonly forwarder?: ProxyServer | undefined;
   readonly secureContext?: SecureContext | undefined;
   readonly signal: AbortSignal;
 }
 
 /**
- * The proxy resolves the name, so where it leads cannot be checked here. Everything but the origins that the person
- * named is https (`egressRules`), and a machine inside the proxy's network has no certificate for a name of an attacker.
+ * Connects through a proxy. The proxy resolves the name, so its address cannot be checked here. Everything but the
+ * origins that the user named is https (`egressRules`), and a machine inside the proxy's network has no certificate for
+ * an attacker's name.
  */
 async function viaProxy(
   proxy: ProxyServer,
@@ -166,7 +167,7 @@ async function exchange(
   const body = bodyText(init.body);
   const scheme = (forwarder?.url ?? url).protocol;
   const send = scheme === 'https:' ? httpsRequest : httpRequest;
-  // Without its user name and password, which Node would send as those for the server.
+  // Without the proxy's user name and password, which Node would send as credentials for the server.
   const address = forwarder === undefined ? url : new URL(forwarder.url.origin);
   const ofProxy =
     forwarder === undefined
@@ -260,7 +261,7 @@ function tooLong(): PlugboardError {
   return new PlugboardError('LIMIT_EXCEEDED', 'The answer of the authorization server is too long.');
 }
 
-/** A sentence without the url's path and query, which may hold a code or a token. */
+/** Creates the error without the url's path and query, which may contain a code or a token. */
 function unreachable(
   url: URL,
   error: unknown,

@@ -1,33 +1,33 @@
-/** Which addresses that a server named may be contacted: pure decisions, taken before a connection is made. */
+/** Decides which addresses provided by a server may be contacted, before a connection is made. Pure. */
 
 import ipaddr from 'ipaddr.js';
 import { PlugboardError } from '../errors.ts';
 
-/** Where an address lies, as far as egress cares. `forbidden` is link-local, multicast, tunnels and the like. */
+/** Class of an address for egress rules. `forbidden` is link-local, multicast, tunnels and similar ranges. */
 export type AddressClass = 'public' | 'loopback' | 'private' | 'forbidden';
 
-/** Cloud metadata services that sit in ranges which are otherwise merely private. */
+/** Cloud metadata services in ranges that are otherwise private. */
 const METADATA_ADDRESSES = new Set(['fd00:ec2::254', '100.100.100.200']);
 
 export interface EgressRules {
-  /** Throws EGRESS_REFUSED for a url that may not be contacted, whatever its name resolves to. */
+  /** Throws EGRESS_REFUSED for a url that may not be contacted, regardless of its address. */
   check(url: string | URL): URL;
-  /** Throws EGRESS_REFUSED when the name of a checked url resolved to an address that may not be contacted. */
+  /** Throws EGRESS_REFUSED if a checked url resolved to an address that may not be contacted. */
   checkAddress(url: URL, address: string): void;
 }
 
 export interface EgressOptions {
-  /** The server's url as the person configured it: what is there, that person has chosen. */
+  /** The server's configured url; the user has chosen it, so its origin is allowed. */
   readonly server: string | URL;
-  /** More urls out of the person's own configuration (endpoints given by hand, an identity provider). */
+  /** More urls from the user's own configuration (endpoints given by hand, an identity provider). */
   readonly trusted?: readonly (string | URL)[] | undefined;
-  /** Where origins that the person named were found first; one for all rules of a server. */
+  /** The first address class of each origin that the user named; shared by all rules of a server. */
   readonly kept?: Map<string, AddressClass> | undefined;
 }
 
 export function classify(address: string): AddressClass {
   if (!ipaddr.isValid(address)) return 'forbidden';
-  // `process` turns IPv4 mapped into IPv6 back into the IPv4 address that would be contacted.
+  // `process` converts IPv4-mapped IPv6 addresses to the IPv4 address that would be contacted.
   const parsed = ipaddr.process(address);
   if (METADATA_ADDRESSES.has(parsed.toString())) return 'forbidden';
   switch (parsed.range()) {
@@ -50,8 +50,8 @@ export function egressRules(options: EgressOptions): EgressRules {
   // Scheme, name and port: another port of the same machine is another program.
   const ownOrigins = new Set(own.map((url) => url.origin));
   const kept = options.kept ?? new Map<string, AddressClass>();
-  // The name of a server says nothing about where it is: its owner could make it resolve to loopback to be
-  // let through. Only an address that the person typed opens the range that it lies in.
+  // The server's name is not evidence of its location: its owner could make it resolve to loopback to be let through.
+  // Only an address that the user typed opens the range it belongs to.
   const serverClass = literalClass(server.hostname) ?? 'public';
 
   const mayReach = (where: AddressClass): boolean =>
@@ -74,7 +74,7 @@ export function egressRules(options: EgressOptions): EgressRules {
     checkAddress(url, address) {
       const where = classify(address);
       if (ownOrigins.has(url.origin)) {
-        // The person chose the name. Where it leads the first time is where it has to stay.
+        // The user chose the name. Its first address class must not change.
         const first = kept.get(url.origin) ?? where;
         kept.set(url.origin, first);
         if (where === first || where === 'public') return;
@@ -95,7 +95,7 @@ export function isLoopbackHost(hostname: string): boolean {
   return literalClass(hostname) === 'loopback';
 }
 
-/** The class of a host that is an address, or a name that always means one; undefined for other names. */
+/** Returns the class of a host that is an address or a localhost name; undefined for other names. */
 function literalClass(hostname: string): AddressClass | undefined {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   if (host === 'localhost' || host.endsWith('.localhost')) return 'loopback';

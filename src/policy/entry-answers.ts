@@ -1,4 +1,4 @@
-/** The person's answers that decide what a project's or plugin's entry runs: files are found behind them too. */
+/** Returns the user's answers that decide what a project's or plugin's entry runs, to find the files they refer to. */
 
 import type { ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
@@ -6,7 +6,7 @@ import { decisiveIds } from '../config/inputs.ts';
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
-/** By id; nothing is asked. The store of secrets is opened only for entries with such a question. */
+/** Returns stored answers by id, without asking. The secret store is opened only for entries with such a question. */
 export async function answersFor(
   spec: ServerSpec,
   { home, env }: { readonly home: Home; readonly env: NodeJS.ProcessEnv },
@@ -22,7 +22,7 @@ export async function answersFor(
     home,
     secrets: async () => openSecrets({ home, env, notice: () => {} }),
   });
-  // An unreadable store fails closed: the files behind the answers are then missing from what was consented to.
+  // An unreadable store fails closed: the files behind the answers are then missing from the approved set.
   const known = await values.of({ ...spec, questions }, []).catch(() => undefined);
   return known?.values ?? NONE;
 }

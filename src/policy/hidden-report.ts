@@ -2,7 +2,7 @@
 
 import { createOnceReport } from './once-report.ts';
 
-/** @param place where it was, as in "the result of add". */
+/** @param place the location of the text, such as "the result of add". */
 export type HiddenReport = (server: string, place: string) => void;
 
 export function createHiddenReport(warn: (server: string, message: string) => void): HiddenReport {

@@ -1,14 +1,15 @@
 /**
- * The one definition of hidden text: which characters are removed from the strings of servers, and which stay.
+ * Defines hidden text: which characters are removed from the strings of servers, and which are kept.
  *
- * Removed are only carriers of text that a person does not see and a model reads: escape sequences and controls, tag
- * characters, variation selectors where no character takes them, bidi controls without a partner, zero-width spaces that
- * split words, and long runs of other invisible characters. Languages, emoji, joiners, line ends and byte order marks stay as they are.
+ * Only carriers of text that a user does not see and a model reads are removed: escape sequences and controls, tag
+ * characters, variation selectors after characters that do not support them, unpaired bidi controls, zero-width spaces
+ * that split words, and long runs of other invisible characters. Languages, emoji, joiners, line ends and byte order
+ * marks are kept.
  *
  * No imports: `assets/page/hidden-text.js` is this file without its types, so that the page uses the same definition.
  */
 
-/** An expression that is made when it is first needed: those with classes of Unicode cost milliseconds to read. */
+/** Creates an expression on first use: those with Unicode classes take milliseconds to compile. */
 function whenUsed(source: string, flags: string): () => RegExp {
   let made: RegExp | undefined;
   return () => {
@@ -17,10 +18,10 @@ function whenUsed(source: string, flags: string): () => RegExp {
   };
 }
 
-/** Anything below this length in a row is needed by some language; nothing that people write needs more. */
+/** Shorter runs are needed by some languages; no language needs longer ones. */
 const MIN_CARRIER_RUN = 4;
 
-/** Nothing of this in a text: it is clean, whatever language it is in. Code units, so that long texts cost little. */
+/** A text without these is clean in any language. Matches code units, so that long texts are fast. */
 const SUSPECT =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: single code units are listed on purpose
@@ -38,15 +39,15 @@ const ESCAPES_AND_CONTROLS =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
   /\x1b\][^\x07\x1b\x9c]{0,4096}(?:\x07|\x1b\\|\x9c)?|\x1b[PX^_][^\x1b\x9c]{0,4096}(?:\x1b\\|\x9c)?|[\x1b\x9b]\[?[0-?]{0,64}[ -/]{0,8}[@-~]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
 
-/** Tag characters and unassigned ones next to them; flags of England, Scotland, Wales and of US states are emoji. */
+/** Tag characters and unassigned ones next to them; flags of England, Scotland, Wales and US states are kept. */
 const TAGS = whenUsed(
   String.raw`(\u{1f3f4}(?:\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})|\u{e0075}\u{e0073}[\u{e0061}-\u{e007a}]{2})\u{e007f})|[\u{e0000}-\u{e00ff}\u{e01f0}-\u{e0fff}]+`,
   'gu',
 );
 
-/** Code units: the ones of plane 14 are written as pairs. */
+/** Code units: those of plane 14 are written as pairs. */
 const SELECTORS = /(?:[\ufe00-\ufe0f\u180b-\u180f]|\udb40[\udd00-\uddef])+/g;
-/** Which characters take a selector: emoji and text style; glyph variants of some scripts; of ideographs; Mongolian. */
+/** Characters that support selectors: emoji and text style; glyph variants of some scripts; ideographs; Mongolian. */
 const TAKES_STYLE = whenUsed(String.raw`^[\p{Emoji}\p{Extended_Pictographic}]$`, 'u');
 const TAKES_VARIANT = whenUsed(
   String.raw`^[0\p{Sm}\p{So}\p{Ideographic}\p{Script=Myanmar}\p{Script=Phags_Pa}\p{Script=Manichaean}\p{Script=Egyptian_Hieroglyphs}\u3001\u3002\uff01\uff0c\uff0e\uff1a\uff1b\uff1f]$`,
@@ -58,22 +59,22 @@ const MONGOLIAN = whenUsed(String.raw`^\p{Script=Mongolian}$`, 'u');
 const BIDI = /[\u202a-\u202e\u2066-\u2069]/;
 const BIDI_ALL = /[\u202a-\u202e\u2066-\u2069]/g;
 const PARAGRAPHS = /[^\n\r\u2029]+/g;
-/** Embeddings and overrides from LRE to RLO with their end PDF among them; isolates from LRI to their end PDI. */
+/** Embeddings and overrides are LRE to RLO, with their end PDF among them; isolates are LRI to their end PDI. */
 const [LRE, PDF, RLO, LRI, PDI] = [0x202a, 0x202c, 0x202e, 0x2066, 0x2069];
 
-/** Shows nothing by itself: an isolate or embedding around nothing else has nothing to turn around. */
+/** Invisible by itself: an isolate or embedding around only these has no effect. */
 const INVISIBLE =
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: single code points are listed on purpose
   /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u200b-\u200f\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb]/;
 const RUNS: RegExp = new RegExp(`${INVISIBLE.source}{${MIN_CARRIER_RUN},}`, 'g');
 
-/** Shows where a line may break in scripts that are written without spaces; in others it only splits a word. */
+/** Marks line breaks in scripts without spaces; in other scripts it only splits a word. */
 const ZERO_WIDTH_SPACE = whenUsed(
   String.raw`(?<![\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}\p{Script=Javanese}\p{Script=Balinese}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])\u200b(?![\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}\p{Script=Javanese}\p{Script=Balinese}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])`,
   'gu',
 );
 
-/** The text without anything that hides in it; the same string where nothing does. */
+/** Returns the text without hidden text; the same string if there is none. */
 export function withoutHidden(text: string): string {
   if (PLAIN.test(text)) return text;
   if (!MAYBE_SUSPECT.test(text) || !SUSPECT.test(text))
@@ -86,7 +87,7 @@ export function withoutHidden(text: string): string {
   return out.replace(RUNS, '').toWellFormed();
 }
 
-/** One selector stays after a character that takes it. Two in a row carry data: no sequence of Unicode has them. */
+/** Keeps one selector after a character that supports it. Two in a row carry data: no Unicode sequence has them. */
 function keepSelector(run: string, at: number, text: string): string {
   const selector = run.codePointAt(0) ?? 0;
   if (run.length > (selector > 0xffff ? 2 : 1) || at === 0) return '';
@@ -107,14 +108,14 @@ interface Opened {
   hasText: boolean;
 }
 
-/** One paragraph, in which each bidi control that stays has its partner, and something to see between the two. */
+/** Returns a paragraph in which each remaining bidi control is paired and encloses visible text. */
 function balanced(line: string): string {
   const stays = new Set<number>();
   const open: Opened[] = [];
   let isolates = 0;
   let at = 0;
   const close = (isolate: boolean): void => {
-    // An isolate is a border: a pop inside it reaches nothing outside.
+    // A pop inside an isolate does not affect anything outside it.
     if (isolate ? isolates === 0 : open.at(-1)?.isolate !== false) return;
     let hasText = false;
     for (let last = open.pop(); last !== undefined; last = open.pop()) {
@@ -143,8 +144,8 @@ function balanced(line: string): string {
 }
 
 /**
- * Everything that shows nothing or changes how its neighbours are shown, also where a language needs it: what a person
- * decides on has all of this written out. Joiners between pictographs and in Arabic and Indic words are shown.
+ * Matches everything that is invisible or changes how its neighbours are displayed, even if a language needs it:
+ * approval questions show all of it escaped. Joiners between pictographs and in Arabic and Indic words are excluded.
  */
 const UNSEEN = whenUsed(
   String.raw`[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb]|\u034f|[\u{1d173}-\u{1d17a}]|[\u{e0000}-\u{e0fff}]|(?<![\p{Script=Arabic}\p{M}])\u200c|(?<![\p{Script=Arabic}\p{M}]|\p{Extended_Pictographic}\ufe0f?|\p{Emoji_Modifier})\u200d|(?<!\p{Emoji})[\ufe0e\ufe0f]|(?<!\p{Ideographic}|\p{Sm})[\ufe00-\ufe0d]`,
@@ -153,12 +154,12 @@ const UNSEEN = whenUsed(
 
 const SEEN = /^[\x20-\x7e\n\t]*$/;
 
-/** Whether something in the text cannot be seen; also where that is how its language is written. */
+/** True if the text contains invisible characters, even if its language needs them. */
 export function hasUnseen(text: string): boolean {
   return !SEEN.test(text) && text.search(UNSEEN()) !== -1;
 }
 
-/** The text with every unseen character in another form. */
+/** Replaces every invisible character. */
 export function replaceUnseen(text: string, replace: (char: string) => string): string {
   return SEEN.test(text) ? text : text.replace(UNSEEN(), replace);
 }

@@ -1,4 +1,4 @@
-/** Finds secrets that are written into an entry as they are, each with its place, so that a reference can replace it. */
+/** Finds literal secrets in an entry with their paths, so that references can replace them. */
 
 import { ENTRY_KEYS } from '../config/keys.ts';
 import { partsOf } from '../config/reference.ts';
@@ -14,23 +14,23 @@ import { filling, HOLE, inHeader, inUrl, inVariable, passwordsIn } from './secre
 type Raw = Readonly<Record<string, unknown>>;
 
 export interface LiteralSecret {
-  /** The string that has it: `['env', 'API_KEY']`, `['args', 2]`. */
+  /** Path of the string: `['env', 'API_KEY']`, `['args', 2]`. */
   readonly path: readonly (string | number)[];
   /** The secret inside that string. */
   readonly value: string;
-  /** What a person would call it: the name of the variable or header, else the key. */
+  /** A readable name: the variable or header, otherwise the key. */
   readonly name: string;
-  /** False where references are not filled in, so that none can stand for it. */
+  /** False if references are not expanded there, so that none can replace it. */
   readonly replaceable: boolean;
 }
 
-/** Keys whose strings take references; `oauth.clientSecret` is kept apart before an entry is written. */
+/** Keys whose strings support references; `oauth.clientSecret` is removed before an entry is written. */
 const READ: ReadonlySet<string> = new Set(['env', 'headers', 'args', 'url', 'command']);
-/** A default in a reference is written into the file too; a shorter one is a setting. */
+/** A default in a reference is written to the file too; a shorter one is a setting. */
 const MIN_FALLBACK_CHARS = 8;
 
 /**
- * The literal secrets of an entry as it would be written.
+ * Returns the literal secrets of an entry as it would be written.
  *
  * @example
  * literalSecrets({ command: 'x', env: { API_KEY: 'sk-1234567890' } });
@@ -62,11 +62,11 @@ export function literalSecrets(raw: Raw): LiteralSecret[] {
   ];
 }
 
-/** The entry with one of its secrets replaced. */
+/** Returns the entry with one of its secrets replaced. */
 export function withReplaced(raw: Raw, { path, value }: LiteralSecret, reference: string): Raw {
   const [key = '', inner] = path;
   const member = raw[key];
-  // A function, because `$` has a meaning in a replacement text.
+  // A function, because `$` is special in a replacement text.
   const replaced = (text: unknown): string => String(text).replace(value, () => reference);
   if (inner === undefined) return { ...raw, [key]: replaced(member) };
   if (Array.isArray(member)) {
@@ -75,7 +75,7 @@ export function withReplaced(raw: Raw, { path, value }: LiteralSecret, reference
   return isRecord(member) ? { ...raw, [key]: { ...member, [inner]: replaced(member[inner]) } } : raw;
 }
 
-/** The first of the candidates that is a secret and not a reference to one. */
+/** Returns the first candidate that is a secret and not a reference. */
 function found(
   path: LiteralSecret['path'],
   text: string,
@@ -96,7 +96,7 @@ function found(
   return [{ path, value: `\${${written.name}:-${written.fallback}}`, name, replaceable: true }];
 }
 
-/** Keys that are not ours may hold secrets too; their strings take no references. */
+/** Searches unknown keys, which may contain secrets too; their strings do not support references. */
 function others(raw: Raw): LiteralSecret[] {
   const look = (path: readonly (string | number)[], value: unknown): LiteralSecret[] => {
     const name = String(path.at(-1));
@@ -117,7 +117,7 @@ function members(value: unknown): [string, string][] {
   );
 }
 
-/** `--api-key abc` and `--api-key=abc` are called by their option. */
+/** Returns the option name for `--api-key abc` and `--api-key=abc`. */
 function flagBefore(words: readonly string[], at: number): string {
   const own = /^-{1,2}([A-Za-z][\w.-]*)=/.exec(words[at] ?? '')?.[1];
   const before = /^-{1,2}([A-Za-z][\w.-]*)$/.exec(words[at - 1] ?? '')?.[1];

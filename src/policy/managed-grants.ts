@@ -1,6 +1,6 @@
 /**
- * The parts of an entry under `allowedServers`, other than command and url, that decide what runs: variables that load
- * code, a search path, a folder, a helper command, endpoints of a login (A34).
+ * Checks the parts of an entry under `allowedServers`, other than command and url, that decide what runs: variables
+ * that load code, a search path, a folder, a helper command, endpoints of a login (A34).
  */
 
 import { basename, delimiter, isAbsolute, join, resolve } from 'node:path';
@@ -18,14 +18,14 @@ import type { ManagedGrants, ManagedMatcher } from '../config/managed.ts';
 import { findProgram, findPrograms, isExecutable, withoutProject } from '../lib/find-program.ts';
 import { matchesUrl } from './url-pattern.ts';
 
-/** The part of the entry that the rule does not allow, for a sentence; undefined where it allows all of it. */
+/** Returns the part of the entry that the rule does not allow, as text for a message; undefined if all is allowed. */
 export function exceedsGrants(
   matcher: ManagedMatcher,
   spec: ServerSpec,
   entry: ServerEntry,
   env: Environment,
 ): string | undefined {
-  // A name allows whatever runs under it.
+  // A rule by name allows any program under that name.
   if (matcher.kind === 'name') return undefined;
   const { grants = {} } = matcher;
   if (isStdio(entry)) return processExceeds(grants, spec, entry, env);
@@ -38,7 +38,7 @@ function processExceeds(
   entry: StdioEntry,
   env: Environment,
 ): string | undefined {
-  // As the entry has them: the variable with the project's folder is added by us.
+  // As written in the entry: we add the variable with the project's folder ourselves.
   const written = isStdio(spec.entry) ? spec.entry : entry;
   const names = [...Object.keys(written.env ?? {}), ...(written.envVars ?? [])];
   const variable = names.find((name) => !mayBeSet(name, grants));
@@ -48,7 +48,7 @@ function processExceeds(
   return foreignProgram(spec, entry, env);
 }
 
-/** Names in the list, where there is one; else any that loads no code. */
+/** True if a variable is listed or, without a list, does not load code. */
 function mayBeSet(name: string, { env }: ManagedGrants): boolean {
   if (env === undefined) return !loadsCode(name);
   return env.some((pattern) => {
@@ -57,7 +57,7 @@ function mayBeSet(name: string, { env }: ManagedGrants): boolean {
   });
 }
 
-/** The rule means a program of the system: not one by a relative path, nor one that the search path has in the project. */
+/** Rejects programs by a relative path or found in the project: the rule refers to a program of the system. */
 function foreignProgram(
   { baseDir, projectDir = baseDir }: ServerSpec,
   { command, env: own }: StdioEntry,
@@ -65,7 +65,7 @@ function foreignProgram(
 ): string | undefined {
   if (isAbsolute(command)) return undefined;
   if (/[/\\]/.test(command)) return 'a program by a relative path';
-  // An entry's own search path is in force only where the rule lists it.
+  // An entry's own search path is used only if the rule lists it.
   const searchPath = own?.['PATH'] ?? env['PATH'] ?? '';
   const [, interpreter] = findPrograms(command, searchPath);
   const names = [command, ...(interpreter === undefined ? [] : [basename(interpreter)])];
@@ -77,7 +77,7 @@ function foreignProgram(
   return foreign === undefined ? undefined : `${foreign} out of ${projectDir}`;
 }
 
-/** As a system looks programs up: folders may be relative to the one it starts in. */
+/** Finds a program like the system does: folders may be relative to the working folder. */
 function firstOn(searchPath: string, command: string, folder: string): string | undefined {
   return searchPath
     .split(delimiter)

@@ -1,4 +1,4 @@
-/** Decides by the managed rules whether a server may run, and names the rule. In doubt it is no. */
+/** Decides by the managed rules whether a server may run, and names the rule. Denies if in doubt. */
 
 import { isRemote, isStdio, type ServerEntry, type ServerSpec } from '../config/entry.ts';
 import { type Environment, expandEntry } from '../config/expand.ts';
@@ -6,7 +6,7 @@ import type { Managed, ManagedMatcher, ManagedRule } from '../config/managed.ts'
 import { exceedsGrants } from './managed-grants.ts';
 import { matchesUrl } from './url-pattern.ts';
 
-/** The rule that blocks a server, in words; undefined when none does. */
+/** Returns the text of the rule that blocks a server; undefined if none does. */
 export function blockingRule(spec: ServerSpec, managed: Managed, env: Environment): string | undefined {
   if (managed.closed !== undefined) return managed.closed;
   const forms = formsOf(spec, env);
@@ -18,7 +18,7 @@ export function blockingRule(spec: ServerSpec, managed: Managed, env: Environmen
     return `${managed.exclusive} is exclusive and does not list it`;
   }
   if (managed.allowed === undefined) return undefined;
-  // What is allowed is what would really run, so the last form, with its variables filled in, counts.
+  // Permission is checked against the program that really runs: the last form, with its variables expanded.
   const real = forms.at(-1) ?? spec.entry;
   const fitting = managed.allowed.filter((rule) => matches(rule, spec.name, real, 'allow'));
   let why: string | undefined;
@@ -30,12 +30,12 @@ export function blockingRule(spec: ServerSpec, managed: Managed, env: Environmen
   return why ?? `allowedServers in ${managed.policyFile} does not list it`;
 }
 
-/** An entry as it is written, and as it would run: a rule cannot be dodged by writing a word as a variable. */
+/** Returns an entry as written and as expanded, so that a variable cannot be used to evade a rule. */
 function formsOf(spec: ServerSpec, env: Environment): readonly ServerEntry[] {
   try {
     return [spec.entry, expandEntry(spec, env)];
   } catch {
-    return [spec.entry]; // A variable is missing: it cannot start either.
+    return [spec.entry]; // A variable is missing, so it cannot start either.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Finds files of a project that an entry names, so that a change of one is asked about. This helps a person to
- * notice; it cannot find all code that a program loads, and consent does not promise that it does.
+ * Finds files of a project that an entry names, so that a change of one needs a new approval. This helps a user to
+ * notice; it cannot find all code that a program loads, and approval does not promise that it does.
  */
 
 import { createHash } from 'node:crypto';
@@ -17,26 +17,26 @@ import { errorCode } from '../lib/error-code.ts';
 import { isInside } from '../lib/inside.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 
-/** A person cannot look at more files than this before consenting; an entry that names more gets no consent. */
+/** More files cannot be reviewed before an approval; an entry that names more cannot be approved. */
 export const MAX_SCRIPTS = 256;
-/** Folders of a PATH that are looked into. */
+/** Limit on PATH folders that are searched. */
 const MAX_FOLDERS = 64;
-/** Folders that an entry names (`--prefix sub`, `cd sub`) in which its other words are looked up as well. */
+/** Limit on folders that an entry names (`--prefix sub`, `cd sub`), in which its other arguments are looked up too. */
 const MAX_BASES = 16;
-/** Larger files are compared by size and time instead of being read. */
+/** Larger files are compared by size and time instead of content. */
 const MAX_SCRIPT_BYTES = 64 * 1024 * 1024;
 
-/** How interpreters complete what they are given: `node server`, `python -m tool`; and `node .` for a folder. */
+/** Endings that interpreters add: for files (`node server`, `python -m tool`) and for folders (`node .`). */
 const FILE_COMPLETIONS = ['.js', '.cjs', '.mjs', '.ts', '.py'];
 const FOLDER_COMPLETIONS = ['/index.js', '/index.mjs', '/__init__.py', '/__main__.py'];
-/** Programs that take a folder for the program that its package.json names. */
+/** Programs that run the `main` of a folder's package.json. */
 const FOLDER_RUNNERS: ReadonlySet<string> = new Set(['node', 'bun', 'tsx', 'ts-node', 'electron']);
-/** Options whose value is data for the program: a database there changes with every call and is not asked about. */
+/** Options whose value is data: a database changes with every call and needs no new approval. */
 const DATA_OPTION = /^--?(?:db|database|sqlite)(?:[-_]?(?:path|file))?(?:=|$)/i;
 const SQLITE_MAGIC = 'SQLite format 3\0';
 /** Programs that run `scripts` of package.json. */
 const SCRIPT_RUNNERS: ReadonlySet<string> = new Set(['npm', 'pnpm', 'yarn', 'bun']);
-/** Files that runners read where they run, without their being named. */
+/** Files that runners read from the working folder without being named. */
 const RUNNER_FILES: Readonly<Record<string, readonly string[]>> = {
   npm: ['.npmrc'],
   npx: ['.npmrc'],
@@ -59,9 +59,9 @@ const RUNNER_FILES: Readonly<Record<string, readonly string[]>> = {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Path (relative to the project root) → sha256 of the content; undefined when there are too many. A file that
- * appears, vanishes or changes makes a different map. Words are taken before expansion and after it, so that
- * `${PWD}/run.js` is found; `answers` are the person's values for `${input:…}`.
+ * Returns path (relative to the project root) → sha256 of the content; undefined if there are too many. A file that
+ * appears, vanishes or changes gives a different map. Arguments are used before and after expansion, so that
+ * `${PWD}/run.js` is found; `answers` are the user's values for `${input:…}`.
  */
 export async function namedScripts(
   spec: ServerSpec,
@@ -77,7 +77,7 @@ export async function namedScripts(
   const named = words.flatMap((word) => [word, fill(word)]).flatMap(spellings);
   const bases = [cwd, ...namedFolders(named, cwd, root)];
   const pieces = [...named, ...named.flatMap(asModule), ...(RUNNER_FILES[runner] ?? [])];
-  // A bare command is looked up in PATH: in the project only if the entry says so.
+  // A bare command is looked up in PATH, which includes the project only if the entry sets it.
   const programs = [command, ...pieces].filter(isBare);
   const looked = searchedFolders(spec, fill).flatMap((folder) =>
     programs.map((program) => resolve(cwd, folder, program)),
@@ -105,7 +105,7 @@ export async function namedScripts(
   return found;
 }
 
-/** Folders inside the project that an entry names: `--prefix sub`, `-C sub`, `cd sub`, `PYTHONPATH=lib`. */
+/** Returns folders inside the project that an entry names: `--prefix sub`, `-C sub`, `cd sub`, `PYTHONPATH=lib`. */
 function namedFolders(words: readonly string[], cwd: string, root: string): string[] {
   const folders = words.flatMap((word) => word.split(delimiter)).map((word) => resolve(cwd, word));
   const inside = [...new Set(folders)].filter((folder) => folder !== cwd && isInside(folder, root));
@@ -114,7 +114,7 @@ function namedFolders(words: readonly string[], cwd: string, root: string): stri
     .slice(0, MAX_BASES);
 }
 
-/** What `node .` runs: `main` of package.json in a folder that the entry names. */
+/** Returns the files that `node .` runs: `main` of package.json in a folder that the entry names. */
 async function mainFiles(bases: readonly string[], words: readonly string[]): Promise<string[]> {
   const folders = new Set(bases.flatMap((base) => words.map((word) => resolve(base, word))));
   const mains = await Promise.all(
@@ -127,17 +127,17 @@ async function mainFiles(bases: readonly string[], words: readonly string[]): Pr
   return mains.flat();
 }
 
-/** `pkg.mod` of `python -m` is the file pkg/mod. */
+/** Converts a module of `python -m`: `pkg.mod` is the file pkg/mod. */
 function asModule(word: string): string[] {
   return /^\w+(?:\.\w+)+$/.test(word) ? [word.replaceAll('.', '/')] : [];
 }
 
-/** An entry that sets PATH decides where its bare words are looked for: that may be in the project. */
+/** Returns the folders of an entry's own PATH, which may be in the project. */
 function searchedFolders(spec: ServerSpec, fill: (word: string) => string): string[] {
   const variables = isRecord(spec.raw['env']) ? spec.raw['env'] : {};
   const path = Object.entries(variables).find(([name]) => name.toUpperCase() === 'PATH')?.[1];
   if (typeof path !== 'string') return [];
-  // An empty part means the folder that the program runs in.
+  // An empty part is the working folder.
   return [path, fill(path)].flatMap((value) => value.split(delimiter)).slice(0, MAX_FOLDERS);
 }
 
@@ -145,7 +145,7 @@ function isBare(word: string): boolean {
   return word !== '' && !/[\\/]/.test(word);
 }
 
-/** The files that an interpreter would take a path for. Synchronous: most words name nothing, and asking is cheap. */
+/** Returns the files that an interpreter would load for a path. Synchronous: stat is cheap, and most do not exist. */
 function completed(path: string): string[] {
   const info = statSync(path, { throwIfNoEntry: false });
   if (info?.isFile()) return [path];
@@ -155,12 +155,12 @@ function completed(path: string): string[] {
     .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile());
 }
 
-/** A link out of the project, or into it, is the project's file either way. */
+/** True for a file in the project, by name or by link target. */
 function isProjectFile(file: string, root: string): boolean {
   return isInside(file, root) || isInside(realpathSync(file), realpathSync(root));
 }
 
-/** Everything in an entry that can name a program. */
+/** Returns everything in an entry that can name a program. */
 function wordsOf(raw: Readonly<Record<string, unknown>>): string[] {
   const words: string[] = [];
   const args: readonly unknown[] = Array.isArray(raw['args']) ? raw['args'] : [];
@@ -175,7 +175,7 @@ function wordsOf(raw: Readonly<Record<string, unknown>>): string[] {
   return words;
 }
 
-/** Whether an argument is `--db=file`, or the file after `--db`. */
+/** True if an argument is `--db=file`, or the file after `--db`. */
 function isData(arg: unknown, before: unknown): arg is string {
   if (typeof arg !== 'string' || arg.includes('\0')) return false;
   if (DATA_OPTION.test(arg)) return true;
@@ -203,7 +203,7 @@ async function isDatabase(file: string): Promise<boolean> {
   }
 }
 
-/** A word itself, what follows its `=`, and for a shell's text every piece of it. */
+/** Returns an argument itself, the part after its `=`, and every part of shell text. */
 function spellings(word: string): string[] {
   const pieces = [word, ...word.split(/[\s'"`;&|<>()=,]+/), word.slice(word.indexOf('=') + 1)];
   return pieces.map(withoutScheme).filter((piece) => piece !== '' && !piece.includes('\0'));
@@ -230,13 +230,13 @@ async function hashOf(file: string): Promise<string | undefined> {
   }
 }
 
-/** What is not there is not named; what is there and cannot be read must not pass for unchanged. */
+/** A missing file is ignored; an unreadable one must not be treated as unchanged. */
 function unreadable(error: unknown): string | undefined {
   const code = errorCode(error);
   return code === 'ENOENT' ? undefined : `unreadable (${code ?? 'unknown'})`;
 }
 
-/** Only `scripts`: a new dependency is no reason to ask again. */
+/** Hashes only `scripts`: a new dependency does not need a new approval. */
 async function packageScripts(cwd: string, root: string): Promise<Record<string, string>> {
   for (let folder = cwd; isInside(folder, root); folder = dirname(folder)) {
     const file = join(folder, 'package.json');
@@ -263,7 +263,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A variable that is not set leaves the word as it is: the server cannot start with it either. */
+/** Expands variables; returns the text unchanged if one is unset, since the server cannot start then either. */
 function expanded(
   word: string,
   spec: ServerSpec,

@@ -1,4 +1,4 @@
-/** Which servers a person has to approve before anything of them runs (POL-2, A10, A24). */
+/** Decides which servers need the user's approval before they run (POL-2, A10, A24). */
 
 import { basename, isAbsolute } from 'node:path';
 import { loadsCode } from '../config/code-variables.ts';
@@ -8,15 +8,12 @@ export function needsConsent(spec: ServerSpec): boolean {
   return isForeign(spec) || runsInProject(spec) || isUnapproved(spec);
 }
 
-/** True for an entry of the person's own that was written over the management API (A31). */
+/** True for the user's own entry that was written over the management API (A31). */
 export function isUnapproved(spec: Pick<ServerSpec, 'scope' | 'entry'>): boolean {
   return !isForeign(spec) && spec.entry.unapproved === true;
 }
 
-/**
- * True for a server of all projects whose entry says that it runs in, or out of, the project that the person is in.
- * It is approved once for each folder.
- */
+/** True for a user or managed entry that runs in, or from, the current project. It is approved per folder. */
 export function runsInProject({ scope, entry }: Pick<ServerSpec, 'scope' | 'entry'>): boolean {
   if (scope !== 'user' && scope !== 'managed') return false;
   if (isRemote(entry)) return refersToProject(entry.headersHelper ?? '');
@@ -35,12 +32,12 @@ export function runsInProject({ scope, entry }: Pick<ServerSpec, 'scope' | 'entr
   );
 }
 
-/** The folder as data: what is below it may be code. */
+/** True if the folder itself is passed as data; paths below it may be code. */
 function isProjectItself(text: string): boolean {
   return /^(?:--?[\w-]+=)?\$\{PROJECT_DIR\}[\\/]?(?::[^$]*)?$/.test(text);
 }
 
-/** Only a path that names one folder on every day, whatever the person is in, is outside. */
+/** True unless the path is the same folder in every project. */
 function isInProject(cwd: string): boolean {
   return !isAbsolute(cwd) && !/^(?:\$\{(?:HOME|USERPROFILE|XDG_\w+)(?::-[^}]*)?\}|~)(?:[\\/]|$)/.test(cwd);
 }
@@ -49,7 +46,7 @@ function refersToProject(text: string): boolean {
   return /\$\{(?:PROJECT_DIR|PWD|OLDPWD|INIT_CWD)\b|PLUGBOARD_PROJECT_DIR/.test(text);
 }
 
-/** Programs whose first arguments say which code runs, and how many of these are not options. */
+/** Programs whose first arguments decide which code runs, and how many of those are not options. */
 const RUNNERS: readonly (readonly [RegExp, number])[] = [
   [
     /^(?:node|nodejs|tsx|ts-node|python[\d.]*|ruby|perl|php|java|(?:ba|z|da|k|fi)?sh|pwsh|make|gmake|just|task|npx|bunx|uvx)$/,
@@ -57,11 +54,11 @@ const RUNNERS: readonly (readonly [RegExp, number])[] = [
   ],
   [/^(?:npm|pnpm|pnpx|yarn|bun|deno|uv|pipx|poetry|go|cargo|dotnet|gradle|mvn|docker|podman)$/, 2],
 ];
-/** Programs that run another one: nothing after them is data for sure. */
+/** Programs that run another program: none of their arguments is certainly data. */
 const WRAPPERS =
   /^(?:env|nice|ionice|nohup|timeout|time|stdbuf|setsid|sudo|doas|su|xargs|exec|command|busybox|strace|script|unbuffer|tini|dumb-init|catchsegv|chroot|unshare|bwrap|firejail|systemd-run|flatpak|snap|nix|nix-shell|direnv|mise|asdf|volta|fnm|nvm|conda|mamba|pyenv|rbenv|op|doppler|infisical|dotenv|cross-env|concurrently|nodemon|watchexec|entr|tmux|screen|ssh|wsl|cmd|powershell)$/;
 
-/** The words of a command that are data for a program of its own; those before them decide which code runs. */
+/** Returns the arguments that are data for the program; those before them decide which code runs. */
 function dataWords(command: string, args: readonly string[]): readonly string[] {
   const program = basename(command).replace(/\.(?:cmd|exe|bat)$/i, '');
   if (WRAPPERS.test(program)) return [];
@@ -69,6 +66,6 @@ function dataWords(command: string, args: readonly string[]): readonly string[] 
   const isShell = /sh$/.test(program);
   let at = 0;
   for (; at < args.length && left > 0; at += 1) if (!args[at]?.startsWith('-')) left -= 1;
-  // What follows the command of a shell is in its hands.
+  // Arguments after a shell's command are controlled by that command.
   return isShell && args.some((arg) => /^-\w*c\w*$/.test(arg)) ? [] : args.slice(at);
 }

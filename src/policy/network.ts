@@ -1,21 +1,21 @@
-/** How the HTTP requests of one host leave this machine: proxies and authorities of its environment, or the author's `fetch`. */
+/** Outgoing HTTP of one host: proxies and certificates of its environment, or the author's `fetch`. */
 
 import type { SecureContext } from 'node:tls';
 import { secureContextFor } from './certificates.ts';
 import { type ProxyServer, proxyFor, proxySecrets, proxyVariables } from './proxy.ts';
 
-/** What a `fetch` of an author is called with; fits the `init` of the global one and of undici's. */
+/** The `init` passed to an author's `fetch`; compatible with the global one and undici's. */
 export interface FetchInit {
   readonly method: string;
   readonly headers: Record<string, string>;
   readonly body?: string;
-  /** Redirects are checked by us: an answer with status 3xx has to come back as it is. */
+  /** Redirects are checked by us: a 3xx response must be returned as it is. */
   readonly redirect: 'manual';
-  /** Aborted when no one waits for the answer; the request should end then, also while its body is read. */
+  /** Aborted when the response is no longer needed; the request should end then, also while its body is read. */
   readonly signal: AbortSignal;
 }
 
-/** What is read of a response: the global `Response` fits, and undici's. */
+/** The part of a response that is used; the global `Response` and undici's are compatible. */
 export interface FetchResponse {
   readonly status: number;
   readonly headers: { forEach(visit: (value: string, name: string) => void): void };
@@ -25,14 +25,14 @@ export interface FetchResponse {
 }
 
 /**
- * The part of `fetch` that is used: any implementation fits.
+ * The part of `fetch` that is used; any implementation is compatible.
  *
  * @example
  * const host = await createHost({ fetch: (url, init) => undiciFetch(url, { ...init, dispatcher }) });
  */
 export type FetchFunction = (url: string, init: FetchInit) => Promise<FetchResponse>;
 
-/** The bytes of a response's body; none if it has no body. */
+/** Yields the bytes of a response's body; nothing if it has none. */
 export async function* bytesOf({ body }: FetchResponse): AsyncGenerator<Uint8Array> {
   const reader = body?.getReader();
   while (reader !== undefined) {
@@ -49,7 +49,7 @@ export interface NetworkOptions {
 }
 
 export class Network {
-  /** In place of everything else here, if the author gave one. */
+  /** The author's `fetch`, which replaces everything else here. */
   readonly fetch: FetchFunction | undefined;
   readonly #env: NodeJS.ProcessEnv;
   readonly #warn: (message: string) => void;
@@ -63,18 +63,18 @@ export class Network {
     this.#hasProxies = proxyVariables(options.env).length > 0;
   }
 
-  /** The proxy for a request; `forced`: as the entry's `proxy` says. */
+  /** Returns the proxy for a request; `forced` is the entry's `proxy` setting. */
   proxyFor(target: URL, forced: boolean | undefined): ProxyServer | undefined {
     return this.#hasProxies ? proxyFor(target, this.#env, forced) : undefined;
   }
 
-  /** The texts of that proxy that must not reach a log. */
+  /** Returns the secrets of that proxy, which must not be logged. */
   secrets(target: URL, forced: boolean | undefined): readonly string[] {
     const proxy = this.fetch === undefined ? this.proxyFor(target, forced) : undefined;
     return proxy === undefined ? [] : proxySecrets(proxy);
   }
 
-  /** What TLS connections trust; undefined: what Node does. */
+  /** Returns the TLS context with extra authorities; undefined for Node's default. */
   secureContext(): SecureContext | undefined {
     this.#context ??= { value: secureContextFor(this.#env, this.#warn) };
     return this.#context.value;

@@ -1,9 +1,9 @@
-/** Reports about servers, each once: what is wrong with a server is wrong in every answer. */
+/** Reports each problem of a server once, because it recurs in every answer. */
 
-/** More than this are reported as one. */
+/** Limit on reports; after it, one last warning says that there are more. */
 const MAX_REPORTED = 500;
 
-/** Reports for which `warn` is called only once for each server and message. */
+/** Creates a report function that calls `warn` once for each server and message. */
 export function createOnceReport(
   warn: (server: string, message: string) => void,
 ): (server: string, message: string) => void {

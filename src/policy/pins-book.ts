@@ -1,12 +1,12 @@
 /**
- * What `pins.json` says, read only as far as it is asked for. At a start from the cache one seal for each server is
- * enough; the thousands of hashes behind the seals stay text. On disk each server has a line of its own.
+ * Parses `pins.json` lazily. A start from the cache needs one seal for each server; the thousands of hashes behind the
+ * seals stay text. On disk each server has its own line.
  */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import type { PinRecord } from './pins.ts';
 
-/** Raised when hashes are made differently. */
+/** Increased when the hash algorithm changes. */
 const FORMAT = 1;
 const HEAD = `{"version":${FORMAT},"servers":{\n`;
 const TAIL = '\n}}\n';
@@ -28,7 +28,7 @@ export class PinBook {
     this.#lines = lines;
   }
 
-  /** Undefined: it cannot be understood, so nothing is known of what was pinned. */
+  /** Parses the file; undefined if it is invalid, so that the pinned state is unknown. */
   static read(text: string): PinBook | undefined {
     if (text.trim() === '') return new PinBook();
     const lines = ownLines(text) ?? foreignLines(text);
@@ -39,7 +39,7 @@ export class PinBook {
     return this.#lines.get(key)?.seal;
   }
 
-  /** Throws when what stands there is no record. */
+  /** Returns the record of a key; throws if it is invalid. */
   get(key: string): PinRecord | undefined {
     const line = this.#lines.get(key);
     if (line === undefined) return undefined;
@@ -75,7 +75,7 @@ function ownLines(text: string): Map<string, Line> | undefined {
   return lines;
 }
 
-/** Written by an earlier version, or by hand. */
+/** Parses a file written by an earlier version or by hand. */
 function foreignLines(text: string): Map<string, Line> | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -98,7 +98,7 @@ function asRecord(value: unknown): PinRecord | undefined {
     return undefined;
   if (!isHashes(value['tools']) || (value['held'] !== undefined && !isHashes(value['held'])))
     return undefined;
-  return value as unknown as PinRecord; // looked at above; the rest is compared, never run
+  return value as unknown as PinRecord; // checked above; the rest is compared, never run
 }
 
 function isHashes(value: unknown): boolean {

@@ -1,9 +1,9 @@
-/** Pins for all servers but those that are part of the program itself, which change with it. */
+/** Exempts servers that are part of the program itself from pins, since they change with it. */
 
 import type { ServerSpec } from '../config/entry.ts';
 import { FREE, type Pins } from './pins-store.ts';
 
-/** `isExempt`: asked at each use, since some servers are known for that only when they are connected. */
+/** `isExempt` is called at each use, since some servers are recognized only after they are connected. */
 export function pinsExcept(pins: Pins, isExempt: (spec: ServerSpec) => boolean): Pins {
   return {
     get generation() {

@@ -1,4 +1,4 @@
-/** `pins.json`, and beside it what the hashes stand for, so that a change can be shown. */
+/** Reads and writes `pins.json`, and the definitions behind its hashes, so that a change can be shown. */
 
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -12,13 +12,13 @@ import { PinBook } from './pins-book.ts';
 
 const MAX_DEFINITIONS_BYTES: number = 64 * 1024 * 1024;
 
-/** A definition as it was pinned, and as it is held back. */
+/** A definition as it was pinned, and as it is held. */
 export interface Versions<T> {
   readonly pinned?: T;
   readonly held?: T;
 }
 
-/** What the hashes of one server stand for. */
+/** The definitions behind the hashes of one server. */
 export interface Definitions {
   readonly tools: Readonly<Record<string, Versions<PinnedTool>>>;
   readonly instructions?: Versions<string>;
@@ -27,9 +27,9 @@ export interface Definitions {
   >;
 }
 
-/** Undefined: the file is there and cannot be understood, so nothing is known of what was pinned. */
+/** Reads `pins.json`; undefined if the file is invalid, so that the pinned state is unknown. */
 export async function readPins(home: Home): Promise<PinBook | undefined> {
-  // Ours alone, and large: no need to look for comments and places as in files that people write.
+  // Large and written only by us: the parser for user files (comments, positions) is not needed.
   try {
     return PinBook.read(await readFile(home.pins, 'utf8'));
   } catch (error) {
@@ -37,7 +37,7 @@ export async function readPins(home: Home): Promise<PinBook | undefined> {
   }
 }
 
-/** Changes the file under its lock; the change is decided on what it says then. */
+/** Changes the file under its lock; `change` gets the current content. */
 export async function updatePins(home: Home, change: (book: PinBook) => PinBook): Promise<PinBook> {
   let after = new PinBook();
   await makeFolder(home.dir, 0o700);
@@ -59,7 +59,7 @@ export async function readDefinitions(home: Home, key: string): Promise<Definiti
   if (text === '' || text.length > MAX_DEFINITIONS_BYTES) return { tools: {} };
   try {
     const value: unknown = JSON.parse(text);
-    // Written by us, and only ever shown: what is not there is said to be unknown.
+    // Written by us and only displayed: a missing definition is shown as unknown.
     return isRecord(value) && isRecord(value['tools']) ? (value as unknown as Definitions) : { tools: {} };
   } catch {
     return { tools: {} };

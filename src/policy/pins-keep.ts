@@ -1,4 +1,4 @@
-/** Keeps the definitions that hashes stand for, so that a change can be shown; only what was hashed is kept. */
+/** Stores the definitions behind hashes, so that a change can be shown; stores only hashed definitions. */
 
 import type { Home } from '../config/home.ts';
 import {

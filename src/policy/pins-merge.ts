@@ -1,4 +1,4 @@
-/** What a record of pins is after a listing: first sight pins, a change is held until it is accepted, or replaces the pin. Pure. */
+/** Merges a listing into a pin record: the first one is pinned, a change is held or replaces the pin. Pure. */
 
 import {
   hashInstructions,
@@ -18,7 +18,7 @@ import {
 
 type Hashes = Record<string, string>;
 
-/** No prototype: names are the server's. */
+/** Copies without a prototype, because names come from the server. */
 function copyOf(hashes: Readonly<Hashes> | undefined): Hashes {
   return Object.assign(Object.create(null), hashes);
 }
@@ -27,7 +27,7 @@ function isEmpty(hashes: Readonly<Hashes>): boolean {
   return Object.keys(hashes).length === 0;
 }
 
-/** After a list of tools. Existing files lack what earlier versions did not pin: that is pinned at the first sight. */
+/** Merges a tool list. Fields that earlier versions did not pin are pinned at the next listing. */
 export function mergedTools(
   before: PinRecord | undefined,
   server: string,
@@ -67,7 +67,7 @@ export function mergedTools(
   });
 }
 
-/** A list that a server did not have when it was first seen is known to be empty: what it has later is new. */
+/** A list that a server did not offer at first is pinned as empty: later items in it are new. */
 function emptyParts(offers: readonly string[] | undefined): PinRecord['parts'] {
   if (offers === undefined) return undefined;
   const none = { pinned: {} };
@@ -77,7 +77,7 @@ function emptyParts(offers: readonly string[] | undefined): PinRecord['parts'] {
   };
 }
 
-/** After one of the other lists; the same record where nothing is different. */
+/** Merges one of the other lists; returns the same record if nothing changed. */
 export function mergedParts(
   before: PinRecord,
   kind: PinnedKind,

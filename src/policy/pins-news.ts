@@ -1,6 +1,6 @@
 /**
- * Changes of a person's own servers that were taken without a question, until a command has reported them. A file of
- * lines, because the host that notices a change is often that of an agent or of the daemon, whose log no one reads.
+ * Stores accepted changes of the user's own servers until a command reports them. A file of lines, because the host
+ * that detects a change often belongs to an agent or the daemon, whose log is rarely read.
  */
 
 import { appendFileSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -9,20 +9,20 @@ import type { Home } from '../config/home.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { makeFolderSync } from '../lib/make-folder.ts';
 
-/** Of the file; beyond it the oldest news are dropped when it is read. */
+/** Limit on entries in the file; the oldest are dropped when it is read. */
 const MAX_NEWS = 200;
 
 export interface PinNews {
-  /** The pins of the server, by `pinKey`. */
+  /** The server's pin key (`pinKey`). */
   readonly key: string;
   readonly server: string;
-  /** What changed: names of tools, "its instructions". */
+  /** Changed items: names of tools, "its instructions". */
   readonly changed: readonly string[];
-  /** Names of tools that are new. */
+  /** Names of new tools. */
   readonly added: readonly string[];
 }
 
-/** Rare and small, and written at once: the process may end before anything that waits. */
+/** Appends synchronously, because the process may end before a deferred write; entries are rare and small. */
 export function keepNews(home: Home, news: PinNews): void {
   try {
     makeFolderSync(home.cache, 0o700);
@@ -32,7 +32,7 @@ export function keepNews(home: Home, news: PinNews): void {
   }
 }
 
-/** Takes the news of these servers out of the file; those of others stay. */
+/** Removes and returns the entries of these servers; others are kept. */
 export function takeNews(home: Home, keys: ReadonlySet<string>): readonly PinNews[] {
   const file = newsFile(home);
   const claimed = `${file}.${process.pid}`;

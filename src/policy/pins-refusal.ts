@@ -1,4 +1,4 @@
-/** The errors for definitions that are held back. */
+/** Errors for held definitions. */
 
 import { PlugboardError, type SurfaceText } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
@@ -14,7 +14,7 @@ export function pinChanged(server: string, tool: string): PlugboardError {
   );
 }
 
-/** @param what as in "the prompt review". @param name the prompt or address alone. */
+/** @param what such as "the prompt review". @param name the prompt or address alone. */
 export function partHeld(server: string, what: string, name: string): PlugboardError {
   return new PlugboardError(
     'PIN_CHANGED',
@@ -26,7 +26,7 @@ export function partHeld(server: string, what: string, name: string): PlugboardE
   );
 }
 
-/** The command that accepts one element of a server; without a name, all that is held back of that server. */
+/** Returns the command that accepts one item of a server; without a name, all held items of that server. */
 export function acceptCommand(server: string, name?: string): string {
   return `${showCommand(server, name)} --accept`;
 }

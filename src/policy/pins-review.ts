@@ -1,4 +1,4 @@
-/** What is held back, with what changed in words, and its acceptance by a person. */
+/** Lists held definitions with their differences, and accepts them. */
 
 import type { Home } from '../config/home.ts';
 import { PlugboardError } from '../errors.ts';
@@ -33,18 +33,18 @@ const MAX_LINES = 200;
 const KINDS: readonly PinnedKind[] = ['prompts', 'resources', 'resourceTemplates'];
 const NAMES = { prompts: 'prompt', resources: 'resource', resourceTemplates: 'template' } as const;
 
-/** A tool that is held back, or something else of a server. */
+/** A held tool or other item of a server. */
 export interface HeldTool {
   readonly server: string;
   /** The name of a tool or a prompt, an address, `(instructions)` or `(identity)`. */
   readonly tool: string;
-  /** What it is, where it is not a tool. */
+  /** The kind of item, if it is not a tool. */
   readonly kind?: 'prompt' | 'resource' | 'template' | 'instructions' | 'identity';
-  /** Lines that begin with `-` for what was, `+` for what is; under the name of each part that changed. */
+  /** Lines that begin with `-` for the old and `+` for the new version, under the name of each changed part. */
   readonly diff: string;
 }
 
-/** What waits for an answer. @param keys the pins of the servers that are meant, by `pinKey`. */
+/** Returns the held items. @param keys the pin keys of the servers (`pinKey`). */
 export async function reviewPins(home: Home, keys: readonly string[]): Promise<readonly HeldTool[]> {
   const book = await readBook(home, keys);
   const found: HeldTool[] = [];
@@ -56,12 +56,12 @@ export async function reviewPins(home: Home, keys: readonly string[]): Promise<r
   return found;
 }
 
-/** Which elements are accepted, by the name that `reviewPins` shows. */
+/** Selects the items to accept, by the name that `reviewPins` shows. */
 export type IsChosen = (name: string) => boolean;
 
 const ALL: IsChosen = () => true;
 
-/** Accepts exactly what `reviewPins` showed: what a server has changed since then is held back anew. */
+/** Accepts exactly what `reviewPins` showed: later changes of the server are held again. */
 export async function acceptPins(
   home: Home,
   keys: readonly string[],
@@ -81,7 +81,7 @@ export async function acceptPins(
   for (const [key, definitions] of seen) await writeDefinitions(home, key, adopted(definitions, isChosen));
 }
 
-/** The pins of these servers, all of which can be understood. */
+/** Reads the pins; throws if a record of these servers is invalid. */
 async function readBook(home: Home, keys: readonly string[]): Promise<PinBook> {
   const book = await readPins(home);
   if (book === undefined) throw broken(home);
@@ -108,7 +108,7 @@ function accepted(record: PinRecord, definitions: Definitions, isChosen: IsChose
   const left: Record<string, string> = {};
   for (const [name, hash] of Object.entries(held)) {
     const shown = ownEntry(definitions.tools, name)?.held;
-    // What could not be shown is accepted by its hash; what was shown, only if it still is that.
+    // An item that could not be shown is accepted by its hash; a shown one only if it has not changed since.
     if (isChosen(shownName(name)) && (shown === undefined || isTool(shown, hash))) {
       const [now = hash, rest] = hash.split('.');
       tools[name] = now;
@@ -251,13 +251,13 @@ function diffOf(before: unknown, after: unknown): string {
   return [...head, ...shown, ...more].join('\n');
 }
 
-/** Texts line by line, so that the one that was slipped in stands out; other values whole. */
+/** Compares texts line by line, so that an inserted line is visible; other values are shown whole. */
 function linesOf({ path, before, after }: Difference): string[] {
   if (typeof before === 'string' && typeof after === 'string') {
     const [old, now] = [before.split('\n'), after.split('\n')];
     const gone = old.filter((line) => !now.includes(line));
     const come = now.filter((line) => !old.includes(line));
-    // Only the order of lines changed: then all of it is shown.
+    // If only the order of lines changed, all of them are shown.
     const [minus, plus] = gone.length + come.length === 0 ? [old, now] : [gone, come];
     return [
       `${reveal(path)}:`,
@@ -272,7 +272,7 @@ function linesOf({ path, before, after }: Difference): string[] {
   ];
 }
 
-/** Nothing hidden: what cannot be seen is written out. */
+/** Returns the value with invisible characters made visible. */
 function shown(value: unknown): string {
   const text = reveal(typeof value === 'string' ? value : JSON.stringify(value));
   const cut = text.length - MAX_VALUE_CHARS;

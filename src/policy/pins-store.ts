@@ -1,4 +1,4 @@
-/** The pins of one host: every listing is held against them, and what is new is remembered in the background (POL-3). */
+/** The pins of one host: checks every listing against them and stores new pins in the background (POL-3). */
 
 import { isDeepStrictEqual } from 'node:util';
 import type { ServerSpec } from '../config/entry.ts';
@@ -22,48 +22,50 @@ import { keepParts, keepTools } from './pins-keep.ts';
 import { mergedParts, mergedTools } from './pins-merge.ts';
 import { keepNews } from './pins-news.ts';
 
-/** Writes that come close together, as at the first start of many servers, become one. */
+/** Writes within this time are combined, as at the first start of many servers. */
 const GATHER_MS = 20;
 const MAX_NAMED = 5;
 
-/** What may be used of a listing. */
+/** The result of checking a listing. */
 export interface PinnedResult {
-  /** Names of tools that are held back until somebody accepts them as they are now. */
+  /** Names of tools that are held until their current definition is accepted. */
   readonly held: ReadonlySet<string>;
-  /** Those of them that were not there when the server was first seen. */
+  /** Names of `held` tools that did not exist when the server was first used. */
   readonly added: ReadonlySet<string>;
   readonly holdsInstructions: boolean;
-  /** Another server answers: all of it is held. */
+  /** True if another server answers than the pinned one: all of it is held. */
   readonly holdsIdentity: boolean;
-  /** For a copy of this listing in a cache: found again with it, the listing need not be looked at. */
+  /** Stored with a cached copy of this listing: with the same seal, the listing does not have to be checked again. */
   readonly seal?: string;
 }
 
-/** Whether a prompt or a resource may be used: `new` and `changed` are held back. */
+/** Whether a prompt or a resource may be used: `new` and `changed` are held. */
 export type PartState = 'free' | 'new' | 'changed';
 
 export interface Pins {
-  /** @param seal what `check` gave for the same listing before. @param warn hears what a person should know. */
+  /**
+   * @param seal the seal that `check` returned for the same listing before. @param warn receives messages for the user.
+   */
   check(spec: ServerSpec, listing: PinnedListing, warn: Warn, seal?: string): PinnedResult;
-  /** The ids of a list next to the tools that are held back. */
+  /** Returns the ids of held items in a list other than tools. */
   checkParts(
     spec: ServerSpec,
     kind: PinnedKind,
     items: readonly PinnedPart[],
     warn: Warn,
   ): ReadonlySet<string>;
-  /** What was found when the list was last looked at, by this host or another. */
+  /** Returns the state from the last check of the list, by this host or another. */
   stateOf(spec: ServerSpec, kind: PinnedKind, id: string): PartState;
-  /** Raised whenever something may have been accepted. */
+  /** Increased whenever something may have been accepted. */
   readonly generation: number;
-  /** Reads the file again: somebody may have accepted something. */
+  /** Reads the file again, since changes may have been accepted. */
   reload(): Promise<void>;
   flush(): Promise<void>;
 }
 
 type Warn = (message: string) => void;
 
-/** Nothing is held back. */
+/** The result if nothing is held. */
 export const FREE: PinnedResult = {
   held: new Set(),
   added: new Set(),
@@ -71,7 +73,7 @@ export const FREE: PinnedResult = {
   holdsIdentity: false,
 };
 
-/** A change of a record: decided on what the file has at that time, because another host may have been first. */
+/** A change of a record, computed from the file when it is written, since another host may have changed it. */
 interface Waiting {
   readonly key: string;
   readonly warn: Warn;
@@ -139,7 +141,7 @@ class PinStore implements Pins {
     const mode = pinMode(spec);
     const key = pinKey(spec);
     const record = mode === 'off' ? undefined : this.#recordOf(key);
-    // Tools are listed first: a server without a record has none of its lists pinned.
+    // Tools are listed first: without a record, none of the server's lists is pinned.
     if (record === undefined) return new Set();
     const all = new Set(items.map(({ id }) => id));
     if (record === 'broken') return mode === 'hold' ? all : new Set();
@@ -187,7 +189,7 @@ class PinStore implements Pins {
     await this.#writing;
   }
 
-  /** Takes a change into memory at once, so that the next look finds it, and onto the disk soon. */
+  /** Applies a change in memory at once, so that the next check sees it, and writes it to disk soon. */
   #remember(waiting: Waiting, before: PinRecord | undefined): PinRecord | undefined {
     const record = waiting.merge(before);
     if (
@@ -235,7 +237,7 @@ class PinStore implements Pins {
     }
   }
 
-  /** The file is broken. Taking everything for new would let every change through. */
+  /** The file is invalid. Treating everything as new would let every change through. */
   #unknown(mode: PinMode, listing: PinnedListing, warn: Warn): PinnedResult {
     warn(`${this.#home.pins} is broken, so it is not known whether its tools have changed`);
     if (mode !== 'hold') return FREE;
@@ -251,7 +253,7 @@ function sealOf(record: PinRecord | undefined): Pick<PinnedResult, 'seal'> {
   return record === undefined ? {} : { seal: record.seal };
 }
 
-/** Records that were parsed have other prototypes than those that were made. */
+/** Normalizes prototypes: parsed records have other prototypes than created ones. */
 function withoutNull(record: PinRecord): unknown {
   return JSON.parse(JSON.stringify(record));
 }

@@ -1,4 +1,4 @@
-/** What a server's definitions were when they were first seen, and what is done when they are different. Pure. */
+/** Pins: hashes of a server's definitions when they were first seen, and the decision if they change. Pure. */
 
 import { createHash } from 'node:crypto';
 import { isInProcess, isRemote, isStdio, type ServerSpec } from '../config/entry.ts';
@@ -6,12 +6,12 @@ import { IN_PROCESS_KEY } from '../config/in-process.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 
-/** Stands in the place of a tool's name for what a server says about all of them. */
+/** Used instead of a tool name for a server's instructions. */
 export const INSTRUCTIONS = '(instructions)';
 
 export type PinMode = 'hold' | 'warn' | 'off';
 
-/** Takes the place of a tool's name for the name that a server gives itself. */
+/** Used instead of a tool name for a server's own name. */
 export const IDENTITY = '(identity)';
 
 /** The definition of a tool. Members that are not listed here are pinned too: `_meta`, `execution` and others. */
@@ -24,77 +24,80 @@ export interface PinnedTool {
   readonly annotations?: object;
 }
 
-/** What one server says of itself. */
+/** The definitions of one server. */
 export interface PinnedListing {
   readonly tools: readonly PinnedTool[];
   readonly instructions?: string;
-  /** Absent where it is not known, as in lists that an earlier version cached. */
+  /** Undefined if it is unknown, as in lists that an earlier version cached. */
   readonly identity?: { readonly name: string; readonly version: string } | undefined;
-  /** The lists that the server declares next to its tools; those it does not have at first sight are pinned as empty. */
+  /** The lists that the server declares besides tools; lists missing at the first listing are pinned as empty. */
   readonly offers?: readonly string[] | undefined;
 }
 
-/** The lists next to the tools whose definitions are pinned. */
+/** The lists besides tools whose definitions are pinned. */
 export type PinnedKind = 'prompts' | 'resources' | 'resourceTemplates';
 
-/** The definition of one member of such a list. */
+/** The definition of one item of such a list. */
 export interface PinnedPart {
-  /** A name or an address: the server goes by it. */
+  /** A name or an address, which identifies the item to the server. */
   readonly id: string;
   readonly definition: Readonly<Record<string, unknown>>;
 }
 
-/** The members of one list by their ids. */
+/** The items of one list by id. */
 export interface PinnedParts {
   readonly pinned: Readonly<Record<string, string>>;
   /** New or changed, and not accepted yet. */
   readonly held?: Readonly<Record<string, string>>;
 }
 
-/** What is kept of one server in `pins.json`: hashes; what they stand for is kept apart. */
+/** The record of one server in `pins.json`: hashes; their definitions are stored separately. */
 export interface PinRecord {
   readonly server: string;
-  /** One hash for all that is pinned: a list that was found in order under it still is. */
+  /** One hash of everything that is pinned: a list that was accepted under the same seal is still valid. */
   readonly seal: string;
   readonly tools: Readonly<Record<string, string>>;
-  /** Of the members of a tool that the first version did not pin; one that is missing is pinned at the next sight. */
+  /** Hashes of tool members that the first version did not pin; a missing one is pinned at the next listing. */
   readonly rests?: Readonly<Record<string, string>>;
   readonly instructions?: string;
-  /** The name that the server gives itself, as text. */
+  /** The server's own name, as text. */
   readonly identity?: string;
-  /** Its version, which is reported when it changes, and not held. */
+  /** The server's version; a change is reported, not held. */
   readonly version?: string;
-  /** Absent kinds are pinned at the next sight. */
+  /** Missing kinds are pinned at the next listing. */
   readonly parts?: Readonly<Partial<Record<PinnedKind, PinnedParts>>>;
-  /** New and changed tools that have not been accepted yet, by `heldHash`. */
+  /** New and changed tools that are not accepted yet, by `heldHash`. */
   readonly held?: Readonly<Record<string, string>>;
   readonly heldInstructions?: string;
   readonly heldIdentity?: string;
 }
 
-/** What a listing is to what was pinned. */
+/** The differences between a listing and the pins. */
 export interface PinVerdict {
-  /** Tools whose definition is not the pinned one. */
+  /** Tools whose definition differs from the pinned one. */
   readonly changed: readonly string[];
-  /** Tools that nobody has seen before. */
+  /** Tools that are not pinned. */
   readonly added: readonly string[];
   readonly instructionsChanged: boolean;
-  /** Another server answers than the one that was pinned. */
+  /** True if another server answers than the pinned one. */
   readonly identityChanged: boolean;
 }
 
-/** Remote servers change behind one's back, and projects are other people's: theirs hold. A package update is wanted. */
+/**
+ * Returns the pin mode. Remote servers and other people's projects can change unnoticed, so they are held; an update of
+ * the user's own package is intended, so it only warns.
+ */
 export function pinMode(spec: Pick<ServerSpec, 'scope' | 'entry'>): PinMode {
-  // A project must not switch off what protects from it.
+  // A project must not disable its own protection.
   if (spec.scope === 'project' || spec.scope === 'plugin') return 'hold';
-  // It changes with the program that it is a part of.
+  // It changes with the program that it is part of.
   if (isInProcess(spec.entry)) return 'off';
   return spec.entry.pins ?? (isStdio(spec.entry) ? 'warn' : 'hold');
 }
 
 /**
- * Which pins a server has: by its name, where it was configured, and what decides who answers. A person who points
- * a name at another program or address has chosen a new server, not seen an old one change.
+ * Returns the pin key of a server: its name, where it was configured, and what it connects to. If a user points a name
+ * at another program or address, it is a new server, not a changed one.
  */
 export function pinKey({ name, scope, baseDir, entry }: ServerSpec): string {
   const place = scope === 'project' || scope === 'local' || scope === 'plugin' ? baseDir : '';
@@ -124,7 +127,7 @@ export function hashTool({
   );
 }
 
-/** Everything of a tool that `hashTool` leaves out. */
+/** Hashes all members of a tool that `hashTool` omits. */
 export function hashRest(tool: PinnedTool): string {
   const { name: _name, title: _title, description: _description, ...others } = tool;
   const { inputSchema: _input, outputSchema: _output, annotations = {}, ...rest } = others;
@@ -132,7 +135,7 @@ export function hashRest(tool: PinnedTool): string {
   return hash(canonicalJson(Object.keys(hints).length === 0 ? rest : { ...rest, hints }));
 }
 
-/** The annotations that the first version read, and pinned. */
+/** The annotations that the first version pinned. */
 const FIRST_ANNOTATIONS: ReadonlySet<string> = new Set([
   'title',
   'readOnlyHint',
@@ -145,12 +148,12 @@ function membersOf(value: object, isOne: (key: string) => boolean): Record<strin
   return Object.fromEntries(Object.entries(value).filter(([key]) => isOne(key)));
 }
 
-/** A held tool: both hashes. */
+/** Returns both hashes of a held tool. */
 export function heldHash(tool: PinnedTool): string {
   return `${hashTool(tool)}.${hashRest(tool)}`;
 }
 
-/** Members that change without another meaning: how large a resource is, and when it was written. */
+/** Returns a definition without members that change without a change of meaning: size and modification time. */
 export function stableDefinition({ definition }: PinnedPart): Readonly<Record<string, unknown>> {
   const { size: _size, annotations, ...rest } = definition;
   if (!isRecord(annotations)) return rest;
@@ -166,7 +169,7 @@ export function hashInstructions(text: string | undefined): string {
   return hash(JSON.stringify(text ?? ''));
 }
 
-/** A record with the seal that fits what it pins. */
+/** Returns a record with its seal. */
 export function sealed(record: Omit<PinRecord, 'seal'>): PinRecord {
   const { tools, rests = null, instructions = null, identity = null } = record;
   return { ...record, seal: hash(canonicalJson([tools, rests, instructions, identity])) };
@@ -190,7 +193,7 @@ export function judge(
     changed,
     added,
     instructionsChanged: before !== undefined && before !== hashInstructions(listing.instructions),
-    // A list that does not have it leaves it as it was found last.
+    // A list without an identity keeps the last result.
     identityChanged:
       listing.identity === undefined
         ? record.heldIdentity !== undefined
@@ -198,7 +201,7 @@ export function judge(
   };
 }
 
-/** A hash under a name that a server chose. */
+/** Returns the hash of a name chosen by a server (own properties only). */
 export function ownHash(
   hashes: Readonly<Record<string, string>> | undefined,
   name: string,
@@ -206,7 +209,7 @@ export function ownHash(
   return hashes !== undefined && Object.hasOwn(hashes, name) ? hashes[name] : undefined;
 }
 
-/** `required` is a set that some languages write in another order every time. */
+/** Sorts `required`, because some languages write this set in a random order. */
 function ordered(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(ordered);
   if (!isRecord(schema)) return schema;

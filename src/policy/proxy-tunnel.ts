@@ -1,6 +1,6 @@
 /**
- * A connection to a server through a proxy (`CONNECT`), as one socket for undici and for `node:http`. Written by hand
- * on `node:http`: the agents of undici and npm give neither the proxy's status nor a deadline for its answer.
+ * Connects to a server through a proxy (`CONNECT`) and returns one socket for undici and `node:http`. Implemented on
+ * `node:http`: the agents of undici and npm expose neither the proxy's status nor a deadline for its answer.
  */
 
 import { request as httpRequest, type IncomingMessage } from 'node:http';
@@ -11,11 +11,11 @@ import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
 import type { ProxyServer } from './proxy.ts';
 
-/** From the connection to the proxy to its answer, and again for TLS with the server. */
+/** For the proxy's answer, including the connection to it, and again for TLS with the server. */
 const TUNNEL_MS = 15_000;
 const KEEP_ALIVE_MS = 15_000;
 
-/** Statuses by which a proxy refuses to open a tunnel by its own rules, as Squid does for ports other than 443. */
+/** Statuses with which a proxy refuses a tunnel by its own rules, as Squid does for ports other than 443. */
 const NO_TUNNEL: ReadonlySet<number> = new Set([400, 403, 404, 405, 501]);
 
 export interface TunnelOptions {
@@ -24,12 +24,12 @@ export interface TunnelOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** `forward`: the proxy opens no tunnels, but may forward single requests, which plain http allows. */
+/** `forward`: the proxy does not open tunnels, but may forward single requests, which plain http allows. */
 export type Route =
   | { readonly kind: 'tunnel'; readonly socket: Socket }
   | { readonly kind: 'forward'; readonly refusal: PlugboardError };
 
-/** Opens a tunnel to the origin of `target`, with TLS if that is https. */
+/** Opens a tunnel to the origin of `target`, with TLS for https. */
 export async function openTunnel(
   proxy: ProxyServer,
   target: URL,
@@ -58,7 +58,7 @@ export async function openRoute(
   return { kind: 'tunnel', socket: await secured(answer, proxy, target, options) };
 }
 
-/** The socket of the tunnel; an error is returned if the proxy opens none for this address, and thrown otherwise. */
+/** Returns the socket of the tunnel, or an error if the proxy refuses tunnels to this address; throws other errors. */
 function askForTunnel(
   proxy: ProxyServer,
   authority: string,
@@ -102,7 +102,7 @@ function askForTunnel(
     request.once('error', (error) => {
       clearTimeout(timer);
       if (error instanceof PlugboardError) reject(error);
-      // The proxy was there and hung up: some do that in place of an answer.
+      // The proxy closed the connection: some do that instead of an answer.
       else if (isConnected && signal?.aborted !== true) resolve(cut(proxy, authority, error));
       else reject(unreachable(proxy, authority, error));
     });
@@ -140,7 +140,7 @@ function secured(
       secure.off('close', closed).off('error', failed);
     };
     const failed = (error: Error): void => {
-      // A reset is the proxy's; anything else concerns the certificate or TLS of the server.
+      // A reset comes from the proxy; anything else concerns the certificate or TLS of the server.
       end(errorCode(error) === 'ECONNRESET' ? cut(proxy, target.host, error) : error);
     };
     signal?.addEventListener('abort', abort, { once: true });
@@ -153,7 +153,7 @@ function secured(
   });
 }
 
-/** The error for a proxy that asks for a user name and password, or refuses the ones it got. */
+/** The error for a proxy that requires a user name and password, or refuses those it got. */
 export function proxyDenied({ shown, from, authorization }: ProxyServer): PlugboardError {
   const what = authorization === undefined ? 'requires' : 'did not accept';
   return new PlugboardError(

@@ -1,10 +1,10 @@
-/** Which requests go through a proxy: the rules of HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY. */
+/** Decides which requests use a proxy, by HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY. */
 
 import ipaddr from 'ipaddr.js';
 import { PlugboardError } from '../errors.ts';
 import { isLoopbackHost } from './egress.ts';
 
-/** A proxy, and the variable that names it. */
+/** A proxy and the variable that names it. */
 export interface ProxyServer {
   readonly url: URL;
   /** Its address without user name and password, for messages. */
@@ -17,7 +17,7 @@ export interface ProxyServer {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** By scheme of the target, strongest first; for https a lone HTTP_PROXY is used too, as Node's own `fetch` does. */
+/** By scheme of the target, in order of precedence; https falls back to HTTP_PROXY, like Node's own `fetch`. */
 const VARIABLES: Readonly<Record<string, readonly string[]>> = {
   'https:': ['HTTPS_PROXY', 'ALL_PROXY', 'HTTP_PROXY'],
   'http:': ['HTTP_PROXY', 'ALL_PROXY'],
@@ -40,7 +40,7 @@ export function proxyFor(target: URL, env: Environment, forced?: boolean): Proxy
   return parseProxy(found.name, found.value);
 }
 
-/** Every proxy that the environment names, valid or not, for a person to look at. */
+/** Returns every proxy variable of the environment, valid or not, for display. */
 export function proxyVariables(
   env: Environment,
 ): readonly { readonly name: string; readonly value: string }[] {
@@ -51,7 +51,7 @@ export function proxyVariables(
   });
 }
 
-/** Node obeys proxy variables if this is 1; we always do, and 0 switches them off. */
+/** Node uses proxy variables only if this is 1; we always do, and 0 disables them. */
 function isSwitchedOff(env: Environment): boolean {
   return env['NODE_USE_ENV_PROXY'] === '0' || env['NODE_USE_ENV_PROXY'] === 'false';
 }
@@ -61,7 +61,7 @@ interface Variable {
   readonly value: string;
 }
 
-/** The lower-case name is the stronger one, as in curl; an empty value is a value, and means none. */
+/** The lower-case name takes precedence, as in curl; an empty value means no proxy. */
 function variable(env: Environment, name: string): Variable | undefined {
   for (const spelling of [name.toLowerCase(), name]) {
     const value = env[spelling];
@@ -99,7 +99,7 @@ export function parseProxy(name: string, value: string): ProxyServer {
   };
 }
 
-/** The texts of a proxy that must not reach a log. */
+/** Returns the texts of a proxy that must not be logged. */
 export function proxySecrets({ url, authorization }: ProxyServer): readonly string[] {
   if (url.password === '') return [];
   return [
@@ -113,7 +113,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // A lone % is the person's own spelling.
+    return text; // Not valid percent-encoding: used as it is.
   }
 }
 
@@ -124,7 +124,7 @@ function invalid(message: string, name: string): PlugboardError {
   });
 }
 
-/** Hosts, domains with everything under them, addresses, ranges such as 10.0.0.0/8, each with or without a port; or `*`. */
+/** Matches hosts, domains with subdomains, addresses, ranges such as 10.0.0.0/8, with or without a port; or `*`. */
 function isExcluded(target: URL, list: string): boolean {
   const host = target.hostname
     .replace(/^\[|\]$/g, '')
@@ -139,7 +139,7 @@ function isExcluded(target: URL, list: string): boolean {
 
 function matches(entry: string, host: string, port: string | undefined): boolean {
   if (entry === '*') return true;
-  // An address of IPv6 has colons of its own, unless it is in brackets.
+  // An IPv6 address contains colons itself, unless it is in brackets.
   const split = /^(\[[^\]]*\]|[^:]*):(\d+)$/.exec(entry);
   if (split?.[2] !== undefined && split[2] !== port) return false;
   const name = (split?.[1] ?? entry)

@@ -1,18 +1,18 @@
-/** What can be said of a server before anything of it runs: by its name, its command and its address alone. */
+/** Checks a server before it runs, by its name, command and address alone. */
 
 import { isRemote, type ServerSpec } from '../config/entry.ts';
 import { clean } from './clean.ts';
 import { lookAlikes } from './scan-names.ts';
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
-/** Latin letters next to those that can pass for them. */
+/** Latin letters mixed with alphabets that have similar letters. */
 const MIXED_ALPHABETS =
   /(?=.*\p{Script=Latin})(?=.*[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}])/u;
-/** A program that is fetched and run unseen, whatever it is today. */
+/** A command that downloads and runs a script in one step. */
 const FETCHED_AND_RUN = /\b(?:curl|wget|iwr)\b[^|]{0,500}\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b/;
 
 /**
- * Sentences that a person should read before using it; none is a refusal.
+ * Returns warnings to read before using the server; none of them blocks it.
  *
  * @example
  * scanEntry(spec, config.servers); // ['the name looks like that of "github": make sure which one you mean.']
@@ -41,7 +41,7 @@ function ofCommand(text: string): string[] {
 }
 
 function ofAddress(url: string, servers: readonly ServerSpec[]): string[] {
-  if (!URL.canParse(url)) return []; // a variable stands in it
+  if (!URL.canParse(url)) return []; // it contains a variable
   const { hostname, protocol } = new URL(url);
   const hosts = servers.flatMap(({ entry }) =>
     isRemote(entry) && URL.canParse(entry.url) ? [{ name: new URL(entry.url).hostname }] : [],
@@ -58,7 +58,7 @@ function ofAddress(url: string, servers: readonly ServerSpec[]): string[] {
   ];
 }
 
-/** A name below the other belongs to the same owner. */
+/** True if one host is a subdomain of the other, so both have the same owner. */
 function areRelated(one: string, other: string): boolean {
   return one.endsWith(`.${other}`) || other.endsWith(`.${one}`);
 }

@@ -1,10 +1,10 @@
-/** The strongest signs of an attack in other languages than English: rules made void, things kept from people, sinks. */
+/** Scan rules for languages other than English: overridden instructions, concealment from users, exfiltration. */
 
 import type { Rule } from './scan-words.ts';
 
 const rule = (kind: Rule['kind'], ...all: RegExp[]): Rule => ({ kind, all });
 
-/** Words end where letters do: `\b` knows no accents and no other alphabets. */
+/** Matches at the start of a word by letters, because `\b` does not support accents and other alphabets. */
 const word = (text: string): RegExp => new RegExp(`(?<![\\p{L}])(?:${text})`, 'iu');
 
 export const RULES_OF_LANGUAGES: readonly Rule[] = [
@@ -135,7 +135,7 @@ export const RULES_OF_LANGUAGES: readonly Rule[] = [
     /(?:ファイル|鍵|パスワード|トークン|内容|파일|비밀번호|토큰|키)/u,
     /(?:渡し|入れ|引数|パラメータ|送信|送っ|전달|넣|보내|매개변수)/u,
   ),
-  // Sent away, in any of them.
+  // Exfiltration, in any of these languages.
   rule(
     'exfil',
     word(

@@ -1,8 +1,8 @@
-/** Names of servers, and of tools, that a person could take for each other. */
+/** Detects confusable names of servers and tools. */
 
 const MIN_TYPO_CHARS = 6;
 
-/** Letters of other alphabets, digits and pairs that look like another letter. */
+/** Letters of other alphabets, digits and letter pairs that look like another letter. */
 const LOOKS_LIKE: readonly (readonly [RegExp, string])[] = [
   [/[аɑα]/g, 'a'],
   [/[еε]/g, 'e'],
@@ -18,7 +18,7 @@ const LOOKS_LIKE: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Servers whose names look like this one's and are not it.
+ * Returns servers whose names are confusable with this one.
  *
  * @example
  * lookAlikes('g1thub', [{ name: 'github' }]); // ['github']
@@ -31,8 +31,8 @@ export function lookAlikes(name: string, servers: readonly { readonly name: stri
 }
 
 /**
- * Tools whose names are written with letters of other alphabets and look like that of another one, by their names.
- * Among tools only that is strange: `list_item` and `list_items` are an everyday pair.
+ * Maps tools whose names use other alphabets to the tools that they look like. Among tools only that is suspicious:
+ * `list_item` and `list_items` are a common pair.
  */
 export function twinsAmong(names: readonly string[]): ReadonlyMap<string, string> {
   const isForeign = (name: string): boolean => /\P{ASCII}/u.test(name);
@@ -59,7 +59,7 @@ function isClose(one: string, other: string): boolean {
   return one === other || (Math.min(one.length, other.length) >= MIN_TYPO_CHARS && isOneEdit(one, other));
 }
 
-/** One letter more, less or other, or two neighbours swapped. */
+/** True if the names differ by one letter added, removed or replaced, or two neighbours swapped. */
 function isOneEdit(one: string, other: string): boolean {
   let start = 0;
   while (start < one.length && one[start] === other[start]) start++;

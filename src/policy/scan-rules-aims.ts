@@ -1,4 +1,6 @@
-/** What attacks are after, as classes of words that meet in one sentence: secrets, a way out, other people's tools. */
+/**
+ * Scan rules for goals of attacks, as word classes within one sentence: secrets, exfiltration, other servers' tools.
+ */
 
 import {
   ALL,
@@ -24,7 +26,7 @@ import {
 } from './scan-words.ts';
 
 export const AIMS: readonly Rule[] = [
-  // Secrets, by where they are kept or by what they are.
+  // Secrets, by location or by kind.
   rule('secrets', SECRET_PLACE),
   rule('secrets', DOT_FILE, words(GATHER, HAND, 'send', 'open', 'contents?')),
   rule(
@@ -92,7 +94,7 @@ export const AIMS: readonly Rule[] = [
     words('environment variables?', 'secrets?', 'config\\w* files?'),
   ),
 
-  // Sent away.
+  // Exfiltration.
   rule(
     'exfil',
     words(SEND),
@@ -151,7 +153,7 @@ export const AIMS: readonly Rule[] = [
     words('upload(?:ed)?', 'send', 'sent', 'forward(?:ed)?', 'copied'),
   ),
 
-  // Other people's tools.
+  // Other servers' tools.
   rule('cross', words(OTHERS), words(STEER)),
   rule(
     'cross',
@@ -189,7 +191,7 @@ export const AIMS: readonly Rule[] = [
     words('must', 'never', 'replaced?', 'instead', 'has to', 'have to', 'always'),
   ),
 
-  // Wants to be used.
+  // Self-promotion: the tool demands to be used.
   rule(
     'prefer',
     words('choose', 'use', 'call', 'prefer', 'pick', 'select', 'run', 'invoke'),
@@ -230,7 +232,7 @@ export const AIMS: readonly Rule[] = [
     ),
   ),
 
-  // Marks that only a prompt has.
+  // Markup that occurs only in prompts.
   rule(
     'instruct',
     new RegExp(

@@ -1,4 +1,4 @@
-/** What attacks order a model to do, and to keep to itself, as classes of words that meet in one sentence. */
+/** Scan rules for orders to a model and demands for secrecy, as word classes within one sentence. */
 
 import {
   MODEL,
@@ -15,7 +15,7 @@ import {
 } from './scan-words.ts';
 
 export const ORDERS: readonly Rule[] = [
-  // The rules that the model has are declared void.
+  // The model's rules are declared void.
   rule('instruct', words(OVERRIDE), words(OWN_RULES)),
   rule(
     'instruct',
@@ -25,7 +25,7 @@ export const ORDERS: readonly Rule[] = [
       '(?:is|are|was|were|become) (?:now )?(?:void|lifted|suspended|superseded|obsolete|replaced|cancelled|overridden|invalid)',
     ),
   ),
-  // The model is spoken to.
+  // The model is addressed directly.
   rule(
     'instruct',
     words(
@@ -56,7 +56,7 @@ export const ORDERS: readonly Rule[] = [
       'you are (?:root|(?:an? )?admin\\w*|required to (?:run|execute|call|read|open))',
     ),
   ),
-  // What comes back is to be obeyed.
+  // Results are to be obeyed.
   rule(
     'instruct',
     words('treat', 'consider', 'regard', 'interpret', 'follow', 'obey', 'trust', 'execute', 'carry out'),
@@ -71,7 +71,7 @@ export const ORDERS: readonly Rule[] = [
       '(?:coming|come|comes) from (?:your|the) (?:operator|system|user|developer)',
     ),
   ),
-  // Nobody is to be asked, or has been asked already.
+  // Approval is to be skipped, or is claimed to exist already.
   rule(
     'instruct',
     words(PERSON),
@@ -125,7 +125,7 @@ export const ORDERS: readonly Rule[] = [
       'if it has not',
     ),
   ),
-  // What the model says to people is to be changed.
+  // The model's answers to users are to be changed.
   rule(
     'instruct',
     words(
@@ -137,7 +137,7 @@ export const ORDERS: readonly Rule[] = [
     words('sentence', 'link', 'text', 'recommend\\w*', 'image', 'with'),
   ),
 
-  // Kept from people.
+  // Concealment from users.
   rule(
     'conceal',
     words('without\\s+(?:\\w+\\s+)?(?:telling|informing|notifying|mentioning|asking|alerting|consulting)'),

@@ -1,6 +1,6 @@
 /**
- * What attacks in descriptions have in common, as classes of words that meet in one sentence: who is spoken to, what
- * is ordered, what it is about, and where it should go. Phrases are not listed; an attacker has other ones.
+ * All scan rules for attacks in descriptions, as word classes within one sentence: who is addressed, what is ordered,
+ * what it concerns, and where it is sent. Phrases are not listed, because an attacker can use other ones.
  */
 
 import { AIMS } from './scan-rules-aims.ts';

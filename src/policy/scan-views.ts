@@ -1,6 +1,6 @@
-/** The ways in which a text may be meant to be read: as it stands, with look-alike letters read, or decoded. */
+/** Returns the possible readings of a text: unchanged, with look-alike letters replaced, or decoded. */
 
-/** Letters of other alphabets that look like ours. */
+/** Letters of other alphabets that look like Latin letters. */
 const LOOK_ALIKES: Readonly<Record<string, string>> = {
   а: 'a',
   с: 'c',
@@ -43,21 +43,21 @@ const LOOK_ALIKES: Readonly<Record<string, string>> = {
   Т: 'T',
   Х: 'X',
 };
-/** A word with letters of ours and of another alphabet: no language writes like that. */
+/** A word that mixes Latin letters with Cyrillic or Greek ones, which no language does. */
 const MIXED = /(?=[\p{L}]{0,40}[A-Za-z])(?=[\p{L}]{0,40}[\p{Script=Cyrillic}\p{Script=Greek}])[\p{L}]{2,40}/u;
 const BASE64 = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}/g;
 const HEX = /(?:0x)?(?:[0-9a-f]{2}){12,}/gi;
 const MAX_DECODED = 20;
-/** So much of what is decoded has to be letters and spaces to be taken for words. */
+/** Minimum share of letters and spaces for decoded data to be treated as text. */
 const MIN_WORDY = 0.85;
 
 export interface View {
   readonly text: string;
-  /** It does not stand there for people: finding anything in it is finding something hidden. */
+  /** True if users do not see this reading: a finding in it is hidden text. */
   readonly hidden: boolean;
 }
 
-/** Every reading of a text; the first is the text itself. */
+/** Returns every reading of a text; the first is the text itself. */
 export function viewsOf(text: string): View[] {
   const views: View[] = [{ text, hidden: false }];
   if (MIXED.test(text)) {
@@ -68,7 +68,7 @@ export function viewsOf(text: string): View[] {
   return views;
 }
 
-/** What stands in the text in base64 or hexadecimal digits and reads like words. */
+/** Decodes base64 and hexadecimal parts of the text that contain readable text. */
 function decodings(text: string): string[] {
   const found = [
     ...Array.from(text.matchAll(BASE64), ([match]) => Buffer.from(match, 'base64')),

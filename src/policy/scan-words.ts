@@ -1,4 +1,4 @@
-/** Classes of words that the rules of the scan are made of: who, what, from whom, and where to. */
+/** Word classes for the scan rules: who, what, from whom, and where to. */
 
 export type FindingKind =
   | 'hidden'
@@ -12,21 +12,21 @@ export type FindingKind =
 
 export interface Rule {
   readonly kind: FindingKind;
-  /** All of them have to be found in one sentence. */
+  /** All of them must match within one sentence. */
   readonly all: readonly RegExp[];
 }
 
-/** Gaps are bounded, so that no text makes a pattern slow. */
+/** Creates a pattern of word classes. Gaps are bounded, so that matching is never slow. */
 export const words: (...classes: string[]) => RegExp = (...classes) =>
   new RegExp(`\\b(?:${classes.join('|')})\\b`, 'i');
 
-// Who.
+// Who is addressed.
 export const MODEL =
   '(?:ai|llms?|gpt|claude|chatbots?|(?:language |chat |ai )?models?|(?:ai )?assistants?|(?:ai )?agents?)';
 export const PERSON =
   '(?:someone|somebody|whoever|the one (?:who|that)|reader|client|them|they|he|she|users?|humans?|person|people|owners?|customers?|operators?|developers?|anybody|anyone|nobody|everybody)';
 
-// What the model goes by.
+// The model's instructions.
 export const BEFORE =
   '(?:previous|prior|earlier|former|above|preceding|existing|original|current|all|any|your|other|system|safety|security|usual)';
 const RULES =
@@ -35,7 +35,7 @@ export const OWN_RULES: string = `(?:${BEFORE}\\s+(?:\\w+\\s+){0,2}${RULES}|${RU
 export const OVERRIDE =
   '(?:outrank|supersede|take precedence over|prevail over|cancel|revoke|replace|void|abandon|drop|put aside|disobey|unlearn|reset|ignor(?:e|ing)|disregard(?:ing)?|forget|overrid(?:e|ing)|overrul(?:e|ing)|bypass(?:ing)?|circumvent|skip|suspend|set aside|discard|neglect|stop following|lift)';
 
-// What is kept from whom.
+// Concealment.
 export const NOT =
   "(?:do not|don't|never|must not|mustn't|should not|shall not|without|no need to|avoid|refrain from|not to|nor)";
 export const TELL =
@@ -44,7 +44,7 @@ export const TO_PERSON: string = `(?:${PERSON}|(?:in|from) (?:your|the|any) (?:r
 export const QUIETLY =
   '(?:in silence|unobtrusively|behind the scenes|without (?:a )?(?:word|comment|trace|notice|fuss)|under the hood|secretly|silently|covertly|quietly|discreetly|invisibly|unnoticed|stealthily)';
 
-// What is worth stealing.
+// Valuable data.
 export const SECRET_PLACE: RegExp =
   /\bid_(?:rsa|dsa|ed25519|ecdsa)\b|(?:~|\$HOME|%USERPROFILE%)[\\/]\.(?:ssh|aws|gnupg|kube|netrc|cursor|docker|claude|config[\\/](?:gcloud|gh)|npmrc|pypirc|git-credentials|bash_history|zsh_history|pgpass)|\.ssh\b(?:\/| (?:folder|directory))|\.aws\/credentials|\/etc\/(?:passwd|shadow)\b|\/proc\/self\/environ|\.(?:bash|zsh)_history\b|\.git-credentials\b|\bprintenv\b|\bmcp\.json\b/i;
 export const DOT_FILE: RegExp = /(?:^|[\s"'`(/])\.(?:env(?:\.\w+)?|npmrc|netrc|pypirc|pgpass|htpasswd)\b/i;
@@ -63,7 +63,7 @@ export const INTO: RegExp =
 
 export const KEPT_SECRET =
   "(?:(?:private|ssh|signing|encryption) keys?|pass(?:words|phrases)|(?:session|browser|login) cookies?|(?:user'?s?|developer'?s?|owner'?s?|their|my) (?:\\w+ )?(?:tokens?|credentials?|secrets?|keys?|passwords?|cookies?)|environment variables)";
-/** An order, not a description: the verb in its bare form where a clause begins. */
+/** Matches an order, not a description: the verb in its base form at the start of a clause. */
 export const order: (verbs: string) => RegExp = (verbs) =>
   new RegExp(`(?:^|[,:;(>"]\\s*|\\b(?:and|then|please|must|always|also|first|to)\\s+)(?:${verbs})\\b`, 'i');
 export const ORDER_TO_HAND: RegExp = order(
@@ -71,7 +71,7 @@ export const ORDER_TO_HAND: RegExp = order(
 );
 export const USER_FILE: RegExp = /(?:~|\$HOME|%USERPROFILE%|\/home\/|\/Users\/|\/root\/|\/etc\/)[\\/]?[\w.]/i;
 
-// Where it goes.
+// Destinations.
 export const SEND =
   '(?:share|publish|save|store|back ?up|mirror|sync|replicate|archive|log|write|call|request|fetch|load|embed|render|send|sent|post(?:ed)?|upload(?:ed)?|forward(?:ed)?|transmit(?:ted)?|submit(?:ted)?|e?-?mail(?:ed)?|bcc|copy|copied|push(?:ed)?|stream(?:ed)?|deliver(?:ed)?|exfiltrate|leak|report(?:ed)?|goes|go)';
 export const SINK: RegExp =
@@ -81,7 +81,7 @@ export const ORDER_TO_SEND: RegExp = order(
   'send|post|upload|forward|transmit|submit|e?-?mail|bcc|copy|push|stream|deliver|report',
 );
 
-// Whose tools.
+// Tools of other servers.
 export const OTHERS =
   '(?:(?:any|every|each|all|no) other (?:mcp )?(?:tools?|servers?|plugins?|connectors?)|other (?:mcp )?(?:tools|servers)|other (?:mcp )?(?:\\w+ )?servers?|(?:another|different) (?:mcp )?server|(?:built-?in|native|default) (?:\\w+ )?tools?)';
 export const STEER =
@@ -90,7 +90,7 @@ export const STEER =
 export const TAG =
   '(?:system|assistant|admin\\w*|instructions?|directives?|critical|hidden|internal|important|override|prompt|inst|policy)';
 
-/** All of the classes have to be found in one sentence. */
+/** Creates a rule; all classes must match within one sentence. */
 export function rule(kind: Rule['kind'], ...all: RegExp[]): Rule {
   return { kind, all };
 }

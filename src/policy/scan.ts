@@ -1,6 +1,7 @@
 /**
- * Looks for attacks in what a server says of its tools, and advises. It decides nothing: words can always be found
- * that no rule knows, so consent and pins carry the weight. How much it finds is measured by bench/policy-scan.mjs.
+ * Scans a server's tool definitions for attacks and reports findings. It decides nothing: an attacker can always find
+ * text that no rule matches, so approval and pins are the protection. bench/policy-scan.mjs measures its detection
+ * rate.
  */
 
 import { isRecord } from '../lib/json-rpc.ts';
@@ -14,9 +15,9 @@ import type { FindingKind, Rule } from './scan-words.ts';
 export interface Finding {
   readonly tool: string;
   readonly kind: FindingKind;
-  /** One clause: what this looks like. */
+  /** One clause that describes the suspicion. */
   readonly what: string;
-  /** The words that look like it, safe to show. */
+  /** The suspicious text, safe to show. */
   readonly quote: string;
 }
 
@@ -28,14 +29,14 @@ export interface ScannedTool {
 }
 
 const MAX_QUOTE_CHARS = 120;
-/** Per text; matching is linear in it, and nobody reads a longer description either. */
+/** Limit per text; matching is linear, and longer descriptions are rarely read. */
 const MAX_SCANNED_CHARS = 20_000;
 const MAX_TEXTS_PER_TOOL = 500;
 const MAX_DEPTH = 20;
-/** Names of parameters are read too, where they are long enough to say anything. */
+/** Parameter names are scanned too, if they are long enough to contain a message. */
 const MIN_NAME_CHARS = 24;
 
-/** A sentence that goes on is looked at in pieces, and what stands at a border twice. */
+/** A longer sentence is scanned in overlapping pieces. */
 const MAX_SENTENCE_CHARS = 600;
 const OVERLAP_CHARS = 100;
 
@@ -51,12 +52,12 @@ const WHAT: Readonly<Record<FindingKind, string>> = {
 };
 
 const RULES: readonly Rule[] = [...RULES_OF_SENTENCES, ...RULES_OF_LANGUAGES];
-/** Text that is there and is not shown: comments, text pushed out of sight, letters of two alphabets in one word. */
+/** Text that is present but not visible: comments, and text pushed out of sight by blanks or line breaks. */
 const UNSEEN = /<!--[\s\S]{0,400}?-->|[^\s][^\S\n]{40,}\S|(?<!\n)\n{15,}\S/;
-/** Long runs of digits that decode to nothing readable are suspicious where a text says to decode them, or by their length. */
+/** Long encoded runs without a readable decoding: suspicious if the text asks to decode them, or by length. */
 const ENCODED = /\b(?:decode|base64)\b[\s\S]{0,60}[A-Za-z0-9+/]{40,}={0,2}|[A-Za-z0-9+/]{120,}={0,2}/i;
 
-/** What looks like an attack in the tools of one server, at most one finding of each kind for a tool. */
+/** Returns suspected attacks in the tools of one server, at most one finding of each kind per tool. */
 export function scanListing(tools: readonly ScannedTool[]): Finding[] {
   const twins = twinsAmong(tools.map(({ tool }) => tool));
   return tools.flatMap((tool) => {
@@ -84,7 +85,7 @@ export function scanText(whole: string): Omit<Finding, 'tool'>[] {
     if (!found.has(kind)) found.set(kind, quote());
   };
   if (hidesAnything(text)) note('hidden', () => shown(text, firstHidden(text)));
-  // What was hidden is read too: that is where attacks are.
+  // Hidden text is scanned too, since attacks are often there.
   const plain = text.normalize('NFKC').replace(/[\u200b-\u200f\u2060\ufeff\u00ad]/g, '');
   const unseen = UNSEEN.exec(plain) ?? ENCODED.exec(plain);
   if (unseen !== null) note('hidden', () => shown(plain, unseen.index));
@@ -100,7 +101,7 @@ export function scanText(whole: string): Omit<Finding, 'tool'>[] {
   return Array.from(found, ([kind, quote]) => ({ kind, what: WHAT[kind], quote }));
 }
 
-/** Classes of words that meet in one sentence mean something; across sentences they rarely do. */
+/** Splits text into sentences: word classes within one sentence are significant; across sentences they rarely are. */
 function sentencesOf(text: string): string[] {
   return text.split(/(?<=[.!?;])\s+|\n+|(?<=[。！？；])/u).flatMap((sentence) => {
     if (sentence.length <= MAX_SENTENCE_CHARS) return [sentence];
@@ -124,7 +125,7 @@ function shown(text: string, at: number): string {
   return reveal(quote.replace(/\s+/g, ' ').trim());
 }
 
-/** Everything in a definition that a model reads: poison stands in the description of a parameter as well. */
+/** Returns all texts of a definition that a model reads, including descriptions of parameters. */
 function textsOf({ title, description, inputSchema }: ScannedTool): string[] {
   const texts = [title ?? '', description];
   const walk = (value: unknown, depth: number): void => {

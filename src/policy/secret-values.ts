@@ -1,4 +1,4 @@
-/** Which values of an entry are secrets: what is taken out of everything that is told about its server (POL-7). */
+/** Finds the secret values of an entry, which are redacted in all output about its server (POL-7). */
 
 import { isRemote, isStdio, type RemoteEntry, type ServerEntry, type StdioEntry } from '../config/entry.ts';
 import type { Environment } from '../config/expand.ts';
@@ -9,15 +9,15 @@ import {
   looksLikeToken,
 } from '../config/secret-shapes.ts';
 
-/** Marks the place of a secret; no argument can contain it. */
+/** Placeholder for a secret; arguments cannot contain it. */
 export const HOLE = '\u0000';
-/** A variable that is not filled in says where the value comes from. */
+/** An unexpanded variable, which only names the source of a value. */
 const REFERENCE = /^\$\{[^}]*\}$/;
-/** Of a value whose name says nothing, so much is needed to take it for more than a setting. */
+/** Minimum length of a value without a telling name to be treated as a secret instead of a setting. */
 const MIN_UNNAMED_CHARS = 8;
 
 /**
- * The secrets in an entry whose variables are filled in.
+ * Returns the secrets in an expanded entry.
  *
  * @example
  * secretValues({ command: 'x', env: { API_KEY: 'abcd1234', LEVEL: 'debug' } }, process.env); // ['abcd1234']
@@ -47,7 +47,7 @@ function ofRemote(entry: RemoteEntry, env: Environment): string[] {
   ];
 }
 
-/** What a header sends; of `Bearer abc` also the second word alone. */
+/** Returns the secrets of a header; for `Bearer abc` also the credential alone. */
 export function inHeader(name: string, value: string): string[] {
   const credential = /^(?:bearer|basic|token|dpop)\s+(\S.*)$/i.exec(value)?.[1];
   if (credential !== undefined) return [value, credential];
@@ -60,7 +60,9 @@ export function inVariable(name: string, value: string): string[] {
   return isUnlikelySetting(value) ? [value, ...passwordsIn(value)] : passwordsIn(value);
 }
 
-/** Neither a word, a number, a path nor a list of such: `debug`, `8080`, `/usr/bin:/bin` and `eu-west-1` may be told. */
+/**
+ * True unless it is a word, number, path or list of these: `debug`, `8080`, `/usr/bin:/bin`, `eu-west-1` may be shown.
+ */
 function isUnlikelySetting(value: string): boolean {
   if (looksLikeToken(value)) return true;
   if (value.length < MIN_UNNAMED_CHARS || /[/\\]/.test(value)) return false;
@@ -83,15 +85,16 @@ export function inUrl(url: string): string[] {
 }
 
 /**
- * The second half of `user:password@` in every url of a text: programs print it alone. The first half is a name, and
- * names such as `postgres` or `admin` are in ordinary sentences too. Without a colon the whole is the secret, a token.
+ * Returns the second half of `user:password@` in every url of a text, because programs print it alone. The first half
+ * is a name, and names such as `postgres` or `admin` occur in ordinary sentences too. Without a colon the whole is the
+ * secret, a token.
  */
 export function passwordsIn(text: string): string[] {
   const authorities = text.split('://').slice(1);
   return authorities.flatMap((rest) => {
     const [word = ''] = rest.split(/[\s"'<>]/, 1);
     const [plain = ''] = word.split(/[/?#]/, 1);
-    // Up to the last sign: a password may have one too, and people forget to encode the others.
+    // Up to the last `@`: a password may contain one, and users often do not encode it.
     const userinfo = [plain, word].map((part) => part.slice(0, Math.max(part.lastIndexOf('@'), 0)));
     return userinfo.flatMap((part) => {
       const at = part.indexOf(':');
@@ -103,7 +106,7 @@ export function passwordsIn(text: string): string[] {
   });
 }
 
-/** What stood in the holes of a text. */
+/** Returns the texts that the placeholders replaced. */
 export function filling(text: string, hidden: string): string[] {
   if (text === hidden) return [];
   const parts = hidden.split(HOLE);
@@ -112,7 +115,7 @@ export function filling(text: string, hidden: string): string[] {
   for (const [index, part] of parts.slice(1).entries()) {
     const isLast = index === parts.length - 2;
     const end = isLast ? text.length - part.length : text.indexOf(part, at);
-    // Two holes side by side cannot be told apart: then all of it is one.
+    // Two adjacent placeholders cannot be separated: the rest is returned as one.
     if (end < at || (part === '' && !isLast)) return [text.slice(parts[0]?.length ?? 0)];
     found.push(text.slice(at, end));
     at = end + part.length;

@@ -1,11 +1,11 @@
-/** Looks once more before a server starts: hours may lie between its admission and that (A11). */
+/** Checks admission again before a server starts, since hours may have passed (A11). */
 
 import type { ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
 import { type Authority, admit } from './admit.ts';
 import { openTrust } from './trust.ts';
 
-/** Throws the reason why not. A script that the entry names may be another one than was consented to. */
+/** Throws the reason if the server is no longer admitted, e.g. because an approved script has changed. */
 export async function checkStillAdmitted(
   spec: ServerSpec,
   { home, env, authority }: { home: Home; env: NodeJS.ProcessEnv; authority: Authority },

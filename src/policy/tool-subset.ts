@@ -1,4 +1,4 @@
-/** Which tools a session may use: a part of the host's, chosen by server and by name. */
+/** Selects the tools that a session may use, by server and by name. */
 
 import { ruleMatcher, type Spellings } from './approval.ts';
 
@@ -7,13 +7,13 @@ export interface ToolSubset {
   readonly servers?: readonly string[] | undefined;
   /** Only these tools: names in any spelling, or patterns such as `mcp__github__get_*`. */
   readonly include?: readonly string[] | undefined;
-  /** Without these tools, also where `include` has them. */
+  /** Without these tools, even if `include` has them. */
   readonly exclude?: readonly string[] | undefined;
 }
 
 export type Offers = (server: string, names: Spellings) => boolean;
 
-/** Undefined if there is nothing to leave out. */
+/** Compiles a subset; undefined if it excludes nothing. */
 export function compileSubset({ servers, include, exclude }: ToolSubset = {}): Offers | undefined {
   if (servers === undefined && include === undefined && exclude === undefined) return undefined;
   const wanted = servers === undefined ? undefined : new Set(servers);

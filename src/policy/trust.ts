@@ -1,4 +1,4 @@
-/** Consent to servers of projects and plugins: bound by a hash to the effective entry, and to the files that it names. */
+/** Stores approvals of project and plugin servers, bound by a hash to the effective entry and the files it names. */
 
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
@@ -18,38 +18,41 @@ import { isUnapproved, needsConsent, runsInProject } from './needs-consent.ts';
 
 export type TrustState = 'trusted' | 'changed' | 'unknown';
 
-/** One thing that is not as it was consented to: a place in the entry (`args[1]`), a question (`inputs.id.default`), or a file (`script run.sh`; its values are hashes). */
+/**
+ * One difference from the approved state: a path in the entry (`args[1]`), an input (`inputs.id.default`), or a file
+ * (`script run.sh`; its values are hashes).
+ */
 export type TrustChange = Difference;
 
 export interface TrustVerdict {
   readonly state: TrustState;
-  /** What differs, when the state is `changed`. */
+  /** The differences, if the state is `changed`. */
   readonly changes: readonly TrustChange[];
-  /** Why nothing could be looked up: without the store nothing of a project is trusted. */
+  /** Why the approval could not be checked; without the store, project servers are not trusted. */
   readonly problem?: Problem;
 }
 
 export interface Trust {
-  /** By server name. Servers that need no consent are the person's own: trusted. */
+  /** Returns verdicts by server name. Servers that need no approval are the user's own: trusted. */
   verdicts(specs: readonly ServerSpec[]): Promise<ReadonlyMap<string, TrustVerdict>>;
-  /** The same by spec, of which several may have one name. */
+  /** Returns verdicts by spec, since several may have the same name. */
   verdictsBySpec(specs: readonly ServerSpec[]): Promise<ReadonlyMap<ServerSpec, TrustVerdict>>;
-  /** Remembers that a person consented to these servers as they are now. */
+  /** Stores the user's approval of these servers in their current state. */
   grant(specs: readonly ServerSpec[]): Promise<void>;
-  /** Takes consent back; tells the names of those that had it. */
+  /** Removes approvals; returns the names of servers that had one. */
   revoke(specs: readonly ServerSpec[]): Promise<readonly string[]>;
 }
 
-/** What was consented to. The entry is kept as it was, so that a later change can be shown. */
+/** The approved state. The entry is stored as it was, so that a later change can be shown. */
 interface Consent {
   readonly hash: string;
   readonly entry: unknown;
-  /** The questions that the entry refers to, by id; absent if there are none. */
+  /** The inputs that the entry refers to, by id; absent if there are none. */
   readonly inputs?: Readonly<Record<string, unknown>>;
   readonly scripts: Readonly<Record<string, unknown>>;
 }
 
-/** Where a consent stands: by the folder of the file, since a nested `.mcp.json` may have a server of the same name. */
+/** Returns the path of an approval, by the folder of the file: a nested `.mcp.json` may have a server of that name. */
 function placeOf(spec: ServerSpec): string[] {
   const { file, baseDir, name } = spec;
   if (runsInProject(spec)) return ['folders', baseDir, name];
@@ -57,7 +60,7 @@ function placeOf(spec: ServerSpec): string[] {
 }
 
 /**
- * The store of consents, in `trust.json`: folder of the project's file → server name → consent.
+ * Opens the approval store, `trust.json`: folder of the project's file → server name → approval.
  *
  * @example
  * const trust = openTrust({ home, env: process.env });
@@ -74,10 +77,10 @@ export function openTrust({ home, env }: { home: Home; env: NodeJS.ProcessEnv })
   }
 
   async function judge(spec: ServerSpec, store: Document | undefined): Promise<TrustVerdict> {
-    // Its entry says so itself, see `approveOwn`.
+    // The entry itself has the mark, see `approveOwn`.
     if (isUnapproved(spec)) return { state: 'unknown', changes: [] };
     const problem = store?.problems[0];
-    // Fails closed: a store that is in doubt approves nothing.
+    // Fails closed: an invalid store approves nothing.
     if (problem) return { state: 'unknown', changes: [], problem };
     const consent = asConsent(valueAt(store?.value, placeOf(spec)));
     if (!consent) return { state: 'unknown', changes: [] };
@@ -125,9 +128,8 @@ export function openTrust({ home, env }: { home: Home; env: NodeJS.ProcessEnv })
 }
 
 /**
- * Takes the mark of the management API from an entry of the person's own. It is in the entry, not in `trust.json`, so
- * that both change in one step: only the entry that was shown is approved.
- * Returns the server without it.
+ * Removes the mark of the management API from the user's own entry, and returns the server without it. The mark is in
+ * the entry, not in `trust.json`, so that both change in one step: only the entry that was shown is approved.
  */
 export async function approveOwn(spec: ServerSpec, home: Home): Promise<ServerSpec> {
   const target = targetOf(spec, { home, projectRoot: spec.baseDir });
@@ -146,18 +148,18 @@ export async function approveOwn(spec: ServerSpec, home: Home): Promise<ServerSp
   return { ...spec, raw, entry };
 }
 
-/** Undefined when there is more than anybody could have looked at. */
+/** Returns the state to approve; undefined if there are more files than a user could review. */
 async function consentTo(
   spec: ServerSpec,
   { home, env }: { home: Home; env: NodeJS.ProcessEnv },
 ): Promise<Consent | undefined> {
-  // To run a server of one's own in a folder is to run the code of that folder, whatever it becomes.
+  // Approving the user's own server in a folder includes the code of that folder, in any future state.
   const scripts = runsInProject(spec)
     ? {}
     : await namedScripts(spec, env, await answersFor(spec, { home, env }));
   if (!scripts) return undefined;
   const inputs = shownInputs(spec);
-  // Without questions the hash is the one of versions that did not cover them: their consents stay valid.
+  // Without inputs the hash equals that of versions that did not cover them: their approvals stay valid.
   const covered = { entry: spec.raw, scripts, ...(inputs === undefined ? {} : { inputs }) };
   const hash = createHash('sha256').update(canonicalJson(covered)).digest('hex');
   return { hash, ...covered };

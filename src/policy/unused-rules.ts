@@ -1,4 +1,4 @@
-/** Finds rules of `permissions.allow` that a person may expect to hold for a project's or plugin's server. */
+/** Finds rules of `permissions.allow` that a user may expect to apply to a project's or plugin's server. */
 
 import picomatch from 'picomatch';
 import { isForeign, type Problem, type ServerSpec } from '../config/entry.ts';
@@ -10,7 +10,7 @@ import { openTrust } from './trust.ts';
 
 const PREFIX = 'mcp__';
 
-/** One notice for each approved server that has no list of its own and is named by rules for other servers. */
+/** Returns a notice for each approved server without its own list that is named by rules for other servers. */
 export async function unusedRules(config: LoadedConfig, deciding: Deciding): Promise<readonly Problem[]> {
   const { settings, files } = config;
   const own = new Set(allSpecs(config).flatMap((spec) => (isForeign(spec) ? [] : [spec.name])));

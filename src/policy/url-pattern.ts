@@ -1,18 +1,17 @@
-/** Patterns of addresses in managed rules: `https://*.example.com/*`. Compared part by part, never as one text. */
+/** Matches url patterns of managed rules, such as `https://*.example.com/*`, part by part. */
 
 interface Pattern {
   /** Undefined: any. */
   readonly scheme: string | undefined;
   readonly host: string;
-  /** Undefined: the scheme's own, for a denial any. */
+  /** Undefined: the default port of the scheme; any port for a denial. */
   readonly port: string | undefined;
   readonly path: string;
 }
 
 /**
- * In a host `*` stands for one label or more, in a path for anything. A denial reaches further than a permission:
- * it holds for every port where it names none and for http as well as https, so that no other spelling of an
- * address gets past it.
+ * In a host `*` matches one label or more, in a path anything. A denial matches more than a permission: every port if
+ * it names none, and http as well as https, so that another spelling of an address does not evade it.
  */
 export function matchesUrl(pattern: string, address: string, effect: 'allow' | 'deny'): boolean {
   if (!URL.canParse(address)) return false;
@@ -34,7 +33,7 @@ function parse(pattern: string): Pattern {
     scheme: scheme === undefined || scheme === '*' ? undefined : scheme.toLowerCase(),
     host: host.toLowerCase().replace(/\.$/, ''),
     port,
-    // A pattern without a path, or with nothing but a slash, means the whole host.
+    // A pattern without a path, or with only a slash, matches the whole host.
     path: path === '' || path === '/' ? '/*' : path,
   };
 }
@@ -43,7 +42,7 @@ function portOf(url: URL): string {
   return url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
 }
 
-/** A path as it is sent, with and without its query, and with its percent signs read. */
+/** Returns a path as sent, with its query, and percent-decoded. */
 function pathsOf({ pathname, search }: URL): string[] {
   const paths = [pathname, pathname + search];
   try {
@@ -53,7 +52,7 @@ function pathsOf({ pathname, search }: URL): string[] {
   }
 }
 
-/** What a star may stand for. */
+/** The characters that a star may match. */
 interface Star {
   readonly least: 0 | 1;
   readonly takes: (char: string) => boolean;
@@ -62,7 +61,7 @@ interface Star {
 const HOST_STAR: Star = { least: 1, takes: (char) => !'/@:?#'.includes(char) };
 const PATH_STAR: Star = { least: 0, takes: () => true };
 
-/** Goes back to the last star only: an address is a stranger's, and as a regular expression it could take for ever. */
+/** Backtracks only to the last star: the address is untrusted, and a regular expression could take exponential time. */
 function fits(pattern: string, text: string, { least, takes }: Star): boolean {
   let at = 0;
   let after: number | undefined;

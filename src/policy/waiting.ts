@@ -1,4 +1,4 @@
-/** Tells about entries that wait for consent while another entry of their name is used. */
+/** Describes entries that wait for approval while another entry of their name is used. */
 
 import type { Scope, ServerSpec } from '../config/entry.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -13,7 +13,7 @@ export interface Waiting {
   readonly error: { readonly code: 'UNTRUSTED'; readonly message: string; readonly hint: string };
 }
 
-/** Undefined when none waits under this name. */
+/** Returns the waiting entry of this name; undefined if there is none. */
 export function waitingFor(
   name: string,
   { servers, waiting, changed }: Pick<LoadedConfig, 'servers' | 'waiting' | 'changed'>,
@@ -38,7 +38,7 @@ export function waitingFor(
   };
 }
 
-/** A server by whose it is: "your own github", "the built-in workspace". */
+/** Returns a server with its owner: "your own github", "the built-in workspace". */
 export function called({ name, scope, file, builtIn }: ServerSpec): string {
   if (builtIn === true) return `the built-in ${name}`;
   if (scope === 'project' || scope === 'plugin') return `the approved ${name} of ${file ?? scope}`;
