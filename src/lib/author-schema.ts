@@ -1,4 +1,4 @@
-/** What an author may describe values with: any Standard Schema (zod, valibot, arktype, …) or a JSON Schema by hand. */
+/** Schema types for authors: any Standard Schema (zod, valibot, arktype, …) or a hand-written JSON Schema. */
 
 /** The interface of standardschema.dev, as far as it is used here. */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -27,21 +27,21 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 export type Schema = StandardSchema | JsonSchema;
 
-/** What a handler is given, once it was checked. */
+/** The type of a handler's input after validation. */
 export type Checked<S> = S extends { readonly '~standard': { readonly types?: infer Types } }
   ? NonNullable<Types> extends { readonly output: infer Output }
     ? Output
     : unknown
   : FromJsonSchema<S>;
 
-/** What a handler has to return, before it is checked. */
+/** The type that a handler has to return, before validation. */
 export type Given<S> = S extends { readonly '~standard': { readonly types?: infer Types } }
   ? NonNullable<Types> extends { readonly input: infer Input }
     ? Input
     : unknown
   : FromJsonSchema<S>;
 
-/** The type of what a hand-written JSON Schema lets through; `unknown` where it says more than types can. */
+/** The type described by a hand-written JSON Schema; `unknown` if types cannot express it. */
 export type FromJsonSchema<S> = S extends { readonly const: infer Value }
   ? Value
   : S extends { readonly enum: readonly (infer Value)[] }
@@ -78,6 +78,6 @@ type FromProperties<Properties, Required> = Flat<
 type Flat<T> = { readonly [Key in keyof T]: T[Key] };
 
 export function isStandard(schema: Schema): schema is StandardSchema {
-  // A schema of arktype is a function with properties.
+  // An arktype schema is a function with properties.
   return '~standard' in schema;
 }

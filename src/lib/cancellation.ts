@@ -1,6 +1,6 @@
 /**
- * A wish to stop that costs nothing until somebody looks: most calls are never taken back, and an AbortController for
- * each of them costs more than the rest of their bookkeeping.
+ * A cheap cancellation token: most calls are never cancelled, and an AbortController for each of them costs more than
+ * the rest of their bookkeeping, so it is created only on demand.
  */
 
 import type { PlugboardError } from '../errors.ts';
@@ -9,21 +9,21 @@ type Listener = (reason: PlugboardError) => void;
 
 const NOBODY: readonly Listener[] = [];
 
-/** What can be taken back, in either way. */
+/** Options of a cancellable operation, with either mechanism. */
 export interface Cancellable {
   readonly signal?: AbortSignal | undefined;
-  /** In place of a signal, for callers with many calls. */
+  /** Used instead of a signal by callers with many calls. */
   readonly cancellation?: Cancellation | undefined;
 }
 
-/** The signal of either; one is made only now, if it has to be. */
+/** Returns the signal of either; creates one only if necessary. */
 export function signalOf({ signal, cancellation }: Cancellable): AbortSignal | undefined {
   return cancellation?.signal ?? signal;
 }
 
 /**
- * Waits with a signal that is aborted when the work is taken back, and when `until` is cancelled. Only for work that
- * really waits: it costs a controller.
+ * Runs `act` with a signal that is aborted when the work or `until` is cancelled. Only for work that really waits: it
+ * costs a controller.
  */
 export async function whileOpen<T>(
   work: Cancellable,
@@ -48,12 +48,12 @@ export async function whileOpen<T>(
 }
 
 export class Cancellation {
-  /** Replaced, never changed: most have one listener or none, and nearly all of them live for one call. */
+  /** Replaced, never mutated: most have at most one listener, and nearly all of them live for one call. */
   #listeners: readonly Listener[] = NOBODY;
   #controller: AbortController | undefined;
   #reason: PlugboardError | undefined;
 
-  /** Why it was cancelled; undefined as long as it was not. */
+  /** The reason of the cancellation; undefined if it was not cancelled. */
   get reason(): PlugboardError | undefined {
     return this.#reason;
   }
@@ -62,7 +62,7 @@ export class Cancellation {
     return this.#reason !== undefined;
   }
 
-  /** The same for those who speak AbortSignal; made when it is asked for, and always the same one. */
+  /** The cancellation as an AbortSignal; created on first use, then always the same one. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -80,7 +80,7 @@ export class Cancellation {
     this.#listeners = left.length === 0 ? NOBODY : left;
   }
 
-  /** Only the first reason counts. */
+  /** Cancels; only the first reason is used. */
   cancel(reason: PlugboardError): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;

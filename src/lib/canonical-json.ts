@@ -1,7 +1,7 @@
-/** One text for one JSON value, whatever order its keys were written in: what content hashes stand on. */
+/** Serializes a JSON value independent of key order, as input for content hashes. */
 
 /**
- * JSON with sorted keys and no spaces.
+ * Returns JSON with sorted keys and no spaces.
  *
  * @example
  * canonicalJson({ b: 1, a: [2] }); // '{"a":[2],"b":1}'

@@ -1,15 +1,15 @@
-/** Time as something that is handed in, so that tests decide when it passes. */
+/** An injectable clock, so that tests control time. */
 
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds since an arbitrary moment, for durations: setting the system's time does not change it. */
+  /** Milliseconds since an arbitrary moment, for durations: not affected by changes of the system time. */
   ticks?(): number;
-  /** Runs `fn` once after `ms`; the returned function takes it back. Never keeps the process alive by itself. */
+  /** Runs `fn` once after `ms`; the returned function cancels it. Never keeps the process alive by itself. */
   after(ms: number, fn: () => void): () => void;
 }
 
-/** The longest delay that `setTimeout` takes; above it, it fires at once. */
+/** The longest delay that `setTimeout` supports; longer ones fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -22,7 +22,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** The time to measure durations by; a clock without ticks is taken for one that is never set. */
+/** Returns the time for measuring durations; a clock without `ticks` is assumed to be never set. */
 export function ticksOf(clock: Clock): number {
   return clock.ticks === undefined ? clock.now() : clock.ticks();
 }

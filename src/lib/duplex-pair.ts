@@ -1,8 +1,8 @@
-/** Two ends of a connection inside this process: what is written to one is read from the other. */
+/** An in-process connection of two duplex streams: data written to one is read from the other. */
 
 import { Duplex } from 'node:stream';
 
-/** `allowHalfOpen`, as the daemon's sockets are: each side ends its own direction. */
+/** Creates the pair with `allowHalfOpen`, like the daemon's sockets: each side ends its own direction. */
 export function duplexPair(): readonly [Duplex, Duplex] {
   const left = new End();
   const right = new End();
@@ -13,7 +13,7 @@ export function duplexPair(): readonly [Duplex, Duplex] {
 
 class End extends Duplex {
   other: End | undefined;
-  /** Set while the other side does not read: called when it does. */
+  /** Set while the other side does not read; called when it reads again. */
   #resume: (() => void) | undefined;
 
   constructor() {
@@ -39,7 +39,7 @@ class End extends Duplex {
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     const { other } = this;
     this.other = undefined;
-    // As a socket does: the other end sees the end of the stream, and nothing more can be written to it.
+    // Like a socket: the other end sees the end of the stream and cannot write anymore.
     if (other !== undefined && !other.destroyed) setImmediate(() => other.destroy());
     this.#resume?.();
     done(error);

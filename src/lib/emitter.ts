@@ -1,9 +1,9 @@
-/** A typed emitter whose `on` returns its own undoing; a listener that throws harms nobody else. */
+/** A typed event emitter whose `on` returns an unsubscribe function; a throwing listener does not affect others. */
 
 export type Unsubscribe = () => void;
 
 export class Emitter<Events extends object> {
-  /** Lists are replaced, never changed: one that is being walked stays as it was, without a copy for every event. */
+  /** Lists are replaced, never mutated: iteration is safe without a copy for every event. */
   readonly #listeners = new Map<keyof Events, readonly ((event: never) => void)[]>();
   readonly #onListenerError: (error: unknown) => void;
   #complaining = false;
@@ -21,7 +21,7 @@ export class Emitter<Events extends object> {
     };
   }
 
-  /** Lets a caller skip building an event that nobody would see. */
+  /** True if there are listeners; lets a caller skip building an unused event. */
   has(name: keyof Events): boolean {
     return (this.#listeners.get(name)?.length ?? 0) > 0;
   }
@@ -38,7 +38,7 @@ export class Emitter<Events extends object> {
     }
   }
 
-  /** A complaint may itself be an event: a listener that throws at it too has been heard. */
+  /** Reports a listener's error. The report may itself be an event, so errors during a report are dropped. */
   #complain(error: unknown): void {
     if (this.#complaining) return;
     this.#complaining = true;

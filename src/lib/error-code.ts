@@ -1,6 +1,6 @@
-/** The code of a system error: what our own code decides on instead of message text. */
+/** Reads the code of a system error, so that decisions never depend on message text. */
 
-/** Not by `instanceof`: under Jest, errors of Node's own modules are of another realm. */
+/** Returns the code. Does not use `instanceof`: under Jest, errors of Node's own modules are from another realm. */
 export function errorCode(error: unknown): string | undefined {
   return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
     ? error.code

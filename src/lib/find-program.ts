@@ -1,4 +1,4 @@
-/** Which file a command name leads to on a search path, as the system would look it up. */
+/** Resolves a command name on a search path like the system does. */
 
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -9,7 +9,7 @@ import { isInside, realPath } from './inside.ts';
 const HEAD_BYTES = 256;
 const ENV_SCRIPT = /^#! ?\/\S*\/env (?:-S )?([^\s=-]\S*)/;
 
-/** Undefined if no folder of the path has an executable file of this name. Names with a slash are returned as given. */
+/** Returns the executable file of a name; undefined if the path has none. Names with a slash are returned as given. */
 export function findProgram(command: string, searchPath: string): string | undefined {
   if (isAbsolute(command) || command.includes('/') || command.includes(sep)) return command;
   return searchPath
@@ -19,7 +19,7 @@ export function findProgram(command: string, searchPath: string): string | undef
     .find(isExecutable);
 }
 
-/** The same, with the interpreter behind it where the file is a script for `env`: `npx` and `node`. */
+/** Like `findProgram`, plus the interpreter if the file is a script for `env`: `npx` and `node`. */
 export function findPrograms(command: string, searchPath: string): readonly (string | undefined)[] {
   const program = findProgram(command, searchPath);
   const interpreter = program === undefined ? undefined : ENV_SCRIPT.exec(headOf(program))?.[1];
@@ -27,8 +27,8 @@ export function findPrograms(command: string, searchPath: string): readonly (str
 }
 
 /**
- * The folders of a search path that a project cannot fill: absolute, and outside of the project by name and by link.
- * A folder above the person's home or above the running Node is not a project that was cloned: nothing is left out.
+ * Returns the folders of a search path that a project cannot control: absolute, and outside of the project by name and
+ * by link. A folder above the user's home or above the running Node is not a cloned project: nothing is removed.
  *
  * @example
  * withoutProject('/usr/bin:node_modules/.bin:/home/ada/app/bin', '/home/ada/app'); // '/usr/bin'
@@ -43,13 +43,13 @@ export function withoutProject(searchPath: string, project: string): string {
     .join(delimiter);
 }
 
-/** True for a folder above the person's home or the running Node. */
+/** True for a folder above the user's home or the running Node. */
 export function isCommonFolder(folder: string): boolean {
   const roots = [folder, realPath(folder)];
   return [homedir(), process.execPath].some((path) => isInAny(path, roots));
 }
 
-/** The same environment with a search path that no project can fill. */
+/** Returns the environment with a search path that the project cannot control. */
 export function environmentOutside<T extends Readonly<Record<string, string | undefined>>>(
   env: T,
   project: string,
@@ -58,7 +58,7 @@ export function environmentOutside<T extends Readonly<Record<string, string | un
     name,
     isSearchPath(name) && value !== undefined ? withoutProject(value, project) : value,
   ]);
-  return Object.fromEntries(changed) as T; // the same names, and texts where there were texts
+  return Object.fromEntries(changed) as T; // the same names; strings stay strings
 }
 
 export function isSearchPath(name: string): boolean {
@@ -78,7 +78,7 @@ export function isExecutable(file: string): boolean {
   }
 }
 
-/** The first bytes of a file, with its `#!` line if it has one; '' where it cannot be read. */
+/** Returns the first bytes of a file, including its `#!` line; '' if it cannot be read. */
 export function headOf(file: string): string {
   try {
     const descriptor = openSync(file, 'r');

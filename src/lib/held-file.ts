@@ -1,7 +1,7 @@
 /**
- * A lock that is a file, for processes without the operating system's locks: created exclusively, refreshed while it is
- * held, and taken over once its holder is gone. Processes of both kinds exclude each other: those with system locks wait
- * for a live held file (`isHeld`), and on Linux those without read the system's table of locks.
+ * A lock file for processes without system locks: created exclusively, refreshed while it is held, and reclaimed once
+ * its holder is gone. Both kinds of locks exclude each other: processes with system locks wait for a live lock file
+ * (`isHeld`), and on Linux those without read the system's lock table.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -13,7 +13,7 @@ import { isAlive } from './is-alive.ts';
 
 /** How often a holder refreshes its file. */
 const REFRESH_MS = 5_000;
-/** A file that was not refreshed for this long belongs to no one, whatever its process id. */
+/** A file that was not refreshed for this long is stale, regardless of its process id. */
 const STALE_MS = 30_000;
 
 interface Holder {
@@ -25,7 +25,7 @@ interface Holder {
 /** Releases the lock; never rejects. */
 export type Release = () => Promise<void>;
 
-/** Undefined while another process holds the lock. */
+/** Tries to take the lock; undefined while another process holds it. */
 export async function tryHold(lockFile: string): Promise<Release | undefined> {
   const file = heldFile(lockFile);
   const holder: Holder = { pid: process.pid, host: hostname(), id: randomUUID() };
@@ -55,7 +55,7 @@ export async function isHeld(lockFile: string): Promise<boolean> {
   return !(await removeStale(file));
 }
 
-/** True if the system's table has a lock of this file; false also where the system has no table to read. */
+/** True if the system's lock table has a lock of this file; false also if the system has no readable table. */
 export async function hasSystemLock(lockFile: string): Promise<boolean> {
   if (process.platform !== 'linux') return false;
   const [table, info] = await Promise.all([
@@ -69,12 +69,12 @@ function heldFile(lockFile: string): string {
   return `${lockFile}.held`;
 }
 
-/** True if the file is gone. Moved first, so that of several processes only one removes it. */
+/** Removes a stale file; true if it is gone. It is renamed first, so that only one of several processes removes it. */
 async function removeStale(file: string): Promise<boolean> {
   const before = await holderOf(file);
   const info = await stat(file).catch(() => undefined);
   if (info === undefined) return true;
-  // A file without a holder is being written at this moment, or its writer was killed.
+  // A file without a holder is being written right now, or its writer was killed.
   const isGone = before !== undefined && before.host === hostname() && !isAlive(before.pid);
   if (!isGone && Date.now() - info.mtimeMs < STALE_MS) return false;
   const moved = `${file}.${randomUUID()}`;
@@ -85,7 +85,7 @@ async function removeStale(file: string): Promise<boolean> {
   }
   const taken = await holderOf(moved);
   if (taken?.id !== before?.id) {
-    // Another process took it over between our reading and the move.
+    // Another process reclaimed it between our read and the rename.
     await rename(moved, file).catch(() => undefined);
     return false;
   }

@@ -1,8 +1,8 @@
-/** Keeps the process alive while somebody waits for something that has no socket or child of its own. */
+/** Keeps the process alive during a wait that has no socket or child process. */
 
 const FAR_AWAY_MS = 2 ** 30;
 
-/** Timers of a Clock never keep a process alive; a person who waits for one must. Returns how to let go. */
+/** Keeps the process alive, because timers of a Clock never do. Returns a function that ends it. */
 export function holdProcess(): () => void {
   const hold = setInterval(() => {}, FAR_AWAY_MS);
   return () => clearInterval(hold);

@@ -1,4 +1,4 @@
-/** Whether a path is a folder or lies below it: by name, so both have to be absolute and free of links. */
+/** Checks whether a path is a folder or is below it: by name, so both must be absolute and without links. */
 
 import { realpathSync } from 'node:fs';
 import { sep } from 'node:path';
@@ -7,7 +7,7 @@ export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** The path without links; the path itself where it does not exist. */
+/** Returns the path with links resolved; the path itself if it does not exist. */
 export function realPath(path: string): string {
   try {
     return realpathSync(path);

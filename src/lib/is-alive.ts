@@ -1,4 +1,4 @@
-/** Whether a process exists, also one of another user. */
+/** Checks whether a process exists, including processes of other users. */
 
 import { errorCode } from './error-code.ts';
 

@@ -1,4 +1,4 @@
-/** The shapes of JSON-RPC 2.0 as they travel; nothing here validates more than the envelope. */
+/** JSON-RPC 2.0 message types and serialization; only the envelope is validated here. */
 
 export type RequestId = string | number;
 
@@ -35,7 +35,7 @@ export const RPC_METHOD_NOT_FOUND = -32601;
 export const RPC_INVALID_PARAMS = -32602;
 export const RPC_INTERNAL_ERROR = -32603;
 
-/** Before the digits of an id that is a number too large for JavaScript; see `endpoint/exact-ids.ts`. */
+/** Prefix for the digits of a numeric id that is too large for JavaScript; see `endpoint/exact-ids.ts`. */
 export const EXACT_NUMBER_MARK = '\0number:';
 const EXACT_NUMBER = /"\\u0000number:(-?\d+)"/g;
 
@@ -46,7 +46,7 @@ function hasExactNumber(message: JsonRpcMessage): boolean {
   return typeof token === 'string' && token.startsWith(EXACT_NUMBER_MARK);
 }
 
-/** A message as text. An answer that JSON cannot hold (a cycle, a bigint) becomes an error: somebody waits for it. */
+/** Serializes a message. A result that JSON cannot represent (a cycle, a bigint) becomes an error response. */
 export function messageText(message: JsonRpcMessage): string {
   try {
     const text = JSON.stringify(message);

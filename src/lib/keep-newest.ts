@@ -1,4 +1,4 @@
-/** Bounds a folder of files that are made anew and never asked for by name again: the newest stay. */
+/** Limits the number of files in a folder by deleting the oldest; for files that are recreated under new names. */
 
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';

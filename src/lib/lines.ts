@@ -1,11 +1,11 @@
-/** Cuts a stream of bytes into lines without decoding them. */
+/** Splits a byte stream into lines without decoding them. */
 
 const NEWLINE = 0x0a;
 const LINE_END: Buffer = Buffer.from([NEWLINE]);
-/** A line that is longer is dropped and the next one is read; no message of the protocol comes near it. */
+/** A longer line is dropped and reading continues; protocol messages are far shorter. */
 export const MAX_LINE_BYTES: number = 256 * 1024 * 1024;
 
-/** What is remembered of the beginning and of the end of a line that is dropped: enough to see whose it was. */
+/** Bytes kept from the start and the end of a dropped line: enough to identify the message. */
 const RESCUE_BYTES = 4096;
 
 /** A line that was dropped. */
@@ -17,7 +17,7 @@ export interface Dropped {
 
 export interface LineLimits {
   readonly maxBytes: number;
-  /** Told at the end of a line that was longer. */
+  /** Called at the end of a line that was too long. */
   readonly dropped: (line: Dropped) => void;
 }
 
@@ -28,7 +28,7 @@ export class LineCutter {
   #size = 0;
   #dropping: Dropped | undefined;
 
-  /** `line` is given each line with its end, so that it can be handed on in one piece. */
+  /** `line` is called with each line including its line end, so that it can be forwarded in one piece. */
   constructor(
     line: (bytes: Buffer) => void,
     limits: LineLimits = { maxBytes: MAX_LINE_BYTES, dropped: () => {} },
@@ -40,7 +40,7 @@ export class LineCutter {
   push(chunk: Buffer): void {
     let from = 0;
     for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
-      // Nearly every line comes whole.
+      // Fast path: nearly every line arrives in one chunk.
       if (this.#size === 0 && at - from <= this.#limits.maxBytes) this.#line(chunk.subarray(from, at + 1));
       else {
         this.#keep(chunk.subarray(from, at));
@@ -51,7 +51,7 @@ export class LineCutter {
     if (from < chunk.length) this.#keep(from === 0 ? chunk : chunk.subarray(from));
   }
 
-  /** Nothing more comes: what has no end yet is a line, too. */
+  /** Ends the stream: an unterminated line is a line, too. */
   end(): void {
     if (this.#size > 0) this.#end();
   }

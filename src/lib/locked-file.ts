@@ -1,4 +1,4 @@
-/** Files that several processes change: an operating-system lock around read, change and atomic replace. */
+/** Updates files shared by several processes: a system lock around read, change and atomic replace. */
 
 import { isUtf8 } from 'node:buffer';
 import { createHash, randomBytes } from 'node:crypto';
@@ -13,17 +13,17 @@ import { isAlive } from './is-alive.ts';
 import { makeFolder } from './make-folder.ts';
 import { type SystemLocks, systemLocks } from './system-locks.ts';
 
-/** How long to wait for another process before giving up. */
+/** How long to wait for another process before failing. */
 export const LOCK_WAIT_MS = 30_000;
-/** The longest pause between two tries for a lock. */
+/** The longest pause between two attempts to lock. */
 const LOCK_POLL_MS = 20;
-/** How often a file may change under our hands (an editor that saves) before we give up. */
+/** How often a file may change during an update (an editor that saves) before it fails. */
 const MAX_RACES = 5;
-/** A temporary file of a dead process is taken away when it is at least this old. */
+/** A temporary file of a dead process is removed when it is at least this old. */
 const STALE_TEMPORARY_MS = 5_000;
 const MAX_LINKS = 8;
 
-/** Why a file could not be locked, read or replaced, beside the system's own codes. */
+/** Why a file could not be locked, read or replaced, in addition to the system's own codes. */
 export type LockedFileCode = 'ELOCKTIMEOUT' | 'ENOTUTF8' | 'ECHANGED' | 'ELEADSOUT';
 
 export interface LockOptions {
@@ -32,27 +32,27 @@ export interface LockOptions {
 }
 
 export interface ReplaceOptions {
-  /** Mode of a file that is new; one that exists keeps its own. */
+  /** Mode of a new file; an existing one keeps its own. */
   readonly mode?: number | undefined;
-  /** Runs when the new content is safely on disk under its temporary name, and not yet in place. */
+  /** Called when the new content is safely on disk under its temporary name, before the rename. */
   readonly beforeRename?: ((temporary: string) => void | Promise<void>) | undefined;
 }
 
 export interface UpdateOptions extends LockOptions, ReplaceOptions {
-  /** Where lock files live; never beside the file, so that projects stay clean. */
+  /** Folder of the lock files; never that of the file itself, so that projects stay clean. */
   readonly lockDir: string;
-  /** The file has to lie in this folder after every link was followed: a project cannot have others written. */
+  /** The file must be in this folder after links are resolved, so that a project cannot redirect the write. */
   readonly within?: string | undefined;
 }
 
-/** The lock file for a file: named by a hash, so that any path fits. */
+/** Returns the lock file of a file; a hash, so that any path fits. */
 export function lockFileFor(lockDir: string, file: string): string {
   return join(lockDir, `${createHash('sha256').update(file).digest('hex').slice(0, 32)}.lock`);
 }
 
 /**
- * Runs `work` while holding an exclusive lock, which the system frees when the holder dies.
- * The lock file itself stays: deleting it would let two processes hold two different ones.
+ * Runs `work` while holding an exclusive lock, which the system frees when the holder dies. The lock file itself is
+ * kept: deleting it would let two processes lock two different files.
  */
 export async function withFileLock<T>(
   lockFile: string,
@@ -61,8 +61,8 @@ export async function withFileLock<T>(
 ): Promise<T> {
   await makeFolder(dirname(lockFile), 0o700);
   const system = systemLocks();
-  // A number, not a FileHandle: a handle is closed when it is garbage-collected, and that would free the lock of
-  // work that waits for something nothing refers to.
+  // A number, not a FileHandle: a handle is closed when it is garbage-collected, which would free the lock while `work`
+  // waits for something that nothing references.
   const descriptor = openSync(lockFile, 'a+', 0o600);
   try {
     const release = await polled(
@@ -79,7 +79,7 @@ export async function withFileLock<T>(
   }
 }
 
-/** Polled, not awaited in the thread pool: four waiters there would starve the holder's own file work. */
+/** Polls, because blocking in the thread pool would let four waiters starve the holder's own file work. */
 async function polled(tryOnce: () => Promise<Release | undefined>, options: LockOptions): Promise<Release> {
   const deadline = performance.now() + (options.waitMs ?? LOCK_WAIT_MS);
   for (let tries = 0; ; tries++) {
@@ -112,8 +112,8 @@ async function hold(lockFile: string): Promise<Release | undefined> {
 }
 
 /**
- * Puts new content in a file's place in one step: readers see the old or the new text, never half of one.
- * Links are followed, so the real file is replaced; mode and owner stay.
+ * Replaces a file's content atomically: readers see the old or the new text, never a part. Links are followed, so the
+ * real file is replaced; mode and owner are kept.
  */
 export async function replaceFile(
   file: string,
@@ -131,7 +131,7 @@ export async function replaceFile(
   try {
     const handle = await open(temporary, 'wx', before?.mode ?? options.mode ?? 0o666);
     try {
-      // FileHandle.writeFile goes on after a short write; a single write on a full disk would cut the text.
+      // FileHandle.writeFile continues after a short write; a single write on a full disk would truncate the text.
       await handle.writeFile(content, 'utf8');
       if (before) {
         await handle.chown(before.uid, before.gid).catch(ignoreForeignOwner);
@@ -151,9 +151,9 @@ export async function replaceFile(
 }
 
 /**
- * Reads, changes and replaces a file under its lock. `change` is given the text (undefined: no such file)
- * and returns the new text, or undefined to leave everything as it is. It may run again when the file was
- * changed meanwhile by somebody who does not take the lock.
+ * Reads, changes and replaces a file under its lock. `change` gets the text (undefined if the file does not exist) and
+ * returns the new text, or undefined to change nothing. It is called again if a program that does not use the lock
+ * changed the file in between.
  */
 export async function updateFile(
   file: string,
@@ -182,7 +182,7 @@ async function checkWithin(file: string, target: string, folder: string | undefi
   throw fault('ELEADSOUT', 'the file is a link that leads out of its folder');
 }
 
-/** False when somebody else changed the file between our reading and the rename. */
+/** False if the file changed between our read and the rename. */
 async function replacedUnlessChanged(
   target: string,
   before: string | undefined,
@@ -206,7 +206,7 @@ async function replacedUnlessChanged(
 async function readText(file: string): Promise<string | undefined> {
   try {
     const bytes = await readFile(file);
-    // Decoding would replace what is not UTF-8, and writing it back would lose it.
+    // Decoding would replace invalid UTF-8, and writing it back would lose data.
     if (!isUtf8(bytes)) throw fault('ENOTUTF8', 'the file is not UTF-8 text');
     return bytes.toString('utf8');
   } catch (error) {
@@ -215,7 +215,7 @@ async function readText(file: string): Promise<string | undefined> {
   }
 }
 
-/** The path behind symbolic links, also when the last link points at a file that is not there yet. */
+/** Resolves symbolic links, even if the last one points to a file that does not exist yet. */
 async function realTarget(file: string): Promise<string> {
   let path = resolve(file);
   for (let links = 0; links < MAX_LINKS; links++) {
@@ -236,7 +236,7 @@ function temporaryPrefix(target: string): string {
   return `.${basename(target)}.`;
 }
 
-/** Takes away what killed processes left beside the file. */
+/** Removes temporary files of killed processes next to the file. */
 async function sweepTemporaries(target: string): Promise<void> {
   const folder = dirname(target);
   const prefix = temporaryPrefix(target);
@@ -251,7 +251,7 @@ async function sweepTemporaries(target: string): Promise<void> {
   }
 }
 
-/** Makes the rename itself durable; not every system lets a folder be opened for that. */
+/** Makes the rename itself durable; not every system can open a folder for that. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => undefined);
   if (!handle) return;
@@ -259,7 +259,7 @@ async function syncFolder(folder: string): Promise<void> {
   await handle.close();
 }
 
-/** Only root can give a file away; everybody else is its owner already or cannot help it. */
+/** Ignores chown errors: only root can change the owner, and others already own the file or cannot change that. */
 function ignoreForeignOwner(error: unknown): void {
   if (!['EPERM', 'EINVAL', 'ENOSYS'].includes(errorCode(error) ?? '')) throw error;
 }

@@ -1,4 +1,4 @@
-/** Makes a folder and those above it; Node's own `recursive` never ends where a system folder takes no children. */
+/** Creates a folder and its parents; Node's own `recursive` never ends if a system folder does not accept children. */
 
 import { mkdirSync, statSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
@@ -6,6 +6,8 @@ import { dirname } from 'node:path';
 import { errorCode } from './error-code.ts';
 
 /**
+ * Creates a folder and its parents.
+ *
  * @example
  * await makeFolder('/home/me/.config/plugboard/run', 0o700);
  */
@@ -16,14 +18,14 @@ export async function makeFolder(folder: string, mode: number): Promise<void> {
     if (await isFolder(folder)) return;
     if (errorCode(error) !== 'ENOENT' || dirname(folder) === folder) throw error;
     await makeFolder(dirname(folder), mode);
-    // Once: in /proc a folder that is there says for ever that it is not. Another process may have been faster.
+    // Only once: in /proc, mkdir fails with ENOENT although the parent exists. Another process may have been faster.
     await mkdir(folder, { mode }).catch(async (again: unknown) => {
       if (!(await isFolder(folder))) throw again;
     });
   }
 }
 
-/** The same, synchronously. */
+/** Like `makeFolder`, synchronously. */
 export function makeFolderSync(folder: string, mode: number): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
   if (dirname(folder) !== folder) makeFolderSync(dirname(folder), mode);

@@ -1,10 +1,11 @@
-/** Loads native modules in a way that bundlers leave alone: they cannot put such a module into a bundle. */
+/** Loads native modules such that bundlers ignore them, since such a module cannot be bundled. */
 
 import { createRequire } from 'node:module';
 
 /**
- * Throws where the module is not installed. From the folder of this file, so that a bundle uses the `node_modules` next
- * to it. The name is a parameter and the comments are there because Turbopack and webpack follow `createRequire`, too.
+ * Loads a native module; throws if it is not installed. It resolves from the folder of this file, so that a bundle uses
+ * the `node_modules` next to it. The name is a parameter and the comments are required because Turbopack and webpack
+ * follow `createRequire`, too.
  */
 export function loadNative(name: 'fs-native-extensions' | '@napi-rs/keyring'): unknown {
   const require = createRequire(import.meta.url);

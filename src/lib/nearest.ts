@@ -1,10 +1,10 @@
-/** Finds what somebody probably meant: the candidates that look like a typo of a word. */
+/** Suggests candidates for a mistyped word. */
 
-/** Words longer than this are never typos of a key or name worth computing. */
+/** Longer words are never typos of a key or name. */
 const MAX_WORD_CHARS = 128;
 
 /**
- * The candidates nearest to a word, best first; empty when none looks like a slip of the finger.
+ * Returns the candidates nearest to a word, best first; empty if none is likely a typo.
  *
  * @example
  * nearest('comand', ['command', 'args']); // ['command']
@@ -21,17 +21,17 @@ export function nearest(word: string, candidates: Iterable<string>, limit = 3): 
   return found.slice(0, limit).map(({ candidate }) => candidate);
 }
 
-/** Case and separators are spelling, not meaning: `bearer_token` and `bearerToken` are the same slip. */
+/** Ignores case and separators: `bearer_token` and `bearerToken` are equal. */
 function plain(word: string): string {
   return word.toLowerCase().replace(/[-_ ]/g, '') || word;
 }
 
-/** One slip in a short word, two in a longer one: three would make `disabled` a typo of `enabled`. */
+/** One edit in a short word, two in a longer one: three would make `disabled` a typo of `enabled`. */
 function tolerance(length: number): number {
   return length < 5 ? 1 : 2;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
+/** Counts insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2) return Number.POSITIVE_INFINITY;
   let beforeLast: number[] = [];

@@ -1,4 +1,4 @@
-/** OpenTelemetry's API, which is brought by whoever wants the data. */
+/** Loads OpenTelemetry's API, an optional dependency that the user installs. */
 
 import type { TextMapGetter } from '@opentelemetry/api';
 import { PlugboardError } from '../errors.ts';

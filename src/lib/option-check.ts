@@ -1,10 +1,10 @@
-/** Checks options by a table, so that a slip of plain JavaScript is an error and not a silent default. */
+/** Validates options by a table, so that a mistake in plain JavaScript is an error and not a silent default. */
 
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from './json-rpc.ts';
 import { nearest } from './nearest.ts';
 
-/** Undefined if a value fits, else what is expected in its place, with a hint if the value alone does not show it. */
+/** Returns undefined for a valid value, otherwise the expected value, with a hint if that alone is not clear. */
 export type Check = (value: unknown) => string | Misfit | undefined;
 
 export interface Misfit {
@@ -24,7 +24,7 @@ export function oneOf(...values: readonly string[]): Check {
   return (value) => (values.some((each) => each === value) ? undefined : expected);
 }
 
-/** An object with these keys and no others: a misspelt one would have no effect. */
+/** Checks for an object with only these keys: a misspelt one would have no effect. */
 export function fields(checks: Readonly<Record<string, Check>>): Check {
   const known = Object.keys(checks);
   const keys = new Intl.ListFormat('en').format(known.map((key) => JSON.stringify(key)));
@@ -47,8 +47,8 @@ export function fields(checks: Readonly<Record<string, Check>>): Check {
 }
 
 /**
- * Throws CONFIG_INVALID for a value that does not fit, and for a name that is a slip of another. Returns the names that
- * are no options: they have no effect.
+ * Throws CONFIG_INVALID for an invalid value, and for a name that is a typo of an option. Returns the names that are
+ * not options: they have no effect.
  */
 export function checkOptions(
   options: unknown,
@@ -88,7 +88,7 @@ function refuseSlip(name: string, known: readonly string[], where: string): void
   });
 }
 
-/** The type alone for what may be large or secret. */
+/** Returns a value for a message; only its type if it may be large or secret. */
 export function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 40));
   return typeof value === 'number' || typeof value === 'boolean' || value === null

@@ -1,6 +1,6 @@
 /**
- * How much a stranger's regular expression may cost. Matching tries one way after the other, so the number of ways in
- * which a pattern can lie on a text bounds the work; it is read off the pattern, and never found out by running it.
+ * Bounds the cost of an untrusted regular expression. Matching is backtracking, so the number of ways in which a
+ * pattern can match a text bounds the work; it is computed from the pattern, never by running it.
  */
 
 /** `e^log × chars^degree` ways. */
@@ -11,9 +11,12 @@ interface Ways {
 
 const ONE: Ways = { log: 0, degree: 0 };
 
-/** Undefined for what has no such bound: back references, look-arounds, and repeats of what repeats or chooses. */
+/**
+ * An upper bound of a pattern's cost. `patternCost` returns undefined for patterns without one: back references,
+ * look-arounds, and repeats of items that repeat or choose.
+ */
 export interface PatternCost {
-  /** Steps for a text of so many characters, at most. */
+  /** Maximum number of steps for a text of this length. */
   steps(chars: number): number;
 }
 
@@ -21,12 +24,12 @@ export function patternCost(pattern: string): PatternCost | undefined {
   const reader = new Reader(pattern);
   const ways = reader.choices();
   if (ways === undefined || !reader.isDone) return undefined;
-  // A match may begin anywhere, unless the pattern says that it begins at the start.
+  // A match may begin anywhere, unless the pattern is anchored at the start.
   const degree = ways.degree + (/^\^[^|]*$/.test(pattern) ? 0 : 1);
   return { steps: (chars) => pattern.length * Math.exp(ways.log) * Math.max(chars, 1) ** degree };
 }
 
-/** Reads a pattern once, from left to right. */
+/** Parses a pattern once, from left to right. */
 class Reader {
   readonly #pattern: string;
   #at = 0;
@@ -39,7 +42,7 @@ class Reader {
     return this.#at === this.#pattern.length;
   }
 
-  /** `a|b|c`: the ways of all of them together. */
+  /** `a|b|c`: the sum of the ways of all branches. */
   choices(): Ways | undefined {
     const branches: Ways[] = [];
     do {
@@ -53,7 +56,7 @@ class Reader {
     };
   }
 
-  /** One after the other: each way of the one goes with each way of the next. */
+  /** A sequence: the product of the ways of its items. */
   #sequence(): Ways | undefined {
     let { log, degree } = ONE;
     while (!this.isDone && !/[|)]/.test(this.#pattern.charAt(this.#at))) {

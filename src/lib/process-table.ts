@@ -1,4 +1,4 @@
-/** Reads from /proc who runs, who is whose child and what marks they carry. Linux only: elsewhere nobody is found. */
+/** Reads processes, their parents and their environment marks from /proc. Linux only: other systems return nothing. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -6,13 +6,13 @@ export interface ProcessRow {
   readonly pid: number;
   readonly group: number;
   readonly parent: number;
-  /** Ticks since boot; with the pid it names one process for ever, since pids come again. */
+  /** Ticks since boot; with the pid it identifies a process uniquely, since pids are reused. */
   readonly startedAt: number;
-  /** Dead, and only not yet reaped by its parent. */
+  /** True if it is dead but not yet reaped by its parent. */
   readonly zombie: boolean;
 }
 
-/** Whether this system can list processes this way. */
+/** True if this system can list processes this way. */
 export const hasProcessTable: boolean = process.platform === 'linux';
 
 export function processIds(): number[] {
@@ -20,11 +20,11 @@ export function processIds(): number[] {
   return listOrNothing('/proc').map(Number).filter(Number.isInteger);
 }
 
-/** One process, or undefined when it is gone. */
+/** Returns one process; undefined if it is gone. */
 export function processRow(pid: number): ProcessRow | undefined {
   const stat = readOrUndefined(`/proc/${pid}/stat`)?.toString('latin1');
   if (stat === undefined) return undefined;
-  // The name in parentheses may hold anything, parentheses too: fields are counted from the last one.
+  // The name in parentheses may contain anything, including parentheses: fields are counted from the last one.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state, parent, group] = fields;
   return {
@@ -36,12 +36,12 @@ export function processRow(pid: number): ProcessRow | undefined {
   };
 }
 
-/** Children, their children and so on, found without a look at anybody else. */
+/** Returns children, their children and so on, without reading other processes. */
 export function descendants(ancestor: number): ProcessRow[] {
   const found: ProcessRow[] = [];
   const pending = [ancestor];
   for (let pid = pending.pop(); pid !== undefined; pid = pending.pop()) {
-    // The kernel keeps children by the thread that made them.
+    // The kernel lists children by the thread that created them.
     for (const thread of listOrNothing(`/proc/${pid}/task`)) {
       const children = readOrUndefined(`/proc/${pid}/task/${thread}/children`)?.toString('latin1') ?? '';
       for (const child of children.split(' ').filter(Boolean).map(Number)) {
@@ -55,8 +55,8 @@ export function descendants(ancestor: number): ProcessRow[] {
 }
 
 /**
- * What follows `prefix` (`NAME=begin`) in the environment that a process was started with: null without such a
- * variable, undefined when that cannot be told: it is just being made, or it is a thread of the kernel.
+ * Returns the text after `prefix` (`NAME=begin`) in the environment that a process was started with: null without such
+ * a variable, undefined if it is unknown: the process is just being created, or it is a kernel thread.
  */
 export function startedWithPrefix(pid: number, prefix: string): string | null | undefined {
   const environ = readOrUndefined(`/proc/${pid}/environ`);

@@ -1,4 +1,4 @@
-/** Where a question during a call is put, or why no one can be asked. */
+/** Decides on which stream a question during a call is shown, or why it cannot be asked. */
 
 export type QuestionPlace = { readonly on: 'stdout' | 'stderr' } | { readonly why: string };
 
@@ -6,11 +6,11 @@ interface Terminals {
   readonly stdin: boolean;
   readonly stdout: boolean;
   readonly stderr: boolean;
-  /** Stdout is for one JSON document. */
+  /** True if stdout is for one JSON document. */
   readonly json: boolean;
 }
 
-/** The answer is typed into stdin, and the question has to be seen. A pipe on stdout (`| jq`) leaves stderr for it. */
+/** The answer is read from stdin, and the question must be visible. If stdout is a pipe (`| jq`), stderr is used. */
 export function questionPlace({ stdin, stdout, stderr, json }: Terminals): QuestionPlace {
   if (!stdin) return { why: 'stdin is not a terminal' };
   if (stdout && !json) return { on: 'stdout' };

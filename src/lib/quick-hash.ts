@@ -1,10 +1,10 @@
-/** A short name for a text where nobody gains from making two texts meet: Node's hashes cost a tenth of a start to load. */
+/** A fast non-cryptographic hash for texts without an attacker: loading Node's hashes takes a tenth of a start. */
 
 const OFFSET = 0x811c9dc5;
 const PRIME = 0x01000193;
 const OTHER_PRIME = 0x5bd1e995;
 
-/** Sixteen hexadecimal digits: FNV-1a beside a second sum with another factor. */
+/** Returns sixteen hexadecimal digits: FNV-1a and a second sum with another factor. */
 export function quickHash(text: string): string {
   let first = OFFSET;
   let second = OFFSET ^ text.length;

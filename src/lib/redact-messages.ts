@@ -1,14 +1,14 @@
-/** Redaction of what is more than a text: errors with everything they carry, and a server's own words in frames. */
+/** Redacts secrets in errors with all their fields, and in messages of servers. */
 
 import { PlugboardError } from '../errors.ts';
 import { isRecord, type JsonRpcMessage } from './json-rpc.ts';
 import type { Redact } from './redact.ts';
 
-/** Deeper than any log line; what is below is dropped rather than shown unseen. */
+/** Deeper than any log line; deeper values are dropped, not shown unchecked. */
 const MAX_DEPTH = 32;
 const MAX_CAUSES = 8;
 
-/** The same error, or one without the secrets that it told. */
+/** Returns the same error, or a copy without secrets. */
 export function redactError(error: PlugboardError, redact: Redact): PlugboardError {
   const { detail } = error;
   const message = redact(error.message);
@@ -20,7 +20,7 @@ export function redactError(error: PlugboardError, redact: Redact): PlugboardErr
   return new PlugboardError(error.code, message, {
     server: error.server,
     hint,
-    // A stack repeats the message, so a cause that tells is left out whole.
+    // A stack repeats the message, so a cause with a secret is omitted.
     ...(tells ? {} : { cause: error.cause }),
     detail: clean,
   });
@@ -37,10 +37,7 @@ function tellsSecret(cause: unknown, redact: Redact): boolean {
   return false;
 }
 
-/**
- * A frame as it may be handed on: an error answer ends up in an error of ours and a log message in a log, so both
- * are redacted. Results are the caller's own business and stay as they are.
- */
+/** Redacts error responses and log messages, which end up in our errors and logs. Results are not changed. */
 export function redactMessage(message: JsonRpcMessage, redact: Redact): JsonRpcMessage {
   if ('error' in message && isRecord(message.error)) {
     return { ...message, error: redactValue(message.error, redact) as typeof message.error };

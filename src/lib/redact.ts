@@ -1,27 +1,27 @@
-/** Takes known secrets out of a text: the one way that texts take to logs, errors and other people's eyes (POL-7). */
+/** Replaces known secrets in a text; every text for logs, errors and other users passes through here (POL-7). */
 
 export const REDACTED = '[secret]';
 
-/** Shorter ones would make holes in ordinary words. */
+/** Shorter secrets would match inside ordinary words. */
 const MIN_SECRET_CHARS = 4;
-/** A text that was cut inside a secret still shows its beginning; so much of it is taken for one. */
+/** A truncated text may end with the beginning of a secret; a match of this length is redacted. */
 const MIN_CUT_CHARS = 8;
-/** Tokens are renewed; the oldest are forgotten. */
+/** Limit on remembered secrets, since tokens are renewed; the oldest are dropped. */
 const MAX_SECRETS = 256;
-/** Of a secret of several lines (a key file) each line of at least this length is one. */
+/** Minimum length of a line of a multi-line secret (a key file) that is redacted on its own. */
 const MIN_LINE_CHARS = 8;
 
 export type Redact = (text: string) => string;
 
 /**
- * Knows secrets and replaces them, also as they stand in urls, in JSON and in Basic credentials.
+ * Replaces secrets, including their encodings in urls, JSON and Basic credentials.
  *
  * @example
  * const redactor = new Redactor(['hunter22']);
  * redactor.redact('password=hunter22'); // 'password=[secret]'
  */
 export class Redactor {
-  /** Every spelling, longest first, so that no secret is left half inside another. */
+  /** Every spelling, longest first, so that a secret that contains another is replaced whole. */
   #spellings: readonly string[] = [];
   readonly #secrets = new Set<string>();
 

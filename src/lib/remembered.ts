@@ -1,4 +1,4 @@
-/** A bounded map in one JSON file that several processes change; changes are written in the background. */
+/** A bounded map in one JSON file shared by several processes; changes are written in the background. */
 
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -9,13 +9,13 @@ import { makeFolder } from './make-folder.ts';
 export interface RememberedOptions<T> {
   readonly file: string;
   readonly lockDir: string;
-  /** The newest entries stay. */
+  /** The newest entries are kept. */
   readonly maxEntries: number;
-  /** Parses one value of the file; undefined: it is dropped. */
+  /** Parses one value of the file; an entry with undefined is dropped. */
   readonly parse: (value: Readonly<Record<string, unknown>>) => T | undefined;
 }
 
-/** Every entry has the time at which it was made. */
+/** Every entry has its creation time. */
 export interface Dated {
   readonly at: number;
 }
@@ -62,7 +62,7 @@ export class Remembered<T extends Dated> {
   }
 
   async #writeAll(): Promise<void> {
-    // Changes made during one write are the next one.
+    // Changes made during a write are written by the next one.
     while (this.#unwritten.size > 0) await this.#write();
     this.#writing = undefined;
   }
@@ -83,7 +83,7 @@ export class Remembered<T extends Dated> {
       const newest = [...all].sort(([, a], [, b]) => b.at - a.at).slice(0, maxEntries);
       return `${JSON.stringify(Object.fromEntries(newest))}\n`;
     };
-    // A read-only home costs the next start some time, nothing more.
+    // A read-only home folder only makes the next start slower.
     await updateFile(file, change, { lockDir, mode: 0o600 }).catch(() => {});
   }
 }

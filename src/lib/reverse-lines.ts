@@ -1,6 +1,6 @@
-/** Takes one known change back out of a text that was edited since, line by line, and keeps those edits. */
+/** Reverts one known change in a text that was edited since, line by line, and keeps the other edits. */
 
-/** Bounds the table of the comparison: about 16 MB and a few milliseconds. */
+/** Limit on the comparison table: about 16 MB and a few milliseconds. */
 const MAX_CELLS = 4_000_000;
 
 /** Lines `[from, to)` of the changed text were `lines` before. */
@@ -27,7 +27,7 @@ export function reverseLines(before: string, after: string, now: string): string
   if (toOld === undefined || toCurrent === undefined) return undefined;
   let reversed = 0;
   const result = [...current];
-  // From the end, so that the places before stay valid.
+  // From the end, so that earlier positions stay valid.
   for (const hunk of hunksOf(toOld, old).toReversed()) {
     const at = placeOf(hunk, toCurrent, current.length);
     if (at === undefined) continue;
@@ -41,7 +41,7 @@ function linesOf(text: string): string[] {
   return text === '' ? [] : text.split(/(?<=\n)/);
 }
 
-/** For each line of `a`, the line of `b` that it is, or -1: a longest common subsequence. */
+/** Returns for each line of `a` the matching line of `b`, or -1 (longest common subsequence). */
 function matchLines(a: readonly string[], b: readonly string[]): Int32Array | undefined {
   const match = new Int32Array(a.length).fill(-1);
   let start = 0;
@@ -88,7 +88,7 @@ function hunksOf(toOld: Int32Array, old: readonly string[]): Hunk[] {
   return hunks;
 }
 
-/** Where the lines of a hunk are now; undefined unless all of them are there, side by side. */
+/** Returns the current position of a hunk's lines; undefined unless all of them exist and are adjacent. */
 function placeOf({ from, to }: Hunk, toCurrent: Int32Array, length: number): number | undefined {
   if (from === to) {
     if (from === 0) return 0;

@@ -1,4 +1,4 @@
-/** Names of others in command lines that we tell people to type: one word to every shell, whatever is in it. */
+/** Quotes names for command lines shown to users, so that every shell reads one word. */
 
 const PLAIN = /^[\w@%+=:,./-]+$/;
 

@@ -1,4 +1,4 @@
-/** One of the two output streams: where its bytes go, and what happens when nobody takes them any more. */
+/** Writes to stdout or stderr, and handles a closed reader. */
 
 import { fstatSync, writeSync } from 'node:fs';
 import { PlugboardError } from '../errors.ts';
@@ -6,10 +6,10 @@ import { errorCode } from './error-code.ts';
 
 type Stream = NodeJS.WriteStream;
 
-/** What an output stream looks like to whoever fills it, here or in another process. */
+/** An output stream for its writers, in this or another process. */
 export interface TextSink {
   readonly isTerminal: boolean;
-  /** Of a terminal, as far as it says. */
+  /** Size of a terminal, if known. */
   readonly columns: number | undefined;
   readonly rows: number | undefined;
   write(text: string): void;
@@ -38,8 +38,8 @@ export class Sink implements TextSink {
   }
 
   /**
-   * Into a pipe or file the bytes are written at once. Node's own stream for that costs a tenth of a
-   * start of Node to set up; it is made for terminals, and when a pipe cannot take everything now.
+   * Writes synchronously to a pipe or file. Node's own stream costs a tenth of Node's start-up, so it is used only for
+   * terminals, and if a pipe cannot take everything at once.
    */
   write(text: string): void {
     if (this.isTerminal || this.#stream !== undefined) {
@@ -50,7 +50,7 @@ export class Sink implements TextSink {
     if (rest.length > 0) this.#open().write(rest);
   }
 
-  /** Resolves when the stream, if there is one, has handed everything over. */
+  /** Resolves when the stream, if there is one, has written everything. */
   flushed(): Promise<void> {
     const stream = this.#stream;
     if (stream === undefined || stream.writableLength === 0 || stream.destroyed) return Promise.resolve();
@@ -60,7 +60,7 @@ export class Sink implements TextSink {
     });
   }
 
-  /** What could not be written without waiting. */
+  /** Writes without waiting; returns the rest. */
   #writeNow(bytes: Buffer): Buffer {
     let written = 0;
     try {
@@ -75,19 +75,19 @@ export class Sink implements TextSink {
   #open(): Stream {
     if (this.#stream !== undefined) return this.#stream;
     const stream = this.#fd === 1 ? process.stdout : process.stderr;
-    // Without a listener a closed pipe would end the process with a stack trace, children unreaped.
+    // Without a listener a closed pipe would end the process with a stack trace, leaving children unreaped.
     stream.on('error', this.#onGone);
     this.#stream = stream;
     return stream;
   }
 }
 
-/** Whether writing failed because the reader has read enough, which is no failure. */
+/** True if writing failed because the reader closed the pipe, which is not an error. */
 export function isReaderGone(error: Error): boolean {
   return errorCode(error) === 'EPIPE';
 }
 
-/** Writing failed for another reason. */
+/** The error for other write failures. */
 export function outputFailed(error: Error): PlugboardError {
   const isFull = errorCode(error) === 'ENOSPC';
   return new PlugboardError('OUTPUT_FAILED', `The output could not be written: ${error.message}.`, {
@@ -96,12 +96,12 @@ export function outputFailed(error: Error): PlugboardError {
   });
 }
 
-/** Asks the file descriptor first: only what may be a terminal is worth the stream that knows. */
+/** Checks the file descriptor first, because creating the stream is expensive. */
 export function isTerminal(fd: 0 | 1 | 2): boolean {
   try {
     if (!fstatSync(fd).isCharacterDevice()) return false;
   } catch {
-    // Closed by whoever started us.
+    // Closed by the parent process.
     return false;
   }
   const name = (['stdin', 'stdout', 'stderr'] as const)[fd];

@@ -1,9 +1,9 @@
-/** Locks of the operating system, from a native module that a bundle or another runtime may not have. */
+/** Loads operating system locks from a native module, which may be missing in a bundle or another runtime. */
 
 import { channel } from 'node:diagnostics_channel';
 import { loadNative } from './native-module.ts';
 
-/** Published to whenever a lock is taken without the system's own. */
+/** Diagnostics channel, published to when a lock is taken without system locks. */
 const MISSING = 'plugboard.system-locks.missing';
 
 export interface SystemLocks {
@@ -13,8 +13,8 @@ export interface SystemLocks {
 }
 
 /**
- * Undefined if the module cannot be loaded. Under Deno it is not tried: its symbols are resolved by the dynamic linker,
- * which ends the process where one is missing.
+ * Returns the locks; undefined if the module cannot be loaded. It is not tried under Deno: the dynamic linker resolves
+ * its symbols and ends the process if one is missing.
  */
 export function systemLocks(): SystemLocks | undefined {
   if ('Deno' in globalThis) return missing();
@@ -29,7 +29,7 @@ function missing(): undefined {
   channel(MISSING).publish({});
 }
 
-/** Calls `listener` once, with the first lock that is not the system's; returns how to stop that. */
+/** Calls `listener` once, at the first lock without system locks; returns a function that unsubscribes. */
 export function onMissingLocks(listener: (message: string) => void): () => void {
   const stop = (): void => void channel(MISSING).unsubscribe(told);
   function told(): void {

@@ -1,4 +1,4 @@
-/** The package's own version, as a constant: a bundled agent cannot read our manifest. */
+/** The package's version as a constant, because a bundled agent cannot read package.json. */
 
 /** Equal to `version` in package.json (test/lib/version.test.ts). */
 const VERSION = '0.1.0';

@@ -1,4 +1,4 @@
-/** Waiting for work of others, no longer than a limit and not after the end of those who wait. */
+/** Waits for a promise with a time limit and a signal. */
 
 import type { Clock } from './clock.ts';
 import { holdProcess } from './hold-process.ts';
@@ -6,14 +6,14 @@ import { holdProcess } from './hold-process.ts';
 export interface Bounds {
   readonly clock: Clock;
   readonly ms: number;
-  /** What is rejected with when the time is over. */
+  /** Creates the error for a timeout. */
   readonly late: () => Error;
   readonly signal?: AbortSignal | undefined;
-  /** What is rejected with when the signal is aborted. */
+  /** Creates the error for an aborted signal. */
   readonly cancelled: () => Error;
 }
 
-/** The work itself goes on; what becomes of it later is not noticed. Keeps the process alive for as long as it waits. */
+/** Waits for the work and keeps the process alive; after a timeout the work continues and its result is ignored. */
 export async function within<T>(work: PromiseLike<T>, bounds: Bounds): Promise<T> {
   const { clock, ms, late, signal, cancelled } = bounds;
   const release = holdProcess();
