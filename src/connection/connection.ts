@@ -1,4 +1,4 @@
-/** One server's life: it is started, used, lost, started again and ended here, by one owner. */
+/** The lifecycle of one server connection: start, use, loss, reconnect and close. */
 
 import type { ServerEntry, ServerSpec } from '../config/entry.ts';
 import { isRemote } from '../config/entry.ts';
@@ -31,7 +31,7 @@ import { type AnswerQuestion, requestWithRounds } from './rounds.ts';
 import { type ConnectionState, transition } from './state.ts';
 import { type Alarm, abortable, setAlarm } from './wait.ts';
 
-/** A start that is under way. Aborted, it is on its way out, and a new one may follow it. */
+/** A start in progress. Once aborted it is ending, and a new start may follow it. */
 interface Start {
   readonly attempt: AbortController;
   readonly done: Promise<void>;
@@ -41,7 +41,7 @@ export class Connection {
   readonly spec: ServerSpec;
   readonly #context: ConnectionContext;
   readonly #log: LogGate;
-  /** Apart from what the server says, so that its chatter never hides what we have to say about it. */
+  /** Separate from the server's own log, so that its rate limit never drops our messages about the server. */
   readonly #notices: LogGate;
   readonly #departures = new Departures();
   readonly #lister: PatientLister;
@@ -78,7 +78,7 @@ export class Connection {
     return this.#live !== undefined;
   }
 
-  /** What exists only while the server is connected. */
+  /** The state that exists only while the server is connected. */
   get live(): Live | undefined {
     return this.#live;
   }
@@ -95,17 +95,17 @@ export class Connection {
     return this.#live?.peer.transport.pid;
   }
 
-  /** How the bytes really travel, once that is known: an entry for HTTP may have ended on SSE. */
+  /** The transport in use, once connected: an HTTP entry may have fallen back to SSE. */
   get transportKind(): Transport['kind'] | undefined {
     return this.#transportKind;
   }
 
-  /** The steps of the last start, with their times. */
+  /** The phases of the last start, with their durations. */
   get phases(): readonly Phase[] {
     return this.#phases;
   }
 
-  /** Starts the server unless it is there; many callers share one start. */
+  /** Starts the server unless it is connected; concurrent callers share one start. */
   connect(): Promise<void> {
     const refused = refusalOf(this.name, this.#state, this.#closed);
     if (refused !== undefined) return Promise.reject(refused);
@@ -114,14 +114,14 @@ export class Connection {
     return this.#joined();
   }
 
-  /** Connects, or waits for the reconnect that is due; rejects with a reason a person can act on. */
+  /** Connects, or waits for the scheduled reconnect; rejects with an actionable error. */
   async ready(signal?: AbortSignal): Promise<void> {
     await this.#need(signal);
   }
 
   /**
-   * One request to the server, connecting first where necessary. Repeated once when it is known that the
-   * server never saw it, or when it forgot our session; never otherwise.
+   * Sends one request to the server and connects first if necessary. Repeats it once if the server never received it or
+   * has forgotten our session; never otherwise.
    */
   async request(method: string, params: Params, options: RequestOptions = {}): Promise<unknown> {
     for (let repeated = false; ; repeated = true) {
@@ -139,7 +139,7 @@ export class Connection {
     }
   }
 
-  /** Sends a notification, connecting first where necessary; resolves when it is sent. */
+  /** Sends a notification and connects first if necessary; resolves when it is sent. */
   async notify(method: string, params: Params, signal?: AbortSignal): Promise<void> {
     const live = this.#live ?? (await this.#need(signal));
     live.begin();
@@ -152,7 +152,7 @@ export class Connection {
     }
   }
 
-  /** A whole list, tried again while the server says that it is busy: lists are safe to repeat. */
+  /** Reads a whole list, and retries while the server reports that it is busy: lists are safe to repeat. */
   async list(kind: ListKind, signal?: AbortSignal): Promise<ListResult> {
     const live = this.#live ?? (await this.#need(signal));
     try {
@@ -164,17 +164,17 @@ export class Connection {
     }
   }
 
-  /** Reads the tool list again now and waits for it; what differs has arrived as an event by then. */
+  /** Reads the tool list again now; changes have been emitted as an event when this resolves. */
   async reread(): Promise<void> {
     await this.#live?.reread();
   }
 
-  /** The resources whose updates a modern server should tell about. */
+  /** Sets the resources whose updates a modern server should announce. */
   watchResources(uris: readonly string[]): void {
     this.#live?.watchResources(uris);
   }
 
-  /** Has a modern server report the states of a task, until the returned function is called. */
+  /** Makes a modern server report the states of a task until the returned function is called. */
   watchTask(taskId: string): () => void {
     this.#watchedTasks.push(taskId);
     this.#live?.watchTasks(this.#watchedTasks);
@@ -185,7 +185,7 @@ export class Connection {
     };
   }
 
-  /** Keeps the server from resting until the returned function is called. */
+  /** Keeps the server from being stopped for idleness until the returned function is called. */
   hold(): () => void {
     const live = this.#live;
     let isHeld = live !== undefined;
@@ -196,24 +196,24 @@ export class Connection {
     };
   }
 
-  /** The least severe log messages that are wanted of a legacy server. */
+  /** Sets the minimum log level requested from a legacy server. */
   setLogLevel(level: LogLevel): void {
     this.#live?.setLogLevel(level);
   }
 
-  /** Reports to a legacy server that the roots have changed: it asks for them again if it wants them. */
+  /** Notifies a legacy server that the roots have changed; it requests them again if it needs them. */
   rootsChanged(): void {
     const live = this.#live;
     if (live?.negotiated.era !== 'legacy') return;
     live.peer.notify('notifications/roots/list_changed').catch(() => {});
   }
 
-  /** Tells a server that asked for it about a changed sandbox. */
+  /** Sends the sandbox state to a server that declared support for it. */
   async pushSandboxState(): Promise<void> {
     await this.#live?.pushSandboxState(this.#context.sandboxState());
   }
 
-  /** Ends the server and starts it again, as after a login; one that is not running stays as it is. */
+  /** Stops the server and starts it again, for example after a login; does nothing if it is not running. */
   async reconnect(): Promise<void> {
     const { status } = this.#state;
     if (status === 'idle' || status === 'disconnected') return;
@@ -223,25 +223,25 @@ export class Connection {
     await this.connect();
   }
 
-  /** Ends the server by request: it stays away until it is asked for again. */
+  /** Stops the server on request; calls do not start it again, only an explicit connect does. */
   async disconnect(): Promise<void> {
     await this.#end('was disconnected');
   }
 
-  /** Ends the server's process until it is needed again. */
+  /** Stops an idle server until the next call needs it. */
   rest(): void {
     if (this.#live === undefined) return;
     this.#retire(this.#live);
     this.#move(transition(this.#state, { type: 'rest' }));
   }
 
-  /** Ends the server for good, and nothing is told any more. May be called twice. */
+  /** Closes the connection for good and emits no further events. May be called twice. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#end('was closed');
   }
 
-  // Starting.
+  // Start.
 
   #begin(before: Start | undefined): void {
     this.#retry?.cancel();
@@ -250,12 +250,12 @@ export class Connection {
     const done = this.#start(attempt, before).finally(() => {
       if (this.#starting?.attempt === attempt) this.#starting = undefined;
     });
-    done.catch(() => {}); // whoever waits for it hears of it
+    done.catch(() => {}); // each waiting caller gets the rejection
     this.#starting = { attempt, done };
     this.#move(transition(this.#state, { type: 'connect', at: ticksOf(this.#context.clock) }));
   }
 
-  /** Waits for the start under way, and for the one that took its place if it was ended for a new one. */
+  /** Waits for the current start, and for its replacement if it was aborted in favour of a new start. */
   async #joined(): Promise<void> {
     for (;;) {
       const start = this.#starting;
@@ -287,7 +287,7 @@ export class Connection {
       if (entry !== undefined && error.code !== 'CANCELLED' && !isSignedOut(error)) {
         this.#context.verdicts(this.spec).forget(entry);
       }
-      // A start that another one follows says nothing about how things stand.
+      // A start that was replaced by a newer one must not set the state.
       if (this.#starting?.attempt === attempt) this.#broke(error);
       throw error;
     } finally {
@@ -350,9 +350,9 @@ export class Connection {
     newcomer.settle(live);
   }
 
-  // Living.
+  // Refresh.
 
-  /** For the list that a live connection keeps; a connection that has to be made anew reads it by itself. */
+  /** Reads the tool list for `live`. On an outage the new connection reads the list itself. */
   async #relist(live: Live): Promise<ListResult> {
     try {
       return await this.#lister.list(live.peer, 'tools');
@@ -362,9 +362,9 @@ export class Connection {
     }
   }
 
-  // Ending, and coming back.
+  // Stop and reconnect.
 
-  /** True when the request may be sent once more over a new connection, which is then on its way. */
+  /** True if the request may be repeated over a new connection; that connection is then being opened. */
   #canRepeat(live: Live, error: PlugboardError): boolean {
     if (this.#closed) return false;
     if (error.detail.sessionExpired) {
@@ -375,12 +375,12 @@ export class Connection {
       }
       return true;
     }
-    // None of these is something that the transport itself can notice.
+    // The transport itself cannot detect these failures.
     if ((isUnreachable(error) || isSignedOut(error)) && this.#live === live) {
       this.#outgrow(live);
       this.#broke(forServer(error, this.name));
     }
-    // Whoever broke off may be gone for good: a new listing will tell.
+    // The server may have ended for good: reading the list again detects that.
     if (error.code === 'CONNECTION_LOST' && !live.peer.isClosed) live.refresh();
     return isUnreachable(error);
   }
@@ -405,13 +405,13 @@ export class Connection {
     });
   }
 
-  /** A live connection, started or waited for; rejects with the reason a person can act on. */
+  /** Returns a live connection, after a start or a wait if necessary; rejects with an actionable error. */
   async #need(signal: AbortSignal | undefined): Promise<Live> {
     for (;;) {
       const absent = absenceOf(this.name, this.#state);
       if (absent !== undefined) throw absent;
       if (this.#state.status !== 'failed' || this.#retry === undefined) break;
-      // A call during backoff waits for the try that is due instead of hurrying it.
+      // A call during backoff waits for the scheduled retry and does not trigger one early.
       await abortable(this.#retry.due, signal);
     }
     await abortable(this.connect(), signal);

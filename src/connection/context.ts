@@ -1,4 +1,4 @@
-/** What a connection needs from the host that owns it. */
+/** The dependencies of a connection, provided by the host that owns it. */
 
 import type { ServerEntry, ServerSpec } from '../config/entry.ts';
 import type { PlugboardError } from '../errors.ts';
@@ -16,30 +16,30 @@ import type { Verdicts } from './verdicts.ts';
 
 export interface ConnectionContext {
   readonly clock: Clock;
-  /** 0 to 1; injected so that backoff can be tested. */
+  /** Returns a number from 0 to 1; injected so that backoff can be tested. */
   readonly random: () => number;
   readonly client: Implementation;
-  /** The least severe log messages wanted of a connection now; of none in particular: what the host itself wants. */
+  /** The minimum log level for a connection; without an argument, the host's own level. */
   readonly logLevel: (connection?: Connection) => LogLevel;
-  /** What is declared when a server connects. */
+  /** The client capabilities declared when a server connects. */
   readonly capabilities: () => Readonly<Record<string, unknown>>;
-  /** The remembered eras, as far as they apply to a server. */
+  /** The remembered eras that apply to a server. */
   readonly verdicts: (spec: ServerSpec) => Verdicts;
-  /** The entry with everything filled in, a person's answers too; throws by name when something is missing. */
+  /** Resolves variables and input values of the entry; throws an error that names the missing one. */
   readonly expand: (spec: ServerSpec) => ServerEntry | Promise<ServerEntry>;
   readonly transport: (spec: ServerSpec, entry: ServerEntry, choice: TransportChoice) => Promise<Transport>;
   readonly fallsBackToSse: (entry: ServerEntry, error: PlugboardError) => boolean;
   readonly startupTimeoutMs: (entry: ServerEntry) => number;
-  /** After how long without work a server is ended until it is needed; undefined: never. */
+  /** Idle time after which a server is stopped until it is needed; undefined: never. */
   readonly restAfterMs: (entry: ServerEntry) => number | undefined;
-  /** Answers what a process asks: elicitation, sampling, roots. */
+  /** Answers requests of a server: elicitation, sampling, roots. */
   readonly questions: { of(connection: Connection): AnswerQuestion };
-  /** The server reports that a page which it had asked to open is done. */
+  /** The server reports that the page of a URL elicitation is complete. */
   readonly pageDone: (connection: Connection, elicitationId: string) => void;
   readonly sandboxState: () => unknown;
   readonly changed: (connection: Connection) => void;
   readonly listChanged: (connection: Connection, kind: ListEvent) => void;
-  /** Announcements of this server may have been lost. */
+  /** Change notifications of this server may have been lost. */
   readonly missed: (connection: Connection) => void;
   readonly resourceUpdated: (connection: Connection, uri: string) => void;
   readonly taskChanged: (connection: Connection, state: Params) => void;

@@ -1,15 +1,15 @@
 /**
- * Deadlines of many requests behind one timer.
+ * Handles the deadlines of many requests with one timer.
  *
- * A timer per call costs more than the rest of a call's bookkeeping. Requests to one server mostly share
- * one limit, so the earliest deadline is nearly always the oldest request's: one timer, set for the
- * earliest deadline known and moved only when it fires or when an earlier one arrives.
+ * One timer per call costs more than the rest of a call's bookkeeping. Requests to one server mostly share one limit,
+ * so the earliest deadline is nearly always that of the oldest request: one timer is set for the earliest known
+ * deadline, and moved only when it fires or when an earlier deadline is added.
  */
 
 import { type Clock, ticksOf } from '../lib/clock.ts';
 
 export interface Deadline {
-  /** Clock time at which it is over. May be moved later at any time without telling anybody. */
+  /** Clock time at which it expires. May be moved to a later time without a call to `Deadlines`. */
   at: number;
 }
 
@@ -31,7 +31,7 @@ export class Deadlines<T extends Deadline> {
   }
 
   remove(deadline: T): void {
-    // The timer stays for the next one: to set a timer for every call costs more than one that finds nothing due.
+    // The timer is kept: setting a timer per call costs more than a sweep that finds nothing due.
     this.#waiting.delete(deadline);
   }
 

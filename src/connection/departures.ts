@@ -1,19 +1,19 @@
-/** What has left a connection and is still on its way out: its successor, and whoever closes, waits here. */
+/** Tracks connections that are closing; their successor and `close()` wait for them. */
 
 import type { Live } from './live.ts';
 
 export class Departures {
   readonly #closing = new Set<Promise<void>>();
-  /** Replaced while calls ran on them. */
+  /** Connections that were replaced while calls ran on them. */
   readonly #outgrown = new Set<Live>();
 
-  /** Closes it now. */
+  /** Closes the connection now. */
   close(live: Live): void {
     this.#outgrown.delete(live);
     this.track(live.close());
   }
 
-  /** For connections without a process: closed once the answers that are on their way have arrived. */
+  /** For connections without a process: closes after the pending responses have arrived. */
   outgrow(live: Live): void {
     live.retire();
     this.#outgrown.add(live);
@@ -31,7 +31,7 @@ export class Departures {
     this.#closing.add(tracked);
   }
 
-  /** Resolves when everything that is being closed is closed. */
+  /** Resolves when all tracked connections are closed. */
   async gone(): Promise<void> {
     while (this.#closing.size > 0) await Promise.all(this.#closing);
   }

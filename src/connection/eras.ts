@@ -1,16 +1,16 @@
-/** The two eras of the protocol: their versions, the modern envelope, and verdicts about servers. */
+/** The two protocol eras: their versions, the modern `_meta` envelope, and the remembered era of a server. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
 
-/** Of a server's own name and version. */
+/** For a server's name, version and title. */
 const MAX_INFO_CHARS = 200;
 
 export type Era = 'modern' | 'legacy';
 
 export const MODERN_VERSION = '2026-07-28';
 
-/** Newest first; the first is what `initialize` offers. */
+/** Newest first; `initialize` offers the first one. */
 export const LEGACY_VERSIONS: readonly string[] = [
   '2025-11-25',
   '2025-06-18',
@@ -28,19 +28,19 @@ export const META = {
   logLevel: 'io.modelcontextprotocol/logLevel',
 } as const;
 
-/** The server does not speak the version that the request named; its data lists those it does. */
+/** The server does not support the protocol version of the request; the error data lists the supported versions. */
 export const RPC_UNSUPPORTED_VERSION = -32022;
-/** A mirrored header disagreed with the body: our idea of the tool's schema is out of date. */
+/** A mirrored header did not match the body: our copy of the tool's schema is outdated. */
 export const RPC_HEADER_MISMATCH = -32020;
 
 export interface Implementation {
   readonly name: string;
   readonly version: string;
-  /** For people. */
+  /** Display name. */
   readonly title?: string;
 }
 
-/** What was agreed with a server. */
+/** The result of the negotiation with a server. */
 export interface Negotiated {
   readonly era: Era;
   readonly protocolVersion: string;
@@ -49,12 +49,12 @@ export interface Negotiated {
   readonly instructions?: string;
 }
 
-/** The era that a server spoke when it was last started. What it says of itself is read at each start. */
+/** The era of a server at its last start. Its capabilities and info are read again at each start. */
 export interface Verdict {
   readonly era: Era;
 }
 
-/** What travels in `_meta` of every modern message. */
+/** Returns the `_meta` of every modern message. */
 export function envelope(
   version: string,
   client: Implementation,
@@ -67,7 +67,7 @@ export function envelope(
   };
 }
 
-/** The modern era has no message for changed roots. */
+/** Removes `roots.listChanged`: the modern era has no notification for changed roots. */
 export function modernCapabilities(
   capabilities: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {

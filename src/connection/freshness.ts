@@ -1,23 +1,23 @@
-/** How long a list may be used before its server is asked again, by era, hints and announcements. */
+/** Computes how long a list stays fresh, from the era, the server's TTL hint and its change notifications. */
 
 import type { Era } from './eras.ts';
 
-/** Shortest time between two refreshes of one list without an announced change. */
+/** Shortest time between two refreshes of one list without a change notification. */
 export const STALE_REFRESH_GAP_MS = 1_000;
 
 export interface ListHints {
   readonly era: Era;
-  /** How long the server says that the list is fresh. */
+  /** The TTL that the server sent with the list. */
   readonly ttlMs: number | undefined;
-  /** Whether the server announces changes of the list. */
+  /** Whether the server sends notifications when the list changes. */
   readonly announced: boolean;
 }
 
 /**
- * Milliseconds for which a list is fresh. In the modern era a list without a time, or with 0, is stale at once, unless
- * its server announces changes: then the announcement is what makes it stale. A legacy list has no such hints.
+ * Returns the milliseconds for which a list is fresh. A modern list without a TTL, or with 0, is stale at once, unless
+ * its server announces changes: then only a notification makes it stale. Legacy lists have no TTL.
  *
- * @param unhintedMs for legacy lists of which no changes are announced
+ * @param unhintedMs for legacy lists whose changes are not announced
  */
 export function freshForMs({ era, ttlMs = 0, announced }: ListHints, unhintedMs: number): number {
   if (era === 'legacy') return announced ? Number.POSITIVE_INFINITY : unhintedMs;

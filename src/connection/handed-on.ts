@@ -1,6 +1,6 @@
 /**
- * What a client sent with its request and its server should have too: one value, carried from the gateway's request
- * to the peer, which alone writes it into the message, in the way of the server's era.
+ * The parts of a client's request that are forwarded to the server. They travel as one value from the gateway to the
+ * peer; only the peer writes them into the message, in the format of the server's era.
  */
 
 import { isRecord } from '../lib/json-rpc.ts';
@@ -11,32 +11,32 @@ import { isLogLevel, type LogLevel, moreVerbose } from './log-levels.ts';
 type Params = Readonly<Record<string, unknown>>;
 
 export interface HandedOn {
-  /** Keys of the request's `_meta`, trace context and those of extensions among them. */
+  /** Keys of the request's `_meta`, including trace context and keys of extensions. */
   readonly meta?: Params | undefined;
-  /** Members of the request's params that no revision of the protocol defines. */
+  /** Members of the request's params that no protocol revision defines. */
   readonly params?: Params | undefined;
-  /** What the client of this request can be asked, for modern servers, and its extensions; default: what the host declares. */
+  /** The client's capabilities (questions and extensions), for modern servers; default: those of the host. */
   readonly capabilities?: Params | undefined;
-  /** The least severe log messages wanted, for modern servers; default: the level of this host. */
+  /** The minimum log level, for modern servers; default: the level of this host. */
   readonly logLevel?: LogLevel | undefined;
 }
 
-/** Keys with this prefix are ours: none is passed on, in either direction. */
+/** Reserved for Plugboard: keys with this prefix are never forwarded, in either direction. */
 export const RESERVED_META = 'plugboard/';
-/** What only a question about an approval of ours has. */
+/** Marks an elicitation as one of our approval questions. */
 export const APPROVAL_META: string = `${RESERVED_META}approval`;
 
-/** Written for each connection, never passed on from another one. */
+/** Keys that belong to one connection; never forwarded from another one. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set(['progressToken', ...Object.values(META)]);
 
-/** The part of a message's `_meta` that is passed on; undefined if there is none. */
+/** Returns the part of a message's `_meta` that is forwarded; undefined if it is empty. */
 export function passedMeta(meta: unknown): Params | undefined {
   return without(meta, isKept);
 }
 
-/** `_meta` of a server's message as others may have it, without hidden text; empty if nothing is left. */
+/** Returns the `_meta` of a server's message that may be forwarded, without hidden text; empty if no key is left. */
 export function cleanMeta(meta: unknown): { readonly _meta?: Params } {
-  // Cleaned first: a key with hidden text in it must not become one of ours.
+  // Cleaned first: removing hidden text must not turn a key into a reserved one.
   const passed = isRecord(meta) ? passedMeta(cleanRecord(meta)) : undefined;
   return passed === undefined ? {} : { _meta: passed };
 }
@@ -45,7 +45,7 @@ function isKept(key: string): boolean {
   return OF_THE_CONNECTION.has(key) || key.startsWith(RESERVED_META);
 }
 
-/** The members of an object but for some of them; undefined if none is left, the object itself if all are. */
+/** Omits members of an object; returns undefined if none is left, and the object itself if none was omitted. */
 export function without(value: unknown, isLeftOut: (key: string) => boolean): Params | undefined {
   if (!isRecord(value)) return undefined;
   const keys = Object.keys(value);
@@ -55,10 +55,10 @@ export function without(value: unknown, isLeftOut: (key: string) => boolean): Pa
   return Object.fromEntries(kept.map((key) => [key, value[key]]));
 }
 
-/** Kinds of questions: the host declares them for all of its sessions, a request only for its own. */
+/** The kinds of questions: the host declares them for all its sessions, a request only for its own client. */
 const ASKED: ReadonlySet<string> = new Set(['elicitation', 'sampling', 'roots']);
 
-/** The capabilities of one request: what the host does itself, and what the request's client can be asked. */
+/** Merges the capabilities of one request: the host's own, and the questions that the request's client can answer. */
 function declaredBy(host: unknown, client: Params): Params {
   const own = without(host, (key) => ASKED.has(key));
   const extensions = { ...asParams(client['extensions']), ...asParams(own?.['extensions']) };
@@ -69,7 +69,7 @@ function asParams(value: unknown): Params | undefined {
   return isRecord(value) ? value : undefined;
 }
 
-/** `_meta` of a request to a server: ours wins over what was handed on. */
+/** Builds the `_meta` of a request to a server: our keys override forwarded ones. */
 export function metaFor(
   envelope: Params | undefined,
   { meta, capabilities, logLevel }: HandedOn,
@@ -79,7 +79,7 @@ export function metaFor(
   if (envelope === undefined) return joined;
   if (capabilities !== undefined)
     joined[META.clientCapabilities] = declaredBy(joined[META.clientCapabilities], capabilities);
-  // The host has a log of its own: the more verbose of the two.
+  // The host logs as well: use the more verbose level of the two.
   const wanted = joined[META.logLevel];
   if (logLevel !== undefined)
     joined[META.logLevel] = isLogLevel(wanted) ? moreVerbose(wanted, logLevel) : logLevel;

@@ -1,4 +1,7 @@
-/** Keeps one `subscriptions/listen` stream open to a modern server, opens it again after a drop, and reads what was agreed. */
+/**
+ * Keeps one `subscriptions/listen` stream to a modern server open, reopens it after a drop, and tracks
+ * acknowledgements.
+ */
 
 import { isDeepStrictEqual } from 'node:util';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
@@ -8,7 +11,7 @@ import { META } from './eras.ts';
 import type { Params, Peer } from './peer.ts';
 import { backoffMs } from './state.ts';
 
-/** How long the acknowledgement of a subscription is waited for. A server that sends none may announce changes all the same. */
+/** How long to wait for the acknowledgement of a subscription. A server that sends none may still announce changes. */
 export const ACKNOWLEDGE_MS = 3_000;
 
 export interface ListenOptions {
@@ -16,11 +19,11 @@ export interface ListenOptions {
   readonly random: () => number;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly warn: (message: string) => void;
-  /** After a drop something may have changed unseen. */
+  /** The stream was reopened after a drop; changes may have been missed. */
   readonly resumed: () => void;
 }
 
-/** Answers that mean no, not "not now". */
+/** Errors that mean a permanent refusal, not a temporary failure. */
 const REFUSALS: readonly (number | undefined)[] = [
   RPC_METHOD_NOT_FOUND,
   RPC_INVALID_PARAMS,
@@ -35,13 +38,13 @@ const FILTERS = {
 
 export type ChangingList = keyof typeof FILTERS;
 
-/** Whether a server declares that it announces changes of a list. */
+/** Whether a server declares change notifications for a list. */
 export function declaresChanges(capabilities: Params, kind: ChangingList): boolean {
   const capability = capabilities[kind];
   return isRecord(capability) && capability['listChanged'] === true;
 }
 
-/** What the server can announce, as the filter of the request. */
+/** Builds the filter of the request from the notifications that the server supports. */
 function filterFor(capabilities: Params, { uris, taskIds }: Wanted): Params | undefined {
   const filter: Record<string, unknown> = {};
   for (const kind of ['tools', 'prompts', 'resources'] as const) {
@@ -52,18 +55,18 @@ function filterFor(capabilities: Params, { uris, taskIds }: Wanted): Params | un
   return Object.keys(filter).length === 0 ? undefined : filter;
 }
 
-/** What changes are wanted of, apart from lists; replaced, never changed. */
+/** The resources and tasks to watch, apart from lists; replaced, never mutated. */
 interface Wanted {
   readonly uris: readonly string[];
   readonly taskIds: readonly string[];
 }
 
-/** One request for a stream, and how the server answered it. */
+/** One request for a stream, and the server's response to it. */
 interface Stream {
   readonly wanted: Wanted;
   readonly abort: AbortController;
   id: number | undefined;
-  /** What the server agreed to announce; undefined until it has said so. */
+  /** The acknowledged filter; undefined until the acknowledgement arrives. */
   agreed?: Params;
   refusal?: PlugboardError;
 }
@@ -71,12 +74,12 @@ interface Stream {
 export class Subscription {
   readonly #peer: Peer;
   readonly #options: ListenOptions;
-  /** Called when it becomes known what the server agreed to. */
+  /** Called when the server acknowledges or refuses. */
   readonly #waiting = new Set<() => void>();
   #wanted: Wanted = { uris: [], taskIds: [] };
-  /** Resources that the newest acknowledgement includes. */
+  /** Resources that the latest acknowledgement includes. */
   #announced: ReadonlySet<string> = new Set();
-  /** Ids of the streams that are open, as text: some servers send ids back as strings. */
+  /** Ids of the open streams, as strings: some servers send ids back as strings. */
   readonly #ids = new Set<string>();
   #current: Stream | undefined;
   #stopped = false;
@@ -89,12 +92,12 @@ export class Subscription {
     void this.#open();
   }
 
-  /** Opens the stream again with these resources; an unchanged set changes nothing. */
+  /** Reopens the stream with these resources; does nothing if the set is unchanged. */
   watch(uris: readonly string[]): void {
     if (!isDeepStrictEqual(uris, this.#wanted.uris)) this.#reopen({ ...this.#wanted, uris: [...uris] });
   }
 
-  /** The same with these tasks. */
+  /** Reopens the stream with these tasks; does nothing if the set is unchanged. */
   watchTasks(taskIds: readonly string[]): void {
     if (!isDeepStrictEqual(taskIds, this.#wanted.taskIds))
       this.#reopen({ ...this.#wanted, taskIds: [...taskIds] });
@@ -103,18 +106,18 @@ export class Subscription {
   #reopen(wanted: Wanted): void {
     this.#wanted = wanted;
     this.#cancelTimer?.();
-    // Several changes in a row are one new stream.
+    // Several changes in a row open one new stream.
     queueMicrotask(() => {
       if (this.#stopped || this.#current?.wanted === this.#wanted) return;
       const old = this.#current;
       this.#current = undefined;
-      // The new stream is asked for before the old one ends, so that nothing falls between them.
+      // The new stream is requested before the old one ends, so that no notification is missed in between.
       void this.#open();
       old?.abort.abort();
     });
   }
 
-  /** Resolves when the server has agreed to announce changes of a resource; rejects if it leaves it out. */
+  /** Resolves when the server acknowledges changes of a resource; rejects if it omits the resource. */
   async agreed(uri: string): Promise<void> {
     let isLate = false;
     const stopTimer = this.#options.clock.after(ACKNOWLEDGE_MS, () => {
@@ -146,14 +149,14 @@ export class Subscription {
     }
   }
 
-  /** Whether changes of a list are announced, as far as the server has said. */
+  /** Whether the server announces changes of a list, as far as it has responded. */
   announces(kind: ChangingList): boolean {
     if (!declaresChanges(this.#options.capabilities, kind)) return false;
     const { agreed, refusal } = this.#current ?? {};
     return refusal === undefined && (agreed === undefined || agreed[FILTERS[kind]] === true);
   }
 
-  /** Reads `notifications/subscriptions/acknowledged`; returns the resources that are no longer announced. */
+  /** Handles `notifications/subscriptions/acknowledged`; returns the resources that are no longer announced. */
   acknowledged({ _meta, notifications }: Params): readonly string[] {
     const stream = this.#current;
     const id = isRecord(_meta) ? _meta[META.subscriptionId] : undefined;
@@ -168,7 +171,7 @@ export class Subscription {
     return lost;
   }
 
-  /** Whether a notification belongs to a stream that is open; one without an id is believed. */
+  /** Whether a notification belongs to an open stream; true if it has no id. */
   owns({ _meta }: Params): boolean {
     const id = isRecord(_meta) ? _meta[META.subscriptionId] : undefined;
     return id === undefined || this.#ids.has(String(id));
@@ -189,7 +192,7 @@ export class Subscription {
     if (filter === undefined || this.#stopped) return;
     const openedAt = clock.now();
     try {
-      // The answer comes when the stream ends; until then its notifications arrive like all others.
+      // The response arrives when the stream ends; until then its notifications arrive like all others.
       await this.#peer.request(
         'subscriptions/listen',
         { notifications: filter },

@@ -1,4 +1,4 @@
-/** Reads a paginated list whole, within bounds, whatever the server does with its cursors (CAT-2, F30). */
+/** Reads all pages of a list, within limits, for any behaviour of the server's cursors (CAT-2, F30). */
 
 import { isDeepStrictEqual } from 'node:util';
 import { PlugboardError } from '../errors.ts';
@@ -8,7 +8,7 @@ import type { Peer } from './peer.ts';
 export const MAX_LIST_PAGES = 200;
 export const MAX_LIST_ITEMS = 20_000;
 const MAX_CURSOR_CHARS = 65_536;
-/** A server that does not answer within this has forgotten the question. */
+/** How long to wait for one page. */
 export const LIST_PAGE_MS = 60_000;
 
 const EMPTY_CURSOR =
@@ -16,14 +16,14 @@ const EMPTY_CURSOR =
 
 export interface ListResult {
   readonly items: readonly unknown[];
-  /** Why the list was not read to its end, when it was not. */
+  /** Why the list was not read to its end; absent if it was. */
   readonly cut?: string;
-  /** How an unusual answer was understood, for the log; the list is whole all the same. */
+  /** How an unusual response was interpreted, for the log; the list is complete. */
   readonly remark?: string;
-  /** How long the server says that the list is good for. */
+  /** The TTL that the server sent. */
   readonly ttlMs?: number;
   readonly cacheScope?: 'public' | 'private';
-  /** What modern servers put on every result. */
+  /** The `resultType` of modern results. */
   readonly resultType?: string;
 }
 
@@ -56,12 +56,12 @@ export async function listAll(peer: Peer, kind: ListKind, options: ListOptions):
         idleMs: LIST_PAGE_MS,
       });
     } catch (error) {
-      // A capability that was declared and is not there: an empty list, not a broken server.
+      // A declared capability without its method: an empty list, not a broken server.
       if (page === 0 && hasCode(error, RPC_METHOD_NOT_FOUND)) return { items };
-      // It is a cursor like any other, but many servers mean the end by it.
+      // The empty cursor is valid, but many servers mean the end of the list by it.
       if (cursor === '' && hasCode(error, RPC_INVALID_PARAMS))
         return { items, remark: EMPTY_CURSOR, ...hints };
-      // What came before is good: a client of its own would have it too. Other lists are simply asked for again.
+      // Earlier pages are usable: any client would have received them. Other kinds of lists are simply requested again.
       if (
         kind === 'tools' &&
         page > 0 &&
@@ -106,7 +106,7 @@ function hintsOf(record: Readonly<Record<string, unknown>>): Hints {
   };
 }
 
-/** A list is as fresh as the page of it that grows stale first. */
+/** The TTL of a list is the shortest TTL of its pages. */
 function withPage(hints: Hints, next: Hints, page: number): Hints {
   if (page === 0) return next;
   if (hints.ttlMs === undefined || next.ttlMs === undefined) return hints;

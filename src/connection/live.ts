@@ -1,4 +1,4 @@
-/** What exists only while a server is connected: its peer, its newest tool list, and what keeps that list fresh. */
+/** A connected server: its peer, its latest tool list, and the subscription and timers that keep the list fresh. */
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -13,9 +13,9 @@ import { Refresher } from './refresh.ts';
 import { Rest } from './rest.ts';
 import { pushSandboxState } from './sandbox-state.ts';
 
-/** Log levels are a wish: a server that does not answer is not waited for. */
+/** Setting the log level is best effort: how long to wait for the response. */
 const SET_LEVEL_MS = 10_000;
-/** Over HTTP, how long requests wait for a changed level: there, two requests have no order. */
+/** Over HTTP, how long requests wait for a changed level: HTTP requests have no order. */
 const LEVEL_FIRST_MS = 1_000;
 
 export type ListEvent = ChangingList;
@@ -23,24 +23,24 @@ export type ListEvent = ChangingList;
 export interface LiveHooks {
   readonly clock: Clock;
   readonly random: () => number;
-  /** The least severe log messages that are wanted of a legacy server at first. */
+  /** The initial minimum log level for a legacy server. */
   readonly logLevel: LogLevel;
-  /** After how long without work `rest` is called; undefined: never. */
+  /** Idle time after which `rest` is called; undefined: never. */
   readonly restAfterMs: number | undefined;
   readonly rest: () => void;
-  /** Reads the tool list again, with the patience of whoever owns the connection. */
+  /** Reads the tool list again, with the connection owner's retries. */
   readonly relist: (live: Live) => Promise<ListResult>;
   readonly listChanged: (kind: ListEvent) => void;
-  /** Announcements may have been lost: every list may be another one now. */
+  /** Change notifications may have been lost: every list may have changed. */
   readonly missed: () => void;
   readonly resourceUpdated: (uri: string) => void;
-  /** A page that the server had asked to open is done. */
+  /** The page of a URL elicitation is complete. */
   readonly pageDone: (elicitationId: string) => void;
   /** The server reports the state of a task. */
   readonly taskChanged: (state: Params) => void;
-  /** A log message of the server, as its notification carried it. */
+  /** A log message of the server: the params of its notification. */
   readonly log: (params: Params) => void;
-  /** What we say about it. */
+  /** Logs one of our own warnings about the server. */
   readonly warn: (message: string) => void;
 }
 
@@ -56,7 +56,7 @@ export class Live {
   #levelSet: Promise<void> | undefined;
   #tools: ListResult;
   #readAt: number;
-  /** A listing under way, for all who need a new list. */
+  /** A listing in progress, shared by all callers that need a new list. */
   #reading: Promise<boolean> | undefined;
   #closed = false;
 
@@ -88,7 +88,7 @@ export class Live {
     this.setLogLevel(hooks.logLevel);
   }
 
-  /** Tells a legacy server which log messages are wanted; a modern one learns it from every request. */
+  /** Sends the minimum log level to a legacy server; a modern server gets it with every request. */
   setLogLevel(level: LogLevel): void {
     const { era, capabilities } = this.negotiated;
     if (era === 'modern' || capabilities['logging'] === undefined) return;
@@ -107,17 +107,17 @@ export class Live {
     this.#levelSet = settled;
   }
 
-  /** Pending while a level that was set may overtake, or be overtaken by, the next request. */
+  /** Pending while a `logging/setLevel` request and the next request could arrive out of order. */
   get levelSet(): Promise<void> | undefined {
     return this.#levelSet;
   }
 
-  /** The newest good list. */
+  /** The latest complete list. */
   get tools(): ListResult {
     return this.#tools;
   }
 
-  /** A request is under way: no time to rest. */
+  /** A request is in progress: the server is not idle. */
   begin(): void {
     this.#rest?.begin();
   }
@@ -126,23 +126,23 @@ export class Live {
     this.#rest?.end();
   }
 
-  /** Reads the tool list again soon; calls in a row become one listing. */
+  /** Schedules a refresh of the tool list; calls in a row cause one listing. */
   refresh(): void {
     this.#refresher.request();
   }
 
-  /** Reads the tool list again; a listing that began before does not stand in for it. */
+  /** Reads the tool list again; a listing that is already in progress is not reused. */
   async reread(): Promise<void> {
     await this.#reading;
     await this.#readAgain();
   }
 
-  /** The tool list is about to be used: one that is stale is read again in the background. */
+  /** Called before the tool list is used: refreshes a stale list in the background. */
   freshen(): void {
     if (this.isStale) this.#refresher.expired();
   }
 
-  /** Whether the tool list has to be read again before it says that something is not there. */
+  /** Whether the tool list must be read again before a tool can be reported as missing. */
   get isStale(): boolean {
     const { era } = this.negotiated;
     const hints = { era, ttlMs: this.#tools.ttlMs, announced: this.announces('tools') };
@@ -150,7 +150,7 @@ export class Live {
     return this.#hooks.clock.now() - this.#readAt >= freshMs;
   }
 
-  /** Whether a tool that is not in the list may exist all the same. */
+  /** Whether a tool that is not in the list may exist. */
   get mayHaveMore(): boolean {
     return this.isStale || !this.announces('tools');
   }
@@ -160,12 +160,12 @@ export class Live {
     return this.#subscription?.announces(kind) ?? declaresChanges(this.negotiated.capabilities, kind);
   }
 
-  /** Resolves when a modern server has agreed to announce changes of a resource. */
+  /** Resolves when a modern server has acknowledged changes of a resource. */
   async agreed(uri: string): Promise<void> {
     await this.#subscription?.agreed(uri);
   }
 
-  /** The resources whose updates a modern server should tell about. */
+  /** Sets the resources whose updates a modern server should announce. */
   watchResources(uris: readonly string[]): void {
     this.#subscription?.watch(uris);
     const watching = uris.length > 0;
@@ -174,7 +174,7 @@ export class Live {
     this.#watching = watching;
   }
 
-  /** The tasks whose states a modern server should report. */
+  /** Sets the tasks whose states a modern server should report. */
   watchTasks(ids: readonly string[]): void {
     this.#subscription?.watchTasks(ids);
   }
@@ -186,7 +186,7 @@ export class Live {
   }
 
   notified(method: string, params: Params): void {
-    // What belongs to a stream that has ended, or to one of another client, says nothing about ours.
+    // Ignore notifications of streams that have ended or belong to another client.
     if (this.#subscription?.owns(params) === false) return;
     switch (method) {
       case 'notifications/tools/list_changed':
@@ -218,7 +218,7 @@ export class Live {
     }
   }
 
-  /** Nothing new is begun on it; what is under way may end. */
+  /** Starts nothing new on this connection; pending requests may finish. */
   retire(): void {
     this.#closed = true;
     this.#refresher.stop();
@@ -231,7 +231,7 @@ export class Live {
     return this.peer.close();
   }
 
-  /** True when the list changed. A listing that fails or is cut keeps the last good one. */
+  /** Returns true if the list changed. Keeps the previous list if the listing fails or is incomplete. */
   #readAgain(): Promise<boolean> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;

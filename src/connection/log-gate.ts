@@ -1,4 +1,4 @@
-/** Lets a bounded number of a server's log messages through, cleaned, and reports how many it held back (CON-13). */
+/** Limits the rate of a server's log messages, cleans them, and reports how many were dropped (CON-13). */
 
 import type { Clock } from '../lib/clock.ts';
 import { clean } from '../policy/clean.ts';
@@ -9,14 +9,14 @@ import type { Params } from './peer.ts';
 const MAX_MESSAGES_PER_WINDOW = 100;
 const WINDOW_MS = 1_000;
 const MAX_MESSAGE_CHARS = 4_096;
-/** Of the JSON of one message towards clients; a longer one is passed on as text, cut. */
+/** For the JSON of one message to clients; a longer one is forwarded as truncated text. */
 const MAX_PARAMS_CHARS: number = 64 * 1024;
 
 export interface LogMessage {
   readonly level: LogLevel;
-  /** Its data as one text. */
+  /** The message's data as text. */
   readonly message: string;
-  /** The params of the server's notification, cleaned; undefined for text that came another way. */
+  /** The cleaned params of the server's notification; undefined for text from another source. */
   readonly params?: Params;
 }
 
@@ -32,13 +32,13 @@ export class LogGate {
     this.#emit = emit;
   }
 
-  /** Text that is not a notification: what a server writes to stderr, and notices about it. */
+  /** Logs text that is not a notification: stderr output of a server, and notices about it. */
   pass(level: string, text: string): void {
     if (this.#isOpen())
       this.#emit({ level: levelOf(level), message: clean(text, { max: MAX_MESSAGE_CHARS }) });
   }
 
-  /** A `notifications/message`. */
+  /** Logs a `notifications/message`. */
   passNotification(params: Params): void {
     if (!this.#isOpen()) return;
     const level = levelOf(params['level']);

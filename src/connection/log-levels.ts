@@ -1,4 +1,4 @@
-/** The eight levels of log messages, and which of two lets more through. */
+/** The eight log levels of the protocol, and their order. */
 
 /** Least severe first. */
 export const LOG_LEVELS = [
@@ -20,12 +20,12 @@ export function isLogLevel(value: unknown): value is LogLevel {
   return RANKS.has(value);
 }
 
-/** Whether a message of this level reaches a reader that wants `least` and everything more severe. */
+/** Whether a message of this level passes the minimum level `least`. */
 export function isAtLeast(level: LogLevel, least: LogLevel): boolean {
   return rankOf(level) >= rankOf(least);
 }
 
-/** The one that lets more messages through. */
+/** Returns the level that passes more messages. */
 export function moreVerbose(one: LogLevel, other: LogLevel | undefined): LogLevel {
   return other === undefined || isAtLeast(other, one) ? one : other;
 }

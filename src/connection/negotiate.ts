@@ -1,10 +1,10 @@
 /**
- * Finds out which era a server speaks, in place: one process, one pipe, no sibling.
+ * Determines the era of a server over its one connection, without a second process.
  *
- * The probe is `server/discover`. Whatever answers it with anything but a modern advertisement is legacy
- * and gets `initialize`. A server that stays silent is either slow to start or ignores what it does not
- * know, so after a while it gets `initialize` as well. A server of both eras then takes that for the opening
- * that counts: once it is on the pipe, its good answer decides.
+ * The probe is `server/discover`. A server that responds with anything but a modern discovery result is legacy and gets
+ * `initialize`. A silent server is either slow to start or ignores unknown methods, so after a while it gets
+ * `initialize` as well. A server of both eras then treats `initialize` as the start of the session: once it was sent,
+ * its successful response decides.
  */
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
@@ -23,9 +23,9 @@ import {
 } from './eras.ts';
 import { isRemote, type Params, type Peer } from './peer.ts';
 
-/** How long a silent server on a pipe is given before `initialize` follows the probe. */
+/** How long to wait for a silent server on a pipe before `initialize` follows the probe. */
 export const PROBE_PATIENCE_MS = 3_000;
-/** With both questions on the pipe and one answered, how long the other is waited for. */
+/** With both requests sent and one answered, how long to wait for the other response. */
 export const SECOND_ANSWER_MS = 1_000;
 
 export interface NegotiateOptions {
@@ -40,13 +40,15 @@ export interface NegotiateOptions {
 
 export interface Verdicted {
   readonly negotiated: Negotiated;
-  /** Whether the next start may rely on it: not when both eras were offered and the older one was taken for speed. */
+  /**
+   * Whether the next start may rely on it: false if the server offered both eras and the legacy one was used for speed.
+   */
   readonly certain: boolean;
 }
 
 export async function negotiate(peer: Peer, options: NegotiateOptions): Promise<Verdicted> {
   const { verdict } = options;
-  // The older HTTP transport is older than the modern era: nobody there knows the probe.
+  // The SSE transport predates the modern era: no SSE server supports the probe.
   if (verdict?.era === 'legacy' || peer.transport.kind === 'sse') {
     return { negotiated: await initialize(peer, options), certain: true };
   }
@@ -54,14 +56,14 @@ export async function negotiate(peer: Peer, options: NegotiateOptions): Promise<
 }
 
 function adopt<T extends Negotiated | undefined>(peer: Peer, discovered: T, options: NegotiateOptions): T {
-  // Log messages of modern servers come per request and only when the request asks for them.
+  // Modern servers send log messages per request, and only if the request asks for them.
   const fixed = envelope(MODERN_VERSION, options.client, options.capabilities);
   peer.useEnvelope({ ...fixed, [META.logLevel]: options.logLevel });
   peer.transport.negotiated(MODERN_VERSION);
   return discovered;
 }
 
-/** The server was modern when it was last started: other requests may follow before it has answered. */
+/** The server was modern at its last start: other requests may follow before it responds. */
 async function rediscover(peer: Peer, options: NegotiateOptions): Promise<Verdicted> {
   adopt(peer, undefined, options);
   const negotiated = readDiscovery(await discover(peer, undefined, options.signal));
@@ -72,7 +74,7 @@ async function rediscover(peer: Peer, options: NegotiateOptions): Promise<Verdic
 function discover(peer: Peer, _meta: Params | undefined, signal: AbortSignal): Promise<unknown> {
   const params = _meta === undefined ? {} : { _meta };
   const ask = (): Promise<unknown> => peer.request('server/discover', params, { signal });
-  // Refused for its version by a server that lists this very version: sent once more, as the protocol wants.
+  // The server rejected the version but lists it as supported: the protocol requires one retry.
   return ask().catch((error: unknown) => (offersModern(error) ? ask() : Promise.reject(error)));
 }
 
@@ -83,7 +85,7 @@ async function probe(peer: Peer, options: NegotiateOptions): Promise<Verdicted> 
   const asked = discover(peer, meta, signal).then(readDiscovery, (error: unknown) =>
     readRefusal(asPlugboardError(error)),
   );
-  // Over HTTP a request that gets no answer is an outage, not an old server: no second question there.
+  // Over HTTP a request without a response is an outage, not an old server: no second request there.
   const first = isRemote(peer.transport)
     ? await asked
     : await within(asked, PROBE_PATIENCE_MS, options.clock);
@@ -99,7 +101,7 @@ async function probe(peer: Peer, options: NegotiateOptions): Promise<Verdicted> 
   }
 }
 
-/** Both questions are on the pipe. */
+/** Waits for the responses after both requests were sent. */
 async function eitherAnswer(
   peer: Peer,
   asked: Promise<Negotiated | undefined>,
@@ -121,7 +123,7 @@ async function eitherAnswer(
   }
   const outcome = await opened;
   if ('result' in outcome) {
-    // Both answers may have come in one piece, and promises do not say which of them stood first.
+    // Both responses may have arrived in one chunk, and promises do not preserve which one was first.
     const offered = await Promise.race([discovered, nextTurn()]);
     const certain = offered === undefined;
     return { negotiated: await conclude(peer, outcome.result, options), certain };
@@ -143,8 +145,8 @@ function readDiscovery(result: unknown): Negotiated | undefined {
 }
 
 /**
- * What a refused probe means. Any answer at all, a status code included, says that somebody is there who
- * does not know the question: legacy. Only what would stop `initialize` too is an error here.
+ * Interprets a rejected probe. Any response, including an HTTP error status, means a server that does not support the
+ * method: legacy. Only a failure that would stop `initialize` too is thrown.
  */
 function readRefusal(error: PlugboardError): undefined {
   if (error.code === 'PROTOCOL_ERROR' || error.code === 'NOT_MCP') {

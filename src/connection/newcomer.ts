@@ -1,4 +1,4 @@
-/** Hears a server from its first byte on: what it says while it is still being connected is not lost. */
+/** Receives a server's messages from its first byte on, and buffers notifications until it is connected. */
 
 import type { PlugboardError } from '../errors.ts';
 import type { Notice } from '../transport/contract.ts';
@@ -6,7 +6,7 @@ import type { Live } from './live.ts';
 import type { Params, PeerOwner } from './peer.ts';
 import type { AnswerQuestion } from './rounds.ts';
 
-/** A server that talks more than this before it is connected is not heard to the end. */
+/** Further notifications before the connection is established are dropped. */
 const MAX_EARLY_NOTIFICATIONS = 100;
 
 export interface NewcomerHooks {
@@ -25,17 +25,17 @@ export class Newcomer implements PeerOwner {
     this.#hooks = hooks;
   }
 
-  /** It is connected: from here on everything goes to that connection, beginning with what came before. */
+  /** The server is connected: forwards buffered and all further notifications to `live`. */
   settle(live: Live): void {
     this.#live = live;
     for (const [method, params] of this.#early) live.notified(method, params);
     this.#early = [];
-    // It may have died between its last answer and here.
+    // The server may have exited after its last response.
     if (live.peer.isClosed) this.#hooks.lost(live, this.#endedBy);
   }
 
   async request(method: string, params: Params, signal: AbortSignal): Promise<unknown> {
-    // In the legacy era nothing says which call a question belongs to: all clocks wait with the person.
+    // In the legacy era a question is not linked to a call: pause the timeouts of all calls while the person is asked.
     const resume = this.#live?.peer.pauseClocks();
     try {
       return await this.#hooks.answer(method, params, signal);

@@ -1,9 +1,8 @@
 /**
- * One successful opening of a server: transport, era, first tool list.
+ * Opens a server: transport, era negotiation, first tool list.
  *
- * Servers are not all what their entry says: some die on the probe, some have changed era since last
- * time, some speak only the older HTTP transport. Each of these is one more plan, tried after the one
- * before it is closed, and never more than once.
+ * A server may not match its entry: some exit on the probe, some have changed era since the last start, some support
+ * only the older HTTP transport. Each case is one more plan, tried once, after the previous attempt is closed.
  */
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
@@ -31,12 +30,12 @@ export interface Opened {
   readonly certain: boolean;
 }
 
-/** `sse`: the older HTTP transport, for servers that have nothing else. */
+/** `sse`: the older HTTP transport, for servers that support nothing else. */
 export type TransportChoice = 'configured' | 'sse';
 
 export interface OpenOptions {
   readonly transport: (choice: TransportChoice) => Promise<Transport>;
-  /** Whether this failure of the configured transport means that the older one should be tried. */
+  /** Whether this failure of the configured transport calls for a fallback to SSE. */
   readonly fallsBackToSse: (error: PlugboardError) => boolean;
   readonly owner: PeerOwner;
   readonly clock: Clock;
@@ -47,7 +46,7 @@ export interface OpenOptions {
   readonly signal: AbortSignal;
   readonly phases: Phase[];
   readonly notice: (message: string) => void;
-  /** Told of every transport that is being closed after a failed try, so that nobody leaves before it is gone. */
+  /** Called with every transport that is being closed after a failed attempt, so that the owner can wait for it. */
   readonly closing: (done: Promise<void>) => void;
 }
 
@@ -89,7 +88,7 @@ function nextPlan(
   if (plan.choice === 'configured' && options.fallsBackToSse(error)) {
     return { choice: 'sse', verdict: { era: 'legacy' }, why: 'sse' };
   }
-  // Some old servers end at a message that they do not know; those that said nothing yet count as not started.
+  // Some old servers exit on an unknown message; one that exits before its first message fails with START_FAILED.
   const died = error.code === 'CONNECTION_LOST' || error.code === 'START_FAILED';
   if (phase === 'negotiate' && plan.verdict === undefined && died && error.detail.permanent !== true) {
     return { choice: plan.choice, verdict: { era: 'legacy' }, why: 'died-on-probe' };
@@ -97,19 +96,19 @@ function nextPlan(
   return undefined;
 }
 
-/** An answer that a server of the remembered era would not give. */
+/** A response that a server of the remembered era would not send. */
 function contradicts(error: PlugboardError): boolean {
   return error.code === 'PROTOCOL_ERROR' || error.code === 'NOT_MCP' || error.detail.httpStatus === 400;
 }
 
-/** A server that is silent or talks nonsense has often said why, on its other channel. */
+/** Adds stderr to the error: it often explains why a server is silent or sends invalid messages. */
 function withStderr(error: PlugboardError, stderr: string): PlugboardError {
   if (stderr === '' || error.detail.stderr !== undefined || error.code === 'CANCELLED') return error;
   const { code, message, server, hint, cause, detail } = error;
   return new PlugboardError(code, message, { server, hint, cause, detail: { ...detail, stderr } });
 }
 
-/** A process that says nothing we understand in time may be no stdio server: its own lines are the best explanation. */
+/** Adds the server's own output to a startup timeout: the process may not be a stdio server at all. */
 function silent(error: PlugboardError, noise: string | undefined): PlugboardError {
   const { code, message, server, cause, detail } = error;
   if (code !== 'TIMEOUT') return error;
@@ -136,11 +135,11 @@ function silent(error: PlugboardError, noise: string | undefined): PlugboardErro
   });
 }
 
-/** Names of a network that cannot be reached, as programs of any language print them. */
+/** Messages about an unreachable network, as printed by programs of any language. */
 const NETWORK =
   /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|UND_ERR_\w+|fetch failed|name resolution|Name or service not known|Could not resolve host|Connection refused|network is unreachable|certificate|CERT_\w+|dial tcp/i;
 
-/** What a server that does not answer has complained about; undefined if it only printed notices. */
+/** Finds the error that a silent server printed; undefined if it printed only notices. */
 function failedInside(stderr: string): { readonly line: string; readonly hint: string } | undefined {
   const network = stderr.split('\n').filter((text) => NETWORK.test(text));
   const unreached = tellingLine(network.join('\n'), { latest: true });
@@ -179,7 +178,7 @@ class Attempt {
     const negotiating = this.#timed('negotiate', () =>
       negotiate(peer, { client, capabilities, logLevel, verdict, clock, signal, notice }),
     );
-    // A known modern server is asked for its tools before it has said who it is: one round trip, not two.
+    // The tools of a known modern server are requested before its discovery result arrives: saves one round trip.
     const listing =
       verdict?.era === 'modern'
         ? listAll(peer, 'tools', { signal: AbortSignal.any([signal, ahead.signal]) })
@@ -224,7 +223,7 @@ class Attempt {
   }
 }
 
-/** Old hand-made servers declare nothing and have tools all the same; asking costs one refused request. */
+/** Old hand-written servers declare no capabilities but have tools; asking costs one rejected request. */
 function mayHaveTools({ capabilities }: Negotiated): boolean {
   const declared = Object.keys(capabilities);
   return declared.length === 0 || declared.includes('tools');

@@ -1,4 +1,4 @@
-/** Reads lists from a server that may say that it is busy: lists are safe to ask for again (F43). */
+/** Reads lists and retries while the server reports that it is busy: lists are safe to repeat (F43). */
 
 import { asPlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -32,12 +32,12 @@ export class PatientLister {
     }
   }
 
-  /** The connection ends: nobody waits any longer. */
+  /** Ends all waits, because the connection is closing. */
   hurry(): void {
     for (const pause of this.#pauses) pause.cancel();
   }
 
-  /** Jittered, so that many clients of one busy server do not come back together. */
+  /** Waits with jitter, so that the clients of one busy server do not retry at the same time. */
   async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
     const pause = setAlarm(this.#clock, ms * (1 + this.#random() / 4));
     this.#pauses.add(pause);

@@ -1,8 +1,8 @@
 /**
- * One JSON-RPC conversation with one server over one transport: ids, answers, clocks, cancellation.
+ * One JSON-RPC session with one server over one transport: request ids, responses, timeouts, cancellation.
  *
- * This is the hot path of every call. It checks the envelope and nothing else; whoever asked looks into
- * the result. It lives and dies with its transport.
+ * This is the hot path of every call. It checks only the envelope; the caller checks the result. It has the same
+ * lifetime as its transport.
  */
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
@@ -23,9 +23,9 @@ import { readProgress } from './read-progress.ts';
 import { unknownResultType } from './result-type.ts';
 import { rpcError, serverWords } from './rpc-error.ts';
 
-/** Server requests that may wait for a person at the same time; more are refused. */
+/** Server requests that may be pending at the same time; further ones are rejected. */
 const MAX_SERVER_REQUESTS = 64;
-/** Of a method's name in a message. */
+/** For a method name in a message. */
 const MAX_METHOD_CHARS = 80;
 
 export interface Progress {
@@ -37,27 +37,27 @@ export interface Progress {
 }
 
 export interface RequestOptions extends Cancellable {
-  /** Longest silence; progress restarts it. */
+  /** Longest time without a response; progress restarts it. */
   readonly idleMs?: number | undefined;
-  /** Longest wait in all, whatever progress says. */
+  /** Longest time in total, regardless of progress. */
   readonly totalMs?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** Progress may still come after the answer, until this is aborted: the answer is a task that goes on. */
+  /** Progress may follow the response until this is aborted: the response is a task that is still running. */
   readonly progressUntil?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The work that the request is part of: questions that come with its answer belong to it. */
+  /** The work that the request is part of; questions in its response belong to this work. */
   readonly owner?: object | undefined;
-  /** Takes back all requests that have it, at no cost for each of them: the end of the session that they are for. */
+  /** Cancels all requests that share it, without a listener per request: the end of their session. */
   readonly until?: Cancellation | undefined;
-  /** What the client that this request is for sent with its own. */
+  /** The parts of the client's request that are forwarded. */
   readonly handedOn?: HandedOn | undefined;
-  /** Called with the id of the request before it is sent. */
+  /** Called with the request id before the request is sent. */
   readonly onSent?: ((id: number) => void) | undefined;
 }
 
 export type Params = Readonly<Record<string, unknown>>;
 
-/** Where a peer takes what the server sends of its own accord. */
+/** Receives the messages that a server sends without a request. */
 export interface PeerOwner {
   /** Answers a request of the server; rejects with a PlugboardError whose `detail.rpcCode` is sent back. */
   request(method: string, params: Params, signal: AbortSignal): Promise<unknown>;
@@ -71,11 +71,11 @@ interface Pending extends Deadline {
   readonly method: string;
   readonly options: RequestOptions;
   readonly startedAt: number;
-  /** Moves while a person is asked: that time is not the server's. */
+  /** Extended while a person is asked: that time is not charged to the server. */
   totalAt: number;
-  /** Only over HTTP has a request a socket of its own to abort; a controller is not free. */
+  /** Only over HTTP does a request have its own socket to abort; a controller per request has a cost. */
   readonly stream: AbortController | undefined;
-  /** Listens where the request can be taken back; undefined when nobody can. */
+  /** Cancels the request; undefined if it has no signal or cancellation. */
   readonly stop: (() => void) | undefined;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: PlugboardError) => void;
@@ -88,21 +88,21 @@ export class Peer implements Receiver {
   readonly #deadlines: Deadlines<Pending>;
   readonly #pending = new Map<number, Pending>();
   readonly #serving = new Map<RequestId, AbortController>();
-  /** Answered requests whose progress goes on. */
+  /** Answered requests whose progress continues. */
   readonly #goingOn = new Map<number, (progress: Progress) => void>();
   readonly #onIdle: (() => void)[] = [];
-  /** What takes back many requests at once, and what is called then. */
+  /** Cancellations that are shared by many requests, with their listeners. */
   readonly #watched = new Map<Cancellation, () => void>();
   #lastWatched: Cancellation | undefined;
   #over: AbortController | undefined;
   #nextId = 1;
   #closedBy: PlugboardError | undefined;
   #closed = false;
-  /** The server has sent a request of its own in the modern era, and that was reported. */
+  /** The server sent a request in the modern era, and this was reported. */
   #forbidden = false;
   #paused = 0;
   #pausedAt = 0;
-  /** What modern servers want in every request's `_meta`; undefined in the legacy era. */
+  /** The `_meta` that modern servers require in every request; undefined in the legacy era. */
   #envelope: Params | undefined;
 
   constructor(transport: Transport, owner: PeerOwner, clock: Clock) {
@@ -116,7 +116,7 @@ export class Peer implements Receiver {
     return this.#transport;
   }
 
-  /** Ticks of the clock that this conversation runs on, for durations. */
+  /** Ticks of this session's clock, for durations. */
   now(): number {
     return ticksOf(this.#clock);
   }
@@ -125,7 +125,7 @@ export class Peer implements Receiver {
     return this.#closed;
   }
 
-  /** Aborted when the conversation is over, with the reason; made for the first who asks for it. */
+  /** Aborted with the reason when the session ends; created on first use. */
   get over(): AbortSignal {
     if (this.#over === undefined) {
       this.#over = new AbortController();
@@ -138,7 +138,7 @@ export class Peer implements Receiver {
     return this.#transport.open(this, signal);
   }
 
-  /** From here on the conversation is in the modern era: every message carries this in its `_meta`. */
+  /** Switches to the modern era: every message carries this envelope in its `_meta`. */
   useEnvelope(envelope: Params | undefined): void {
     this.#envelope = envelope;
   }
@@ -188,7 +188,7 @@ export class Peer implements Receiver {
     });
   }
 
-  /** Stops the clocks of all requests under way, because a person is being asked; returns how to go on. */
+  /** Pauses the timeouts of all pending requests while a person is asked; returns a function that resumes them. */
   pauseClocks(): () => void {
     if (this.#paused++ === 0) {
       this.#pausedAt = ticksOf(this.#clock);
@@ -209,7 +209,7 @@ export class Peer implements Receiver {
     };
   }
 
-  /** Resolves when nothing is waited for any more. */
+  /** Resolves when no request is pending. */
   async idle(): Promise<void> {
     if (this.#pending.size > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
@@ -218,7 +218,7 @@ export class Peer implements Receiver {
     return this.#transport.close();
   }
 
-  // What the transport delivers.
+  // Receiver: called by the transport.
 
   message(message: JsonRpcMessage): void {
     const frame = message as unknown as Record<string, unknown>;
@@ -230,7 +230,7 @@ export class Peer implements Receiver {
       return;
     }
     const pending = this.#pending.get(asOurId(frame['id']));
-    // Unknown, late and repeated answers, and the answers to notifications that some old servers send.
+    // Unknown, late and duplicate responses, and the responses to notifications that some old servers send.
     if (pending === undefined) return;
     const { error, result } = frame;
     if (error !== undefined && error !== null) this.#fail(pending, rpcError(pending.method, error));
@@ -251,7 +251,7 @@ export class Peer implements Receiver {
   lost(id: RequestId | undefined, error: PlugboardError): void {
     const known = id === undefined ? undefined : this.#pending.get(asOurId(id));
     if (known !== undefined) this.#fail(known, error);
-    // Nobody can say whose answer it was: with one request waiting it is that one's, else each must know.
+    // The id of the lost response is unknown, so every pending request fails.
     else if (id === undefined) for (const pending of [...this.#pending.values()]) this.#fail(pending, error);
   }
 
@@ -272,7 +272,7 @@ export class Peer implements Receiver {
     this.#owner.notice(notice);
   }
 
-  // The inside.
+  // Internals.
 
   #send({ id, method, options, stream }: Pending, params: Params | undefined): void {
     const { headers, onProgress, handedOn } = options;
@@ -297,7 +297,7 @@ export class Peer implements Receiver {
       return Object.keys(meta).length === 0 ? dressed : Object.assign(dressed, { _meta: meta });
     }
     if (envelope === undefined && progressToken === undefined) return params ?? {};
-    // What nearly every call to a server of the legacy era needs.
+    // The most frequent case: a call to a legacy server.
     // (V8 needs a microsecond for each key that is added to a spread copy.)
     if (envelope === undefined && own === undefined)
       return Object.assign({ _meta: { progressToken } }, params);
@@ -344,7 +344,7 @@ export class Peer implements Receiver {
     this.#giveUp(pending, new PlugboardError('TIMEOUT', `${method} timed out: ${what} ${seconds} s`));
   }
 
-  /** One listener for all requests of a session. */
+  /** Adds one listener for all requests of a session. */
   #watch(until: Cancellation): void {
     this.#lastWatched = until;
     if (this.#watched.has(until)) return;
@@ -358,13 +358,13 @@ export class Peer implements Receiver {
     until.onCancel(takeBack);
   }
 
-  /** Stops waiting, and tells the server in the way of its era. */
+  /** Stops waiting, and cancels the request on the server as its era defines. */
   #giveUp(pending: Pending, error: PlugboardError): void {
     const { id, method, stream } = pending;
     if (!this.#pending.has(id)) return;
     this.#fail(pending, error);
     const byStream = this.#transport.streamPerRequest;
-    // `initialize` may not be cancelled; a modern HTTP server is told by the end of its stream.
+    // `initialize` must not be cancelled; for a modern HTTP server, closing the stream is the cancellation.
     if (!byStream && method !== 'initialize' && !this.#closed) {
       this.notify('notifications/cancelled', { requestId: id, reason: error.message }).catch(() => {});
     }
@@ -378,13 +378,13 @@ export class Peer implements Receiver {
       const { progress } = params;
       const onProgress = pending?.options.onProgress ?? this.#goingOn.get(token);
       if (typeof progress !== 'number') return;
-      // Later deadlines need no new timer: the sweep finds them where they are now.
+      // A later deadline needs no new timer: the sweep reads the current value.
       const { idleMs = Number.POSITIVE_INFINITY } = pending?.options ?? {};
       if (pending !== undefined) pending.at = Math.min(ticksOf(this.#clock) + idleMs, pending.totalAt);
       try {
         onProgress?.(readProgress(progress, params));
       } catch (error) {
-        // The callback is not ours; what it throws must not end the reading of the pipe.
+        // A callback of the caller must not stop reading from the transport.
         this.notice({ level: 'warning', message: `a progress callback threw: ${String(error)}` });
       }
       return;
@@ -397,7 +397,7 @@ export class Peer implements Receiver {
     this.#owner.notification(method, params);
   }
 
-  /** A server takes back one thing only that we asked for: a stream of notifications. */
+  /** A server may cancel only one kind of our requests: a subscription stream. */
   #endStream(id: number, reason: unknown): void {
     const pending = this.#pending.get(id);
     if (pending?.method !== 'subscriptions/listen') return;
@@ -406,7 +406,7 @@ export class Peer implements Receiver {
     pending.stream?.abort();
   }
 
-  /** A modern server asks in its results; what it asks in requests of its own is not answered. */
+  /** A modern server asks in its results; requests that it sends are not answered. */
   #requested(id: RequestId, method: string, params: Params): void {
     if (this.#envelope === undefined) void this.#serve(id, method, params);
     else if (!this.#forbidden) {
@@ -435,14 +435,14 @@ export class Peer implements Receiver {
       } finally {
         this.#serving.delete(id);
       }
-      // A request that the server itself took back gets no answer.
+      // A request that the server has cancelled gets no response.
       if (controller.signal.aborted) return;
     }
     if (!this.#closed) this.#transport.send(answer).catch(() => {});
   }
 }
 
-/** The error a server gets for a request that we do not serve. */
+/** The error sent to a server for a method that this client does not support. */
 export function methodNotFound(method: string): PlugboardError {
   return new PlugboardError('PROTOCOL_ERROR', `this client does not serve ${method}`, {
     detail: { rpcCode: RPC_METHOD_NOT_FOUND },
@@ -453,7 +453,7 @@ export function isRemote({ kind }: Transport): boolean {
   return kind === 'http' || kind === 'sse';
 }
 
-/** Ours are numbers; some servers send them back as strings. */
+/** Our ids are numbers; some servers send them back as strings. */
 function asOurId(id: unknown): number {
   if (typeof id === 'number') return id;
   return typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : -1;

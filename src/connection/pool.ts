@@ -1,4 +1,4 @@
-/** All connections of a host, one object per server; a new configuration changes only what differs (CFG-8). */
+/** All connections of a host, one per server; a configuration change affects only the servers that differ (CFG-8). */
 
 import { isInProcess, type ServerSpec } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
@@ -7,7 +7,7 @@ import { Connection } from './connection.ts';
 import type { ConnectionContext } from './context.ts';
 import type { ConnectionState } from './state.ts';
 
-/** A server and what was decided about it before anything runs. */
+/** A server and its initial state, decided before it starts. */
 export interface Admitted {
   readonly spec: ServerSpec;
   readonly initial: ConnectionState;
@@ -26,7 +26,7 @@ interface Member {
 export class Pool {
   readonly #context: ConnectionContext;
   #members = new Map<string, Member>();
-  /** Servers that left and are still ending; their successors and `close` wait for them. */
+  /** Removed servers that are still closing; their successors and `close` wait for them. */
   readonly #leaving = new Map<string, Promise<void>>();
   #closed = false;
 
@@ -42,7 +42,9 @@ export class Pool {
     return [...this.#members.values()].map((member) => member.connection);
   }
 
-  /** Makes the pool hold exactly these. Unchanged servers are not touched; changed ones end before they return. */
+  /**
+   * Makes the pool hold exactly these servers. Unchanged servers are kept; changed ones are closed before they restart.
+   */
   async apply(admitted: readonly Admitted[]): Promise<PoolChange> {
     const next = new Map<string, Member>();
     const removed: string[] = [];
@@ -59,7 +61,7 @@ export class Pool {
       this.#leave(name, member.connection);
     }
     await Promise.all(fresh.map((one) => this.#leaving.get(one.spec.name)));
-    // Closed while we waited, or somebody put a newer one in that place.
+    // The pool was closed in the meantime, or a newer connection was added under this name.
     const wanted = this.#closed ? [] : fresh.filter(({ spec }) => !this.#members.has(spec.name));
     return { added: wanted.map((one) => this.#enter(one)), removed };
   }
@@ -67,7 +69,7 @@ export class Pool {
   /** Adds or replaces one server. */
   async put(admitted: Admitted): Promise<Connection> {
     const { name } = admitted.spec;
-    // Whoever else puts one there meanwhile is replaced in turn, so that none is left without an owner.
+    // A connection that was added concurrently is replaced in turn, so that every connection has an owner.
     do await this.remove(name);
     while (this.#members.has(name));
     if (this.#closed) throw new PlugboardError('CANCELLED', 'the host is closed', { server: name });
@@ -106,17 +108,19 @@ export class Pool {
   }
 }
 
-/** One that was refused at its start, because what it runs had changed, may be admitted anew. */
+/** A server that was refused at its start, because its program had changed, may be admitted again. */
 function isStill({ identity, connection }: Member, admitted: Admitted): boolean {
   const { status } = connection.state;
   const refused = status === 'untrusted' || status === 'blocked';
   return identity === identityOf(admitted) && (!refused || admitted.initial.status === status);
 }
 
-/** What decides whether a running server may stay: everything it was started from, and what it may do. */
+/**
+ * Identifies a running server: everything it was started from, and its permissions. A change replaces the connection.
+ */
 function identityOf({ spec, initial }: Admitted): string {
   const { scope, file = null, baseDir, raw, entry, questions = null } = spec;
-  // An object of the program is the same after each reload.
+  // An in-process server is the same object after each reload.
   const plain = isInProcess(entry) ? null : entry;
   return canonicalJson([scope, file, baseDir, raw, plain, questions, initial.status]);
 }

@@ -1,47 +1,55 @@
-/** Every question to a person or a model, from the moment it is put until it is answered: reported once, ended once. */
+/**
+ * Tracks every question to a person or a model (approval, elicitation, sampling): one `question` event, one `answer`
+ * event.
+ */
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Emitter } from '../lib/emitter.ts';
 
-/** What a question is called in the events `question` and `answer`. */
+/** The id of a question in the events `question` and `answer`. */
 export type QuestionId = string;
 
-/** What a question is about. Surfaces that show pending questions show this. */
+/** The description of a question, for surfaces that show pending questions. */
 export interface Question {
   readonly kind: 'approval' | 'elicitation' | 'sampling';
   readonly server: string;
   readonly session: string;
-  /** The call that it belongs to, as `call.begin` has it, where that is known. */
+  /** The id of its call, as in `call.begin`, if known. */
   readonly call?: string;
-  /** The rest is what the callback of its kind is given. */
+  /** The members that the callback of its kind receives. */
   readonly [detail: string]: unknown;
 }
 
 export interface QuestionEvents {
-  /** `{ id, kind, server, session, call?, … }`: a question was put; `kind` is `approval`, `elicitation` or `sampling`. */
+  /**
+   * `{ id, kind, server, session, call?, … }`: a question was asked; `kind` is `approval`, `elicitation` or `sampling`.
+   */
   readonly question: { readonly id: QuestionId } & Question;
-  /** `{ id, kind, answer }`: what was answered; `cancelled` when the answer is not needed, `failed` when asking threw. */
+  /**
+   * `{ id, kind, answer }`: the answer to a question; `cancelled` if it is no longer needed, `failed` if the callback
+   * threw.
+   */
   readonly answer: { readonly id: QuestionId; readonly kind: Question['kind']; readonly answer: string };
 }
 
-/** A question that was put: its answer is awaited here, and given nowhere else. */
+/** A question that was asked, with the handle to await its answer. */
 export interface PutQuestion {
   readonly id: QuestionId;
-  /** Aborted when the question is withdrawn, for the callback that asks. */
+  /** Aborted when the question is withdrawn; passed to the callback. */
   readonly signal: AbortSignal;
   /**
-   * Waits for the answer, or until it is withdrawn. Rejects with a PlugboardError only.
-   * `inAWord`: the answer for the event `answer`.
+   * Waits for the answer, or until the question is withdrawn. Rejects with a PlugboardError only.
+   * `inAWord` returns the text of the answer for the event `answer`.
    */
   answered<T>(asked: Promise<T>, inAWord: (answer: T) => string): Promise<T>;
 }
 
 export interface Board {
-  /** Reports a question, with the id of its call; throws if `signal` is aborted already. */
+  /** Reports a question, with the id of its call; throws if `signal` is already aborted. */
   put(question: Question, signal?: AbortSignal, call?: string): PutQuestion;
-  /** Withdraws the open questions that `applies` to. */
+  /** Withdraws the open questions that match `applies`. */
   withdraw(applies: (question: Question) => boolean, reason: PlugboardError): void;
-  /** Ends every question that is open, and each that is still put. */
+  /** Withdraws all open questions and rejects later ones. */
   close(): void;
 }
 
@@ -91,7 +99,7 @@ export function createBoard(events: Pick<Emitter<QuestionEvents>, 'emit'>, idPre
   };
 }
 
-/** The callback is foreign code and may never answer: a caller that gave up must not wait for it. */
+/** The callback is external code and may never settle: a cancelled call must not wait for it. */
 function untilAborted<T>(
   work: Promise<T>,
   signal: AbortSignal,
@@ -100,15 +108,15 @@ function untilAborted<T>(
   return new Promise<T>((resolve, reject) => {
     const onAbort = (): void => reject(error(signal.reason));
     signal.addEventListener('abort', onAbort, { once: true });
-    // Between the first look at it and here.
+    // It may have been aborted since the first check.
     if (signal.aborted) onAbort();
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }
 
 /**
- * A question as its callback is given it. The signal is enumerable only where the asker had one of its own: requests are
- * compared and logged, and a signal in each of them would be in the way.
+ * Adds the signal to a question for its callback. The property is enumerable only if the caller passed a signal:
+ * requests are compared and logged, and the signal would appear in each of them.
  */
 export function withSignal<T extends object>(
   request: T,

@@ -1,8 +1,8 @@
 /**
- * Forms that servers ask people to fill in: flat, of the protocol's primitive types (CAL-3).
+ * Parses and validates elicitation forms: flat, of the protocol's primitive types (CAL-3).
  *
- * What a server sends is read into fields that a person may be shown; what comes back is completed with the
- * defaults and checked against the same fields, so that a server never gets what it did not ask for.
+ * A server's schema is parsed into fields that are safe to show. The person's answer is completed with the defaults and
+ * validated against the same fields, so that a server gets only the values it asked for.
  */
 
 import { isSecretName } from '../config/secret-shapes.ts';
@@ -15,14 +15,14 @@ const MAX_OPTIONS = 512;
 const MAX_LABEL_CHARS = 500;
 const MAX_DESCRIPTION_CHARS = 2_000;
 const MAX_PATTERN_CHARS = 512;
-/** Steps of matching one pattern, a few hundredths of a second; a text that could take more is left to the server. */
+/** Steps of matching one pattern, a few hundredths of a second; a more expensive match is left to the server. */
 const MAX_PATTERN_STEPS = 1_000_000;
-/** The longest text that an answer may hold, whatever the server allows. */
+/** Longest text in an answer, regardless of the server's schema. */
 const MAX_TEXT_CHARS = 100_000;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Returns what is wrong with a value, or nothing. */
+/** Returns the problem with a value; undefined if it is valid. */
 type Check = (value: unknown) => string | undefined;
 
 interface Field {
@@ -30,22 +30,22 @@ interface Field {
   readonly required: boolean;
   readonly fallback: unknown;
   readonly check: Check;
-  /** As it may be shown: every text of the server cleaned. */
+  /** The field for display, with every text of the server cleaned. */
   readonly shown: JsonObject;
 }
 
 export interface Form {
-  /** The requested schema, made safe to show. */
+  /** The requested schema, safe to show. */
   readonly schema: JsonObject;
-  /** A field is named or titled like a secret, which the protocol forbids servers to ask for in a form. */
+  /** A field is named or titled like a secret; the protocol forbids asking for secrets in a form. */
   readonly asksForSecret: boolean;
-  /** The answer as it goes to the server, or what is wrong with it. */
+  /** Returns the answer for the server, or the problems with it. */
   complete(
     content: unknown,
   ): { readonly content: Record<string, unknown> } | { readonly problems: readonly string[] };
 }
 
-/** The form that a schema asks for, or one sentence on why it is none. */
+/** Parses a requested schema into a form, or returns one sentence on why it is refused. */
 export function readForm(schema: unknown): Form | { readonly refused: string } {
   if (!isRecord(schema) || !isRecord(schema['properties'])) return { refused: 'it has no properties' };
   const names = Object.keys(schema['properties']);
@@ -76,7 +76,7 @@ export function readForm(schema: unknown): Form | { readonly refused: string } {
   };
 }
 
-/** What is wrong with the value of one field of `Form.schema`, or nothing: for asking field by field. */
+/** Returns the problem with the value of one field of `Form.schema`, for asking field by field. */
 export function fieldFault(field: JsonObject, value: unknown): string | undefined {
   const kind = kindOf(field);
   return typeof kind === 'string' ? undefined : kind.check(value);
@@ -99,7 +99,7 @@ function complete(fields: readonly Field[], content: unknown): ReturnType<Form['
   return problems.length > 0 ? { problems } : { content: Object.fromEntries(answer) };
 }
 
-/** A field, or what makes it none. */
+/** Returns the field, or the reason why it is invalid. */
 function readField(name: string, raw: unknown, required: boolean): Field | string {
   if (!isRecord(raw)) return 'is not described';
   const kind = kindOf(raw);
@@ -107,7 +107,7 @@ function readField(name: string, raw: unknown, required: boolean): Field | strin
   const { title, description, default: given } = raw;
   if (!isTextOrNone(title)) return 'has a title that is not a text';
   if (!isTextOrNone(description)) return 'has a description that is not a text';
-  // A default that breaks the server's own rules is none.
+  // A default that violates the server's own schema is ignored.
   const fallback =
     given !== undefined && given !== null && kind.check(given) === undefined && !isSly(given, kind)
       ? given
@@ -128,12 +128,14 @@ function readField(name: string, raw: unknown, required: boolean): Field | strin
   };
 }
 
-/** A default stands in the form as if the person had typed it: it is all visible, or it is none. */
+/**
+ * True for a default with hidden text. A default is shown as if the person had typed it, so it must be fully visible.
+ */
 function isSly(given: unknown, { shown }: Kind): boolean {
   return typeof given === 'string' && shown['format'] === undefined && clean(given) !== given;
 }
 
-/** The server's names stay what they are; where one hides something, people get a title instead. */
+/** Names are kept as the server sent them; a name with hidden text gets a cleaned title. */
 function titleOf(title: unknown, name: string): { title?: string } {
   if (typeof title === 'string') return { title: label(title) };
   return clean(name) === name ? {} : { title: label(name) };
@@ -181,7 +183,7 @@ function text(raw: JsonObject): Kind {
   return {
     check(value) {
       if (typeof value !== 'string') return 'must be a text';
-      // The protocol counts characters, not code units.
+      // The protocol counts characters, not UTF-16 code units.
       const length = [...value.slice(0, 2 * max + 1)].length;
       if (length < min) return `must have at least ${min} characters`;
       if (length > max) return `must have at most ${max} characters`;
@@ -198,13 +200,13 @@ function text(raw: JsonObject): Kind {
   };
 }
 
-/** A pattern as JSON Schema has it. One that cannot be shown as it is, or is not a pattern, is left out. */
+/** A JSON Schema pattern. An invalid one, or one with hidden text, is ignored. */
 function readPattern(source: unknown): { readonly source: string; readonly check: Check } | undefined {
   if (typeof source !== 'string' || source.length > MAX_PATTERN_CHARS || clean(source) !== source)
     return undefined;
   const pattern = compiled(source);
   if (pattern === undefined) return undefined;
-  // The server checks as well: a match that could take long is its own affair.
+  // The server validates as well, so an expensive match is left to it.
   const cost = patternCost(source);
   return {
     source,
@@ -244,7 +246,7 @@ function number(raw: JsonObject, type: 'number' | 'integer'): Kind {
   };
 }
 
-/** One of several, with or without titles; `enumNames` is the older way to give them. */
+/** A single choice, with or without titles; `enumNames` is the older form of titles. */
 function choice(raw: JsonObject): Kind | string {
   const options = readOptions(raw['enum'], raw['oneOf'], raw['enumNames']);
   if (typeof options === 'string') return options;
@@ -257,7 +259,7 @@ function choice(raw: JsonObject): Kind | string {
   };
 }
 
-/** As it came: clients that know only the older way show no titles in the newer one. */
+/** Keeps the server's form: clients that support only the older one show no titles for the newer one. */
 function shownChoice(raw: JsonObject, options: readonly Option[], values: readonly string[]): JsonObject {
   if (!isTitled(options)) return { enum: values };
   if (Array.isArray(raw['oneOf'])) return { oneOf: options };
@@ -348,7 +350,7 @@ function finite(value: unknown): number | undefined {
 function isDate(value: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(value)) return false;
   const time = new Date(`${value}T00:00:00Z`);
-  // The 31st of February becomes a day in March instead of nothing.
+  // `Date` turns the 31st of February into a day in March.
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(value);
 }
 

@@ -1,4 +1,4 @@
-/** How much of the person's model a server may use: a ceiling, a rate, and an end to going in circles (CAL-3). */
+/** Limits and validates sampling requests: token limit, rate limit, and a limit per call against loops (CAL-3). */
 
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -8,25 +8,25 @@ import type { Params } from './peer.ts';
 import type { Questioned } from './questions.ts';
 import type { SampleParams } from './sample-types.ts';
 
-/** The longest completion that a server can get; it may ask for less. */
+/** The longest completion for a server; it may request less. */
 export const MAX_SAMPLE_TOKENS = 8_192;
 export const MAX_SAMPLES_PER_MINUTE = 30;
-/** A model that calls the tool which asked the model keeps every round open: this is how deep it gets. */
+/** A model that calls the tool which is sampling keeps every round open: this limits the depth. */
 export const MAX_OPEN_SAMPLES = 4;
-/** One call that still asks after this many completions is going in circles, and its clock stands while it asks. */
+/** A call with more completions than this is looping; its timeout is paused while it samples. */
 export const MAX_SAMPLES_PER_CALL = 50;
 const MAX_MESSAGES = 1_000;
 const RATE_WINDOW_MS = 60_000;
-/** The protocol's code for a completion that a person, or a limit, refused. */
+/** The protocol's error code for a completion that a person or a limit rejected. */
 export const RPC_SAMPLING_REJECTED = -1;
 
-/** Counts the completions of one call; a question that belongs to no call has none. */
+/** Counts the completions of one call; undefined for a question outside of calls. */
 export interface SampleCount {
   samples?: number;
 }
 
 export interface SampleLimits {
-  /** Takes a place, or throws what the server is told; gives back what frees it. */
+  /** Reserves a slot and returns a function that releases it; throws the error for the server if a limit is reached. */
   enter(server: string, call: SampleCount | undefined): () => void;
 }
 
@@ -60,7 +60,7 @@ export function createSampleLimits(clock: Clock): SampleLimits {
   };
 }
 
-/** The request as the model's owner gets it: read, and within the ceiling. */
+/** Validates a sampling request and limits `maxTokens`. */
 export function readSampleParams(params: Params, can: Questioned['sampling']): SampleParams {
   const { messages, maxTokens } = params;
   if (!Array.isArray(messages) || messages.length > MAX_MESSAGES) {
@@ -86,7 +86,7 @@ const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every
 const isOptional = (value: unknown, is: (value: unknown) => boolean): boolean =>
   value === undefined || value === null || is(value);
 
-/** The types of everything that a surface may show: a value of another type never reaches one. */
+/** The types of all members that a surface may show; other types are rejected. */
 const MEMBERS: Readonly<
   Record<string, { readonly is: (value: unknown) => boolean; readonly words: string }>
 > = {
@@ -112,7 +112,7 @@ function isPreferences(value: unknown): boolean {
   );
 }
 
-/** Whether a request is for a model that may use tools, which a client has to have declared. */
+/** Whether a request needs tool use, which the client must have declared. */
 export function usesTools({ tools, toolChoice }: Params): boolean {
   return (tools ?? undefined) !== undefined || (toolChoice ?? undefined) !== undefined;
 }
@@ -142,7 +142,7 @@ function checkMessage(message: unknown, withTools: boolean): void {
   throw invalid('the content of a message has to be text, an image or audio');
 }
 
-/** Every use of a tool is answered in the next message, which has nothing but results. */
+/** Checks that every tool use is answered in the next message, and that this message contains only results. */
 function checkToolResults(messages: readonly unknown[]): void {
   let used: readonly unknown[] = [];
   for (const message of messages) {
@@ -174,7 +174,7 @@ function isBlock(block: unknown): boolean {
   return isKnown && isOptional(annotations, isRecord) && isOptional(_meta, isRecord);
 }
 
-/** A model's use of a tool of the server's, or the result of one. */
+/** A `tool_use` or `tool_result` block. */
 function isToolBlock(block: unknown): boolean {
   if (!isRecord(block)) return false;
   const { type, id, name, input, toolUseId, content } = block;
@@ -186,7 +186,7 @@ function isMedia(type: unknown): boolean {
   return type === 'image' || type === 'audio';
 }
 
-/** What is wrong with what the callback gave, if anything. */
+/** Returns the problem with the result of the `sample` callback; undefined if it is valid. */
 export function faultOfSample(answer: unknown): string | undefined {
   if (!isRecord(answer)) return 'it has to be an object';
   if (typeof answer['model'] !== 'string') return 'it has to say which model it was';

@@ -1,16 +1,16 @@
-/** Addresses that servers want people to open: what may be shown, and what has to be said with it (A17). */
+/** Validates the URL of an elicitation and derives the host and the warning to show with it (A17). */
 
 const MAX_URL_CHARS = 8_192;
 
 export interface ShownUrl {
   readonly url: string;
-  /** Where the person would go, as the network knows it: other alphabets are written out as `xn--…`. */
+  /** The host in its network form: other alphabets appear as `xn--…`. */
   readonly host: string;
-  /** What the person has to know before saying yes. */
+  /** Shown before the person accepts. */
   readonly warning?: string;
 }
 
-/** The address in the form that would really be opened, or one sentence on why it is refused. */
+/** Returns the normalized URL that would be opened, or one sentence on why it is refused. */
 export function readUrl(raw: unknown): ShownUrl | { readonly refused: string } {
   if (typeof raw !== 'string' || raw.length > MAX_URL_CHARS || !URL.canParse(raw)) {
     return { refused: 'it has no address that can be read' };
@@ -19,7 +19,7 @@ export function readUrl(raw: unknown): ShownUrl | { readonly refused: string } {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     return { refused: `an address that begins with ${url.protocol} is not for a browser` };
   }
-  // `https://bank.example@evil.example/` leads to the second one.
+  // `https://bank.example@evil.example/` opens evil.example.
   if (url.username !== '' || url.password !== '')
     return { refused: 'its address hides its host behind a user name' };
   const warning = warningFor(url);

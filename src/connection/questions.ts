@@ -1,4 +1,4 @@
-/** What servers may ask of a client, in either era: the requests, the answers, and how they are declared (CAL-3). */
+/** The questions of servers to a client, in either era: requests, answers, and capabilities (CAL-3). */
 
 import type { Params } from './peer.ts';
 import type { QuestionId } from './questions-board.ts';
@@ -10,22 +10,22 @@ export interface ElicitRequest {
   readonly server: string;
   readonly mode: 'form' | 'url';
   readonly message: string;
-  /** The fields of a form, flat; every text in it is cleaned. */
+  /** The fields of a form, flat, with all text cleaned. */
   readonly schema?: Readonly<Record<string, unknown>>;
-  /** Not opened until the answer is `accept`, and then by `openUrl` if the host has one, else by you. */
+  /** Opened only after the answer `accept`: by `openUrl` if the host has one, otherwise by your code. */
   readonly url?: string;
-  /** The server's id of a page, in the legacy era: the event `elicitation.complete` has it when the page is done. */
+  /** The server's id of a page, in the legacy era; the event `elicitation.complete` has it when the page is done. */
   readonly elicitationId?: string;
-  /** What the server calls this question among those of one request, where it has a name for it. */
+  /** The server's key of this question within its request, if it has one. */
   readonly key?: string;
-  /** Where `url` leads: show it. */
+  /** The host of `url`; show it to the person. */
   readonly host?: string;
-  /** What the person has to know before saying yes: about an address, or a form that asks for a secret. */
+  /** Show it before the person accepts: about a URL, or a form that asks for a secret. */
   readonly warning?: string;
-  /** The `_meta` of the server's request, without keys that are ours. */
+  /** The `_meta` of the server's request, without reserved keys. */
   readonly _meta?: Params;
   readonly session: string;
-  /** Aborted when the answer is not needed any longer; always there, as that of an approval. */
+  /** Aborted when the answer is no longer needed; always set, as for an approval. */
   readonly signal?: AbortSignal;
 }
 
@@ -42,7 +42,7 @@ export interface Root {
 
 export interface SampleRequest {
   readonly server: string;
-  /** The protocol's `sampling/createMessage`, with `maxTokens` within our ceiling. */
+  /** The params of `sampling/createMessage`, with `maxTokens` limited. */
   readonly params: SampleParams;
   /** As for an elicitation. */
   readonly key?: string;
@@ -51,16 +51,16 @@ export interface SampleRequest {
   readonly signal?: AbortSignal;
 }
 
-/** How the person, the model and the project are reached. Questions of a kind that is left out are refused. */
+/** How to reach the person, the model and the project. Questions of a kind that is left out are rejected. */
 export interface Questioned {
   readonly elicit?:
     | ((request: ElicitRequest, id: QuestionId) => ElicitAnswer | Promise<ElicitAnswer>)
     | undefined;
-  /** `never`: no question of a server reaches the person, whatever `elicit` could do. */
+  /** `never`: rejects every elicitation, even if `elicit` is set. */
   readonly elicitation?: 'ask' | 'never' | undefined;
-  /** Returns a {@link SampleResult}, which is checked. */
+  /** Returns a {@link SampleResult}, which is validated. */
   readonly sample?: ((request: SampleRequest, id: QuestionId) => unknown) | undefined;
-  /** What `sample` understands besides text, images and audio: `tools` with `toolChoice`, and `includeContext`. */
+  /** The features of `sample` besides text, images and audio: `tools` with `toolChoice`, and `includeContext`. */
   readonly sampling?: { readonly tools?: boolean; readonly context?: boolean } | undefined;
   readonly roots?:
     | readonly Root[]
@@ -68,14 +68,14 @@ export interface Questioned {
     | undefined;
 }
 
-/** Which server asks for the roots. */
+/** The server that requests the roots. */
 export interface RootsRequest {
   readonly server: string;
-  /** True if the server works on something for the session that is asked; false for a question outside of all work. */
+  /** True if the server is working for the session that is asked; false for a request outside of any call. */
   readonly isAtWork: boolean;
 }
 
-/** Who is asked: a session. */
+/** The session that is asked. */
 export interface Asked extends Questioned {
   readonly id: string;
 }
@@ -84,7 +84,7 @@ export function canElicit({ elicit, elicitation }: Questioned): boolean {
   return elicit !== undefined && elicitation !== 'never';
 }
 
-/** The capabilities that declare what can be asked here, as `initialize` has them. */
+/** Returns the capabilities to declare in `initialize`. */
 export function capabilitiesOf(asked: Questioned): Params {
   const { sample, sampling, roots } = asked;
   return {
@@ -101,7 +101,7 @@ export function capabilitiesOf(asked: Questioned): Params {
   };
 }
 
-/** The roots of a session, bounded. */
+/** Returns the roots of a session, limited in number. */
 export async function rootsOf(
   roots: NonNullable<Questioned['roots']>,
   request: RootsRequest,

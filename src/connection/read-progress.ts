@@ -1,4 +1,4 @@
-/** A progress notification of a server, as far as it can be read. */
+/** Parses a progress notification of a server; skips invalid members. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import type { Params, Progress } from './peer.ts';

@@ -1,4 +1,4 @@
-/** Why a connection is not there, in words that a person can act on; and what its failures mean for trying again. */
+/** Errors for connections that are unavailable, and the classification of failures for retries. */
 
 import { PlugboardError } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
@@ -15,7 +15,7 @@ export function startTimeout(server: string, ms: number): PlugboardError {
   });
 }
 
-/** What a person can do about a request that was given up; `timeoutMs`: what its caller gave in place of `toolTimeoutMs`. */
+/** Returns the hint for a request that timed out; `timeoutMs`: the caller's value that replaced `toolTimeoutMs`. */
 export function patienceHint({ code }: PlugboardError, timeoutMs?: number): string | undefined {
   if (code !== 'TIMEOUT') return undefined;
   return timeoutMs === undefined
@@ -23,12 +23,12 @@ export function patienceHint({ code }: PlugboardError, timeoutMs?: number): stri
     : 'Raise the timeoutMs of the call for tools that work long without progress.';
 }
 
-/** Somebody ended it on purpose. */
+/** The error for a connection that was closed on request. */
 export function byRequest(server: string, what: string): PlugboardError {
   return new PlugboardError('CANCELLED', `${server} ${what}`, { server });
 }
 
-/** What keeps a server from being started at all. */
+/** Returns the error that prevents a server from being started. */
 export function refusalOf(
   server: string,
   state: ConnectionState,
@@ -47,7 +47,7 @@ export function refusalOf(
   return state.status === 'blocked' || state.status === 'untrusted' ? state.error : undefined;
 }
 
-/** What keeps a call from bringing a server back; a person can. */
+/** Returns the error that prevents a call from reconnecting a server; a person can reconnect it. */
 export function absenceOf(server: string, state: ConnectionState): PlugboardError | undefined {
   if (state.status === 'failed' && state.breaker) return state.error;
   if (state.status !== 'disconnected') return undefined;
@@ -57,17 +57,17 @@ export function absenceOf(server: string, state: ConnectionState): PlugboardErro
   });
 }
 
-/** Failures that time may mend; what a server refuses for good is not among them. */
+/** Failures that may be temporary; a permanent refusal of a server is not one. */
 export function isOutage({ code }: PlugboardError): boolean {
   return ['CONNECT_FAILED', 'TIMEOUT', 'CONNECTION_LOST', 'STORE_FAILED'].includes(code);
 }
 
-/** Nobody listens at that address any more, and the request never left. */
+/** The server cannot be reached, and the request was not sent. */
 export function isUnreachable({ code, detail }: PlugboardError): boolean {
   return code === 'CONNECT_FAILED' && detail.notSent === true;
 }
 
-/** The server no longer knows who we are. A 403 is not meant: it may be about this one tool. */
+/** The server no longer accepts our credentials. Excludes 403, which may concern a single tool. */
 export function isSignedOut({ code, detail }: PlugboardError): boolean {
   const auth = code === 'NEEDS_AUTH' || code === 'AUTH_FAILED' || code === 'NEEDS_CLIENT_REGISTRATION';
   return auth && detail.httpStatus !== 403;

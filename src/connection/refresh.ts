@@ -1,8 +1,8 @@
 /**
- * Coalesces "the list changed" and "the list is stale" into few listings: one in flight, one to follow (F29).
+ * Coalesces "the list changed" and "the list is stale" into few listings: one in progress, one queued (F29).
  *
- * Some servers send list_changed whenever they are asked for the list. A follow-up that brought nothing
- * new therefore waits longer each time; one that did brings the patience back.
+ * Some servers send list_changed whenever the list is requested. A refresh without a change therefore doubles the delay
+ * of the next one; a refresh with a change resets it.
  */
 
 import type { Clock } from '../lib/clock.ts';
@@ -13,9 +13,9 @@ export const REFRESH_GAP_MAX_MS = 60_000;
 
 export interface RefreshOptions {
   readonly clock: Clock;
-  /** Reads the list again; true when it differs from the one before. Never rejects. */
+  /** Reads the list again; true if it differs from the previous one. Never rejects. */
   readonly run: () => Promise<boolean>;
-  /** When the list was read that there is before the first run; default: now. */
+  /** When the list that exists before the first run was read; default: now. */
   readonly readAt?: number | undefined;
 }
 
@@ -24,10 +24,10 @@ export class Refresher {
   #running = false;
   #again = false;
   #gapMs = 0;
-  /** Until the first run, the time of the list that there was before it. */
+  /** Until the first run, the time at which the existing list was read. */
   #ranAt: number;
   #cancelTimer: (() => void) | undefined;
-  /** The timer that runs is for a list that is stale, not for one that changed. */
+  /** The pending timer is for a stale list, not for a changed one. */
   #forExpiry = false;
   #stopped = false;
 
@@ -36,7 +36,7 @@ export class Refresher {
     this.#ranAt = options.readAt ?? options.clock.now();
   }
 
-  /** Something changed. Cheap to call ten thousand times a second. */
+  /** Reports a change. Cheap enough for ten thousand calls a second. */
   request(): void {
     if (this.#stopped) return;
     if (this.#forExpiry) this.#cancelTimer?.();
@@ -47,7 +47,7 @@ export class Refresher {
     this.#schedule();
   }
 
-  /** The list was used after its time. A listing that runs or is due is enough. */
+  /** The list was used after it expired. Does nothing if a listing is running or scheduled. */
   expired(): void {
     if (this.#stopped || this.#running || this.#cancelTimer !== undefined) return;
     this.#forExpiry = true;
@@ -62,13 +62,13 @@ export class Refresher {
 
   #schedule(): void {
     const quietMs = this.#options.clock.now() - this.#ranAt;
-    // After a long quiet a change is news again, whatever the server did before.
+    // After a long quiet period, earlier notifications without a change no longer delay the refresh.
     if (quietMs > REFRESH_GAP_MAX_MS) this.#gapMs = 0;
     this.#forExpiry = false;
     this.#after(this.#gapMs - quietMs);
   }
 
-  /** @param gapMs the gap after it, if its outcome says nothing about the server's announcements */
+  /** @param gapMs the delay after this run, if its result is unrelated to the server's notifications */
   #after(ms: number, gapMs?: number): void {
     this.#cancelTimer = this.#options.clock.after(Math.max(0, ms), () => {
       this.#cancelTimer = undefined;

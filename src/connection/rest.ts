@@ -1,4 +1,4 @@
-/** Notices that a server has had nothing to do for a while, so that it can be ended until it is needed again. */
+/** Detects that a server is idle, so that it can be stopped until it is needed again. */
 
 import type { Clock } from '../lib/clock.ts';
 
@@ -31,7 +31,7 @@ export class Rest {
     this.#cancelTimer();
   }
 
-  /** One timer that looks again later, instead of one that every call moves. */
+  /** Reschedules one timer instead of moving a timer on every call. */
   #check(): void {
     const idleFor = this.#clock.now() - this.#usedAt;
     if (this.#busy === 0 && idleFor >= this.#afterMs) {

@@ -1,10 +1,10 @@
-/** The kinds of results that modern servers may answer with; one that we do not know is an error, not an empty success. */
+/** The `resultType` values of modern servers; an unknown one is an error, not an empty success. */
 
 import { PlugboardError } from '../errors.ts';
 
-/** Of the protocol, and of the tasks extension, which we declare. */
+/** Those of the protocol, and of the tasks extension, which we declare. */
 const KNOWN: ReadonlySet<unknown> = new Set(['complete', 'input_required', 'task']);
-/** Methods whose results we read. An extension may define kinds of its own for its methods. */
+/** Methods whose results we parse. An extension may define other result types for its own methods. */
 const READ: ReadonlySet<string> = new Set([
   'tools/list',
   'tools/call',
@@ -16,7 +16,7 @@ const READ: ReadonlySet<string> = new Set([
   'completion/complete',
 ]);
 
-/** The error of a result that cannot be read; a result without a type is complete. */
+/** Returns the error for a result of an unknown type; a missing type means `complete`. */
 export function unknownResultType(
   method: string,
   { resultType = 'complete' }: Readonly<Record<string, unknown>>,

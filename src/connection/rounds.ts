@@ -1,11 +1,13 @@
-/** Multi-round-trip requests of the modern era: the server answers with questions, we ask again with answers. */
+/**
+ * Multi-round-trip requests of the modern era: the server responds with questions, we repeat the request with answers.
+ */
 
 import { PlugboardError } from '../errors.ts';
 import { signalOf } from '../lib/cancellation.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { Params, Peer, RequestOptions } from './peer.ts';
 
-/** A server that still asks after this many rounds is going in circles. */
+/** A server that still asks after this many rounds is looping. */
 export const MAX_ROUNDS = 16;
 const MAX_QUESTIONS_PER_ROUND = 32;
 
@@ -14,9 +16,9 @@ export type AnswerQuestion = (
   method: string,
   params: Params,
   signal?: AbortSignal,
-  /** What the server calls its question, where it has a name. */
+  /** The server's key of the question, if it has one. */
   key?: string,
-  /** `RequestOptions.owner` of the request that was answered with this question. */
+  /** `RequestOptions.owner` of the request whose response contains this question. */
   owner?: object,
 ) => Promise<unknown>;
 
@@ -29,7 +31,7 @@ export function requestWithRounds(
 ): Promise<unknown> {
   const startedAt = peer.now();
   return peer.request(method, params, options).then((result) =>
-    // Nearly every request ends here.
+    // The common case.
     isInputRequired(result)
       ? goOn(peer, { method, params, options, answer, startedAt, first: result })
       : result,
@@ -48,7 +50,7 @@ interface Asking {
 async function goOn(peer: Peer, asking: Asking): Promise<unknown> {
   const { method, params, options, answer, startedAt } = asking;
   let result = asking.first;
-  // The total limit is for all rounds together; the time that a person takes to answer is not counted.
+  // The total limit applies to all rounds together; the time that a person takes to answer is excluded.
   let leftMs = (options.totalMs ?? Number.POSITIVE_INFINITY) - (peer.now() - startedAt);
   for (let round = 0; isInputRequired(result); round += 1) {
     if (round === MAX_ROUNDS) {
@@ -65,7 +67,7 @@ async function goOn(peer: Peer, asking: Asking): Promise<unknown> {
       {
         ...params,
         ...(inputResponses === undefined ? {} : { inputResponses }),
-        // Opaque and possibly signed: it goes back exactly as it came.
+        // Opaque and possibly signed: sent back unchanged.
         ...(typeof requestState === 'string' ? { requestState } : {}),
       },
       { ...options, totalMs: Math.max(leftMs, 1) },

@@ -1,20 +1,19 @@
-/** Errors that servers answer with, and other text of theirs that people, logs and models read. */
+/** Converts error responses of servers, and cleans other server text that people, logs and models read. */
 
 import { PlugboardError, type SurfaceText } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
 
-/** Of the message of an error or a progress. */
+/** For the message of an error or a progress notification. */
 const MAX_WORDS_CHARS = 8_192;
 
-/** What a server says apart from its results: people, logs and models read it. */
+/** Cleans and truncates server text outside of results, which people, logs and models read. */
 export function serverWords(text: string): string {
   return clean(text, { max: MAX_WORDS_CHARS });
 }
 
 /**
- * The message of an error with its cause, for people and models: many servers answer every failure with one sentence
- * and put the reason into `data.error`.
+ * Appends the cause to an error message: many servers send one generic message and put the reason into `data.error`.
  */
 export function withCause(message: string, data: unknown): string {
   const error = isRecord(data) ? data['error'] : undefined;
@@ -23,9 +22,9 @@ export function withCause(message: string, data: unknown): string {
   return `${message}: ${serverWords(cause)}`;
 }
 
-/** Modern: the request needs something that its client did not declare. */
+/** Modern: the request needs a capability that its client did not declare. */
 const RPC_MISSING_CAPABILITY = -32021;
-/** The options that declare a capability. */
+/** The host option that declares each capability. */
 const OPTION_OF: ReadonlyMap<string, string> = new Map([
   ['elicitation', 'elicit'],
   ['sampling', 'sample'],
@@ -46,7 +45,7 @@ function hintOn(code: number | undefined, data: unknown): SurfaceText | undefine
   };
 }
 
-/** The error that a server answered a request with. */
+/** Converts the error response of a server. */
 export function rpcError(method: string, error: unknown): PlugboardError {
   const record = isRecord(error) ? error : {};
   const code = typeof record['code'] === 'number' ? record['code'] : undefined;

@@ -1,4 +1,4 @@
-/** The protocol's `sampling/createMessage`: what a server asks a model, and what it is answered. */
+/** The types of the protocol's `sampling/createMessage`: request and result. */
 
 import type { Params } from './peer.ts';
 
@@ -33,7 +33,7 @@ export interface SampleMessage {
   readonly [member: string]: unknown;
 }
 
-/** A tool that the server runs itself: answer with `tool_use`, and its next request has the result. */
+/** A tool that the server runs itself: answer with `tool_use`, and its next request contains the result. */
 export interface SampleTool {
   readonly name: string;
   readonly title?: string;
@@ -42,7 +42,7 @@ export interface SampleTool {
   readonly [member: string]: unknown;
 }
 
-/** Checked, cleaned, and with `maxTokens` within our ceiling. */
+/** Validated, cleaned, and with `maxTokens` limited. */
 export interface SampleParams extends Params {
   readonly messages: readonly SampleMessage[];
   readonly maxTokens: number;
@@ -56,7 +56,7 @@ export interface SampleParams extends Params {
     readonly speedPriority?: number;
     readonly intelligencePriority?: number;
   };
-  /** Only if `sampling: { tools: true }` was given. */
+  /** Only with `sampling: { tools: true }`. */
   readonly tools?: readonly SampleTool[];
   readonly toolChoice?: { readonly mode?: 'auto' | 'required' | 'none' };
   readonly metadata?: Params;
@@ -64,7 +64,7 @@ export interface SampleParams extends Params {
 }
 
 /**
- * What `sample` returns. With `stopReason: 'toolUse'` the content has `tool_use` blocks.
+ * The result of `sample`. With `stopReason: 'toolUse'` the content has `tool_use` blocks.
  *
  * @example
  * const sample = async ({ params }: SampleRequest) =>

@@ -1,4 +1,4 @@
-/** Tells servers that asked for it what the agent's sandbox allows (CON-12). */
+/** Sends the agent's sandbox state to servers that declared support for it (CON-12). */
 
 import { PlugboardError } from '../errors.ts';
 import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
@@ -9,7 +9,7 @@ const PUSH = 'codex/sandbox-state';
 const META = 'codex/sandbox-state-meta';
 const PUSH_TIMEOUT_MS = 10_000;
 
-/** What a call's `_meta` carries for servers that declared `codex/sandbox-state-meta`. */
+/** Returns the `_meta` of a call for servers that declared `codex/sandbox-state-meta`. */
 export function sandboxMeta(
   negotiated: Negotiated,
   state: unknown,
@@ -17,7 +17,7 @@ export function sandboxMeta(
   return state !== undefined && declares(negotiated, META) ? { [META]: state } : undefined;
 }
 
-/** Sends the state to a server that declared `codex/sandbox-state`; others are left in peace. */
+/** Sends the state to a server that declared `codex/sandbox-state`; does nothing for others. */
 export async function pushSandboxState(peer: Peer, negotiated: Negotiated, state: unknown): Promise<void> {
   if (state === undefined || !declares(negotiated, PUSH)) return;
   const params = isRecord(state) ? state : { state };
@@ -25,7 +25,7 @@ export async function pushSandboxState(peer: Peer, negotiated: Negotiated, state
     await peer.request(`${PUSH}/update`, params, { idleMs: PUSH_TIMEOUT_MS });
   } catch (error) {
     if (!(error instanceof PlugboardError) || error.detail.rpcCode !== RPC_METHOD_NOT_FOUND) throw error;
-    // Servers written from the documentation answer to the capability's own name.
+    // Servers that follow the documentation use the capability's name as the method.
     await peer.request(PUSH, params, { idleMs: PUSH_TIMEOUT_MS });
   }
 }

@@ -1,14 +1,14 @@
-/** The states of a connection and the one pure function that moves between them (CON-7, CON-8). */
+/** The states of a connection and the pure function that computes transitions (CON-7, CON-8). */
 
 import { PlugboardError } from '../errors.ts';
 
 export const BACKOFF_FIRST_MS = 250;
 export const BACKOFF_MAX_MS = 30_000;
-/** A connection that lived this long was fine: its end starts the count of failures anew. */
+/** A connection that lasted this long was stable: its loss resets the failure count. */
 export const STABLE_MS = 10_000;
-/** So many failures in a row open the breaker. */
+/** Consecutive failures that open the circuit breaker. */
 export const BREAKER_FAILURES = 5;
-/** With the breaker open, one try after this long. */
+/** With the breaker open, one retry after this time. */
 export const BREAKER_COOL_DOWN_MS = 60_000;
 
 export type ConnectionState =
@@ -20,7 +20,7 @@ export type ConnectionState =
       readonly status: 'connecting';
       readonly since: number;
       readonly failures: number;
-      /** Why it is tried again, while nothing better is known. */
+      /** The error of the previous attempt. */
       readonly last?: PlugboardError;
     }
   | {
@@ -36,9 +36,9 @@ export type ConnectionState =
       readonly status: 'failed';
       readonly error: PlugboardError;
       readonly failures: number;
-      /** When it is tried again by itself; absent: when somebody asks for it. */
+      /** Time of the automatic retry; absent: retried only on request. */
       readonly retryAt?: number;
-      /** Failed so often that it is left alone for a while. */
+      /** The circuit breaker is open: too many consecutive failures. */
       readonly breaker?: true;
     };
 
@@ -51,25 +51,25 @@ export type ConnectionEvent =
       readonly type: 'broke';
       readonly at: number;
       readonly error: PlugboardError;
-      /** Whether trying again by itself makes sense for this kind of failure. */
+      /** Whether an automatic retry makes sense for this failure. */
       readonly retry: boolean;
-      /** 0 to 1: where in the jitter this one falls. */
+      /** 0 to 1: the position within the jitter. */
       readonly jitter: number;
     }
-  /** The server forgot our session: the same connection, begun anew. */
+  /** The server forgot our session: reopens the same connection. */
   | { readonly type: 'renew'; readonly at: number }
-  /** Nothing to do for a while: ended until it is needed. */
+  /** The server was idle: stopped until it is needed. */
   | { readonly type: 'rest' }
   | { readonly type: 'disconnect' };
 
-/** Half fixed, half random, so that many servers that fell together do not come back together. */
+/** Half fixed, half random, so that servers that failed together do not retry together. */
 export function backoffMs(failures: number, jitter: number): number {
   const full = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** Math.min(failures - 1, 20));
   return Math.round(full * (0.5 + jitter / 2));
 }
 
 export function transition(state: ConnectionState, event: ConnectionEvent): ConnectionState {
-  // Nothing that happens to a connection lifts what a person or a policy decided.
+  // No connection event overrides the decision of a person or a policy.
   if (state.status === 'disabled' || state.status === 'blocked' || state.status === 'untrusted') return state;
   switch (event.type) {
     case 'connect':

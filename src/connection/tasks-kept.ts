@@ -1,4 +1,4 @@
-/** The handles of tasks that are still running, kept in the home so that the next host can collect them. */
+/** Stores the handles of running tasks in the home folder, so that the next host can collect their results. */
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,30 +14,30 @@ const MAX_AGE_MS: number = 7 * 24 * 60 * 60 * 1000;
 
 export interface KeptTask {
   readonly server: string;
-  /** What a model calls it, and what its server does. */
+  /** The name of the tool for models; `tool` is its name on the server. */
   readonly name: string;
   readonly tool: string;
   readonly taskId: string;
   readonly era: Era;
-  /** Clock time at which it was begun. */
+  /** Clock time at which the task was created. */
   readonly at: number;
-  /** The process that follows it; absent when its host ended in good order. */
+  /** The process that follows the task; absent if its host was closed properly. */
   readonly pid?: number;
 }
 
 export interface KeptTasks {
   keep(task: Omit<KeptTask, 'at' | 'pid'>): Promise<void>;
   drop(taskId: string): Promise<void>;
-  /** Takes over what nobody follows any more, of the servers that are there. */
+  /** Claims the tasks of available servers that no running process follows. */
   claim(has: (server: string) => boolean): Promise<readonly KeptTask[]>;
-  /** Leaves what this host still follows to the next one. */
+  /** Leaves the tasks that this host still follows to the next host. */
   release(): Promise<void>;
 }
 
 export interface KeptTasksOptions {
   readonly home: Home;
   readonly clock: Clock;
-  /** Told once when the file cannot be written. */
+  /** Called once when the file cannot be written. */
   readonly failed: (message: string) => void;
 }
 
@@ -71,7 +71,7 @@ export function openKeptTasks({ home, clock, failed }: KeptTasksOptions): KeptTa
       await change((tasks) => tasks.filter((task) => task.taskId !== taskId));
     },
     async claim(has) {
-      // Nearly always there is nothing, and then nothing is locked or written.
+      // Usually there is no task, and then nothing is locked or written.
       const seen = parse(await readFile(file, 'utf8').catch(() => ''));
       if (!seen.some((task) => isOrphan(task) && has(task.server))) return [];
       const claimed: KeptTask[] = [];

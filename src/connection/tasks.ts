@@ -1,8 +1,8 @@
 /**
- * Work that a server goes on with after it has answered: a task is followed to its end.
+ * Follows a task, which a server continues after its response, until it has a result.
  *
- * Two protocols: the extension of the modern era (`resultType: "task"`, results and questions inside
- * `tasks/get`) and the tasks of 2025-11-25 (asked for with `task`, questions and result through `tasks/result`).
+ * Two protocols: the extension of the modern era (`resultType: "task"`, results and questions inside `tasks/get`) and
+ * the tasks of 2025-11-25 (requested with `task`, questions and result through `tasks/result`).
  */
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
@@ -15,15 +15,15 @@ import type { AnswerQuestion } from './rounds.ts';
 import { serverWords, withCause } from './rpc-error.ts';
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
-/** Legacy, in `_meta`: the task that a message belongs to. */
+/** Legacy `_meta` key: the task that a message belongs to. */
 export const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 
 const DEFAULT_POLL_MS = 1_000;
 const MIN_POLL_MS = 50;
 const MAX_POLL_MS: number = 10 * 60 * 1000;
-/** Looking again is safe, so a connection that breaks meanwhile is given this many chances in a row. */
+/** Polling is safe to repeat: this many consecutive attempts while the connection is down. */
 const MAX_POLL_FAILURES = 5;
-/** How long the server may take to hear that nobody waits any more. */
+/** Timeout of `tasks/cancel`. */
 const CANCEL_MS = 10_000;
 const MAX_QUESTIONS = 256;
 
@@ -32,7 +32,7 @@ export interface TaskState {
   readonly status: string;
   readonly message: string | undefined;
   readonly pollMs: number;
-  /** How long the server keeps it, from its creation; undefined: it does not say. */
+  /** How long the server keeps the task after its creation; undefined: the server did not specify it. */
   readonly ttlMs: number | undefined;
   readonly result: unknown;
   readonly error: unknown;
@@ -45,23 +45,23 @@ export interface FollowOptions {
   readonly request: (method: string, params: Params, options: RequestOptions) => Promise<unknown>;
   readonly answer: AnswerQuestion;
   readonly signal?: AbortSignal | undefined;
-  /** Aborted when the host ends: the task goes on without us, and is left to whoever comes next. */
+  /** Aborted when the host closes: the task continues on the server, and the next host collects it. */
   readonly leave?: AbortSignal | undefined;
-  /** Longest silence of one look at the task. */
+  /** Longest time without a response to one poll. */
   readonly idleMs: number;
-  /** Longest life of the task in our hands; the time of a person does not count. */
+  /** Total time limit of the task; time spent waiting for a person is excluded. */
   readonly totalMs: number;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** False if the task goes on when no one waits for it any longer; default: it is cancelled. */
+  /** False if the task continues when its caller stops waiting; default: it is cancelled. */
   readonly cancels?: boolean | undefined;
 }
 
-/** Whether calls of a server's tools can become tasks. */
+/** Whether tool calls of a server can become tasks. */
 export function hasTasks({ era, capabilities }: Pick<Negotiated, 'era' | 'capabilities'>): boolean {
   if (era === 'modern') return member(capabilities['extensions'], TASKS_EXTENSION) !== undefined;
   const { tasks } = capabilities;
   const requests = member(tasks, 'requests');
-  // Some say that they have tasks and not for what; then their tools do.
+  // Some servers declare tasks without the supported requests; assume tool calls.
   return (
     tasks !== undefined && (requests === undefined || member(member(requests, 'tools'), 'call') !== undefined)
   );
@@ -71,20 +71,20 @@ function member(value: unknown, name: string): unknown {
   return isRecord(value) ? value[name] : undefined;
 }
 
-/** The id in `_meta` of the task that a message belongs to. */
+/** Returns the task id in `_meta` that links a message to its task. */
 export function relatedTask(meta: unknown): string | undefined {
   const taskId = member(member(meta, RELATED_TASK), 'taskId');
   return typeof taskId === 'string' ? taskId : undefined;
 }
 
-/** The task that a server answered with instead of a result, if it did. */
+/** Returns the task that a server responded with instead of a result. */
 export function createdTask(raw: unknown, era: Era): TaskState | undefined {
   if (!isRecord(raw)) return undefined;
   if (era === 'modern') return raw['resultType'] === 'task' ? readTask(raw) : undefined;
   return isRecord(raw['task']) ? readTask(raw['task']) : undefined;
 }
 
-/** A task of which only the id is known. */
+/** Returns the state of a task of which only the id is known. */
 export function untoldTask(taskId: string): TaskState {
   return {
     taskId,
@@ -98,7 +98,7 @@ export function untoldTask(taskId: string): TaskState {
   };
 }
 
-/** Follows a task until it has a result; cancels it on the server when nobody waits any more. */
+/** Follows a task until it has a result; cancels it on the server when its caller stops waiting. */
 export async function followTask(first: TaskState, options: FollowOptions): Promise<unknown> {
   const release = holdProcess();
   try {
@@ -144,7 +144,7 @@ class Following {
     }
   }
 
-  /** What the newest state asks for; the result when it is the last one. */
+  /** Handles the latest state; returns the result if it is final. */
   async #step(): Promise<{ result: unknown } | undefined> {
     const { era } = this.#options;
     const state = this.#state;
@@ -160,7 +160,7 @@ class Following {
       case 'completed':
         if (era === 'legacy') return { result: await this.#result() };
         if (isRecord(state.result)) return { result: state.result };
-        // A task may be done before it was first looked at; the handle itself never has the result.
+        // A task may complete before the first poll; the handle itself never contains the result.
         if (this.#looks === 0) return undefined;
         throw protocol(`the task ${state.taskId} is completed and has no result`);
       case 'failed':
@@ -192,12 +192,12 @@ class Following {
     }
   }
 
-  /** Legacy: waits for the result; questions of the task arrive meanwhile as requests of the server. */
+  /** Legacy: waits for the result; questions of the task arrive as requests of the server. */
   #result(): Promise<unknown> {
     return this.#ask('tasks/result', { taskId: this.#state.taskId }, undefined);
   }
 
-  /** Every question once, however often the server repeats it. */
+  /** Answers each question once, even if the server repeats it. */
   async #answer(questions: Params): Promise<void> {
     const { clock, answer, signal } = this.#options;
     const fresh = Object.entries(questions).filter(([key]) => !this.#answered.has(key));
@@ -248,7 +248,7 @@ class Following {
     this.#left();
   }
 
-  /** Milliseconds until the total limit; throws when it is reached. */
+  /** Returns the milliseconds until the total limit; throws when it is reached. */
   #left(): number {
     const { clock, totalMs } = this.#options;
     const left = totalMs - (ticksOf(clock) - this.#startedAt - this.#personMs);
@@ -256,7 +256,7 @@ class Following {
     throw new PlugboardError('TIMEOUT', `tools/call timed out: not finished after ${totalMs / 1000} s`);
   }
 
-  /** Servers tell how a task goes in words; they come to the caller as progress. */
+  /** Forwards a task's status messages to the caller as progress. */
   #tell(message: string | undefined): void {
     if (message === undefined || message === this.#told) return;
     this.#told = message;

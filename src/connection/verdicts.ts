@@ -1,4 +1,4 @@
-/** Remembers which era each server spoke, with a date, so that a known server is not probed again (CON-5). */
+/** Remembers the era of each server, with a date, so that a known server is not probed again (CON-5). */
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { isRecord } from '../lib/json-rpc.ts';
 import { type Dated, Remembered } from '../lib/remembered.ts';
 import type { Negotiated, Verdict } from './eras.ts';
 
-/** An upgraded server still answers the old way for ever, so what is known grows old. */
+/** A remembered legacy era must expire: an upgraded server still accepts legacy requests. */
 export const VERDICT_MAX_AGE_MS: number = 24 * 60 * 60 * 1000;
 const MAX_VERDICTS = 1_000;
 
@@ -21,15 +21,15 @@ interface DatedVerdict extends Dated {
 
 export interface Verdicts {
   get(entry: ServerEntry): Verdict | undefined;
-  /** Remembers what was agreed; written to disk in the background. */
+  /** Remembers the negotiated era; written to disk in the background. */
   remember(entry: ServerEntry, negotiated: Negotiated): void;
-  /** After a start that failed: what is known may be why. */
+  /** Called after a failed start, which an outdated era may have caused. */
   forget(entry: ServerEntry): void;
-  /** Resolves when what was remembered is on disk. */
+  /** Resolves when all remembered eras are on disk. */
   flush(): Promise<void>;
 }
 
-/** For servers of which nothing is kept: each start asks. */
+/** For servers whose era is not stored: each start probes. */
 export const NO_VERDICTS: Verdicts = {
   get: () => undefined,
   remember: () => {},
@@ -56,7 +56,7 @@ export async function openVerdicts(home: Home, clock: Clock): Promise<Verdicts> 
     get: (entry) => current(keyOf(entry)),
     remember(entry, negotiated) {
       const key = keyOf(entry);
-      // A verdict that still holds keeps its date: it has to be questioned once a day.
+      // A verdict that still holds keeps its date: each server is probed once a day.
       if (current(key)?.era === negotiated.era) return;
       known.set(key, { at: clock.now(), verdict: { era: negotiated.era } });
     },
@@ -65,7 +65,7 @@ export async function openVerdicts(home: Home, clock: Clock): Promise<Verdicts> 
   };
 }
 
-/** Everything that decides which program answers, and no secret in the clear. */
+/** Hashes everything that determines the program that responds, so that no secret is stored in the clear. */
 function keyOf(entry: ServerEntry): string {
   const identity = isStdio(entry)
     ? [entry.command, entry.args ?? [], entry.cwd ?? '', entry.env ?? {}]
@@ -75,7 +75,7 @@ function keyOf(entry: ServerEntry): string {
   return createHash('sha256').update(canonicalJson(identity)).digest('hex').slice(0, 32);
 }
 
-/** Files of earlier versions hold more; the era is what is read of them. */
+/** Files of earlier versions contain more members; only the era is read. */
 function parseVerdict(value: unknown): Verdict | undefined {
   const era = isRecord(value) ? value['era'] : undefined;
   return era === 'legacy' || era === 'modern' ? { era } : undefined;

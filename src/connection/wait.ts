@@ -1,11 +1,11 @@
-/** Waiting that can be given up: for a moment to come, or for somebody else's work. */
+/** Cancellable waits: for a time, or for a promise. */
 
 import { asPlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { holdProcess } from '../lib/hold-process.ts';
 
 export interface Alarm {
-  /** Resolves when the time has come or the alarm is cancelled; never rejects. */
+  /** Resolves when the time is reached or the alarm is cancelled; never rejects. */
   readonly due: Promise<void>;
   cancel(): void;
 }
@@ -25,7 +25,7 @@ export function setAlarm(clock: Clock, ms: number, ring: () => void = () => {}):
   return { due, cancel: () => cancel() };
 }
 
-/** Waits for work that goes on without us; keeps the process alive meanwhile, unless the caller gives up before. */
+/** Waits for work that continues if the caller aborts; keeps the process alive until then. */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   const release = holdProcess();
   return new Promise<T>((resolve, reject) => {
