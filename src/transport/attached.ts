@@ -1,4 +1,4 @@
-/** A stdio server whose process is the daemon's: the same messages, over a socket, shared with other agents. */
+/** A transport to a stdio server whose process the daemon runs and shares: the same messages, over a socket. */
 
 import type { Duplex } from 'node:stream';
 import { decodeError, ERROR_KEY } from '../daemon/protocol/error-codec.ts';
@@ -8,12 +8,12 @@ import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
 import { LineCutter } from '../lib/lines.ts';
 import type { Receiver, Transport } from './contract.ts';
 
-/** How long the daemon may take to end what it did for us alone. */
+/** How long the daemon may take to clean up after this session. */
 const GOODBYE_MS = 15_000;
-/** What the daemon reads of one line. */
+/** The longest line that the daemon reads. */
 const MAX_LINE_CHARS: number = 16 * 1024 * 1024;
 
-/** `socket`: greeted and welcomed by the daemon; nothing was read from it since. */
+/** `socket`: after the handshake with the daemon; nothing has been read from it since. */
 export function createAttachedTransport(socket: Duplex): Transport {
   return new AttachedTransport(socket);
 }
@@ -24,7 +24,7 @@ class AttachedTransport implements Transport {
   readonly #socket: Duplex;
   readonly #gone: Promise<void>;
   #pid: number | undefined;
-  /** Why it ends, where the daemon has said so. */
+  /** The reason for the end, if the daemon sent one. */
   #reason: PlugboardError | undefined;
   #closing = false;
 
@@ -60,19 +60,19 @@ class AttachedTransport implements Transport {
     const line = JSON.stringify(message);
     if (line.length > MAX_LINE_CHARS) throw tooLong();
     if (socket.write(`${line}\n`)) return;
-    // Whoever sends much waits for the other side to read it.
+    // Backpressure: wait until the daemon has read the data.
     await Promise.race([new Promise<void>((resolve) => socket.once('drain', resolve)), this.#gone]);
   }
 
   negotiated(): void {
-    // Nothing on a socket depends on the protocol version.
+    // Frames do not depend on the protocol version.
   }
 
   async close(): Promise<void> {
     this.#closing = true;
     const late = setTimeout(() => this.#socket.destroy(), GOODBYE_MS);
     this.#socket.end();
-    // What the daemon still says has to be read, or its end is never seen.
+    // The remaining data must be read, or the end of the socket is never detected.
     this.#socket.resume();
     await this.#gone;
     clearTimeout(late);
@@ -99,7 +99,7 @@ class AttachedTransport implements Transport {
     else if (frame.plugboard === 'ended') this.#reason = decodeError(frame.error);
   }
 
-  /** An answer that says in our own words why there is none. */
+  /** Handles an error response of the daemon itself, with an encoded PlugboardError. */
   #failed(receiver: Receiver, { id, error }: Readonly<Record<string, unknown>>): boolean {
     const data = isRecord(error) ? error['data'] : undefined;
     const said = isRecord(data) ? decodeError(data[ERROR_KEY]) : undefined;
@@ -132,7 +132,7 @@ function tooLong(): PlugboardError {
   });
 }
 
-/** Nothing that is unanswered was begun. */
+/** None of the unanswered requests was started. */
 function notSent(message: string, atRest = false): PlugboardError {
   return new PlugboardError('CONNECT_FAILED', message, {
     detail: { notSent: true, ...(atRest ? { atRest } : {}) },

@@ -1,4 +1,6 @@
-/** Checks the values of an entry that are otherwise read at the start of its server: limits and grants. */
+/**
+ * Validates the values of an entry that are otherwise parsed only at the start of its server: sandbox and OAuth grant.
+ */
 
 import { parseGrant } from '../auth/grant.ts';
 import { isRemote, isStdio, type ServerEntry } from '../config/entry.ts';

@@ -1,24 +1,24 @@
 /**
- * The whole contract between a connection and the way its bytes travel.
+ * The interface between a connection and its transport.
  *
- * A transport is opened once, with one receiver, and never reused: a reconnect makes a new one.
+ * A transport is opened once, with one receiver, and never reused: a reconnect creates a new one.
  */
 
 import type { PlugboardError } from '../errors.ts';
 import type { JsonRpcMessage, RequestId } from '../lib/json-rpc.ts';
 
-/** Where a transport delivers what happens to it. One owner, given at `open`. */
+/** Receives the events of a transport. One owner, given at `open`. */
 export interface Receiver {
-  /** One frame. Its envelope is an object; everything inside is still unchecked. */
+  /** One frame. Its envelope is an object; its members are not validated yet. */
   message(message: JsonRpcMessage): void;
   /**
-   * The answer to this request can no longer come (its stream ended, its line was over the cap);
-   * the connection lives on. Without an id it is not known whose answer was lost.
+   * The response to this request can no longer arrive (its stream ended, or its line exceeded the limit); the
+   * connection stays open. Without an id, the request is unknown.
    */
   lost(id: RequestId | undefined, error: PlugboardError): void;
-  /** Exactly once, after everything else: ended by `close()` (no error) or by itself (with one). */
+  /** Called exactly once, after all other events: without an error after `close()`, with one otherwise. */
   closed(error?: PlugboardError): void;
-  /** Worth a line in the log: noise on stdout, a dropped frame, a line of stderr. */
+  /** A message for the log: unexpected output on stdout, a dropped frame, a line of stderr. */
   notice(notice: Notice): void;
 }
 
@@ -28,31 +28,31 @@ export interface Notice {
 }
 
 export interface SendOptions {
-  /** Ends the wait, and where a request has a socket of its own, that socket. */
+  /** Ends the wait, and the socket if the request has its own. */
   readonly signal?: AbortSignal | undefined;
-  /** More headers for this one request; transports without headers ignore them. */
+  /** Additional headers for this request; transports without headers ignore them. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface Transport {
   readonly kind: 'stdio' | 'http' | 'sse' | 'memory';
-  /** True where each request has a stream of its own, whose end is the way to cancel it. */
+  /** True if each request has its own stream, which is closed to cancel the request. */
   readonly streamPerRequest: boolean;
-  /** Process id of the server, where there is one. */
+  /** Process id of the server, if it has a process. */
   readonly pid: number | undefined;
-  /** Spawns the process or opens the stream; rejects with a PlugboardError and leaves nothing behind. */
+  /** Spawns the process or opens the stream; rejects with a PlugboardError and releases everything it opened. */
   open(receiver: Receiver, signal?: AbortSignal): Promise<void>;
   /**
-   * Hands one message over; answers arrive at the receiver. Rejects with a PlugboardError when it could
-   * not be delivered; `detail.notSent` says that repeating it is safe.
+   * Sends one message; responses arrive at the receiver. Rejects with a PlugboardError if it could not be delivered;
+   * `detail.notSent` means that repeating it is safe.
    */
   send(message: JsonRpcMessage, options?: SendOptions): Promise<void>;
-  /** Cleaned tail of what the server's process wrote to stderr, where there is a process. */
+  /** Cleaned tail of the process's stderr, if there is a process. */
   stderr?(): string;
-  /** Cleaned lines of stdout that are not messages, if a process wrote some: the first that says where it listens, else the last. */
+  /** A cleaned line of stdout that is not a message: the first one with a listening address, else the last one. */
   noise?(): string | undefined;
-  /** Told after negotiation; decides headers and cancellation on HTTP. */
+  /** Called after negotiation; determines headers and cancellation on HTTP. */
   negotiated(protocolVersion: string): void;
-  /** Ends everything this transport started. May be called twice; never rejects. */
+  /** Ends everything that this transport started. May be called twice; never rejects. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The only place that decides by the kind of a server how its bytes travel. */
+/** Creates the transport for an entry; the only place that selects a transport by the kind of a server. */
 
 import type { Credentials } from '../auth/credentials.ts';
 import {
@@ -25,24 +25,24 @@ import { sandboxOf } from './sandbox.ts';
 import { ServerLog, serverLogFile } from './server-log.ts';
 
 export interface CreateOptions {
-  /** Expanded: no variables left. */
+  /** Expanded, without variables. */
   readonly entry: ServerEntry;
-  /** The older HTTP transport, after the newer one was refused. */
+  /** Use the older HTTP+SSE transport, after streamable HTTP was rejected. */
   readonly sse: boolean;
   readonly env: NodeJS.ProcessEnv;
   readonly spec: ServerSpec;
   readonly home: Home;
   readonly clock: Clock;
   readonly reaper: () => Promise<Reaper>;
-  /** Values in the entry that are secret whatever they look like. */
+  /** Values in the entry that are secret regardless of their format. */
   readonly secrets?: readonly string[] | undefined;
-  /** How requests to remote servers leave this machine. */
+  /** The network settings (proxy, certificates) for remote servers. */
   readonly network: () => Promise<Network>;
-  /** Asked for by remote servers only. */
+  /** Called for remote servers only. */
   readonly credentials: () => Promise<Credentials | undefined>;
 }
 
-/** Loads the code of one transport when a server needs it, and makes one that tells nobody its secrets. */
+/** Loads the code of one transport on demand, and wraps it so that its output is redacted and logged. */
 export async function createTransport(options: CreateOptions): Promise<Transport> {
   const { entry } = options;
   if (isInProcess(entry)) {
@@ -53,7 +53,7 @@ export async function createTransport(options: CreateOptions): Promise<Transport
   const transport = isStdio(entry)
     ? await createProcess(entry, options, redactor)
     : await createRemote(entry, options, redactor);
-  // A process whose entry has no secrets cannot tell any; a remote server is given its token later.
+  // The output of a process without secrets in its entry needs no redaction; a remote server gets its token later.
   const isSilent = isStdio(entry) && redactor.isEmpty;
   const redacted = isSilent ? transport : new RedactedTransport(transport, redactor.redact);
   const log = new ServerLog(serverLogFile(options.home, options.spec), () => options.clock.now());
@@ -111,7 +111,7 @@ async function createRemote(
   return createHttpTransport(remote);
 }
 
-/** The same credentials; what they send is a secret from then on. */
+/** Wraps credentials so that the values they send are redacted from then on. */
 function learning(credentials: Credentials, redactor: Redactor): Credentials {
   const learn = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
     for (const [name, value] of Object.entries(headers)) {
@@ -128,7 +128,7 @@ function learning(credentials: Credentials, redactor: Redactor): Credentials {
   };
 }
 
-/** Whether a refused first request means that the server has only the older HTTP transport. */
+/** Whether a rejected first request means that the server supports only the older HTTP transport. */
 export function fallsBackToSse(entry: ServerEntry, error: PlugboardError): boolean {
   return isRemote(entry) && entry.type !== 'sse' && opensLegacySse(error);
 }

@@ -1,7 +1,7 @@
 /**
- * What a server's process may see of our environment (CON-3, A21): what a program needs to find its files, the
- * network and the language of its user. Tokens and keys live in variables of every name, so nothing is passed
- * for looking harmless: a name stands here, or the entry names it.
+ * Builds the environment of a server's process (CON-3, A21): the variables that a program needs to find its files, the
+ * network and the user's language. Tokens and keys can have any name, so no variable is passed because it looks
+ * harmless: it is either listed here or named in the entry.
  */
 
 import type { ServerSpec, StdioEntry } from '../config/entry.ts';
@@ -41,7 +41,7 @@ const CERTIFICATES = [
   'DENO_CERT',
 ];
 
-/** Where launchers (npx, uvx, version managers) find their programs and caches: folders, never credentials. */
+/** Folders in which launchers (npx, uvx, version managers) find programs and caches; never credentials. */
 const LAUNCHERS = [
   'XDG_CACHE_HOME',
   'XDG_CONFIG_HOME',
@@ -80,7 +80,7 @@ const LAUNCHERS = [
   '__CF_USER_TEXT_ENCODING',
 ];
 
-/** A registry's address often is all that makes `npx` work inside a company; with a password in it, it stays here. */
+/** `npx` often needs the registry URL inside a company; a URL with a password is not passed. */
 const REGISTRIES = [
   'npm_config_registry',
   'NPM_CONFIG_REGISTRY',
@@ -89,12 +89,12 @@ const REGISTRIES = [
   'PIP_INDEX_URL',
 ];
 
-/** Certificates belong to the machine, while a proxy belongs to the network that it is in. */
+/** Certificates belong to the machine, a proxy belongs to the current network. */
 export function isCertificateVariable(name: string): boolean {
   return CERTIFICATES.includes(name);
 }
 
-/** So that a browser or a dialog of the server can appear on the user's screen. */
+/** Lets a browser or dialog of the server appear on the user's screen. */
 const DISPLAY = ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY'];
 
 const WINDOWS = [
@@ -133,8 +133,8 @@ const COMMON = [
 ];
 
 /**
- * The whole environment of a server's process. Strongest first: the entry's `env`, then what it names in
- * `envVars`, then the minimum above, or with `inheritEnv` all of ours.
+ * Returns the complete environment of a server's process. In order of precedence: the entry's `env`, the variables
+ * listed in `envVars`, then the minimum above, or with `inheritEnv` our whole environment.
  *
  * @example
  * childEnvironment({ command: 'npx', env: { LEVEL: 'debug' }, envVars: ['GITHUB_TOKEN'] }, process.env);
@@ -145,7 +145,7 @@ export function childEnvironment(
   platform: NodeJS.Platform = process.platform,
 ): Record<string, string> {
   const windows = platform === 'win32';
-  // Windows does not tell names by case, and a copy of its environment no longer knows that.
+  // Windows variable names are case-insensitive, but a copy of its environment is not.
   const same = (name: string): string => (windows ? name.toUpperCase() : name);
   const passed = new Set((windows ? [...COMMON, ...WINDOWS] : COMMON).map(same));
   const named = new Set((entry.envVars ?? []).map(same));
@@ -165,8 +165,8 @@ export function childEnvironment(
 }
 
 /**
- * The same for one server: unless the project itself asks for it, its programs are not looked up in folders that the
- * project can fill.
+ * Returns the environment of a process for one server spec: unless the project itself defines the server, folders that
+ * the project can write are removed from the search path.
  */
 export function serverEnvironment(
   {

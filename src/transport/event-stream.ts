@@ -1,4 +1,4 @@
-/** A stream of server-sent events that may take several connections: its cursor, its caps, and no event twice. */
+/** A stream of server-sent events across several connections: resume cursor, limits, and removal of duplicates. */
 
 import { createHash } from 'node:crypto';
 import { StringDecoder } from 'node:string_decoder';
@@ -10,10 +10,10 @@ import { parseFrames } from './http-body.ts';
 import { type BodyReader, type Exchange, overLimit } from './http-exchange.ts';
 import { type HttpLimits, MAX_ASKED_DELAY_MS } from './http-limits.ts';
 
-/** How many events with an id are remembered, to know a repeated one. */
+/** How many events with an id are remembered to detect duplicates. */
 const MAX_SEEN_EVENTS = 1024;
 
-/** Longer ids, or such as no header can carry back, are no use as a cursor. */
+/** Longer ids, or ids that a header cannot contain, are not used as a cursor. */
 const MAX_EVENT_ID_CHARS = 1024;
 const UNUSABLE_EVENT_ID = /\p{Cc}/u;
 
@@ -22,7 +22,7 @@ export interface StreamEvent {
   readonly data: string;
 }
 
-/** The frames in an event; one that holds none is noted and dropped. */
+/** Parses the frames of an event; drops an invalid one with a notice. */
 export function eventFrames(event: StreamEvent, receiver: Receiver): readonly JsonRpcMessage[] {
   if (event.type !== 'message') return [];
   const frames = parseFrames(event.data);
@@ -44,27 +44,27 @@ export class EventStream {
     this.#deliver = deliver;
   }
 
-  /** Where to go on from; undefined where the server gave its events no ids. */
+  /** The id to resume from; undefined if the server sends no ids. */
   get lastEventId(): string | undefined {
     return this.#lastEventId;
   }
 
-  /** The pause before the next connection that the server asked for. */
+  /** The reconnect delay that the server requested. */
   get retryMs(): number | undefined {
     return this.#retryMs;
   }
 
-  /** Whether the last connection brought an event that was not known. */
+  /** Whether the last connection delivered a new event. */
   get news(): boolean {
     return this.#news;
   }
 
-  /** An attempt that brought nothing, not even a connection. */
+  /** Records a failed attempt without a connection. */
   silent(): void {
     this.#news = false;
   }
 
-  /** Reads one connection to its end. Resolves with what broke it, or with nothing when it ended in order. */
+  /** Reads one connection to its end. Resolves with the error that broke it, or undefined after a normal end. */
   read(exchange: Exchange): Promise<PlugboardError | undefined> {
     this.#news = false;
     const { maxEventBytes, maxStreamBytes } = this.#limits;
@@ -99,7 +99,7 @@ export class EventStream {
 
   #take(event: EventSourceMessage): void {
     if (event.id && event.id.length <= MAX_EVENT_ID_CHARS && !UNUSABLE_EVENT_ID.test(event.id)) {
-      // Servers exist that give every event the same id: only the same id with the same words is a repeat.
+      // Some servers give every event the same id: only the same id with the same data is a duplicate.
       const key = `${event.id}\n${createHash('sha1').update(event.data).digest('base64')}`;
       this.#lastEventId = event.id;
       if (this.#seen.has(key)) return;
@@ -110,7 +110,7 @@ export class EventStream {
       }
     }
     this.#news = true;
-    // An event without data only primes the cursor.
+    // An event without data only sets the cursor.
     if (event.data !== '') this.#deliver({ type: event.event ?? 'message', data: event.data });
   }
 }

@@ -1,4 +1,4 @@
-/** Reads one line of a server's stdout: a frame, a batch of frames, or something that has to be told apart from them. */
+/** Parses one line of a server's stdout: a frame, a batch of frames, or other output. */
 
 import { PlugboardError } from '../errors.ts';
 import { isRecord, type JsonRpcMessage, type RequestId } from '../lib/json-rpc.ts';
@@ -21,11 +21,11 @@ export function readLine(line: string, sink: LineSink): void {
   else deliver(frame, line, sink);
 }
 
-/** What is not worth a test on the hot path: blanks, a byte order mark, text before a frame, broken JSON. */
+/** Handles the rare cases outside of the hot path: blanks, a byte order mark, text before a frame, invalid JSON. */
 function readOddLine(line: string, sink: LineSink): void {
   const text = line.replaceAll(BYTE_ORDER_MARK, '').trim();
   if (text === '') return;
-  // A prompt or a progress dot without a newline stands before the frame on the same line.
+  // A prompt or progress dot without a newline precedes the frame on the same line.
   const at = Math.max(text.indexOf('{"jsonrpc"'), 0);
   const frame = parse(text.slice(at));
   if (frame !== undefined) {
@@ -43,7 +43,7 @@ function readOddLine(line: string, sink: LineSink): void {
 }
 
 function deliver(frame: unknown, line: string, sink: LineSink): void {
-  // The receiver is promised an object and nothing about its inside; the casts say the same.
+  // The receiver expects an object whose members are not validated, hence the casts.
   if (isRecord(frame)) {
     sink.message(frame as unknown as JsonRpcMessage);
     return;

@@ -1,14 +1,14 @@
-/** What can still be learnt from a frame that will not be parsed: how deep it nests and whose answer it was. */
+/** Inspects a frame without parsing it: its nesting depth, and the id of the request it answers. */
 
 import type { RequestId } from '../lib/json-rpc.ts';
 
-/** How much of a frame's beginning and end is looked at for the id of the request it answered. */
+/** How much of a frame's beginning and end is searched for the request id. */
 export const RESCUE_CHARS = 4096;
 
 const QUOTE = 34;
 const BACKSLASH = 92;
 
-/** Counts brackets outside of strings; strings are jumped over, so text-heavy frames cost little. */
+/** Counts brackets outside of strings; skips strings, so frames with much text are cheap. */
 export function nestsDeeperThan(text: string, limit: number): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -26,7 +26,7 @@ export function nestsDeeperThan(text: string, limit: number): boolean {
   return false;
 }
 
-/** Where the string that opens at `open` closes, or -1. */
+/** Returns the end of the string that starts at `open`, or -1. */
 function endOfString(text: string, open: number): number {
   for (let close = text.indexOf('"', open + 1); close >= 0; close = text.indexOf('"', close + 1)) {
     let slashes = 0;
@@ -43,8 +43,8 @@ const LAST_ID = new RegExp(
 );
 
 /**
- * The id of the request that a frame answered, read from the frame's first and last kilobytes. Undefined when
- * it stands in neither, or when the frame was a request of the server's own.
+ * Recovers the id of the request that a frame answers, from the frame's first and last kilobytes. Returns undefined if
+ * neither contains it, or if the frame is a request of the server.
  */
 export function recoverId(head: string, tail: string): RequestId | undefined {
   const top = topLevel(head);
@@ -52,20 +52,20 @@ export function recoverId(head: string, tail: string): RequestId | undefined {
   return requestId(top.get('id') ?? LAST_ID.exec(tail)?.[1]);
 }
 
-/** The same for a request that was not kept; undefined when it is none, or its id stands in neither. */
+/** Recovers the id of a discarded request; undefined if it is not a request, or if its id is not found. */
 export function recoverRequestId(head: string, tail: string): RequestId | undefined {
   const top = topLevel(head);
   return top.has('method') ? requestId(top.get('id') ?? LAST_ID.exec(tail)?.[1]) : undefined;
 }
 
-/** Keys of the outermost object as far as the text goes, with the first token of each value. */
+/** Returns the keys of the outermost object within the text, with the first token of each value. */
 function topLevel(text: string): Map<string, string> {
   const found = new Map<string, string>();
   let depth = 0;
   let before = '';
   let key: string | undefined;
   for (const [token] of text.matchAll(TOKEN)) {
-    if (token === '"') break; // a string that the cut left open
+    if (token === '"') break; // a truncated string
     if (token === ':' && depth === 1) {
       key = before.slice(1, -1);
     } else {
@@ -82,7 +82,7 @@ function topLevel(text: string): Map<string, string> {
 function requestId(token: string | undefined): RequestId | undefined {
   if (token === undefined || !/^(?:"|-?\d+$)/.test(token)) return undefined;
   try {
-    return JSON.parse(token) as RequestId; // the pattern leaves only strings and whole numbers
+    return JSON.parse(token) as RequestId; // the pattern matches only strings and integers
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-/** Cuts the bytes of a server's stdout into lines, every one bounded, and hands on what they hold. */
+/** Splits a server's stdout into lines of limited length, and delivers the frames in them. */
 
 import { constants } from 'node:buffer';
 import { PlugboardError } from '../errors.ts';
@@ -6,30 +6,30 @@ import type { JsonRpcMessage, RequestId } from '../lib/json-rpc.ts';
 import { readLine } from './framing-line.ts';
 import { RESCUE_CHARS, recoverId } from './framing-rescue.ts';
 
-/** Longest line that is kept and parsed. */
+/** Longest line that is buffered and parsed. */
 export const DEFAULT_MAX_LINE_BYTES: number = 64 * 1024 * 1024;
 
-/** A line that is this many times over its cap has no end: the server is broken, not verbose. */
+/** A line this many times over the limit is treated as endless: the server is broken, not verbose. */
 const ENDLESS_LINE_FACTOR = 4;
 
-/** First buffer for a line that spans chunks; it doubles, so each byte is copied a bounded number of times. */
+/** First buffer for a line that spans chunks; it doubles, so each byte is copied a limited number of times. */
 const FIRST_BUFFER_BYTES = 64 * 1024;
 const LARGE_LINE_BYTES = 1024 * 1024;
 
 const NEWLINE = 10;
 
-/** What comes out of the stream, in order. */
+/** Receives the parsed stream, in order. */
 export interface FrameSink {
   message(message: JsonRpcMessage): void;
-  /** A frame came that cannot be used; whose answer it was, where that could still be read. */
+  /** An unusable frame arrived; `id` is the request it answered, if it could be recovered. */
   lost(id: RequestId | undefined, error: PlugboardError): void;
-  /** A line that is no JSON-RPC at all. */
+  /** A line that is not JSON-RPC. */
   noise(line: string): void;
-  /** A line without end: nothing after it can be read. */
+  /** An endless line: nothing after it can be read. */
   endless(error: PlugboardError): void;
 }
 
-/** What is remembered of a line over the cap while the rest of it is thrown away. */
+/** The kept parts of a line over the limit; the rest is discarded. */
 interface Overlong {
   readonly head: Buffer;
   tail: Buffer;
@@ -37,13 +37,13 @@ interface Overlong {
 }
 
 /**
- * Lines end at a byte, so characters split across chunks need no care, and all whole lines of a chunk are
- * decoded in one go: this is the hot path of every call.
+ * Splits at the newline byte, so characters that span chunks need no special handling, and decodes all complete lines
+ * of a chunk at once: this is the hot path of every call.
  */
 export class FrameDecoder {
   readonly #sink: FrameSink;
   readonly #maxLineBytes: number;
-  /** The line that has begun and not ended: the first `#lineBytes` of this buffer. */
+  /** The incomplete line: the first `#lineBytes` of this buffer. */
   #line: Buffer | undefined;
   #lineBytes = 0;
   #overlong: Overlong | undefined;
@@ -51,7 +51,7 @@ export class FrameDecoder {
 
   constructor(sink: FrameSink, maxLineBytes: number = DEFAULT_MAX_LINE_BYTES) {
     this.#sink = sink;
-    // Longer than this, no string can hold a line.
+    // The longest string that V8 supports.
     this.#maxLineBytes = Math.min(maxLineBytes, constants.MAX_STRING_LENGTH);
   }
 
@@ -74,13 +74,13 @@ export class FrameDecoder {
     if (start < chunk.length) this.#keep(chunk.subarray(start));
   }
 
-  /** The stream is over: a last line without its newline still counts. */
+  /** The stream ended: a last line without a newline is still read. */
   end(): void {
     this.#endLine();
     this.stop();
   }
 
-  /** Nothing is delivered any more; what still comes is dropped. */
+  /** Stops delivery; further data is dropped. */
   stop(): void {
     this.#stopped = true;
     this.#line = undefined;
@@ -96,7 +96,7 @@ export class FrameDecoder {
     }
   }
 
-  /** The same for a chunk that is longer than one line may be. */
+  /** Reads the lines of a chunk that is longer than the limit of one line. */
   #keepLines(bytes: Buffer): void {
     for (let from = 0; from < bytes.length; ) {
       const to = bytes.indexOf(NEWLINE, from);
@@ -120,12 +120,12 @@ export class FrameDecoder {
       this.#line = undefined;
       this.#discard(part, this.#overlong);
     } else if (!before || !this.#line) {
-      // Most often a short remainder between two chunks: kept as it is, without a buffer of its own.
+      // Usually a short remainder between two chunks: kept without a buffer of its own.
       this.#line = part;
       this.#lineBytes = size;
     } else {
       if (this.#line.length < size) {
-        // A long line gets all it may ever need at once: pages that are not touched cost nothing, copies do.
+        // Allocate the maximum for a long line at once: untouched pages cost nothing, copies do.
         const room =
           size > LARGE_LINE_BYTES
             ? this.#maxLineBytes

@@ -1,4 +1,4 @@
-/** Where a `headersHelper` starts and what it sees: as a server of the same origin would (A24). */
+/** Determines the folder and environment of a `headersHelper`: the same as for a server of the same scope (A24). */
 
 import type { RemoteEntry, ServerSpec } from '../config/entry.ts';
 import { PROJECT_VARIABLE } from '../config/expand.ts';
@@ -12,8 +12,8 @@ export interface HelperContext {
 }
 
 /**
- * A person's own helper has the person's environment, without search paths into the project. A helper of a project or
- * plugin has what its servers have, and the variables that its command names.
+ * A user's own helper gets the user's environment, without search paths into the project. A helper of a project or
+ * plugin gets the environment of its servers, and the variables that its command names.
  */
 export async function helperPlace(
   spec: ServerSpec,

@@ -1,4 +1,4 @@
-/** Reads the body of a response that is no stream of events. */
+/** Reads response bodies that are not event streams. */
 
 import type { PlugboardError } from '../errors.ts';
 import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
@@ -6,14 +6,14 @@ import type { BodyReader, Exchange } from './http-exchange.ts';
 import { MAX_ERROR_BODY_BYTES } from './http-limits.ts';
 import { readJson } from './json-text.ts';
 
-/** The whole body, or the error that kept it from coming. */
+/** Reads the whole body; rejects if it fails. */
 export function readBody(exchange: Exchange, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) =>
     exchange.read(new Collector(resolve, reject), { maxBytes, steady: true }),
   );
 }
 
-/** What a body says beside a status: cut at its cap, empty when it broke. Never rejects. */
+/** Reads an error response's body, truncated to the limit; '' on failure. Never rejects. */
 export function readText(exchange: Exchange): Promise<string> {
   return readBody(exchange, MAX_ERROR_BODY_BYTES).then(
     (body) => body.toString('utf8'),
@@ -21,13 +21,13 @@ export function readText(exchange: Exchange): Promise<string> {
   );
 }
 
-/** The frames of a JSON text: one, or a batch of the older kind; undefined when it holds anything else, or nests without end. */
+/** Parses the frames of a JSON text: one, or a legacy batch; undefined if it is invalid or nested too deep. */
 export function parseFrames(text: string): readonly JsonRpcMessage[] | undefined {
   const read = readJson(text.startsWith('\uFEFF') ? text.slice(1) : text);
   if (read === undefined) return undefined;
   const { value } = read;
   const frames: readonly unknown[] = Array.isArray(value) ? value : [value];
-  // The contract asks for an object and no more: what is in it is checked by its reader.
+  // The contract requires only an object; its reader validates the members.
   return frames.every(isRecord) ? (frames as readonly unknown[] as readonly JsonRpcMessage[]) : undefined;
 }
 

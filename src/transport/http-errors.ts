@@ -1,16 +1,16 @@
-/** Translates what goes wrong over HTTP into PlugboardErrors, once, where it enters. */
+/** Converts HTTP and socket failures into PlugboardErrors. */
 
 import { type ErrorDetail, PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { MAX_ASKED_DELAY_MS } from './http-limits.ts';
 
-/** Codes by which a modern server says that it is one: no reason to look for an older transport. */
+/** Error codes of modern servers: no fallback to an older transport. */
 const MODERN_RPC_CODES = new Set([-32020, -32021, -32022]);
 
-/** A 4xx with one of these does not mean that the transport is the wrong one. */
+/** 4xx statuses that do not indicate the wrong transport. */
 const NOT_A_TRANSPORT_STATUS = new Set([401, 403, 407, 408, 425, 429]);
 
-/** How far a request had come when its connection failed. */
+/** The stage of a request when its connection failed. */
 export type Progress = 'not sent' | 'sent' | 'answering';
 
 const UNREACHABLE: ReadonlyMap<string, readonly [sentence: string, hint: string]> = new Map([
@@ -49,7 +49,7 @@ const UNTRUSTED_CERTIFICATE = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** Errors of a connection that was never made, also where a `fetch` reports them after we gave it the request. */
+/** Errors before a connection existed, even if `fetch` reports them after it received the request. */
 const NEVER_SENT: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -60,7 +60,7 @@ const NEVER_SENT: ReadonlySet<string> = new Set([
   ...UNTRUSTED_CERTIFICATE,
 ]);
 
-/** What broke below HTTP: the name, the socket, TLS, or our own arguments. */
+/** Converts a failure below HTTP: DNS, socket, TLS, or invalid arguments. */
 export function socketError(thrown: unknown, host: string, progress: Progress): PlugboardError {
   const known = findPlugboardError(thrown);
   if (known) return known;
@@ -100,7 +100,7 @@ export function socketError(thrown: unknown, host: string, progress: Progress): 
   );
 }
 
-/** A response that is no answer, with what its body said. */
+/** A failed response with its body. */
 export interface FailedResponse {
   readonly status: number;
   readonly contentType: string;
@@ -108,17 +108,17 @@ export interface FailedResponse {
   readonly body: string;
 }
 
-/** What the connection knows that decides how a status is to be read. */
+/** The connection state that is needed to interpret a status. */
 export interface StatusContext {
   readonly host: string;
-  /** The request carried a session id. */
+  /** The request had a session id. */
   readonly session: boolean;
-  /** That session had answered before. */
+  /** A request of that session has succeeded before. */
   readonly sessionWorked: boolean;
   readonly now: number;
 }
 
-/** A status outside 200–299 whose body is not the answer to the request. */
+/** Converts a status outside 200–299 whose body is not the response to the request. */
 export function statusError(response: FailedResponse, context: StatusContext): PlugboardError {
   const { status } = response;
   const { host } = context;
@@ -158,7 +158,7 @@ export function statusError(response: FailedResponse, context: StatusContext): P
   });
 }
 
-/** The one message for an address where something else lives. */
+/** Returns the error for a URL that is not an MCP server. */
 export function notMcp(host: string, because: string, httpStatus: number | undefined): PlugboardError {
   return new PlugboardError('NOT_MCP', `This url does not speak MCP: ${because} (${host}).`, {
     hint: 'Check the path of the url, often /mcp or /sse; a sign-in page or proxy may be in between.',
@@ -176,8 +176,8 @@ export function accessError(status: 401 | 403, host: string): PlugboardError {
 }
 
 /**
- * Whether an `initialize` that failed so, as the first POST after any probe, means that the server may
- * speak the older HTTP+SSE transport. Errors of access never do.
+ * Whether this failure of `initialize`, as the first POST after any probe, means that the server may support the older
+ * HTTP+SSE transport. Never true for access errors.
  */
 export function opensLegacySse(error: PlugboardError): boolean {
   const { httpStatus, rpcCode, sessionExpired: expired } = error.detail;
@@ -187,18 +187,18 @@ export function opensLegacySse(error: PlugboardError): boolean {
   return !NOT_A_TRANSPORT_STATUS.has(httpStatus);
 }
 
-/** Whether a JSON-RPC error with a 4xx speaks of the session and not of the request. */
+/** Whether a 400 or 404 response concerns the session and not the request. */
 export function sessionExpired(response: FailedResponse, context: StatusContext): boolean {
   if (!context.session) return false;
   const rpc = rpcErrorOf(response);
-  // A method or a thing that was not found is an answer, also where it comes with a 404.
+  // "Method not found" and "invalid params" are responses, even with status 404.
   if (response.status === 404) return rpc?.code !== -32601 && rpc?.code !== -32602;
   if (response.status !== 400) return false;
   if (rpc !== undefined && rpc.id !== null && rpc.id !== undefined) return /session/i.test(rpc.message);
   return context.sessionWorked || /session/i.test(response.body);
 }
 
-/** Retry-After as milliseconds from now: seconds or a date. */
+/** Parses Retry-After, seconds or a date, into milliseconds from now. */
 export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
   const text = value.trim();
@@ -229,7 +229,7 @@ function rpcErrorOf(response: FailedResponse): RpcError | undefined {
 
 const MAX_SAID_CHARS = 200;
 
-/** What the server gave as its reason, short and on one line. */
+/** Returns the server's error message, short and on one line. */
 function said(rpc: RpcError | undefined): string {
   if (!rpc?.message) return '';
   const line = rpc.message.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();

@@ -1,4 +1,4 @@
-/** One HTTP request and its response: deadlines, decompression, caps, and one way to end. */
+/** One HTTP request and its response: timeouts, decompression, size limits, abort. */
 
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
@@ -11,15 +11,15 @@ import type { HttpLimits } from './http-limits.ts';
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: string[];
   readonly body?: string | undefined;
-  /** Bounds the wait for the headers from the sending on; without it the signal does. */
+  /** Time limit for the response headers, from sending on; without it only the signal ends the wait. */
   readonly answerMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Who reads a body. Either `end` or `failed` comes last, once. */
+/** Reads a body. Ends with exactly one call of `end` or `failed`. */
 export interface BodyReader {
   /** Decompressed bytes. */
   chunk(bytes: Buffer): void;
@@ -33,7 +33,7 @@ export interface Head {
 }
 
 interface ExchangeContext {
-  /** The server for messages. */
+  /** The server's name in error messages. */
   readonly host: string;
   readonly clock: Clock;
   readonly limits: HttpLimits;
@@ -41,9 +41,9 @@ interface ExchangeContext {
 
 type Decompressor = ReturnType<typeof createGunzip | typeof createInflate | typeof createBrotliDecompress>;
 
-/** Handler of one dispatch. What arrives after its end is ignored. */
+/** The undici handler of one request. Ignores events after its end. */
 export class Exchange implements Dispatcher.DispatchHandler {
-  /** Resolves when the headers are there. */
+  /** Resolves when the headers have arrived. */
   readonly head: Promise<Head>;
   readonly #context: ExchangeContext;
   readonly #request: HttpRequest;
@@ -58,7 +58,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #cancelDeadline: (() => void) | undefined;
   #decompressor: Decompressor | undefined;
   #reader: BodyReader | undefined;
-  /** Bytes that came before somebody read. */
+  /** Bytes that arrived before `read` was called. */
   #waiting: Buffer[] = [];
   #windowBytes = 0;
   #received = 0;
@@ -78,12 +78,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     else signal?.addEventListener('abort', this);
   }
 
-  /** Whether anything can still come. */
+  /** Whether the exchange has ended. */
   get over(): boolean {
     return this.#over;
   }
 
-  /** Hands the body to its reader, with a cap, and for bodies that should come at once a least speed. */
+  /** Passes the body to its reader, with a size limit; `steady` also requires a minimum speed. */
   read(reader: BodyReader, options: { readonly maxBytes: number; readonly steady: boolean }): void {
     if (this.#error) {
       reader.failed(this.#error);
@@ -98,12 +98,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     else if (options.steady && !this.#over) this.#watchSpeed();
   }
 
-  /** The caller's signal no longer counts: what it waited for has come. */
+  /** Detaches the caller's signal: the response that it could cancel has arrived. */
   keep(): void {
     this.#request.signal?.removeEventListener('abort', this);
   }
 
-  /** Takes the socket back after a while, if the server has not ended the response by then. */
+  /** Aborts the exchange if the server has not ended the response within `ms`. */
   endWithin(ms: number): void {
     if (!this.#over) this.#deadline(ms, 'kept its answer open');
   }
@@ -115,7 +115,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(error);
   }
 
-  /** The caller's signal. */
+  /** Called when the caller's signal is aborted. */
   handleEvent(): void {
     this.abort(cancelled(this.#request.signal));
   }
@@ -158,7 +158,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#finish(socketError(error, this.#context.host, this.#progress));
   }
 
-  /** A body that nobody has asked for yet waits for its reader. */
+  /** A body without a reader is kept until `read` is called. */
   #bodyEnd(): void {
     if (this.#reader) this.#finish();
     else this.#complete = true;
@@ -201,7 +201,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return true;
   }
 
-  /** A window that brings too little ends the exchange: neither silence nor a trickle holds it open. */
+  /** Aborts if a time window delivers too few bytes, so neither silence nor a trickle keeps the exchange open. */
   #watchSpeed(): void {
     const { clock, limits } = this.#context;
     this.#windowBytes = 0;
@@ -248,7 +248,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** What a request ends with when its signal did: the reason, where that is an error of ours. */
+/** Returns the error of an aborted request: the signal's reason if that is a PlugboardError. */
 export function cancelled(signal: AbortSignal | undefined): PlugboardError {
   const reason: unknown = signal?.reason;
   return reason instanceof PlugboardError

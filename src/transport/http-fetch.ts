@@ -1,17 +1,17 @@
-/** Requests through the `fetch` that an author gave, behind the one method of undici's dispatchers that a wire uses. */
+/** Sends requests through a custom `fetch`, behind the one method of undici's dispatchers that a wire uses. */
 
 import type { Dispatcher } from 'undici';
 import { PlugboardError } from '../errors.ts';
 import { bytesOf, type FetchFunction, type FetchInit, type FetchResponse } from '../policy/network.ts';
 import { socketCode } from './http-errors.ts';
 
-/** As much of a dispatcher as a wire needs. */
+/** The part of undici's dispatcher that a wire uses. */
 export interface Sockets {
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean;
   destroy(): Promise<void>;
 }
 
-/** `fetch` has decoded the body already, so what these say about it is no longer true. */
+/** `fetch` has already decoded the body, so these headers no longer apply. */
 const ABOUT_ENCODING: ReadonlySet<string> = new Set(['content-encoding', 'content-length']);
 
 export function fetchSockets(fetch: FetchFunction): Sockets {
@@ -53,7 +53,7 @@ async function exchange(
   }
 }
 
-/** What the author's function answers. Errors without a code of the system, such as a filter's, are reported as they are. */
+/** Calls the custom `fetch`. Errors without a system code, for example of a filter, are reported with their message. */
 async function respond(
   fetch: FetchFunction,
   url: string,
@@ -76,7 +76,7 @@ async function respond(
   }
 }
 
-/** From names and values in turn. */
+/** Converts alternating names and values. */
 function record(flat: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (let at = 0; at < flat.length; at += 2) headers[flat[at] ?? ''] = flat[at + 1] ?? '';

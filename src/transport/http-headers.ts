@@ -1,13 +1,13 @@
-/** The headers of a request: which are ours, what is mirrored from the body, and how values are made safe. */
+/** Builds request headers: reserved names, headers mirrored from the body, and safe encoding of values. */
 
 import { isUtf8 } from 'node:buffer';
 import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
 
-/** The first revision without sessions, with headers mirrored from the body. */
+/** The first protocol version without sessions, with headers mirrored from the body. */
 const FIRST_MODERN_VERSION = '2026-07-28';
 const PROTOCOL_VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 
-/** Derived from the connection or the body; nobody else may set them, or header and body could disagree. */
+/** Derived from the connection or the body; callers must not set them, or header and body could disagree. */
 const RESERVED = new Set([
   'accept',
   'accept-encoding',
@@ -23,7 +23,7 @@ const RESERVED = new Set([
   'transfer-encoding',
 ]);
 
-/** Which field of the params `Mcp-Name` mirrors. */
+/** The params field that `Mcp-Name` mirrors. */
 const NAME_FIELDS: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
@@ -35,17 +35,17 @@ const NAME_FIELDS: ReadonlyMap<string, string> = new Map([
 
 const SENTINEL_PREFIX = '=?base64?';
 const SENTINEL_SUFFIX = '?=';
-/** Printable ASCII and tabs, neither beginning nor ending with a blank. */
+/** Printable ASCII and tabs, without leading or trailing blanks. */
 const SAFE_VALUE = /^[!-~](?:[\t -~]*[!-~])?$/;
 
-/** Revisions are dates, so they compare as text. */
+/** Versions are dates, so they compare as strings. */
 export function isModern(protocolVersion: string): boolean {
   return protocolVersion >= FIRST_MODERN_VERSION;
 }
 
 /**
- * A value as it may stand in a header: as it is where that is safe, else in the base64 form of the
- * specification. Meant for `Mcp-Name` and `Mcp-Param-*`.
+ * Encodes a header value: unchanged if it is safe, otherwise in the specification's base64 form. For `Mcp-Name` and
+ * `Mcp-Param-*`.
  */
 export function encodeHeaderValue(value: string): string {
   const looksEncoded = value.startsWith(SENTINEL_PREFIX) && value.endsWith(SENTINEL_SUFFIX);
@@ -53,16 +53,16 @@ export function encodeHeaderValue(value: string): string {
   return `${SENTINEL_PREFIX}${Buffer.from(value, 'utf8').toString('base64')}${SENTINEL_SUFFIX}`;
 }
 
-/** What such a value says; undefined when it claims the base64 form and does not hold to it. */
+/** Decodes such a value; undefined if its base64 form is invalid. */
 export function decodeHeaderValue(value: string): string | undefined {
   if (!value.startsWith(SENTINEL_PREFIX) || !value.endsWith(SENTINEL_SUFFIX)) return value;
   const payload = value.slice(SENTINEL_PREFIX.length, -SENTINEL_SUFFIX.length);
   const bytes = Buffer.from(payload, 'base64');
-  // Written again it has to be the same: what is merely like base64 could be read in two ways.
+  // Encoded again it must be identical: lenient base64 could be read in two ways.
   return bytes.toString('base64') === payload && isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }
 
-/** The revision that a message claims for itself in `_meta`. */
+/** Returns the protocol version in the `_meta` of a message. */
 export function claimedVersion(message: JsonRpcMessage): string | undefined {
   if (!('method' in message)) return undefined;
   const meta = message.params?.['_meta'];
@@ -70,7 +70,7 @@ export function claimedVersion(message: JsonRpcMessage): string | undefined {
   return typeof version === 'string' && SAFE_VALUE.test(version) ? version : undefined;
 }
 
-/** Appends what a modern request mirrors from its body, as name and value in turn. */
+/** Appends the headers that a modern request mirrors from its body, as alternating names and values. */
 export function appendMirrored(headers: string[], message: JsonRpcMessage): void {
   if (!('method' in message && 'id' in message)) return;
   headers.push('mcp-method', encodeHeaderValue(message.method));
@@ -79,12 +79,12 @@ export function appendMirrored(headers: string[], message: JsonRpcMessage): void
   if (typeof name === 'string') headers.push('mcp-name', encodeHeaderValue(name));
 }
 
-/** Appends headers of somebody else, without those that are ours. The last one of a name counts. */
+/** Appends the caller's headers, except reserved ones. The last one of a name is used. */
 export function appendForeign(headers: string[], more: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(more)) {
     const lower = name.toLowerCase();
     if (RESERVED.has(lower)) continue;
-    // A value mirrored from a call's arguments is not ours to trust, wherever it was encoded.
+    // A value mirrored from call arguments is untrusted, even if the caller encoded it.
     const safe = lower.startsWith('mcp-param-') && !SAFE_VALUE.test(value) ? encodeHeaderValue(value) : value;
     const at = headers.findIndex((present, index) => index % 2 === 0 && present === lower);
     if (at === -1) headers.push(lower, safe);
@@ -92,13 +92,13 @@ export function appendForeign(headers: string[], more: Readonly<Record<string, s
   }
 }
 
-/** The value of a header in a flat list of names and values. */
+/** Returns a header from a list of alternating names and values. */
 export function headerOf(headers: readonly string[], name: string): string | undefined {
   for (let i = 0; i < headers.length; i += 2) if (headers[i] === name) return headers[i + 1];
   return undefined;
 }
 
-/** As undici hands them over: a header that came more than once is a list, whichever it is. */
+/** As undici returns them: a repeated header is an array. */
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 export function headerValue(headers: ResponseHeaders, name: string): string | undefined {
@@ -106,7 +106,7 @@ export function headerValue(headers: ResponseHeaders, name: string): string | un
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-/** The media type of a body, without its parameters. */
+/** Returns the media type of a body, without its parameters. */
 export function mediaType(headers: ResponseHeaders): string {
   const value = headerValue(headers, 'content-type') ?? '';
   const end = value.indexOf(';');

@@ -1,18 +1,18 @@
-/** How much and how long an HTTP transport takes from a server before it gives up on a request. */
+/** Size and time limits of the HTTP transports. */
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
 export interface HttpLimits {
-  /** Name lookup, TCP and TLS together. */
+  /** DNS, TCP and TLS together. */
   readonly connectMs: number;
   /**
-   * From the first byte of a response to the end of its headers. For messages that nobody waits long for
-   * (notifications, answers, opening a stream) it counts from the sending on; for a request the caller's
-   * signal does, because a server that answers with JSON is silent until its tool is done.
+   * From the first byte of a response to the end of its headers. For notifications, responses, opening a stream and all
+   * messages of the SSE transport it starts when the message is sent. A request over streamable HTTP is limited by the
+   * caller's signal instead, because a server that responds with JSON is silent until its tool has finished.
    */
   readonly headersMs: number;
-  /** A JSON body has to bring at least `bodyWindowBytes` in each window of `bodyWindowMs`. */
+  /** A JSON body must deliver at least `bodyWindowBytes` in each window of `bodyWindowMs`. */
   readonly bodyWindowMs: number;
   readonly bodyWindowBytes: number;
   /** One JSON body, after decompression. */
@@ -21,14 +21,14 @@ export interface HttpLimits {
   readonly maxEventBytes: number;
   /** All events of one connection of a stream together, after decompression. */
   readonly maxStreamBytes: number;
-  /** How long a stream may stay open after it brought the answer, before its socket is taken back. */
+  /** How long a stream may stay open after it delivered the response, before its socket is closed. */
   readonly lingerMs: number;
-  /** The wait before a broken stream is taken up again, doubled each time up to the largest. */
+  /** The delay before a broken stream is resumed, doubled each time up to the maximum. */
   readonly resumeDelayMs: number;
   readonly maxResumeDelayMs: number;
-  /** Attempts in a row that may bring nothing new. */
+  /** Consecutive attempts without a new event. */
   readonly maxResumes: number;
-  /** What ending a session may take of `close()`. */
+  /** How long `close()` waits for the end of a session. */
   readonly closeMs: number;
 }
 
@@ -47,17 +47,17 @@ export const HTTP_LIMITS: HttpLimits = {
   closeMs: 1_000,
 };
 
-/** What is read of a body that only explains a status. */
+/** The maximum read from the body of an error response. */
 export const MAX_ERROR_BODY_BYTES: number = 64 * KIB;
 
 /** Redirects followed within one origin for one request. */
 export const MAX_REDIRECTS = 5;
 
-/** Sockets one transport opens to its server: each request that waits holds one. */
+/** Sockets of one transport: each pending request holds one. */
 export const MAX_CONNECTIONS = 128;
 
-/** When TCP begins to ask whether a silent peer is still there. */
+/** Idle time before TCP keep-alive probes. */
 export const TCP_KEEP_ALIVE_MS = 15_000;
 
-/** The longest pause that a server can ask of us with `retry:` or Retry-After. */
+/** The longest delay that a server can request with `retry:` or Retry-After. */
 export const MAX_ASKED_DELAY_MS: number = 15 * 60_000;

@@ -1,4 +1,4 @@
-/** One request as the server wants it: signed, redirected within its origin, and repeated once after a challenge. */
+/** Sends one request: adds credentials, follows redirects within the origin, and retries once after a challenge. */
 
 import type { Credentials } from '../auth/credentials.ts';
 import { PlugboardError } from '../errors.ts';
@@ -13,15 +13,15 @@ import type { Wire } from './http-wire.ts';
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const INSUFFICIENT_SCOPE = /\berror\s*=\s*"?insufficient_scope"?/i;
 
-/** A response whose status is not a redirect and not a challenge that could still be answered. */
+/** A response that is neither a redirect nor a challenge that can still be answered. */
 export interface Response {
   readonly head: Head;
   readonly exchange: Exchange;
 }
 
 /**
- * Sends a request and returns its final response, body unread. Each kind of challenge is answered once;
- * after that 401 is NEEDS_AUTH, and 403 is left to the caller.
+ * Sends a request and returns its final response, body unread. Each kind of challenge is answered once; after that 401
+ * is NEEDS_AUTH, and 403 is left to the caller.
  */
 export async function request(
   wire: Wire,
@@ -42,7 +42,7 @@ export async function request(
     const wwwAuthenticate = headerValue(got, 'www-authenticate');
     const meant = status === 401 || INSUFFICIENT_SCOPE.test(wwwAuthenticate ?? '');
     if (!meant) return response;
-    // Read to its end, so that the socket can carry the repeat.
+    // Read to its end, so that the retry can reuse the socket.
     await readText(response.exchange);
     if (!credentials || answered.has(status)) throw accessError(status, wire.url.host);
     answered.add(status);
@@ -70,7 +70,7 @@ async function follow(wire: Wire, wanted: HttpRequest): Promise<Response> {
     const head = await exchange.head;
     if (!REDIRECTS.has(head.status)) return { head, exchange };
     const target = redirectTarget(headerValue(head.headers, 'location'), new URL(path, wire.url));
-    // Nothing of the next request has left yet: a refusal here keeps headers, body and token at home.
+    // The next request has not been sent yet: a refusal here sends no headers, body or token.
     const refusal = refuse(wire.url, head.status, wanted.method, target, followed);
     if (refusal) {
       exchange.abort(refusal);
@@ -132,7 +132,7 @@ function redirectTarget(location: string | undefined, from: URL): URL | undefine
   return location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
 }
 
-/** Credentials may have to be fetched; a request that is cancelled meanwhile does not wait for them. */
+/** Fetching credentials may take time; a cancelled request does not wait for it. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work;
   return new Promise((resolve, reject) => {
@@ -143,7 +143,7 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Pr
   });
 }
 
-/** A response with a status outside 200–299, with what its body said. */
+/** Reads a response with a status outside 200–299, including its body. */
 export async function readFailed({ head: { status, headers }, exchange }: Response): Promise<FailedResponse> {
   return {
     status,

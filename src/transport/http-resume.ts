@@ -1,4 +1,4 @@
-/** Streams that come back: when a broken one is worth another try, and the one on which a server speaks by itself. */
+/** Resumes broken event streams, and keeps the GET stream for server messages open. */
 
 import { asPlugboardError, type PlugboardError } from '../errors.ts';
 import type { Receiver } from './contract.ts';
@@ -7,7 +7,7 @@ import type { Exchange } from './http-exchange.ts';
 import type { HttpLimits } from './http-limits.ts';
 import type { Wire } from './http-wire.ts';
 
-/** Whether the same stream may be there on the next attempt. */
+/** Whether the same stream may be available on the next attempt. */
 export function canRetry(error: PlugboardError): boolean {
   const { httpStatus, sessionExpired } = error.detail;
   if (sessionExpired) return false;
@@ -17,15 +17,15 @@ export function canRetry(error: PlugboardError): boolean {
   );
 }
 
-/** Doubled each time, and never the same for all clients of a server that went away. */
+/** Doubles with each attempt, with jitter, so that the clients of one server do not reconnect together. */
 export function resumeDelay(limits: HttpLimits, tries: number): number {
   const full = Math.min(limits.resumeDelayMs * 2 ** tries, limits.maxResumeDelayMs);
   return full * (0.5 + Math.random() / 2);
 }
 
 /**
- * Holds the stream of a server's own messages open until it is no longer wanted or no longer given.
- * Never rejects: without this stream requests still work.
+ * Keeps the stream for server messages open until `wanted` is false or the server refuses it. Never rejects: requests
+ * work without this stream.
  */
 export async function listen(
   wire: Wire,
@@ -42,7 +42,7 @@ export async function listen(
     let error: PlugboardError | undefined;
     try {
       error = await stream.read(await open(stream.lastEventId));
-      // A stream that lived was no failure, whatever ended it.
+      // A stream that delivered events or stayed open is not a failure, however it ended.
       if (stream.news || clock.now() - since >= limits.maxResumeDelayMs) tries = 0;
     } catch (thrown) {
       error = asPlugboardError(thrown);

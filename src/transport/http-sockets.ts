@@ -1,4 +1,4 @@
-/** The sockets of one wire: straight to the server, through a proxy, or through the author's `fetch`. */
+/** Opens the sockets of one wire: directly to the server, through a proxy, or through a custom `fetch`. */
 
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
@@ -9,18 +9,18 @@ import type { ProxyServer } from '../policy/proxy.ts';
 import type { Sockets } from './http-fetch.ts';
 import { type HttpLimits, MAX_CONNECTIONS, TCP_KEEP_ALIVE_MS } from './http-limits.ts';
 
-/** How a wire leaves this machine. */
+/** The network settings of a wire. */
 export interface Exit {
   readonly network: Network;
-  /** As the entry's `proxy` says. */
+  /** The entry's `proxy` setting. */
   readonly forced?: boolean | undefined;
 }
 
 export interface Opened {
   readonly sockets: Sockets;
-  /** The proxy in between, if there is one. */
+  /** The proxy in use, if any. */
   readonly proxy?: ProxyServer | undefined;
-  /** It takes single requests and opens no tunnel: a status 407 is its own. */
+  /** The proxy forwards single requests without a tunnel: a status 407 is its own. */
   readonly forwards?: boolean | undefined;
 }
 
@@ -49,7 +49,7 @@ async function throughProxy(
   secureContext: SecureContext | undefined,
 ): Promise<Opened> {
   const { openRoute, openTunnel } = await import('../policy/proxy-tunnel.ts');
-  // For plain http, a proxy may open tunnels or forward requests only; the first connection finds out.
+  // For plain http, a proxy may support tunnels or only forwarding; the first connection determines it.
   const route = url.protocol === 'http:' ? await openRoute(proxy, url, { secureContext }) : undefined;
   if (route?.kind === 'forward') {
     const pool = new PoolClass(proxy.url.origin, poolOptions(direct(limits, secureContext)));
@@ -60,7 +60,7 @@ async function throughProxy(
     const ready = first;
     first = undefined;
     const isUsable = ready !== undefined && !ready.destroyed;
-    // Never in the same turn: undici would not notice that it may write.
+    // Never in the same turn: undici would not detect that it may write.
     const tunnel = isUsable ? Promise.resolve(ready) : openTunnel(proxy, url, { secureContext });
     tunnel.then(
       (socket) => callback(null, socket),
@@ -70,7 +70,7 @@ async function throughProxy(
   return { sockets: new PoolClass(url.origin, poolOptions(connect)), proxy };
 }
 
-/** Each request goes to the proxy, with the whole address of the server in its first line. */
+/** Sends each request to the proxy, with the server's absolute URL in the request line. */
 function forwarding(pool: Pool, url: URL, { authorization }: ProxyServer): Sockets {
   const more = [
     'host',
@@ -82,7 +82,7 @@ function forwarding(pool: Pool, url: URL, { authorization }: ProxyServer): Socke
       pool.dispatch(
         {
           ...options,
-          origin: null as unknown as string, // the pool's own
+          origin: null as unknown as string, // use the pool's origin
           path: `${url.origin}${options.path}`,
           headers: [...(options.headers as string[]), ...more],
         },
@@ -108,7 +108,7 @@ function poolOptions(connect: Pool.Options['connect']): Pool.Options {
   return {
     connections: MAX_CONNECTIONS,
     pipelining: 1,
-    // Deadlines are ours, on the injected clock; a stream may be silent for as long as its call lasts.
+    // We enforce timeouts with the injected clock; a stream may be silent for as long as its call lasts.
     headersTimeout: 0,
     bodyTimeout: 0,
     ...(connect === undefined ? {} : { connect }),
@@ -119,7 +119,7 @@ async function loadPool(): Promise<typeof Pool> {
   try {
     return (await import('undici/lib/dispatcher/pool.js')).default;
   } catch {
-    // The inner module may move in a later release; the package's own door stays.
+    // The internal module may move in a later release; the package's main export is stable.
     return (await import('undici')).Pool;
   }
 }

@@ -1,4 +1,4 @@
-/** Types for the one inner module of undici that is loaded: its whole package takes 100 ms more to start. */
+/** Types for the only internal module of undici that is loaded: loading the whole package takes 100 ms more. */
 
 declare module 'undici/lib/dispatcher/pool.js' {
   import { Pool } from 'undici';

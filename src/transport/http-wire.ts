@@ -1,4 +1,4 @@
-/** The sockets of one HTTP transport: its pool, what travels on it right now, and their common end. */
+/** The connection pool of one HTTP transport: its sockets, its pending exchanges, and their shutdown. */
 
 import type { Dispatcher } from 'undici';
 import { type ErrorDetail, PlugboardError } from '../errors.ts';
@@ -9,16 +9,16 @@ import type { Sockets } from './http-fetch.ts';
 import type { HttpLimits } from './http-limits.ts';
 import { type Exit, openSockets } from './http-sockets.ts';
 
-/** How often a held process wakes for nothing. */
+/** The interval of the timer that keeps the process alive. */
 const HOLD_MS = 60_000;
 
 export interface WireOptions {
   readonly url: URL;
   readonly clock: Clock;
   readonly limits: HttpLimits;
-  /** Sockets of another owner, which the wire uses and does not end. */
+  /** Sockets of another owner; the wire uses them but does not close them. */
   readonly dispatcher?: Dispatcher | undefined;
-  /** The proxies and certificates to use; without it, connections go straight to the server. */
+  /** The proxies and certificates to use; without it, connections are direct. */
   readonly exit?: Exit | undefined;
 }
 
@@ -28,7 +28,7 @@ export class Wire {
   readonly limits: HttpLimits;
   readonly #live = new Set<Exchange>();
   readonly #pauses = new Set<() => void>();
-  /** The proxy that takes single requests: a status 407 is its answer, not the server's. */
+  /** The proxy that forwards single requests: a status 407 is its response, not the server's. */
   forwarder: ProxyServer | undefined;
   #host: string;
   #dispatcher: Sockets | undefined;
@@ -46,12 +46,12 @@ export class Wire {
     this.#host = options.url.host;
   }
 
-  /** The server for messages, with the proxy in between. */
+  /** The server's name in messages, with the proxy if there is one. */
   get host(): string {
     return this.#host;
   }
 
-  /** Loads undici and makes the pool; a proxy may be asked for its first tunnel, and nothing else is sent. */
+  /** Loads undici and creates the pool; may open the first tunnel of a proxy, and sends nothing else. */
   async open(): Promise<void> {
     if (!this.#dispatcher) {
       const { sockets, proxy, forwards } = await openSockets(this.url, this.limits, this.#exit);
@@ -62,7 +62,7 @@ export class Wire {
     if (this.#closed) await this.#destroy();
   }
 
-  /** Sends one request; the exchange tells of its head and body. */
+  /** Sends one request; the exchange provides its head and body. */
   start(request: HttpRequest): Exchange {
     const exchange = new Exchange(this, request, (ended) => this.#live.delete(ended));
     if (this.#closed || !this.#dispatcher) exchange.abort(closedError({ notSent: true }));
@@ -87,8 +87,8 @@ export class Wire {
   }
 
   /**
-   * Waits, but not past the end of the signal or of the wire. With `hold` the process stays: in a pause no
-   * socket keeps it, and a call that somebody waits for must not end because everything was quiet.
+   * Waits until the time is over, the signal is aborted or the wire is closed. `hold` keeps the process alive: during a
+   * pause no socket does, and the process must not exit while a call is pending.
    */
   pause(
     ms: number,
@@ -111,7 +111,7 @@ export class Wire {
     });
   }
 
-  /** Ends every exchange and pause that is under way; new ones may still start. */
+  /** Ends all current exchanges and pauses; new ones may still start. */
   abortAll(): void {
     for (const exchange of [...this.#live]) exchange.abort(closedError());
     for (const end of [...this.#pauses]) end();

@@ -1,4 +1,4 @@
-/** Streamable HTTP in both eras: one POST per message, answers as JSON or as a stream of events. */
+/** The streamable HTTP transport, for both eras: one POST per message, responses as JSON or as an event stream. */
 
 import type { Dispatcher } from 'undici';
 import type { Credentials } from '../auth/credentials.ts';
@@ -27,17 +27,17 @@ import { closedError, Wire } from './http-wire.ts';
 export interface HttpTransportOptions {
   readonly url: URL;
   readonly clock: Clock;
-  /** Who we are to the server; without it, headers carry nothing of ours. */
+  /** Credentials for the server; without them no authorization headers are sent. */
   readonly credentials?: Credentials | undefined;
   readonly limits?: Partial<HttpLimits> | undefined;
-  /** Sockets to use instead of a pool of our own; they stay open at `close()`. */
+  /** Sockets to use instead of an own pool; `close()` leaves them open. */
   readonly dispatcher?: Dispatcher | undefined;
   readonly exit?: Exit | undefined;
 }
 
 const SESSION_ID = /^[!-~]+$/;
 
-/** A transport that puts nothing on the wire before its first message. Its server may be of either era. */
+/** Creates a transport that sends nothing before its first message. Its server may be of either era. */
 export function createHttpTransport(options: HttpTransportOptions): Transport {
   return new HttpTransport(options);
 }
@@ -64,7 +64,7 @@ class HttpTransport implements Transport {
     this.#credentials = options.credentials;
   }
 
-  /** Only since 2026-07-28 does the end of a request's stream cancel it. */
+  /** Since 2026-07-28 closing a request's stream cancels it. */
   get streamPerRequest(): boolean {
     return this.#version !== undefined && isModern(this.#version);
   }
@@ -136,7 +136,7 @@ class HttpTransport implements Transport {
     this.#receiver?.closed();
   }
 
-  /** Best effort: a server that does not end sessions for clients answers 405, and that is fine. */
+  /** Best effort: a server that does not let clients end sessions responds with 405. */
   async #endSession(): Promise<void> {
     const headers = this.#headers(undefined);
     const line = { method: 'DELETE', url: new URL(this.#path, this.#wire.url).href };
@@ -169,7 +169,7 @@ class HttpTransport implements Transport {
     if (session !== undefined && SESSION_ID.test(session)) this.#session = session;
   }
 
-  /** A status outside 200–299: the answer when its body is one, else an error. */
+  /** Handles a status outside 200–299: delivers the body if it is the response, else throws an error. */
   async #refused(
     response: Response,
     id: RequestId | undefined,
@@ -192,7 +192,7 @@ class HttpTransport implements Transport {
     throw statusError(failed, context);
   }
 
-  /** A JSON body: read whole, then handed on. */
+  /** Reads a whole JSON body and delivers it. */
   async #answer(exchange: Exchange, id: RequestId, receiver: Receiver): Promise<void> {
     const body = await readBody(exchange, this.#wire.limits.maxBodyBytes);
     const frames = parseFrames(body.toString('utf8'));
@@ -226,7 +226,7 @@ class HttpTransport implements Transport {
     return error;
   }
 
-  /** A request's stream of events, over as many connections as it takes, to its answer or its loss. */
+  /** Reads a request's event stream, over as many connections as necessary, until it is answered or lost. */
   async #follow(
     first: Exchange,
     id: RequestId,
@@ -264,7 +264,7 @@ class HttpTransport implements Transport {
     }
   }
 
-  /** The stream for what the server says by itself; an absent one is no error. */
+  /** Opens the stream for server messages; a server may not have one. */
   #listen(receiver: Receiver): void {
     if (this.#listening || this.streamPerRequest) return;
     this.#listening = true;
@@ -289,7 +289,7 @@ class HttpTransport implements Transport {
   }
 }
 
-/** Event ids may hold any letter; on the wire they are UTF-8, which undici writes byte by byte. */
+/** Event ids may contain any character; headers carry them as UTF-8, which undici writes byte by byte. */
 function asHeaderBytes(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
@@ -307,8 +307,8 @@ function isAnswerTo(frame: JsonRpcMessage, id: RequestId): boolean {
 }
 
 /**
- * What became of an answer that was on its way. The request had been taken, so nothing of a failed attempt
- * to resume (that it was not sent, that a session is gone) may make it look safe to repeat.
+ * Returns the error for a response that was lost. The server had received the request, so details of a failed resume
+ * (not sent, session expired) must not make it look safe to repeat.
  */
 function lostError(broken: PlugboardError | undefined, host: string): PlugboardError {
   if (broken && !canRetry(broken) && !broken.detail.sessionExpired) return broken;

@@ -1,4 +1,4 @@
-/** Connections to servers that are objects of this program: of the kit, of the official SDK, or made by a function. */
+/** A transport to a server in this process: of the kit, of the official SDK, or created by a function. */
 
 import {
   type ChannelServer,
@@ -19,7 +19,7 @@ type Close = () => Promise<unknown>;
 /** Any long time: the timer does nothing but exist. */
 const HOLD_MS = 3_600_000;
 
-/** `name`: what the entry is called. The server is made or joined when the transport is opened. */
+/** `name`: the name of the entry. The server is created or connected when the transport is opened. */
 export function createInProcessTransport(
   name: string,
   source: InProcessServer | InProcessFactory,
@@ -51,7 +51,7 @@ class InProcessTransport implements Transport {
       throw this.#failed(thrown);
     }
     await this.#client.open(this.#awaited.until(receiver), signal);
-    // Closed while the server was being made.
+    // Closed while the server was being created.
     if (this.#closed !== undefined) await this.#end();
   }
 
@@ -78,7 +78,7 @@ class InProcessTransport implements Transport {
     if (typeof this.#source !== 'function') return this.#source;
     const made = await this.#source({ name: this.#name });
     if (!isInProcessServer(made)) throw new Error('its function returned something that is not a server');
-    // It was made for this connection alone.
+    // Created for this connection only, so it is closed with it.
     const { close } = made as { close?: unknown };
     if (typeof close === 'function') this.#ends.push(async () => close.call(made));
     return made;
@@ -86,7 +86,7 @@ class InProcessTransport implements Transport {
 
   async #join(server: InProcessServer): Promise<Transport> {
     const way = joinedBy(server);
-    // What is returned is checked by its first use: an author's own transport.
+    // A custom transport; its first use checks it.
     if (way === 'transport') return (server as TransportServer).transport() as Transport;
     const [client, far] = memoryPair();
     if (way === 'serve') {
@@ -111,7 +111,7 @@ class InProcessTransport implements Transport {
 
   async #end(): Promise<void> {
     await this.#client?.close();
-    // A server that cannot end in order is as gone as one that can.
+    // A server that fails to close is treated as closed.
     for (const end of this.#ends.splice(0)) await end().catch(() => {});
   }
 
@@ -178,7 +178,7 @@ class Awaited {
   }
 }
 
-/** The official SDK's own check (`McpServer.isConnected()`, `Server.transport`), where it has one. */
+/** The official SDK's own check (`McpServer.isConnected()`, `Server.transport`), if it has one. */
 function isConnected(server: object): boolean {
   const { isConnected: check, transport, server: inner } = server as Record<string, unknown>;
   if (typeof check === 'function') return check.call(server) === true;
@@ -186,7 +186,7 @@ function isConnected(server: object): boolean {
   return (transport ?? low?.['transport']) !== undefined;
 }
 
-/** One end of a pair in the shape of the official SDK's transports. */
+/** Adapts one end of a memory pair to the official SDK's transport interface. */
 class SdkTransport {
   readonly #end: MemoryTransport;
   onmessage: ((message: JsonRpcMessage) => void) | undefined;

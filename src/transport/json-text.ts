@@ -1,16 +1,16 @@
-/** JSON from the other side of a wire, as far as it can be worked with. */
+/** Parses JSON from a remote peer, with a limit on its depth. */
 
 import { nestsDeeperThan } from './framing-rescue.ts';
 
-/** What is deeper ends the stack of whoever checks it or writes it down: JSON.stringify gives up at some 2,000 levels. */
+/** Deeper JSON overflows the stack of validators and serializers: JSON.stringify fails at about 2,000 levels. */
 export const MAX_JSON_DEPTH = 1_000;
 
-/** So deep a text has at least so many brackets: short ones, which is nearly all, need no look. */
+/** Such a depth needs at least that many brackets, so short texts, nearly all, need no scan. */
 export function nestsTooDeep(text: string): boolean {
   return text.length > 2 * MAX_JSON_DEPTH && nestsDeeperThan(text, MAX_JSON_DEPTH);
 }
 
-/** Undefined for what is no JSON, or nested deeper than anybody means. */
+/** Returns undefined for invalid or too deeply nested JSON. */
 export function readJson(text: string): { readonly value: unknown } | undefined {
   if (nestsTooDeep(text)) return undefined;
   try {

@@ -1,4 +1,4 @@
-/** The process that an entry would start, and whether two sessions would start the same one. */
+/** Describes the process that an entry would start, and compares two sessions to decide whether they can share it. */
 
 import type { ServerSpec, StdioEntry } from '../config/entry.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
@@ -7,35 +7,35 @@ import { isCertificateVariable, serverEnvironment } from './environment.ts';
 import { chosenFolder, privateName } from './start-folder.ts';
 
 /**
- * Variables that agents drop from what they pass on, and that only tell a program where to find its files, its
- * language or its screen. A session without one can use a process that has it; two different values cannot share.
+ * Variables that agents do not always pass on, and that only affect where a program finds its files, its language or
+ * its screen. A session without one can use a process that has it; two different values cannot share.
  */
 const OPTIONAL =
   /^(?:BROWSER|DBUS_SESSION_BUS_ADDRESS|XDG_.*|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|SHELL|USER|LOGNAME|LANG|LANGUAGE|LC_.*|TZ|TMPDIR|TEMP|TMP|npm_config_(?:cache|prefix|userconfig)|NVM_.*|FNM_.*|VOLTA_HOME|ASDF_.*|MISE_.*|PNPM_HOME|BUN_INSTALL|DENO_DIR|PYENV_ROOT|UV_.*|CARGO_HOME|PLAYWRIGHT_BROWSERS_PATH|__CF_USER_TEXT_ENCODING)$/i;
-/** Part of the person's machine rather than of one session: optional variables and certificates. */
+/** Whether a variable belongs to the machine and not to one session: optional variables and certificates. */
 export function isAmbient(name: string): boolean {
   return OPTIONAL.test(name) || isCertificateVariable(name);
 }
 
-/** How the terminal looks: a server has none. */
+/** Terminal settings: a server has no terminal. */
 const IGNORED: ReadonlySet<string> = new Set(['TERM', 'COLORTERM']);
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Launch {
-  /** The program, and its interpreter if it has one; undefined where the search path has no such program. */
+  /** The program, and its interpreter if it has one; undefined if the search path does not contain it. */
   readonly programs: readonly (string | undefined)[];
   readonly args: readonly string[];
-  /** The folder it starts in; a name for a private one. */
+  /** The working folder; for a private folder, its name. */
   readonly cwd: string;
   readonly sandbox: unknown;
   readonly env: Environment;
 }
 
-/** `entry`: with its variables filled in. */
+/** `entry`: with its variables expanded. */
 export function launchOf(spec: ServerSpec, entry: StdioEntry, env: Environment): Launch {
   const child = serverEnvironment(spec, entry, env);
-  // The search path decides which programs are found, and that is compared; the path itself is not.
+  // The programs found through the search path are compared, not the path itself.
   const { PATH = '', ...rest } = child;
   const fixed = entry.env?.['PATH'] === undefined && entry.inheritEnv !== true ? rest : child;
   return {
@@ -47,7 +47,10 @@ export function launchOf(spec: ServerSpec, entry: StdioEntry, env: Environment):
   };
 }
 
-/** What keeps two sessions from sharing a process: `program`, `arguments`, `folder`, `sandbox`, or names of variables. */
+/**
+ * Returns the reasons why two sessions cannot share a process: `program`, `arguments`, `folder`, `sandbox`, or names of
+ * variables.
+ */
 export function differences(a: Launch, b: Launch): readonly string[] {
   const parts: readonly (readonly [string, unknown, unknown])[] = [
     ['program', a.programs, b.programs],
@@ -61,7 +64,7 @@ export function differences(a: Launch, b: Launch): readonly string[] {
   ];
 }
 
-/** Names of variables by which two environments differ for a server, sorted. */
+/** Returns the sorted names of variables that differ for a server. */
 export function environmentDifferences(a: Environment, b: Environment): readonly string[] {
   const names = new Set([...Object.keys(a), ...Object.keys(b)]);
   return [...names]
@@ -72,7 +75,7 @@ export function environmentDifferences(a: Environment, b: Environment): readonly
     .sort();
 }
 
-/** Adds to `env` the optional variables that it lacks: a process that starts later has what any of its sessions has. */
+/** Adds the missing optional variables to `env`: a process that starts later has those of all its sessions. */
 export function addOptional(env: Record<string, string | undefined>, more: Environment): void {
   for (const [name, value] of Object.entries(more)) if (OPTIONAL.test(name)) env[name] ??= value;
 }

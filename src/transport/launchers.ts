@@ -1,6 +1,6 @@
 /**
- * Keeps a project's settings from launchers of packages that start inside of it: which registry they ask, which shell
- * and which options of Node they use, which files they load. The person chose the folder, not what is written there.
+ * Shields package launchers that start inside a project from the project's settings: registry, shell, Node options, and
+ * files to load. The user chose the folder, not the settings in it.
  */
 
 import { existsSync } from 'node:fs';
@@ -13,14 +13,14 @@ export interface Launched {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** `empty`: a folder without settings. What the entry or the person's environment sets is left as it is. */
+/** `empty`: a folder without settings. Values set by the entry or the user's environment are kept. */
 export function shielded({ command, args, env }: Launched, empty: string): Launched {
   const name = basename(command).replace(/\.(?:cmd|exe|bat)$/i, '');
   const settings = SETTINGS[name]?.(env) ?? {};
   return { command, args: withPrefix(name, args, empty), env: { ...settings, ...env } };
 }
 
-/** With a prefix, npx takes neither settings nor packages from the folder that it starts in. */
+/** With a prefix, npx uses neither settings nor packages of its working folder. */
 function withPrefix(name: string, args: readonly string[], empty: string): readonly string[] {
   if (name === 'npx' && !hasPrefix(args)) return ['--prefix', empty, ...args];
   const [first = '', ...rest] = args;
@@ -31,7 +31,7 @@ function withPrefix(name: string, args: readonly string[], empty: string): reado
 /** Options of npx that take a value. */
 const WITH_VALUE: ReadonlySet<string> = new Set(['-p', '--package', '-c', '--call', '-w', '--workspace']);
 
-/** Among its own options, which end with the package. */
+/** Searches the launcher's own options, which precede the package name. */
 function hasPrefix(args: readonly string[]): boolean {
   for (let at = 0; at < args.length; at += 1) {
     const word = args[at] ?? '';
@@ -44,13 +44,13 @@ function hasPrefix(args: readonly string[]): boolean {
 
 type Settings = (env: Launched['env']) => Readonly<Record<string, string>>;
 
-/** npm skips empty values, and a blank one sets no option. */
+/** npm ignores empty values; a blank sets no option. */
 const NPM: Settings = () => ({
   ...(process.platform === 'win32' ? {} : { npm_config_script_shell: '/bin/sh' }),
   npm_config_node_options: ' ',
 });
 
-/** Neither the project's choice of a package manager nor its hooks. */
+/** Disables the project's choice of a package manager and its hooks. */
 const PNPM: Settings = (env) => ({
   ...NPM(env),
   npm_config_ignore_pnpmfile: 'true',
@@ -58,7 +58,7 @@ const PNPM: Settings = (env) => ({
   COREPACK_ENABLE_PROJECT_SPEC: '0',
 });
 
-/** Its file of settings can name programs and plugins; another name leaves it unread. */
+/** Yarn's settings file can name programs and plugins; with another file name it is not read. */
 const YARN: Settings = () => ({
   YARN_IGNORE_PATH: '1',
   YARN_RC_FILENAME: '.yarnrc.plugboard.yml',

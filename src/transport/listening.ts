@@ -1,4 +1,4 @@
-/** Recognises a program that was started for stdio and serves over HTTP: it prints its address. */
+/** Detects a program that was started for stdio but serves over HTTP, by the address it prints. */
 
 /** How much of a line is quoted. */
 const MAX_QUOTED_CHARS = 200;
@@ -9,7 +9,7 @@ const ADDRESS = String.raw`https?:\/\/(?:\[[\da-f:]+\]${REST}*|${REST}+)`;
 const WITH_ADDRESS = new RegExp(`${WORD}.*?(${ADDRESS})|(${ADDRESS}).*?${WORD}`, 'i');
 /** `Listening on port 3000`, `listening at :3000`, `Server running on 0.0.0.0:3000`. */
 const WITH_PORT = new RegExp(String.raw`${WORD}\s+(?:on|at)\s+(?:port\s+|[\w.]*:)(\d{2,5})\b`, 'i');
-/** An address to listen at, which no one can connect to. */
+/** A wildcard listening address, to which clients cannot connect. */
 const EVERYWHERE = /^(https?:\/\/)(?:0\.0\.0\.0|\[::\])/;
 
 export interface ListeningLine {
@@ -17,7 +17,7 @@ export interface ListeningLine {
   readonly url: string;
 }
 
-/** The first line that names an address which the program listens at. */
+/** Returns the first line with an address that the program listens on. */
 export function listeningLine(text: string): ListeningLine | undefined {
   for (const line of text.split('\n')) {
     const address = WITH_ADDRESS.exec(line);

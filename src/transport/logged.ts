@@ -1,4 +1,4 @@
-/** A transport whose server has a log: its stderr, its log messages, its start and end. Secrets are removed before. */
+/** A transport that writes the server's log: stderr, log messages, start and end. Its input is already redacted. */
 
 import { asPlugboardError } from '../errors.ts';
 import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
@@ -39,7 +39,7 @@ export class LoggedTransport implements Transport {
         receiver.closed(error);
       },
       notice: (notice) => {
-        // Lines of stderr are the notices of lowest level.
+        // Lines of stderr are the notices with the lowest level.
         this.#write(notice.level === 'debug' ? 'stderr' : 'plugboard', notice.message);
         receiver.notice(notice);
       },

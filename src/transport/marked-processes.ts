@@ -1,33 +1,38 @@
-/** Which processes carry a mark of this host: one look over the process table for all servers that end at that moment. */
+/**
+ * Finds the processes that carry this host's mark, with one scan of the process table for all servers that end
+ * together.
+ */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ProcessRow, processIds, processRow, startedWithPrefix } from '../lib/process-table.ts';
 
-/** Processes that are looked at before others get their turn. */
+/** Processes that are checked before the event loop continues. */
 const LOOKS_PER_TURN = 64;
-/** Process ids come again: after so many looks, who was ruled out is looked at anew. */
+/** Process ids are reused: after this many scans, excluded ids are checked again. */
 const MAX_LOOKS_REMEMBERED = 256;
 
 export interface MarkedProcess {
   readonly pid: number;
   readonly group: number;
-  /** The whole mark, which names the server. */
+  /** The complete mark, which identifies the server. */
   readonly owner: string;
 }
 
-/** How processes are found; a test counts what is asked of it. */
+/** Access to the process table; replaced in tests to count calls. */
 export interface ProcessTable {
   ids(): readonly number[];
   row(pid: number): ProcessRow | undefined;
-  /** What follows `prefix` in its environment; null without it, undefined when that cannot be told yet. */
+  /**
+   * Returns the text after `prefix` in its environment; null without the prefix, undefined if it cannot be read yet.
+   */
   mark(pid: number, prefix: string): string | null | undefined;
 }
 
 const SYSTEM_TABLE: ProcessTable = { ids: processIds, row: processRow, mark: startedWithPrefix };
 
 /**
- * Two hundred servers that end together would each read the table of at least two hundred processes. So whoever asks
- * while a look is under way shares the next one, which sees all that existed when it was asked for.
+ * Two hundred servers that end together would each scan a table of at least two hundred processes. Calls during a scan
+ * therefore share the next scan, which sees all processes that existed at the time of the call.
  */
 export class MarkedProcesses {
   readonly #variable: string;
@@ -41,21 +46,21 @@ export class MarkedProcesses {
   #underWay: Promise<readonly MarkedProcess[]> | undefined;
   #next: Promise<readonly MarkedProcess[]> | undefined;
 
-  /** The mark is in `variable`, and begins with `host`. */
+  /** The mark is the value of `variable` and starts with `host`. */
   constructor(variable: string, host: string, table: ProcessTable = SYSTEM_TABLE) {
     this.#variable = variable;
     this.#host = host;
     this.#table = table;
   }
 
-  /** A server was started then: what is older than all of them is nobody's doing here. */
+  /** Records the start time of a server: processes older than all servers are not ours. */
   since(startedAt: number): void {
     if (startedAt >= this.#oldest) return;
     this.#oldest = startedAt;
     this.#strangers.clear();
   }
 
-  /** Between this and the call of what it returns, what was learnt is remembered: it only holds for a while. */
+  /** Caches scan results until the returned function is called: they are valid only for a short time. */
   begin(): () => void {
     this.#endings += 1;
     return () => {
@@ -66,7 +71,7 @@ export class MarkedProcesses {
     };
   }
 
-  /** Those that live now. */
+  /** Returns the marked processes that are running now. */
   look(): Promise<readonly MarkedProcess[]> {
     if (this.#underWay === undefined) return this.#start();
     this.#next ??= this.#underWay.then(() => this.#start());
@@ -105,7 +110,7 @@ export class MarkedProcesses {
     return found;
   }
 
-  /** A process keeps its mark, also when it clears its environment later. */
+  /** A process keeps its mark even if it clears its environment later. */
   #ownerOf(row: ProcessRow): string | null | undefined {
     if (row.startedAt < this.#oldest) return null;
     const known = this.#marked.get(row.pid);

@@ -1,20 +1,20 @@
-/** A transport whose two ends live in one process: for tests, and for servers that are part of the program. */
+/** A transport pair within one process: for tests, and for servers that are part of the program. */
 
 import { PlugboardError } from '../errors.ts';
 import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { Receiver, SendOptions, Transport } from './contract.ts';
 
-/** What one end may have sent before the other was opened, or between two turns of the event loop. */
+/** Events that one end may send before the other is opened, or within one turn of the event loop. */
 const MAX_QUEUED_EVENTS = 100_000;
 
 const MAX_NOTICE_CHARS = 200;
 
-/** One end of a pair. Frames travel as text, so the ends never share an object, just as over a pipe. */
+/** One end of a pair. Frames are sent as text, so the ends never share an object, as over a pipe. */
 export interface MemoryTransport extends Transport {
   readonly kind: 'memory';
-  /** Puts one line on the wire as it stands; the other end meets it as it would meet a line of a pipe. */
+  /** Sends one line unchanged; the other end parses it like a line from a pipe. */
   line(text: string): void;
-  /** Ends the connection as a crash would: both ends are closed with this error. */
+  /** Ends the connection like a crash: both ends are closed with this error. */
   crash(error?: PlugboardError): void;
 }
 
@@ -23,8 +23,8 @@ type InboxEvent =
   | { readonly kind: 'closed'; readonly error: PlugboardError };
 
 /**
- * Two transports, each the other's far end. Order is kept, delivery is asynchronous, and what was sent
- * before an end closed still arrives.
+ * Creates two connected transports. Order is preserved, delivery is asynchronous, and messages sent before an end
+ * closed still arrive.
  *
  * @example
  * const [client, server] = memoryPair();
@@ -86,16 +86,16 @@ class MemoryEnd implements MemoryTransport {
   }
 
   negotiated(): void {
-    // Nothing in memory depends on the protocol version.
+    // Frames do not depend on the protocol version.
   }
 
   async close(): Promise<void> {
     this.#end(undefined, lost('The other end closed the connection.'));
   }
 
-  /** False when the inbox is full. */
+  /** Returns false if the inbox is full. */
   push(event: InboxEvent): boolean {
-    if (this.#state === 'closed') return true; // bytes written to a closed pipe are gone, not an error of the writer
+    if (this.#state === 'closed') return true; // like a closed pipe: the data is lost without an error
     if (event.kind === 'line' && this.#inbox.length >= MAX_QUEUED_EVENTS) return false;
     this.#inbox.push(event);
     this.#wake();
@@ -121,7 +121,7 @@ class MemoryEnd implements MemoryTransport {
     const events = this.#inbox;
     this.#inbox = [];
     for (const event of events) {
-      if (this.#state !== 'open') return; // closed by its own owner while delivering
+      if (this.#state !== 'open') return; // its owner closed it during delivery
       if (event.kind === 'closed') {
         this.#state = 'closed';
         this.#receiver?.closed(event.error);
@@ -133,7 +133,7 @@ class MemoryEnd implements MemoryTransport {
 
   #deliver(text: string): void {
     const frame = parse(text);
-    // The contract promises an object and nothing about its inside; the cast says the same.
+    // The contract promises an object whose members are not validated, hence the cast.
     if (isRecord(frame)) this.#receiver?.message(frame as unknown as JsonRpcMessage);
     else
       this.#receiver?.notice({
@@ -151,7 +151,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Says nothing of `notSent`: what was under way may well have been carried out. */
+/** Without `notSent`: a pending request may have been processed. */
 function lost(message: string): PlugboardError {
   return new PlugboardError('CONNECTION_LOST', message);
 }

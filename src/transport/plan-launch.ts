@@ -1,4 +1,4 @@
-/** Everything that decides what a server's process is: program, arguments, folder, environment. */
+/** Determines the program, arguments, folder and environment of a server's process. */
 
 import { isForeign, type ServerSpec, type StdioEntry } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
@@ -16,9 +16,9 @@ export interface LaunchPlan {
 
 export interface LaunchPlanOptions {
   readonly spec: ServerSpec;
-  /** With its variables filled in. */
+  /** With its variables expanded. */
   readonly entry: StdioEntry;
-  /** The session's environment, of which the process gets a part. */
+  /** The session's environment; the process gets a part of it. */
   readonly env: NodeJS.ProcessEnv;
   readonly home: Home;
 }
@@ -31,7 +31,7 @@ export async function planLaunch({ spec, entry, env, home }: LaunchPlanOptions):
   if (isForeign(spec) && spec.shielded !== true) return { command, args, cwd: chosen ?? baseDir, env: own };
   const empty = await privateFolder(home, spec, env);
   const cwd = chosen ?? empty;
-  // A project's settings reach launchers from every folder above the one that they start in.
+  // Launchers read project settings from every folder above their working folder.
   const isExposed =
     isInside(realPath(cwd), realPath(projectDir)) || isInside(realPath(cwd), realPath(baseDir));
   return isExposed

@@ -1,10 +1,10 @@
-/** The programs that the reaper runs as: a shell loop of about 1 MB, and a Node script where there is no shell. */
+/** The scripts of the reaper helper: a shell loop that needs about 1 MB of memory, and a Node script for Windows. */
 
 /**
- * Reads the mark, then `+ group`, `- group` or `q` a line. The end of its input is the host's death: it writes
- * down who descends from the servers while those still live (`family`, each pid with its start time, since pids
- * come again), sends SIGTERM to all, waits two seconds at most, then SIGKILL until nothing marked was found three
- * times in a row. Only what dash knows is used.
+ * Reads the mark, then lines of `+ group`, `- group` or `q`. The end of its input means that the host died: it lists
+ * the descendants of the servers while those still run (`family`, each pid with its start time, because pids are
+ * reused), sends SIGTERM to all, waits two seconds at most, then sends SIGKILL until no marked process was found three
+ * times in a row. Uses only features of dash.
  */
 export const POSIX_REAPER = `
 trap '' HUP INT QUIT TERM PIPE
@@ -75,7 +75,7 @@ while [ $tries -lt 100 ] && [ $quiet -lt 3 ]; do
 done
 `;
 
-/** The same with what Windows has: process trees by their parents, ended by force. */
+/** The Windows version: ends process trees by force. */
 export const WINDOWS_REAPER = `
 const { spawnSync } = require('node:child_process');
 const pids = new Set();

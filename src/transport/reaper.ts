@@ -1,15 +1,15 @@
 /**
- * Sees to it that nothing outlives the host, however the host ends (CON-2, F2 to F4).
+ * Ensures that no server process outlives the host, however the host ends (CON-2, F2 to F4).
  *
- * One small helper per host holds the far end of a pipe. The host's death, SIGKILL included, closes the pipe,
- * and the helper ends every registered process group and, on Linux, every process that carries the host's mark.
- * There is no gap: our descriptors close on exec, so while a child stands between fork and exec it holds the
- * pipe open itself, and once the pipe is closed every child has its marked environment.
+ * One small helper per host holds the other end of a pipe. The host's death, SIGKILL included, closes the pipe, and the
+ * helper ends every registered process group and, on Linux, every process that carries the host's mark. There is no
+ * gap: our descriptors close on exec, so a child between fork and exec keeps the pipe open itself, and once the pipe is
+ * closed every child has its marked environment.
  *
- * Not covered: a process that left its group *and* cleared its environment *and* lost its parents before the
- * host died. macOS finds marks through `ps -E`, which shows the environment of the user's own unprotected programs
- * only, and no kin. Windows has no groups and no environment to read: its helper is a second Node that runs
- * `taskkill /T` on each registered server.
+ * Not covered: a process that left its group *and* cleared its environment *and* lost its parents before the host died.
+ * macOS finds marks through `ps -E`, which shows the environment of the user's own unprotected programs only, and no
+ * descendants. Windows has no groups and no readable environment: its helper is a second Node that runs `taskkill /T`
+ * on each registered server.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -24,26 +24,26 @@ export const OWNER_VARIABLE = 'PLUGBOARD_OWNER';
 const NO_HELPER =
   "No helper watches over the servers' processes: this program cannot run a script. Servers outlive it if it is killed";
 
-/** A helper that somebody ended is started again so often, then no more. */
+/** How often a helper that was killed is started again. */
 const MAX_HELPER_STARTS = 5;
 
 export interface Reaper {
-  /** The processes of all servers of this host, wherever they went. */
+  /** The marked processes of all servers of this host, in any process group. */
   readonly marked: MarkedProcesses;
-  /** Starts the helper if it does not run yet and returns the mark for the next server's environment. */
+  /** Starts the helper if necessary, and returns the mark for the next server's environment. */
   mark(): string;
-  /** A server's process, which leads its own group, has started. */
+  /** Registers a server's process, which leads its own group. */
   add(pid: number): void;
-  /** It is gone with everything it started. */
+  /** Unregisters a server after it and all its descendants have ended. */
   remove(pid: number): void;
-  /** Ends the helper, and with it whatever is still registered. May be called twice; never rejects. */
+  /** Ends the helper and all processes that are still registered. May be called twice; never rejects. */
   close(): Promise<void>;
 }
 
 export interface ReaperOptions {
-  /** Our environment; the helper gets its PATH and nothing else. */
+  /** Our environment; the helper gets only its PATH. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Hears, once, that the helper could not be started: servers then outlive a host that is killed. */
+  /** Called once if the helper cannot be started: servers then outlive a killed host. */
   readonly onProblem?: ((message: string) => void) | undefined;
 }
 
@@ -83,7 +83,7 @@ class HostReaper implements Reaper {
 
   async close(): Promise<void> {
     this.#closed = true;
-    // With nothing registered there is nothing to look for: a plain end takes no time.
+    // With nothing registered the helper can exit at once, without a scan.
     if (this.#groups.size === 0) this.#tell('q');
     this.#helper?.ref();
     this.#helper?.stdin?.end();
@@ -109,15 +109,15 @@ class HostReaper implements Reaper {
       };
       helper.once('exit', gone);
       helper.once('error', (error) => {
-        this.#starts = MAX_HELPER_STARTS; // what cannot be started now cannot be started later
+        this.#starts = MAX_HELPER_STARTS; // a later start would fail too
         this.#options.onProblem?.(`No helper watches over the servers' processes: ${error.message}`);
         gone();
       });
     });
-    helper.stdin?.on('error', () => undefined); // it is gone; its exit is what counts
+    helper.stdin?.on('error', () => undefined); // only its exit is handled
     this.#tell(`${OWNER_VARIABLE}=${this.#host}.`);
     for (const pid of this.#groups) this.#tell(`+ ${pid}`);
-    // The helper waits for us, never we for it.
+    // The helper must not keep our process alive.
     helper.unref();
     const input = helper.stdin as (NodeJS.WritableStream & { unref?: () => void }) | null;
     input?.unref?.();
@@ -129,11 +129,14 @@ class HostReaper implements Reaper {
   }
 }
 
-/** In a session of its own: no signal of the terminal reaches it. In `/`: it keeps no folder busy. */
+/**
+ * Starts the helper in its own session, so that terminal signals do not reach it, and in `/`, so that it blocks no
+ * folder.
+ */
 function startHelper(env: ReaperOptions['env']): ChildProcess | undefined {
   if (process.platform === 'win32') {
     const runner = scriptRunner();
-    // Deno's `run` takes no text.
+    // Deno's `run` does not accept a script as text.
     if (runner === undefined || runner.args.length > 0) return undefined;
     return spawn(runner.command, ['-e', WINDOWS_REAPER], {
       env: {
@@ -147,7 +150,7 @@ function startHelper(env: ReaperOptions['env']): ChildProcess | undefined {
     });
   }
   return spawn('/bin/sh', ['-c', POSIX_REAPER, 'plugboard-reaper'], {
-    // Clean on purpose: a mark inherited from a host around us would make that host's helper end ours first.
+    // Empty on purpose: a mark inherited from a surrounding host would make that host's helper kill ours first.
     env: { PATH: env['PATH'] || '/usr/bin:/bin' },
     stdio: ['pipe', 'ignore', 'ignore'],
     cwd: '/',

@@ -1,4 +1,4 @@
-/** A transport that tells no secrets: errors, notices and a server's own complaints pass through one redaction. */
+/** A transport that redacts secrets in errors, notices and messages of the server. */
 
 import { asPlugboardError } from '../errors.ts';
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
@@ -17,7 +17,7 @@ export class RedactedTransport implements Transport {
     this.#redact = redact;
   }
 
-  /** Asked each time: it follows from the protocol version, which is agreed on after the transport is made. */
+  /** Read on each access: it depends on the protocol version, which is negotiated after the transport is created. */
   get streamPerRequest(): boolean {
     return this.#inner.streamPerRequest;
   }

@@ -1,11 +1,11 @@
 /**
- * Confines a server's process on Linux with bubblewrap, whose helper needs no rights of its own.
+ * Confines a server's process on Linux with bubblewrap, which needs no privileges.
  *
- * The process gets namespaces and a user namespace of its own and no capabilities, for root too. It keeps its marked
- * environment, so whatever ends servers finds it as before; its own process namespace ends with it, and
- * `--die-with-parent` ends both with us.
+ * The process gets its own namespaces, including a user namespace, and no capabilities, even for root. It keeps its
+ * marked environment, so the reaper still finds it; its process namespace ends with it, and `--die-with-parent` ends
+ * both with us.
  *
- * Landlock would also close abstract sockets to a process with network, but no maintained npm package offers it.
+ * Landlock would also block abstract sockets for a process with network, but no maintained npm package provides it.
  */
 
 import { existsSync, realpathSync } from 'node:fs';
@@ -22,7 +22,7 @@ import { protect, protectionOf, RESERVED, type Unprotectable } from './sandbox-p
 import { holdStandIns, type Release } from './sandbox-stand-ins.ts';
 import { listed, viewOf } from './sandbox-view.ts';
 
-/** Namespaces of its own and no rights; for root too, whose capabilities would be those of the machine. */
+/** Own namespaces and no capabilities; also for root, whose capabilities would be those of the machine. */
 const NO_RIGHTS = [
   '--unshare-user',
   '--unshare-pid',
@@ -35,7 +35,7 @@ const NO_RIGHTS = [
   '--die-with-parent',
 ];
 
-/** From bubblewrap 0.8 on: no further user namespaces, through which most holes of the kernel are reached. */
+/** From bubblewrap 0.8 on: no nested user namespaces, through which most kernel vulnerabilities are reached. */
 const NO_NESTING = '--disable-userns';
 
 export interface Program {
@@ -47,23 +47,26 @@ export interface Program {
 
 export interface Confinement {
   readonly rules: SandboxRules;
-  /** Our environment: where the helper is looked for, and whose home is hidden. */
+  /** Our environment: its PATH locates bubblewrap, and its HOME is hidden. */
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
   readonly project: string;
-  /** Plugboard's home, which is hidden. */
+  /** Plugboard's home folder, which is hidden. */
   readonly home?: Home | undefined;
-  /** Values of the entry's variables: the files that they name are shown. */
+  /** Values of the entry's variables: files that they name are visible. */
   readonly named?: readonly string[] | undefined;
 }
 
 export interface Confined extends Program {
   readonly env: Readonly<Record<string, string>>;
-  /** To be called when the process has ended. */
+  /** Call it when the process has ended. */
   readonly release: Release;
 }
 
-/** The program that runs `program` inside its limits; rejects when that is not possible: never runs without. */
+/**
+ * Returns the command that runs `program` in its sandbox; rejects if that is not possible, and never runs it
+ * unconfined.
+ */
 export async function confine(program: Program, confinement: Confinement): Promise<Confined> {
   const { rules, env, cwd } = confinement;
   const helper = findHelper(confinement);
@@ -106,7 +109,7 @@ export async function confine(program: Program, confinement: Confinement): Promi
       ...NO_RIGHTS,
       ...(rules.network ? [] : ['--unshare-net']),
       ...mounts.args(),
-      // For root, files of /proc are switches of the kernel.
+      // For root, files in /proc change kernel settings.
       '--remount-ro',
       '/proc',
       ...(rules.filesystem === 'all' ? [] : ['--remount-ro', '/']),
@@ -126,7 +129,7 @@ export async function confine(program: Program, confinement: Confinement): Promi
   }
 }
 
-/** Throws for a folder that cannot be protected. */
+/** Throws if a folder cannot be protected. */
 function protectable<T extends object>(result: T | Unprotectable): T {
   if (!('unprotectable' in result)) return result;
   throw unavailable(
@@ -135,7 +138,7 @@ function protectable<T extends object>(result: T | Unprotectable): T {
   );
 }
 
-/** Folders that it can write and that hold other people's files too. */
+/** Returns the writable folders that also contain files of other programs. */
 function writableFolders(
   rules: SandboxRules,
   { project, person }: { readonly project: string; readonly person: string },
@@ -147,7 +150,7 @@ function writableFolders(
     .map((path) => realpathSync(path));
 }
 
-/** The options by which the sandbox holds here; rejects if there is none. */
+/** Returns the options with which the sandbox works here; rejects if there are none. */
 async function checked(helper: string, limits: readonly string[]): Promise<readonly string[]> {
   let failure = '';
   for (const nesting of [[NO_NESTING], []]) {
@@ -174,7 +177,7 @@ function findHelper({ env, project }: Confinement): string {
       'Take "sandbox" out of the entry, or run it on Linux.',
     );
   }
-  // In our own PATH, never in the project's folders: a project must not provide its own sandbox.
+  // Searched in our own PATH, never in the project: a project must not provide its own sandbox.
   const folders = ['/usr/bin', '/bin', ...(env['PATH'] ?? '').split(delimiter)];
   const helper = folders
     .filter((folder) => isAbsolute(folder) && !isInside(realOf(folder), realOf(project)))

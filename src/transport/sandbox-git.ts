@@ -1,6 +1,6 @@
 /**
- * Where a repository keeps what git runs or reads as settings, as far as it is in a folder that a confined process can
- * write: folders of hooks, included settings, and the repositories of submodules (A37).
+ * Finds the files that git executes or reads as settings, within a folder that a confined process can write: hook
+ * folders, included settings, and the repositories of submodules (A37).
  */
 
 import { execFile } from 'node:child_process';
@@ -17,25 +17,28 @@ const SETTINGS_BYTES = 16 * 1024 * 1024;
 
 export type PlaceKind = 'file' | 'folder';
 
-/** Places in the folder, whether they exist or not, and what they are for git; the folder itself if hooks are directly in it. `most`: stops after so many. */
+/**
+ * Returns the paths in the folder and their kinds, existing or not; includes the folder itself if it is a hook folder.
+ * `most`: the number of paths after which it stops.
+ */
 export async function gitPlaces(
   folder: string,
   env: NodeJS.ProcessEnv,
   most: number,
 ): Promise<ReadonlyMap<string, PlaceKind>> {
   const places = new Map<string, PlaceKind>();
-  // The folder can be a part of a larger repository, or a worktree whose settings are elsewhere.
+  // The folder can be part of a larger repository, or a worktree with its settings in another folder.
   const top = await topOf(folder, env);
   if (top !== undefined) await addSettings(top, env, places);
   for (const root of new Set([folder, top ?? folder])) addRepository(root, places, most);
-  // An absolute path can lead here by another name.
+  // An absolute path can refer to this folder by another name.
   const named = [...places].flatMap(([path, kind]) =>
     [path, realOf(path)].map((each) => [each, kind] as const),
   );
   return new Map(named.filter(([path]) => isInside(path, folder)));
 }
 
-/** What the files of a repository say, without git: its hooks, its submodules and theirs. */
+/** Reads the repository's files without git: its hooks, its submodules and theirs. */
 function addRepository(root: string, places: Map<string, PlaceKind>, most: number): void {
   for (const path of valuesOf(join(gitFolderOf(root), 'config'), 'hooksPath')) {
     places.set(resolve(root, withHome(path, homedir())), 'folder');
@@ -44,20 +47,20 @@ function addRepository(root: string, places: Map<string, PlaceKind>, most: numbe
     const path = resolve(root, name);
     if (!path.startsWith(root + sep) || places.size > most) continue;
     const link = join(path, '.git');
-    // One that is not there yet has an empty folder, which is then covered as a whole.
+    // A submodule that is not checked out has an empty folder, which is covered as a whole.
     if (lstatSync(link, { throwIfNoEntry: false }) === undefined) {
       places.set(path, 'folder');
       continue;
     }
     places.set(link, 'file');
-    // A link on the way is a failed start; following it could go in circles.
+    // A symbolic link in the path fails the start; following it could loop.
     if (realOf(path) !== path) continue;
     if (existsSync(join(path, '.gitmodules'))) places.set(join(path, '.gitmodules'), 'file');
     addRepository(path, places, most);
   }
 }
 
-/** What git itself says: with settings of the person, of worktrees and in included files, which can be in the project. */
+/** Asks git: includes settings of the user, of worktrees and in included files, which can be in the project. */
 async function addSettings(
   top: string,
   env: NodeJS.ProcessEnv,
@@ -84,20 +87,20 @@ async function topOf(folder: string, env: NodeJS.ProcessEnv): Promise<string | u
   return top === '' ? undefined : top;
 }
 
-/** Only for commands that read: these run no program of the repository. Empty where git is missing or refuses. */
+/** Only for commands that read: these run no program of the repository. Returns '' if git is missing or fails. */
 async function git(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
   const own = Object.entries(environmentOutside(env, cwd)).filter(([name]) => {
     return !name.startsWith('GIT_') || /^GIT_CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)$/.test(name);
   });
   const options = { cwd, env: Object.fromEntries(own), timeout: GIT_MS, maxBuffer: SETTINGS_BYTES };
-  // Another owner of the folder is a reason not to run anything of it; here it is only read.
+  // git's check of the folder's owner protects against running its hooks; here it is only read.
   return promisify(execFile)('git', ['-c', 'safe.directory=*', ...args], options).then(
     ({ stdout }) => stdout,
     () => '',
   );
 }
 
-/** `.git`, or the folder that a submodule's `.git` file names. */
+/** Returns `.git`, or the folder that a submodule's `.git` file names. */
 function gitFolderOf(root: string): string {
   const link = join(root, '.git');
   const named = /^gitdir: (.+?)\s*$/.exec(textOf(link))?.[1];

@@ -1,17 +1,17 @@
-/** The folders that a program is installed in: its own, those of its interpreter, and of the packages it loads. */
+/** Finds the folders of an installed program: its own, its interpreter's, and those of the packages it loads. */
 
 import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { findProgram, headOf } from '../lib/find-program.ts';
 import { isInside } from '../lib/inside.ts';
 
-/** Links and interpreters that lead from a name to the program: npx, node, a version manager's link. */
+/** Symbolic links and interpreters from a name to the program: npx, node, a version manager's link. */
 const MAX_HOPS = 8;
-/** The parts of an installation prefix that hold code; `share` of ~/.local holds keyrings. */
+/** The parts of an installation prefix that contain code; `share` of ~/.local contains keyrings. */
 const PREFIX_PARTS = ['bin', 'lib', 'lib64', 'libexec', 'pyvenv.cfg'];
-/** Version managers whose programs look for the real one below these folders of the home. */
+/** Version managers in the home folder, whose programs search these folders for the real program. */
 const MANAGERS = ['.volta', '.proto', '.bun', '.deno', '.sdkman'];
-/** Files at the top of a package's or a program's source. */
+/** Files at the root of a package's or program's source. */
 const PACKAGE_FILES = [
   'package.json',
   'pyproject.toml',
@@ -25,7 +25,7 @@ export interface Lookup {
   /** The search path of the process. */
   readonly searchPath: string;
   readonly cwd: string;
-  /** The person's home: never shown as a whole for the sake of a program in it. */
+  /** The user's home folder: never shown as a whole because of a program in it. */
   readonly person: string;
 }
 
@@ -39,7 +39,7 @@ export function installationOf(command: string, lookup: Lookup): readonly string
   return [...shown];
 }
 
-/** What else of a package is needed to run or read one of its files. */
+/** Returns the files of a package that are needed to run or read one of its files. */
 export function packageOf(path: string, person: string): readonly string[] {
   const shown = [path];
   const file = realpathSync(path);
@@ -57,7 +57,7 @@ export function packageOf(path: string, person: string): readonly string[] {
   return shown.filter((place) => isNarrow(place, person));
 }
 
-/** Neither the home nor a folder that holds it. */
+/** True unless the folder is the home folder or contains it. */
 export function isNarrow(folder: string, person: string): boolean {
   return folder !== sep && !isInside(person, folder) && !isInside(realOf(person), folder);
 }
@@ -67,7 +67,7 @@ function placesOf(program: string, person: string): readonly string[] {
   if (manager !== undefined) return [manager];
   const folder = dirname(program);
   const prefix = dirname(folder);
-  // What is in `shims` is a script that looks for the program in the rest of the manager's folder.
+  // A file in `shims` is a script that searches the manager's folder for the program.
   if (basename(folder) === 'shims' && isNarrow(prefix, person)) return [prefix];
   const parts = basename(folder) === 'bin' ? PREFIX_PARTS.map((part) => join(prefix, part)) : [];
   return [...parts, ...(existsSync(program) ? packageOf(program, person) : [])];

@@ -1,11 +1,11 @@
-/** The files that a confined process sees, as one table: a path and what is there. */
+/** The mount table of a confined process: the files it sees, by path. */
 
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 
 export type Mount =
   | { readonly kind: 'read' | 'write'; readonly from: string }
-  /** A private folder that is empty at first. */
+  /** A private folder, initially empty. */
   | { readonly kind: 'private' }
   /** An empty file. */
   | { readonly kind: 'nothing' }
@@ -23,21 +23,21 @@ export class Mounts {
     return this.#table.has(path);
   }
 
-  /** Shows what exists, under its real name too. A place that can be written is not taken back. */
+  /** Shows an existing path, also under its real path. A writable path stays writable. */
   show(path: string, kind: 'read' | 'write' = 'read'): void {
     if (!existsSync(path)) return;
     const from = realpathSync(path);
     for (const name of new Set([path, from])) {
       const before = this.#table.get(name);
       if (before?.kind === 'write') continue;
-      // A name behind a link leads to the real one.
+      // A name behind a symbolic link already leads to the real path.
       if (name !== from && this.#isBehindLinks(name)) continue;
-      // A second mount of the same files would be a way around what is covered there, and hide the packages next to them.
+      // A second mount of the same files would bypass their cover, and hide the packages next to them.
       this.#table.set(name, name === from ? { kind, from } : { kind: 'link', to: from });
     }
   }
 
-  /** The mount that a path lies in; undefined where nothing of the system is shown. */
+  /** Returns the mount that contains a path; undefined if no system files are shown there. */
   at(path: string): Mount | undefined {
     for (let folder = path; ; folder = dirname(folder)) {
       const mount = this.#table.get(folder);
@@ -45,15 +45,15 @@ export class Mounts {
     }
   }
 
-  /** True if the process sees files of the system at this path. */
+  /** True if the process sees system files at this path. */
   shows(path: string): boolean {
     const kind = this.at(path)?.kind;
     return kind === 'read' || kind === 'write';
   }
 
   /**
-   * Makes every folder between a mount and the writable mount around it a mount of its own. A mount point cannot be
-   * renamed, removed or replaced by a link, so whatever is covered stays where other programs look for it.
+   * Makes every folder between a mount and the enclosing writable mount a mount point. A mount point cannot be renamed,
+   * removed or replaced by a link, so covered files stay at the paths where other programs look for them.
    */
   holdInPlace(): void {
     for (const path of [...this.#table.keys()]) {
@@ -69,7 +69,7 @@ export class Mounts {
     }
   }
 
-  /** Arguments of bubblewrap: folders before what is inside of them. */
+  /** Returns the arguments for bubblewrap: folders before their contents. */
   args(): string[] {
     return [...this.#table]
       .sort(([a], [b]) => depth(a) - depth(b) || (a < b ? -1 : 1))
@@ -77,11 +77,11 @@ export class Mounts {
       .flatMap(([path, mount]) => argsOf(path, mount));
   }
 
-  /** Whether a path leads to the real one without a link that we add. */
+  /** Whether a path already resolves to its real path without a link that we add. */
   #isBehindLinks(path: string): boolean {
     const mount = this.at(path);
     if (mount?.kind === 'link') return true;
-    // In a folder of the system its own links are in force.
+    // Within a system folder its own links apply.
     return mount?.kind === 'read' || mount?.kind === 'write';
   }
 

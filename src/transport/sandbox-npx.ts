@@ -1,7 +1,7 @@
 /**
- * npx inside a sandbox. npm wants to write to its cache even to read it, and what is written there runs later outside:
- * so the cache is not shared. A package that npx has prepared before is run as it is; another one is downloaded for
- * this process alone, if it has network.
+ * Runs npx inside a sandbox. npm writes to its cache even to read it, and cached code later runs outside of the
+ * sandbox, so the cache is not shared. A package that npx has already installed is run directly; another one is
+ * downloaded for this process only, if it has network.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -20,10 +20,10 @@ interface Launcher {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Without network they give up at once instead of after a minute. */
+/** Without network the launchers fail at once instead of after a minute. */
 const OFFLINE = { npm_config_offline: 'true', UV_OFFLINE: '1' };
 
-/** The same program, or the prepared package in place of npx; `env`: variables to add. */
+/** Returns the same program, or the installed package instead of npx; `env`: variables to add. */
 export function confinedLauncher({ command, args }: Launched, launcher: Launcher): Required<Launched> {
   const env = launcher.network ? {} : OFFLINE;
   const wanted = basename(command) === 'npx' ? readArguments(args) : undefined;
@@ -32,7 +32,7 @@ export function confinedLauncher({ command, args }: Launched, launcher: Launcher
   return { command: script, args: wanted.rest, env };
 }
 
-/** The package and its own arguments; undefined for options that decide more than whether npx asks. */
+/** Returns the package and its own arguments; undefined for options that change more than npx's prompt. */
 function readArguments(args: readonly string[]): { spec: string; rest: readonly string[] } | undefined {
   let at = 0;
   for (; args[at]?.startsWith('-') === true; at += 1) {
@@ -62,7 +62,7 @@ function preparedScript(spec: string, { person, env }: Launcher): string | undef
   return undefined;
 }
 
-/** As npx chooses: the only program, or the one that is named like the package. */
+/** Selects the program like npx: the only one, or the one named like the package. */
 function binOf(name: string, manifest: Readonly<Record<string, unknown>> | undefined): string | undefined {
   const bin = manifest?.['bin'];
   if (typeof bin === 'string') return bin;

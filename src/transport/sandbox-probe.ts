@@ -1,19 +1,19 @@
-/** Tries to get out of a sandbox before a server is put into it, with the very limits that the server would have. */
+/** Tests a sandbox before a server runs in it: tries to break out, with exactly the limits of the server. */
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** Trying it out takes milliseconds; a system that hangs there is not one to rely on. */
+/** The test takes milliseconds; a system where it hangs is not reliable. */
 const PROBE_MS = 10_000;
 
 export type Attempt =
   | { readonly held: true }
-  /** How it got out. */
+  /** The method of the escape. */
   | { readonly escaped: string }
-  /** The sandbox could not be made. */
+  /** The sandbox could not be created. */
   | { readonly failed: string };
 
-/** Says what it could do; silence is what is wanted. It changes nothing where it gets through. */
+/** Prints each violation that succeeds; no output means that the sandbox holds. A violation changes nothing. */
 const SCRIPT = `
 while read -r name value rest; do
   case $name in

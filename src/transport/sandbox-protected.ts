@@ -1,6 +1,6 @@
 /**
- * Files of a project by which git, an editor or an agent starts programs later, outside of any sandbox: a confined
- * process that may write to the project reads them and does not change or create them (A37).
+ * Protects project files through which git, an editor or an agent later starts programs outside of a sandbox: a
+ * confined process that can write to the project may read them, but not change or create them (A37).
  */
 
 import { lstatSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { isInside } from '../lib/inside.ts';
 import { gitPlaces, type PlaceKind } from './sandbox-git.ts';
 import type { Mounts } from './sandbox-mounts.ts';
 
-/** Read-only where they exist. */
+/** Read-only if they exist. */
 const PROTECTED = [
   '.git',
   '.gitmodules',
@@ -43,7 +43,7 @@ const PROTECTED = [
   '.mise.toml',
 ];
 
-/** Those that programs take up without a question in a folder that is trusted already: they cannot be created either. */
+/** Files that programs load without a prompt in a trusted folder: they cannot be created either. */
 export const RESERVED: ReadonlyMap<string, PlaceKind> = new Map([
   ['.git', 'folder'],
   ['.mcp.json', 'file'],
@@ -55,24 +55,24 @@ export const RESERVED: ReadonlyMap<string, PlaceKind> = new Map([
 ]);
 
 /**
- * Most mounts for one writable folder, those for folders on the way included. Each start makes them twice; bubblewrap
- * takes a quarter of a second for as many, and four seconds for four times as many.
+ * Maximum number of mounts for one writable folder, including those for folders on the path. Each start creates them
+ * twice; bubblewrap takes a quarter of a second for this many, and four seconds for four times as many.
  */
 const MAX_MOUNTS = 256;
 
 export interface Protection {
   readonly folder: string;
   readonly places: ReadonlySet<string>;
-  /** Names in the folder that have to exist before they can be covered. */
+  /** Names in the folder that must exist before they can be covered. */
   readonly missing: ReadonlyMap<string, PlaceKind>;
 }
 
-/** Why a folder cannot be protected. */
+/** The reason why a folder cannot be protected. */
 export interface Unprotectable {
   readonly unprotectable: string;
 }
 
-/** Finds what is protected in a folder that can be written. `given`: paths that the entry itself lists as writable. */
+/** Finds the paths to protect in a writable folder. `given`: paths that the entry itself lists as writable. */
 export async function protectionOf(
   folder: string,
   given: readonly string[],
@@ -82,7 +82,7 @@ export async function protectionOf(
   if (ofGit.has(folder) && !given.includes(folder)) {
     return { unprotectable: `${folder} is itself a folder of git hooks, which cannot be protected` };
   }
-  // A listed folder is protected in turn, as far as it is not a place itself.
+  // Folders listed in the entry are protected separately, unless they are protected paths themselves.
   const listed = given.filter((path) => path !== folder && isInside(path, folder));
   const isProtected = (place: string): boolean => !listed.some((path) => isInside(place, path));
   const found = [...ofGit.keys()].filter((place) => place !== folder && isProtected(place));
@@ -102,19 +102,22 @@ export async function protectionOf(
   return { folder, places, missing: new Map(missing) };
 }
 
-/** Covers them, read-only. */
+/** Mounts the protected paths read-only. */
 export function protect(mounts: Mounts, protection: Protection): Protection | Unprotectable {
   const { folder, places } = protection;
   for (const place of places) {
     const { kind, path } = endOf(folder, place, places);
     if (kind === 'link') return linked(path);
-    // What is still missing is in a folder that we cannot write, so the process cannot either.
+    // A path that is still missing is in a folder that we cannot write, so the process cannot either.
     if (kind === 'there') mounts.set(path, { kind: 'read', from: path });
   }
   return protection;
 }
 
-/** A link on the way could be replaced; what is behind a file or another place is covered with it. */
+/**
+ * Finds the part of a path to cover: a symbolic link in it could be replaced; paths behind a file or another protected
+ * path are covered with it.
+ */
 function endOf(
   folder: string,
   place: string,
@@ -129,7 +132,7 @@ function endOf(
   return { kind: 'there', path: place };
 }
 
-/** Every path from below a folder to a place in it, the place included, outermost first. */
+/** Returns every path from the folder (exclusive) to the place (inclusive), outermost first. */
 function wayTo(folder: string, place: string): readonly string[] {
   const names = relative(folder, place).split(sep);
   return names.map((_name, at) => join(folder, ...names.slice(0, at + 1)));

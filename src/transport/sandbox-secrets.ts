@@ -1,11 +1,11 @@
-/** Where people keep keys and logins: hidden from every confined process, whatever else it may see. */
+/** Locations of keys and logins, which are hidden from every confined process. */
 
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isInside } from '../lib/inside.ts';
 import type { Mounts } from './sandbox-mounts.ts';
 
-/** In the person's home. */
+/** Relative to the user's home folder. */
 const SECRET_PLACES = [
   '.ssh',
   '.aws',
@@ -59,14 +59,14 @@ const SECRET_PLACES = [
   '.cargo/credentials.toml',
   '.Xauthority',
   '.ICEauthority',
-  // Other agents: their own logins, and those of the servers that they use.
+  // Other agents: their own logins, and those of their servers.
   '.claude',
   '.claude.json',
   '.codex',
   '.cursor',
   '.gemini',
   '.local/share/opencode',
-  // Cookies, mail and typed commands.
+  // Cookies, mail and shell history.
   '.mozilla',
   '.thunderbird',
   '.config/google-chrome',
@@ -83,23 +83,23 @@ const SECRET_PLACES = [
 ];
 
 export interface Hidden {
-  /** The person's home. */
+  /** The user's home folder. */
   readonly person: string;
-  /** Plugboard's own home. */
+  /** Plugboard's home folder. */
   readonly own: string;
-  /** Folders that the process works in: what holds one of them cannot be hidden from it. */
+  /** Working folders of the process: a folder that contains one of them cannot be hidden. */
   readonly work: readonly string[];
 }
 
-/** Real paths: hiding a link would leave its target. */
+/** Returns real paths: hiding a link would not hide its target. */
 export function secretPlaces({ person, own }: Pick<Hidden, 'person' | 'own'>): readonly string[] {
   const places = [...SECRET_PLACES.map((place) => join(person, place)), own];
   return places.filter((place) => existsSync(place)).map((place) => realpathSync(place));
 }
 
-/** Covers every secret place that the mounts would show. */
+/** Covers every secret location that the mounts would show. */
 export function hideSecrets(mounts: Mounts, { person, own, work }: Hidden, wholeHome: boolean): void {
-  // A tool that was installed in a folder of that kind was shown for a reason.
+  // A tool that is installed in such a folder was shown on purpose.
   const dotFiles = wholeHome ? [] : dotFilesOf(person).filter((place) => !mounts.has(place));
   for (const place of [...secretPlaces({ person, own }), ...dotFiles]) {
     if (!mounts.shows(place) || work.some((folder) => isInside(folder, place))) continue;
@@ -107,7 +107,9 @@ export function hideSecrets(mounts: Mounts, { person, own, work }: Hidden, whole
   }
 }
 
-/** Every program keeps its logins in another of them, so a home that is shown is shown without. */
+/**
+ * Returns the dot files of a home folder: each program stores its logins in a different one, so all of them are hidden.
+ */
 function dotFilesOf(person: string): readonly string[] {
   try {
     return readdirSync(person)

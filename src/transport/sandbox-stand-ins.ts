@@ -1,7 +1,7 @@
 /**
- * Empty stand-ins for files that a confined process must not create: only what exists can be covered. They exist
- * while such processes run, and are removed with the last one. A record in Plugboard's home keeps count, so that a
- * host that was killed leaves nothing behind for longer than until the next start.
+ * Creates empty placeholders for files that a confined process must not create: only existing files can be covered.
+ * They exist while such processes run, and are removed after the last one. A record in Plugboard's home folder counts
+ * the users, so that leftovers of a killed host are removed at the next start.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -18,15 +18,15 @@ import type { PlaceKind } from './sandbox-git.ts';
 const NO_SERVERS = '{ "mcpServers": {} }\n';
 
 interface Holders {
-  /** Process ids by the holder's own id. */
+  /** Process ids by holder id. */
   readonly holders: Readonly<Record<string, number>>;
-  /** Names that did not exist before. */
+  /** Names that were created here. */
   readonly made: readonly string[];
 }
 
 export type Release = () => Promise<void>;
 
-/** Creates those of the names that are missing in the folder, until every holder has released it. */
+/** Creates the missing names in the folder; they are removed when every holder has released them. */
 export async function holdStandIns(
   home: Home,
   folder: string,
@@ -54,7 +54,7 @@ export async function holdStandIns(
         await writeFile(record, JSON.stringify({ holders: others, made }), { mode: 0o600 });
         return;
       }
-      // Folders after what is in them.
+      // Folders after their contents.
       for (const name of [...made].sort().reverse()) await removeUnused(folder, name);
       await unlink(record).catch(() => undefined);
     });
@@ -75,7 +75,7 @@ async function makeMissing(
       else await mkdir(path);
       made.push(name);
     } catch (error) {
-      // Where we cannot write, the process cannot either.
+      // If we cannot write there, the process cannot either.
       if (!['EEXIST', 'EACCES', 'EPERM', 'EROFS', 'ENOENT'].includes(errorCode(error) ?? '')) throw error;
     }
   }
@@ -86,13 +86,13 @@ function emptyText(name: string): string {
   return name === '.mcp.json' ? NO_SERVERS : '';
 }
 
-/** `a`, `a/b` and `a/b/c` for the last of them. */
+/** Returns `a`, `a/b` and `a/b/c` for `a/b/c`. */
 function withParents(name: string): readonly string[] {
   const parts = name.split(sep);
   return parts.map((_part, at) => parts.slice(0, at + 1).join(sep));
 }
 
-/** A stand-in that was filled in is no longer ours. */
+/** Removes a placeholder unless it has content by now. */
 async function removeUnused(folder: string, name: string): Promise<void> {
   const path = join(folder, name);
   const text = await readFile(path, 'utf8').catch(() => undefined);

@@ -1,4 +1,7 @@
-/** Decides which files a confined process sees: a list of places, or with `filesystem: "all"` everything but secrets. */
+/**
+ * Determines the files that a confined process sees: listed paths, or with `filesystem: "all"` everything except
+ * secrets.
+ */
 
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
@@ -26,7 +29,7 @@ const SYSTEM = [
   '/run/opengl-driver',
 ];
 
-/** Settings that programs cannot do without. Not all of /etc: for root, keys of the machine are readable there. */
+/** Settings that programs require. Not all of /etc: for root, the machine's keys are readable there. */
 const SETTINGS = [
   'alternatives',
   'ca-certificates',
@@ -66,7 +69,7 @@ const SETTINGS = [
   'timezone',
 ].map((name) => join('/etc', name));
 
-/** Downloaded packages and browsers, in the home. */
+/** Downloaded packages and browsers, in the home folder. */
 const CACHES = [
   '.cache/uv',
   '.local/share/uv',
@@ -76,7 +79,7 @@ const CACHES = [
   '.bun/install',
   '.local/share/pnpm',
 ];
-/** Variables that move them. */
+/** Variables that relocate them. */
 const CACHE_VARIABLES = [
   'UV_CACHE_DIR',
   'UV_TOOL_DIR',
@@ -86,22 +89,22 @@ const CACHE_VARIABLES = [
   'PNPM_HOME',
 ];
 
-/** Private to the process in every mode: sockets of other programs are there. */
+/** Private in every mode: they contain sockets of other programs. */
 const PRIVATE = ['/run', '/tmp', '/var/tmp'];
 const TEMPORARY_VARIABLES = ['TMPDIR', 'TEMP', 'TMP'];
 
 export interface ViewOptions {
   readonly rules: SandboxRules;
   readonly command: string;
-  /** Everything in which the entry can name a path: the arguments, and the values of its variables. */
+  /** All values in which the entry can name a path: the arguments, and the values of its variables. */
   readonly words: readonly string[];
   /** The environment of the process. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly project: string;
-  /** The person's home. */
+  /** The user's home folder. */
   readonly person: string;
-  /** Plugboard's home. */
+  /** Plugboard's home folder. */
   readonly own: string;
 }
 
@@ -117,7 +120,7 @@ export function viewOf(options: ViewOptions): Mounts {
   const isOwnFolder = isInside(cwd, own);
   const writesProject = everything || rules.filesystem === 'project';
   mounts.show(project, writesProject ? 'write' : 'read');
-  // A server's private folder is its own: it can write there wherever it can write at all.
+  // A server can write to its private folder if it can write at all.
   if (!isInside(cwd, project) || !mounts.shows(cwd)) {
     mounts.show(cwd, everything || (writesProject && isOwnFolder) ? 'write' : 'read');
   }
@@ -132,7 +135,7 @@ export function viewOf(options: ViewOptions): Mounts {
   return mounts;
 }
 
-/** Paths that the rules list, absolute. `~` is the person's home. */
+/** Returns the absolute paths that the rules list. `~` is the user's home folder. */
 export function listed(
   { filesystem }: SandboxRules,
   right: 'read' | 'write',
@@ -144,7 +147,7 @@ export function listed(
 
 function showEverything(mounts: Mounts, { words, command }: ViewOptions): void {
   mounts.set('/', { kind: 'write', from: '/' });
-  // As root its files would be switches of the kernel.
+  // For root, files in /sys change kernel settings.
   if (existsSync('/sys')) mounts.set('/sys', { kind: 'read', from: '/sys' });
   for (const path of SYSTEM) if (path.startsWith('/run/')) mounts.show(path);
   mounts.show('/etc/resolv.conf');
@@ -178,14 +181,14 @@ function showList(mounts: Mounts, options: ViewOptions): void {
   }
 }
 
-/** A link such as /bin stays one, so that a program has one name. */
+/** Keeps a link such as /bin as a link, so that a program has one name. */
 function showSystem(mounts: Mounts, path: string): void {
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   if (isLink && dirname(path) === '/') mounts.set(path, { kind: 'link', to: readlinkSync(path) });
   else mounts.show(path);
 }
 
-/** Absolute paths of existing files, also inside of words such as `--root=/srv` and scripts for a shell. */
+/** Returns the absolute paths of existing files, also within arguments such as `--root=/srv` and shell scripts. */
 function pathsIn(words: readonly string[]): readonly string[] {
   const pieces = words.flatMap((word) => [word, ...word.split(/[\s='",;]+/)]);
   return [...new Set(pieces)].filter((piece) => isAbsolute(piece) && existsSync(piece));

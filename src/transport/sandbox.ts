@@ -1,10 +1,10 @@
-/** What a `sandbox` in an entry means: the limits it sets, or why it cannot be understood (POL-6). */
+/** Parses the `sandbox` value of an entry into limits, or rejects it (POL-6). */
 
 import { isStdio, type Sandbox, type SandboxLimits, type ServerEntry } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 
-/** What holds for a process: the limits of an entry, with their defaults. */
+/** The limits of a process, with defaults applied. */
 export interface SandboxRules {
   readonly filesystem: NonNullable<SandboxLimits['filesystem']>;
   readonly network: boolean;
@@ -12,7 +12,7 @@ export interface SandboxRules {
 
 const STRICT: SandboxRules = { filesystem: 'read-only', network: false };
 
-/** Undefined when none is asked for. What is asked for and not understood is refused, never ignored. */
+/** Returns undefined if no sandbox is requested. Rejects an invalid value; never ignores it. */
 export function sandboxOf(value: unknown): SandboxRules | undefined {
   if (value === undefined || value === null || value === false || value === 'off' || value === 'none') {
     return undefined;
@@ -26,7 +26,7 @@ export function sandboxOf(value: unknown): SandboxRules | undefined {
   return { filesystem: filesystemOf(filesystem), network: networkOf(network) };
 }
 
-/** A host may confine its processes more than their entries ask for, not less. */
+/** Applies the host's sandbox: a host may confine its processes more than their entries, not less. */
 export function confined(entry: ServerEntry, sandbox: Sandbox | undefined): ServerEntry {
   return sandbox === undefined || !isStdio(entry) ? entry : { ...entry, sandbox };
 }

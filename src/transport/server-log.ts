@@ -1,7 +1,6 @@
 /**
- * The log of one server: a file of bounded size with what it writes to stderr, what it logs, and when it was started and
- * ended. Written by the process that owns the connection, so it exists however the server runs: for a command, for
- * `serve`, in the daemon.
+ * Writes the log of one server: a file of limited size with its stderr, its log messages, and its starts and ends. The
+ * process that owns the connection writes it, so it exists in every mode: for a command, for `serve`, in the daemon.
  */
 
 import { existsSync } from 'node:fs';
@@ -15,30 +14,30 @@ import { quickHash } from '../lib/quick-hash.ts';
 import { appendRotating } from '../lib/rotating-file.ts';
 import { clean } from '../policy/clean.ts';
 
-/** Of each of the two files that a log consists of: the current one, and `<file>.1`. */
+/** For each of the two files of a log: the current one, and `<file>.1`. */
 const MAX_BYTES: number = 512 * 1024;
 const MAX_LINE_CHARS = 4_096;
-/** Lines that are gathered before they are written; more are counted and left out. */
+/** Lines that are buffered before they are written; further ones are counted and dropped. */
 const MAX_GATHERED = 200;
 const GATHER_MS = 100;
-/** Files in the folder of logs; the oldest are deleted. */
+/** Files in the log folder; the oldest are deleted. */
 const MAX_FILES = 400;
 const MAX_NAME_CHARS = 64;
 const HASH_CHARS = 8;
 
-/** `stderr`, `plugboard` for what happens to the server, or the level of a message that it logs. */
+/** `stderr`, `plugboard` for lifecycle events, or the level of a log message. */
 export type LogKind = string;
 
 export interface LogLine {
   /** ISO 8601. */
   readonly time: string;
-  /** Of the server's process; undefined for a remote server. */
+  /** Process id of the server; undefined for a remote server. */
   readonly pid?: number;
   readonly kind: LogKind;
   readonly message: string;
 }
 
-/** Servers of the same name in different projects have different logs. */
+/** Returns the log file; servers of the same name in different projects have different files. */
 export function serverLogFile(home: Home, { name, scope, baseDir }: ServerSpec): string {
   const isOfFolder = scope === 'project' || scope === 'local' || scope === 'plugin';
   const hash = quickHash(canonicalJson([name, scope, isOfFolder ? baseDir : ''])).slice(0, HASH_CHARS);
@@ -46,7 +45,7 @@ export function serverLogFile(home: Home, { name, scope, baseDir }: ServerSpec):
   return join(home.logs, `${plain}-${hash}.log`);
 }
 
-/** Undefined for a line that is not of a log. */
+/** Parses a line of a log; undefined if it is not one. */
 export function readLogLine(line: string): LogLine | undefined {
   const [, time, pid, kind, message] = LINE.exec(line) ?? [];
   if (time === undefined || kind === undefined || message === undefined) return undefined;
@@ -67,7 +66,7 @@ export class ServerLog {
     this.#now = now;
   }
 
-  /** Takes a line that holds no secret any more; it is written soon. */
+  /** Adds a line, which must be redacted already; it is written after a short delay. */
   add(kind: LogKind, pid: number | undefined, message: string): void {
     if (this.#lines.length >= MAX_GATHERED) {
       this.#leftOut += 1;
@@ -90,7 +89,7 @@ export class ServerLog {
       if (!existsSync(this.#file)) this.#begin();
       appendRotating(this.#file, text, MAX_BYTES);
     } catch {
-      // The home is gone, or the disk is full: a log is not worth a server.
+      // The home folder is gone, or the disk is full: a failed log must not affect the server.
     }
   }
 

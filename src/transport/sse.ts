@@ -1,4 +1,6 @@
-/** The HTTP+SSE transport of 2024-11-05: one stream brings everything, messages go to the address it names. */
+/**
+ * The HTTP+SSE transport of 2024-11-05: one stream for all server messages, and a POST endpoint that the stream names.
+ */
 
 import type { Credentials } from '../auth/credentials.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
@@ -15,7 +17,7 @@ import { type Response, readFailed, request } from './http-request.ts';
 import { closedError, Wire } from './http-wire.ts';
 
 export interface SseTransportOptions extends HttpTransportOptions {
-  /** The entry asks for this transport: a server that refuses it may speak the newer one. */
+  /** The entry specifies this transport: a server that rejects it may support streamable HTTP. */
   readonly isConfigured?: boolean;
 }
 
@@ -23,7 +25,7 @@ export function createSseTransport(options: SseTransportOptions): Transport {
   return new SseTransport(options);
 }
 
-/** The same failure, with the usual reason for it. */
+/** Adds a hint with the usual cause to the error. */
 function orStreamable({ code, message, server, cause, detail }: PlugboardError): PlugboardError {
   return new PlugboardError(code, message, {
     server,
@@ -46,7 +48,7 @@ class SseTransport implements Transport {
   #receiver: Receiver | undefined;
   #closing: Promise<void> | undefined;
   #version: string | undefined;
-  /** Path and query that messages are posted to. */
+  /** Path and query of the POST endpoint. */
   #endpoint: string | undefined;
 
   constructor(options: SseTransportOptions) {
@@ -95,7 +97,7 @@ class SseTransport implements Transport {
       this.#credentials,
     );
     if (response.head.status > 299) throw await this.#refused(response, true, signal);
-    // The answer comes on the stream; what a server says here as well is of no use.
+    // The response arrives on the stream; this body is ignored.
     void readText(response.exchange);
   }
 
@@ -131,7 +133,7 @@ class SseTransport implements Transport {
     throw error;
   }
 
-  /** Reads the stream to its end; resolves when its first event has named the address for messages. */
+  /** Reads the stream to its end; resolves when its first event has named the POST endpoint. */
   #endpointOf(exchange: Exchange, receiver: Receiver): Promise<void> {
     return new Promise((resolve, reject) => {
       const fail = (error: PlugboardError): void => {
@@ -153,7 +155,7 @@ class SseTransport implements Transport {
           return;
         }
         cancelDeadline();
-        // From here on the stream lives until it is closed, whatever becomes of the opener's signal.
+        // From here on the stream stays open until it is closed, regardless of the opener's signal.
         exchange.keep();
         this.#endpoint = endpoint;
         this.#receiver = receiver;
@@ -186,7 +188,7 @@ class SseTransport implements Transport {
   }
 }
 
-/** Messages carry our credentials, so they go nowhere but where the stream came from. */
+/** Messages carry our credentials, so they are sent only to the origin of the stream. */
 function resolveEndpoint(data: string, url: URL): string | PlugboardError {
   if (!URL.canParse(data, url.href)) return noEndpoint(url);
   const target = new URL(data, url);

@@ -1,4 +1,4 @@
-/** Where a server's process starts: in its project only if the project or the person says so (A24). */
+/** Determines the working folder of a server's process: the project only if the project or the user requests it (A24). */
 
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -9,40 +9,40 @@ import { isInside, realPath } from '../lib/inside.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { quickHash } from '../lib/quick-hash.ts';
 
-/** What can be a file's name on every system, and short enough to be recognised. */
+/** A valid file name on every system, short enough to be recognised. */
 const PLAIN_NAME = /^(?!\.)[A-Za-z0-9._-]{1,64}$/;
 const MAX_NAME_CHARS = 48;
 
 type Origin = Pick<ServerSpec, 'name' | 'scope' | 'baseDir' | 'projectDir'>;
 
 /**
- * The folder that a server's entry asks for; undefined where it starts in a private folder of its own.
+ * Returns the folder that a server's entry specifies; undefined if the server starts in its private folder.
  *
- * Programs read code and settings from the folder that they start in (`npx`, `node`, `python -m`, `make`), so a
- * person's own servers never start in the project that the person happens to be in.
+ * Programs read code and settings from their working folder (`npx`, `node`, `python -m`, `make`), so a user's own
+ * servers never start in the current project.
  */
 export function chosenFolder(
   spec: Pick<ServerSpec, 'scope' | 'baseDir' | 'shielded'>,
   { cwd }: Pick<StdioEntry, 'cwd'>,
 ): string | undefined {
   if (cwd !== undefined) return cwd;
-  // Where only listed commands may run, the project must not decide what they are.
+  // If only listed commands may run, the project must not influence what they run.
   return isForeign(spec) && spec.shielded !== true ? spec.baseDir : undefined;
 }
 
-/** The private folder of a server: made when it is first needed, and kept. */
+/** Returns the private folder of a server; creates it on first use and keeps it. */
 export async function privateFolder(home: Home, spec: Origin, env: NodeJS.ProcessEnv): Promise<string> {
   const folder = privatePath(home, spec, env);
   await makeFolder(folder, 0o700);
   return folder;
 }
 
-/** Where the private folder of a server is, or would be. */
+/** Returns the path of a server's private folder, existing or not. */
 export function privatePath(home: Home, spec: Origin, env: NodeJS.ProcessEnv): string {
   return join(placeOfFolders(home, spec, env), privateName(spec));
 }
 
-/** In our home, unless that is inside the project: programs look for settings in every folder above. */
+/** Uses our home folder, unless it is inside the project: programs look for settings in every parent folder. */
 function placeOfFolders(
   home: Home,
   { baseDir, projectDir = baseDir }: Origin,
@@ -54,7 +54,7 @@ function placeOfFolders(
   return join(cache, 'plugboard', 'folders', quickHash(realPath(home.dir)));
 }
 
-/** Servers of one name and different owners have different folders. */
+/** Returns the folder's name; servers with the same name and different owners have different folders. */
 export function privateName({ name, scope, baseDir }: Origin): string {
   if (scope === 'user' && PLAIN_NAME.test(name)) return name;
   const isForAllProjects = scope === 'user' || scope === 'code' || scope === 'managed';

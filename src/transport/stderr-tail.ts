@@ -1,23 +1,23 @@
-/** Keeps the first and the last lines that a server wrote to stderr, bounded and safe to show. */
+/** Keeps the first and the last lines of a server's stderr, limited and safe to show. */
 
 import { StringDecoder } from 'node:string_decoder';
 import type { Clock } from '../lib/clock.ts';
 import { clean } from '../policy/clean.ts';
 
-/** Programs often give their reason first, and then explain how they are called. */
+/** Programs often print the reason first, and then their usage. */
 const MAX_HEAD_LINES = 8;
 const MAX_HEAD_CHARS = 2 * 1024;
 const MAX_TAIL_LINES = 40;
 const MAX_TAIL_CHARS = 8 * 1024;
-/** What of one line is kept; the rest of it is dropped, however long it goes on. */
+/** Kept part of one line; the rest of the line is dropped. */
 const MAX_LINE_CHARS = 1024;
-/** Lines that reach the log in each window; all of them pass through the tail. */
+/** Lines that are logged in each window; the tail receives all lines. */
 const MAX_LOGGED_LINES = 100;
 const LOG_WINDOW_MS = 10_000;
 
 export interface StderrTailOptions {
   readonly clock: Clock;
-  /** Takes known secrets out of each line before it is kept or logged. */
+  /** Removes known secrets from each line before it is kept or logged. */
   readonly redact: (text: string) => string;
   readonly log: (line: string) => void;
 }
@@ -27,12 +27,12 @@ export class StderrTail {
   readonly #options: StderrTailOptions;
   readonly #head: string[] = [];
   #headChars = 0;
-  /** Lines so far, of which the tail has the last. */
+  /** Lines so far; the tail has the last of them. */
   #count = 0;
   #lines: string[] = [];
   #chars = 0;
   #partial = '';
-  /** The line in progress is longer than what is kept of it. */
+  /** The current line exceeds the kept length. */
   #cut = false;
 
   #windowFrom = 0;
@@ -53,13 +53,13 @@ export class StderrTail {
     this.#extend(text.slice(from, from + MAX_LINE_CHARS + 1));
   }
 
-  /** The tail as it is now, the line in progress included. */
+  /** Returns the tail, including the incomplete line. */
   text(): string {
     const last = this.#cleaned();
     return (last === '' ? this.#lines : [...this.#lines, last]).join('\n');
   }
 
-  /** The first lines and the tail, with a mark between them if some are missing. */
+  /** Returns the first lines and the tail, with a marker in between if lines are missing. */
   ends(): string {
     const kept = this.#lines.length;
     const missing = this.#count - kept;
@@ -105,7 +105,7 @@ export class StderrTail {
   }
 
   #cleaned(): string {
-    // Progress bars redraw one line with carriage returns: what stood there last is what a person saw.
+    // Progress bars redraw one line with carriage returns: keep the last version, which a person would see.
     const shown = this.#partial.trimEnd().split('\r').at(-1) ?? '';
     const line = this.#options.redact(clean(shown, { multiline: false }));
     return this.#cut && line !== '' ? `${line}…` : line;

@@ -1,4 +1,4 @@
-/** Says why a server's process did not start or went away, and what a person can do about it. */
+/** Explains why a server's process did not start or ended, with a hint for the user. */
 
 import { statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
@@ -6,7 +6,7 @@ import { type ErrorDetail, PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { tellingLine } from './telling-line.ts';
 
-/** How much of one stderr line stands in a message; the whole tail is in the detail. */
+/** How much of one stderr line a message quotes; the whole tail is in the detail. */
 const MAX_QUOTED_CHARS = 200;
 /** Folders of the PATH that a hint lists. */
 const MAX_PATH_SHOWN = 8;
@@ -17,7 +17,7 @@ export interface StartAttempt {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The process could not be made. */
+/** Returns the error of a failed spawn. */
 export function spawnFailed(thrown: unknown, attempt: StartAttempt): PlugboardError {
   const { command, cwd } = attempt;
   const code = errorCode(thrown);
@@ -75,7 +75,7 @@ export function spawnFailed(thrown: unknown, attempt: StartAttempt): PlugboardEr
   );
 }
 
-/** For a command line, or an address, that was given as the name of a program. */
+/** Returns a hint for a command line or URL that was given as the program's name. */
 function wholeLine(command: string): string | undefined {
   const [program = '', ...args] = command.trim().split(/\s+/);
   if (args.length > 0 && kindOf(command) === 'missing') {
@@ -108,15 +108,15 @@ function kindOf(path: string, base?: string): 'missing' | 'folder' | 'file' {
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Cleaned lines of stderr: the first and the last, or only the last of a server that had started. */
+  /** Cleaned lines of stderr: the first and the last, or only the last if the server had started. */
   readonly stderr: string;
-  /** The last line on stdout that was no frame: some programs print their complaint there. */
+  /** The last line on stdout that was not a frame: some programs print their error there. */
   readonly noise: string | undefined;
-  /** Whether it ever sent a frame: before that, it has not started. */
+  /** Whether it ever sent a frame; until then it has not started. */
   readonly spoke: boolean;
 }
 
-/** The process ended by itself. */
+/** Returns the error for a process that ended by itself. */
 export function exited(exit: Exit): PlugboardError {
   const how =
     exit.signal !== null
@@ -140,10 +140,10 @@ export function exited(exit: Exit): PlugboardError {
 
 type Complaint = readonly [pattern: RegExp, hint: (match: RegExpExecArray) => string];
 
-/** What programs commonly say on their way out, most telling first. */
+/** Common error messages of exiting programs, most specific first. */
 const COMPLAINTS: readonly Complaint[] = [
   [
-    // The port is the last number: an address may stand before it.
+    // The port is the last number: an address may precede it.
     /(?:EADDRINUSE|address already in use)(?:[^\n]*[:\s](\d{2,5})\b(?![.:]\d))?/i,
     ([, port]) =>
       `${port ? `Port ${port}` : 'The port'} that the server needs is already in use. End the program that uses it (perhaps an earlier copy of this server), or give the server another port.`,
@@ -213,7 +213,7 @@ function hintFor(exit: Exit): string {
   return 'Run its command yourself to see what it needs. Servers only see variables that "env" or "envVars" of the entry lists.';
 }
 
-/** The process lives, but one of its pipes does not. */
+/** The process runs, but closed one of its pipes. */
 export function halfClosed(what: 'input' | 'output', stderr: string): PlugboardError {
   return new PlugboardError('CONNECTION_LOST', `The server closed its ${what} but goes on running.`, {
     hint: 'It may have failed inside. Reconnect it, and look at its stderr.',
@@ -221,14 +221,14 @@ export function halfClosed(what: 'input' | 'output', stderr: string): PlugboardE
   });
 }
 
-/** Nothing can be sent to it any more. */
+/** The error for sending to an ended process. */
 export function gone(): PlugboardError {
   return new PlugboardError('CONNECTION_LOST', "The server's process is gone.", {
     detail: { notSent: true },
   });
 }
 
-/** Whoever started it gave up. */
+/** The start was cancelled by its caller. */
 export function aborted(signal: AbortSignal): PlugboardError {
   if (signal.reason instanceof PlugboardError) return signal.reason;
   return new PlugboardError('CANCELLED', 'The start of the server was cancelled.', { cause: signal.reason });

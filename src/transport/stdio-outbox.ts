@@ -1,9 +1,9 @@
-/** What waits to be written to a server's stdin: one write per turn, bounded when the server does not read (F22). */
+/** Queues writes to a server's stdin: one write per turn, limited if the server does not read (F22). */
 
 import type { Writable } from 'node:stream';
 import { PlugboardError } from '../errors.ts';
 
-/** Bytes that may wait for a server that reads slowly. A single larger message may still pass alone. */
+/** Bytes that may be queued for a slow server. A single larger message may still pass alone. */
 export const MAX_QUEUED_BYTES: number = 64 * 1024 * 1024;
 
 interface Waiting {
@@ -17,10 +17,10 @@ const SENT: Promise<void> = Promise.resolve();
 export class Outbox {
   readonly #stream: Writable;
   readonly #maxQueuedBytes: number;
-  /** Lines of this turn, not yet handed to the stream. */
+  /** Lines of this turn, not yet written to the stream. */
   #batch = '';
   #scheduled = false;
-  /** The pipe is full: lines wait here, each with its promise, until it drains. */
+  /** The pipe is full: lines are queued, each with its promise, until it drains. */
   #full = false;
   #waiting = new Set<Waiting>();
   #waitingBytes = 0;
@@ -32,7 +32,7 @@ export class Outbox {
     stream.on('drain', () => this.#drained());
   }
 
-  /** Resolves when the line was handed to the pipe; at once, as long as the server keeps up. */
+  /** Resolves when the line is handed to the pipe; at once, as long as the server keeps up. */
   send(line: string, signal: AbortSignal | undefined): Promise<void> {
     if (this.#failure) return Promise.reject(this.#failure);
     if (signal?.aborted) return Promise.reject(cancelled(signal));
@@ -40,13 +40,13 @@ export class Outbox {
     this.#batch += line;
     if (!this.#scheduled) {
       this.#scheduled = true;
-      // After everything that was readable in this turn of the loop: calls of many clients leave in one write.
+      // Runs after all input of this turn was read: calls of many clients are sent in one write.
       setImmediate(() => this.#flush());
     }
     return SENT;
   }
 
-  /** Nothing can be sent any more; what has not left is refused with this error. */
+  /** Rejects all queued and later lines with this error. */
   fail(error: PlugboardError): void {
     if (this.#failure) return;
     this.#failure = error;

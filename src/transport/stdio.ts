@@ -1,4 +1,4 @@
-/** A server as a process of our own: frames on stdin and stdout, its own group, an end that nothing survives. */
+/** The stdio transport: runs a server as a child process in its own group, and ends it with all its descendants. */
 
 import { type ChildProcessWithoutNullStreams, type SpawnOptions, spawn } from 'node:child_process';
 import { PlugboardError } from '../errors.ts';
@@ -15,33 +15,38 @@ import { aborted, exited, gone, halfClosed, spawnFailed } from './stdio-errors.t
 import { Outbox } from './stdio-outbox.ts';
 import { endServer } from './supervise.ts';
 
-/** After its exit, what a server wrote last is still read; a child of its that holds the pipe is not waited for. */
+/**
+ * After its exit, the server's last output is read for this long; a descendant that holds the pipe open is not waited
+ * for.
+ */
 const EXIT_DRAIN_MS = 500;
-/** A server that closed its stdin or stdout is about to exit, and its exit code says more; else it is ended. */
+/** A server that closed its stdin or stdout usually exits, and its exit code is more specific; else it is ended. */
 const HALF_CLOSED_MS = 1000;
-/** Frames that are handed on before timers and other servers get their turn. */
+/** Frames that are delivered before timers and other servers run. */
 const MAX_FRAMES_PER_TURN = 2000;
-/** How much of a line on stdout that is no frame is quoted. */
+/** How much of a non-frame line on stdout is quoted. */
 const MAX_NOISE_CHARS = 200;
 
 export interface StdioOptions {
   readonly command: string;
   readonly args?: readonly string[] | undefined;
-  /** The whole environment, see `childEnvironment`. */
+  /** The complete environment, see `childEnvironment`. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string | undefined;
   readonly maxLineBytes?: number | undefined;
   readonly maxQueuedBytes?: number | undefined;
   readonly clock?: Clock | undefined;
-  /** The host's; shared by all its servers. */
+  /** The host's reaper, shared by all its servers. */
   readonly reaper: Reaper;
-  /** Takes known secrets out of what the server wrote before it is kept or shown. */
+  /** Removes known secrets from the server's output before it is kept or shown. */
   readonly redact?: ((text: string) => string) | undefined;
-  /** Called when nothing of the process is left. */
+  /** Called when all processes of the server have ended. */
   readonly release?: (() => Promise<void>) | undefined;
 }
 
 /**
+ * Creates a transport that runs a server as a child process.
+ *
  * @example
  * const reaper = createReaper({ env: process.env });
  * const transport = createStdioTransport({ command: 'node', args: ['server.mjs'], env: childEnvironment({}, process.env), reaper });
@@ -70,7 +75,7 @@ class StdioTransport implements Transport {
   #child: Child | undefined;
   #outbox: Outbox | undefined;
   #hasExited = false;
-  /** Set when the end begins; resolves when nothing of the server is left. */
+  /** Set when shutdown starts; resolves when no process of the server is left. */
   #ending: Promise<void> | undefined;
   #told = false;
   #spoke = false;
@@ -112,7 +117,7 @@ class StdioTransport implements Transport {
       this.#starting = this.#start();
       await this.#starting;
     } catch (error) {
-      this.#told = true; // the rejection says it all
+      this.#told = true; // the rejection is the only report
       await this.#options.release?.().catch(() => undefined);
       throw spawnFailed(error, this.#options);
     }
@@ -136,7 +141,7 @@ class StdioTransport implements Transport {
   }
 
   negotiated(): void {
-    // Frames over pipes look the same in every protocol version.
+    // Frames do not depend on the protocol version.
   }
 
   async close(): Promise<void> {
@@ -145,18 +150,18 @@ class StdioTransport implements Transport {
   }
 
   async #start(): Promise<void> {
-    // The helper first: from here on, nothing that we start can be left behind.
+    // The helper first, so that no process that we start can be left behind.
     this.#owner = this.#options.reaper.mark();
     const child = await spawnServer(this.#options, this.#owner);
     this.#child = child;
-    // Without a pid the spawn failed, and the error comes as an event.
+    // Without a pid the spawn failed, and the error arrives as an event.
     if (child.pid !== undefined) {
       this.#options.reaper.add(child.pid);
       this.#options.reaper.marked.since(processRow(child.pid)?.startedAt ?? 0);
     }
     child.once('exit', () => this.#exit());
     child.stdin.on('error', () => this.#halfClosed('input'));
-    child.stdout.on('error', () => undefined); // its end follows, and that counts
+    child.stdout.on('error', () => undefined); // the end event follows and is handled
     child.stderr.on('error', () => undefined);
     child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
     child.stdout.once('end', () => {
@@ -169,7 +174,7 @@ class StdioTransport implements Transport {
       child.once('spawn', resolve);
       child.once('error', reject);
     });
-    child.on('error', () => undefined); // a signal that could not be sent: the ladder goes on without it
+    child.on('error', () => undefined); // a signal could not be sent: the shutdown sequence continues
   }
 
   #read(chunk: Buffer): void {
@@ -204,7 +209,7 @@ class StdioTransport implements Transport {
     if (!this.#told) this.#receiver?.notice({ level, message });
   }
 
-  /** The process is gone; what it wrote last may still be on its way. */
+  /** The process has exited; its last output may still arrive. */
   #exit(): void {
     this.#hasExited = true;
     this.#outbox?.fail(gone());
@@ -226,12 +231,12 @@ class StdioTransport implements Transport {
     if (what === 'input') this.#outbox?.fail(gone());
     if (this.#hasExited || this.#ending) return;
     this.#clock.after(HALF_CLOSED_MS, () => {
-      if (this.#hasExited) return; // its exit tells the story
+      if (this.#hasExited) return; // the exit is reported instead
       this.#end(halfClosed(what, this.#stderr.text()));
     });
   }
 
-  /** With an error the receiver hears of it at once; the rest of the server is ended behind its back. */
+  /** With an error the receiver is notified at once, and the shutdown continues in the background. */
   #end(error: PlugboardError | undefined): Promise<void> {
     if (error) this.#tell(error);
     this.#ending ??= this.#finish();
@@ -239,7 +244,7 @@ class StdioTransport implements Transport {
   }
 
   async #finish(): Promise<void> {
-    // Closed in the middle of the start: there may be a process before we know of it.
+    // Closed during the start: wait, because a process may already exist.
     await this.#starting?.catch(() => undefined);
     this.#outbox?.fail(gone());
     const child = this.#child;
@@ -253,7 +258,7 @@ class StdioTransport implements Transport {
         clock: this.#clock,
       });
       this.#options.reaper.remove(child.pid);
-      // A process that nothing could end must not keep ours.
+      // A process that could not be killed must not keep ours alive.
       for (const stream of child.stdio) stream?.destroy();
       child.unref();
     }

@@ -4,17 +4,17 @@ import { descendants, type ProcessRow, processIds, processRow } from '../lib/pro
 import type { MarkedProcesses } from './marked-processes.ts';
 
 export interface Ancestor {
-  /** Process id of the server, which is the id of its group too. */
+  /** Process id of the server, which is also its group id. */
   readonly pid: number;
-  /** The mark it was started with. */
+  /** The mark in its environment. */
   readonly owner: string;
-  /** Whoever else carries a mark of its host. */
+  /** All processes with a mark of its host. */
   readonly marked: MarkedProcesses;
 }
 
 /**
- * Kin is only visible while the parents live, so it is written down when this is made; a mark in the environment
- * is visible for ever.
+ * Descendants are visible only while their parents run, so they are recorded at construction; a mark in the environment
+ * is always visible.
  */
 export class Strays {
   readonly #server: Ancestor;
@@ -25,7 +25,7 @@ export class Strays {
     this.#kin = descendants(server.pid);
   }
 
-  /** Those that live now. */
+  /** Returns the processes that are running now. */
   async look(): Promise<number[]> {
     const { pid, owner, marked } = this.#server;
     const found = new Set<number>();
@@ -40,7 +40,7 @@ export class Strays {
   }
 }
 
-/** Whether all that is left of a group are zombies, which answer to signals until somebody reaps them. */
+/** Whether a group contains only zombies, which accept signals until they are reaped. */
 export function onlyZombiesIn(group: number): boolean {
   return !processIds().some((pid) => {
     const row = processRow(pid);

@@ -1,9 +1,9 @@
 /**
- * Ends a server's process and everything that it started (CON-1, F1 to F3).
+ * Ends a server's process and all its descendants (CON-1, F1 to F3).
  *
- * Covered: its process group; on Linux also what left the group, by the mark in its environment, and what left
- * the group with a clean environment, if it still was a descendant when the end began. On macOS the group only;
- * on Windows, which has no groups, the tree that `taskkill /T` sees.
+ * Covered: its process group; on Linux also processes that left the group, by the mark in their environment, and
+ * processes that left the group with a clean environment, if they were still descendants when the shutdown began. On
+ * macOS the group only; on Windows, which has no groups, the tree that `taskkill /T` sees.
  */
 
 import { spawn } from 'node:child_process';
@@ -11,23 +11,23 @@ import type { Clock } from '../lib/clock.ts';
 import { hasProcessTable } from '../lib/process-table.ts';
 import { type Ancestor, onlyZombiesIn, Strays } from './supervise-strays.ts';
 
-/** A well-behaved server ends when its input does; those that do not are only held up for this long. */
+/** A well-behaved server exits when its input ends; others get this long. */
 const INPUT_GRACE_MS = 500;
 /** From SIGTERM to SIGKILL. */
 const CLOSE_GRACE_MS = 2000;
-/** SIGKILL cannot be refused, but a process in the kernel's hands goes late; then the wait ends, not the process. */
+/** SIGKILL cannot be ignored, but a process in a kernel call ends late; then the wait ends, not the process. */
 const KILL_WAIT_MS = 1500;
 const FIRST_POLL_MS = 2;
 const MAX_POLL_MS = 50;
 
 export interface RunningServer extends Ancestor {
-  /** Whether our own child has been reaped. */
+  /** Whether our child process has been reaped. */
   readonly exited: () => boolean;
   readonly closeInput: () => void;
   readonly clock: Clock;
 }
 
-/** Resolves when nothing of the server is left, or nothing more can be done about it. Never rejects. */
+/** Resolves when no process of the server is left, or when it cannot be ended. Never rejects. */
 export async function endServer(server: RunningServer): Promise<void> {
   if (process.platform === 'win32') return endTree(server);
   const done = server.marked.begin();
@@ -38,7 +38,7 @@ async function endGroup(server: RunningServer, strays: Strays): Promise<void> {
   const allGone = async (): Promise<boolean> => groupGone(server) && (await strays.look()).length === 0;
 
   server.closeInput();
-  // The first, long look is taken while the server is busy with its end.
+  // The first, slow scan runs while the server shuts down.
   const [ended] = await Promise.all([
     within(server.clock, INPUT_GRACE_MS, () => groupGone(server)),
     strays.look(),
@@ -47,10 +47,10 @@ async function endGroup(server: RunningServer, strays: Strays): Promise<void> {
 
   const left = await strays.look();
   signalAll('SIGTERM', server, left);
-  signalAll('SIGCONT', server, left); // one that was stopped could not obey
+  signalAll('SIGCONT', server, left); // a stopped process could not handle SIGTERM
   if (await within(server.clock, CLOSE_GRACE_MS, allGone)) return;
 
-  // Each poll signals anew: a process that forks while it is being ended leaves a child that was not yet listed.
+  // Each poll sends the signal again: a process that forks while it is being killed leaves a child that was not listed.
   await within(server.clock, KILL_WAIT_MS, async () => {
     signalAll('SIGKILL', server, await strays.look());
     return allGone();
@@ -66,13 +66,13 @@ function groupGone(server: RunningServer): boolean {
 function signalAll(name: NodeJS.Signals, server: RunningServer, strays: readonly number[]): void {
   signal(-server.pid, name);
   for (const pid of strays) {
-    // A stray that leads a group of its own has it filled with its own children only.
+    // The group of a stray that leads one contains only its own children.
     signal(-pid, name);
     signal(pid, name);
   }
 }
 
-/** False when there is no such process or group. */
+/** Returns false if the process or group does not exist. */
 function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, name);
@@ -89,11 +89,11 @@ async function endTree(server: RunningServer): Promise<void> {
     stdio: 'ignore',
     windowsHide: true,
   });
-  killer.on('error', () => undefined); // no taskkill: the wait below ends it
+  killer.on('error', () => undefined); // no taskkill: the wait below times out
   await within(server.clock, CLOSE_GRACE_MS, exited);
 }
 
-/** Polls until `done` holds, at most for `ms`; true when it held. */
+/** Polls until `done` returns true, for at most `ms`; returns whether it did. */
 async function within(clock: Clock, ms: number, done: () => boolean | Promise<boolean>): Promise<boolean> {
   let expired = false;
   const cancel = clock.after(ms, () => {
@@ -103,7 +103,7 @@ async function within(clock: Clock, ms: number, done: () => boolean | Promise<bo
     for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, MAX_POLL_MS)) {
       if (await done()) return true;
       if (expired) return false;
-      // A timer of its own, not the clock's: it keeps our process alive until the server's is gone.
+      // A real timer, not the clock's: it keeps our process alive until the server's has ended.
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   } finally {

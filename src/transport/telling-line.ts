@@ -1,26 +1,26 @@
-/** Finds the line of a program's stderr that gives the reason of its failure. */
+/** Finds the line of a program's stderr that explains its failure. */
 
-/** How much of one stderr line a message has; the rest is in the detail. */
+/** How much of one stderr line a message quotes; the rest is in the detail. */
 const MAX_QUOTED_CHARS = 200;
 
-/** Timestamps, levels in brackets, emoji and other decoration before what a line says. */
+/** Timestamps, levels in brackets, emoji and other decoration before the text of a line. */
 const DECORATION =
   /^(?:[\s>|*•-]|\p{Extended_Pictographic}|\uFE0F|[\u2190-\u21FF]|[\u2500-\u27BF]|×|\[[^\]\n]{0,40}\]:?|\(node:\d+\)|\d{4}-\d\d-\d\d[T ][\d:.,]+Z?|\d\d:\d\d:\d\d[\d.,]*|(?:npm|pnpm|yarn) (?=ERR|error))\s*/u;
 /** The level of a notice, before or instead of a timestamp. */
 const NOTICE = /^\W*(?:\d[\d:.,TZ -]*\W*)?(?:info|debug|notice|trace|warn(?:ing)?)\b/i;
 
-/** An error with its name and its message, as runtimes and programs print it. */
+/** An error with its name and message, as runtimes and programs print it. */
 const NAMED_ERROR =
   /^(?:Uncaught )?(?:[\w.]*(?:Error|Exception)\b[^:(]*:|(?:error|fatal|panic|[\w.-]+: (?:error|fatal))\b:?)\s*\S/i;
 const ANY_ERROR = /\b[A-Za-z]*(?:Error|Exception)\b|\b(?:error|fatal):|\bCannot connect\b/i;
-/** What programs complain about without the word error. */
+/** Common complaints without the word "error". */
 const COMPLAINT =
   /\b(?:missing|required|requires|not (?:provided|set|found|configured|installed|specified|supported)|invalid|unauthori[sz]ed|forbidden|failed|cannot|can't|could not|couldn't|unable to|denied|refused|must (?:be|have|provide|set)|please (?:set|provide|specify|export))\b/i;
-/** Source code that a stack trace quotes, its frames and ends, members of a printed object, and advice to read a manual. */
+/** Source code in a stack trace, stack frames, members of a printed object, and references to a manual. */
 const NOT_SPOKEN =
   /^\s*(?:throw\b|[\^~]+\s*$|at\s|new\s|const\s|let\s|return\b|await\s|[{}[\]()]+,?;?\s*$|\w+: .*,$|File ".*", line \d+|Traceback \(most recent call last\)|Node\.js v\d|During handling of|The above exception)|^(?:file:\/\/|node:)?[\w@./\\:-]+:\d+(?::\d+)?\)?$|\/\/ Unhandled 'error' event|--help/;
 const WARNING = /\b(?:\w*Warning|warn|deprecated|notice|info|debug)\b/i;
-/** The heading of text about how to call a program; what follows is the same. */
+/** The heading of usage text; the following lines are usage text too. */
 const USAGE =
   /^\s*(?:usage|options|flags|commands|examples?|arguments|environment(?: variables)?)\b[^.]{0,40}:?\s*$|^\s*usage:/i;
 const FLAG = /^\s*(?:-\w|--[\w-]+|[@\w./-]+ --[\w-]+)/;
@@ -33,13 +33,13 @@ const IN_USAGE = 1.5;
 const SPOKEN = 1;
 
 export interface TellingOptions {
-  /** Prefer the last of several errors: for a program that had started, where earlier ones are history. */
+  /** Prefer the last of several errors: for a program that had started, where earlier ones are outdated. */
   readonly latest?: boolean | undefined;
 }
 
 /**
- * The line with the reason: an error with its message before one that is only announced, the line after an announcement
- * that ends in a colon, errors before notices, never source code, stack frames or usage text if there is anything else.
+ * Returns the line with the reason: an error with its message before a heading, the line after a heading that ends in a
+ * colon, errors before notices; source code, stack frames or usage text only if there is nothing else.
  *
  * @example
  * tellingLine('Error: No token was given.\nUsage:\n  program --token=TOKEN'); // 'Error: No token was given.'
@@ -50,14 +50,14 @@ export function tellingLine(stderr: string, options: TellingOptions = {}): strin
   const ranked = rank(lines);
   let best: { readonly line: string; readonly score: number } | undefined;
   for (const each of ranked) {
-    // A program without a named error says its reason last.
+    // A program without a named error prints its reason last.
     const wins = isLast || each.score < COMPLAINING;
     if (best === undefined || each.score > best.score || (wins && each.score === best.score)) best = each;
   }
   return (best?.line ?? lines.at(-1))?.trim().slice(0, MAX_QUOTED_CHARS);
 }
 
-/** True if the line is one of an error, and not the best that there was. */
+/** True if the line is an error, not merely the best line available. */
 export function isErrorLine(line: string): boolean {
   return scoreOf(line) >= COMPLAINING;
 }
@@ -72,13 +72,13 @@ function rank(lines: readonly string[]): { line: string; score: number }[] {
     const own = scoreOf(line);
     isUsage = own < NAMED && (isUsage || USAGE.test(text));
     if (isUsage || FLAG.test(line)) {
-      // Some programs complain after they have printed how they are called.
+      // Some programs print the error after their usage.
       ranked.push({ line, score: own >= COMPLAINING && !FLAG.test(line) ? IN_USAGE : 0 });
       isAnnounced = false;
       continue;
     }
     const isHeading = text.endsWith(':') && own > SPOKEN;
-    // An announcement alone says that something is wrong, and not what.
+    // A heading alone does not name the problem.
     const score = isHeading ? SPOKEN : Math.max(own, isAnnounced ? ANNOUNCED : 0);
     ranked.push({ line, score });
     isAnnounced = isHeading;
