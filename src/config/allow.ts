@@ -1,4 +1,4 @@
-/** Keeps an "always" answer as a rule of the person's own configuration, for servers of one owner only. */
+/** Saves an "always" answer as an allow rule in the user's configuration, for servers of one owner only. */
 
 import { change } from './edit.ts';
 import type { Home } from './home.ts';

@@ -1,4 +1,6 @@
-/** Single values of an entry, as `set` and `unset` name them: `env.DEBUG=1`, `args:=["a"]`, `enabled:=false`. */
+/**
+ * Parses and applies single values of an entry for `set` and `unset`: `env.DEBUG=1`, `args:=["a"]`, `enabled:=false`.
+ */
 
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -11,13 +13,13 @@ type Raw = Readonly<Record<string, unknown>>;
 
 export interface Assignment {
   readonly path: JsonPath;
-  /** Text is fitted to what the key takes; JSON is used as it is. */
+  /** Text is converted to the type of the key; JSON is used unchanged. */
   readonly value: { readonly text: string } | { readonly json: unknown };
 }
 
-/** Keys whose members have free names, which may contain dots. */
+/** Keys whose members have arbitrary names, which may contain dots. */
 const FREE: ReadonlySet<string> = new Set(['env', 'headers', 'headersFromEnv']);
-/** Only a review by a person changes it. */
+/** Only a review by a person changes this key. */
 const UNAPPROVED = 'unapproved';
 
 /**
@@ -47,7 +49,7 @@ export function parseAssignment(word: string): Assignment {
 
 const SHAPES = "Write key=value, key:='json', or env.NAME=value for one member.";
 
-/** The place that a key names. */
+/** Parses a key into its path in the entry. */
 export function parseKey(key: string): JsonPath {
   const [first = '', ...rest] = key.replace(/\[(\d+)\]/g, '.$1').split('.');
   if (!ENTRY_KEYS.has(first) && !first.startsWith('x-')) throw unknownKey(first);
@@ -59,7 +61,7 @@ export function parseKey(key: string): JsonPath {
   }
   if (rest.length === 0) return [first];
   if (FREE.has(first)) return [first, rest.join('.')];
-  // Names of tools may have dots; what follows them is one key.
+  // Tool names may contain dots; the last part is one key.
   if (first === 'tools' && rest.length > 1) return [first, rest.slice(0, -1).join('.'), rest.at(-1) ?? ''];
   return [first, ...rest.map((part) => (/^\d+$/.test(part) ? Number(part) : part))];
 }
@@ -76,8 +78,8 @@ function unknownKey(key: string): PlugboardError {
 }
 
 /**
- * The entry with values set. Text for a key that takes numbers, switches or lists becomes one; the same key again adds
- * to a list.
+ * Returns the entry with the values set. Text becomes a number, boolean or list if the key requires it; a repeated key
+ * appends to a list.
  */
 export function assign(raw: Raw, assignments: readonly Assignment[]): Raw {
   const byPath = new Map<string, Assignment[]>();
@@ -110,7 +112,7 @@ function assignOne(raw: Raw, path: JsonPath, given: readonly Assignment[]): Raw 
   );
 }
 
-/** What can be written in place of a text that does not fit. */
+/** Returns a hint with valid values for a text that was rejected. */
 function hintFor(path: JsonPath, text: string): string {
   const key = path.join('.');
   const { enum: choices, type } = schemaAt(path);
@@ -136,7 +138,7 @@ const UNIT_MS: ReadonlyMap<string, number> = new Map([
 ]);
 const EXAMPLE_MS = 60_000;
 
-/** The schema of one place of an entry; {} where it is open. */
+/** Returns the schema at a path of an entry; {} if it is open. */
 function schemaAt([first, ...rest]: JsonPath): Raw {
   let schema: unknown = ENTRY_KEYS.get(String(first))?.kind.schema;
   for (const segment of rest) {
@@ -146,11 +148,11 @@ function schemaAt([first, ...rest]: JsonPath): Raw {
   return isRecord(schema) ? schema : {};
 }
 
-/** What a text can mean, the likeliest first. */
+/** Returns the possible values of a text, the most likely first. */
 function candidatesFor(text: string, path: JsonPath): readonly unknown[] {
   const parsed = parsedOf(text);
   const isOpen = ENTRY_KEYS.get(String(path[0]))?.kind.types.length === 0;
-  // A key that takes anything takes the text too, although a switch is meant.
+  // A key that accepts any value would accept the text too, although a boolean is meant.
   if (isOpen && typeof parsed === 'boolean') return [parsed];
   return [text, ...(parsed === undefined ? [] : [parsed]), [text]];
 }
@@ -174,7 +176,7 @@ function faultsAt(entry: Raw, path: JsonPath): Fault[] {
   );
 }
 
-/** The entry without the values at these places; an object that becomes empty goes too. */
+/** Returns the entry without the values at these paths; also removes objects that become empty. */
 export function unassign(raw: Raw, paths: readonly JsonPath[], server: string): Raw {
   let entry = raw;
   for (const path of paths) {
@@ -187,7 +189,7 @@ export function unassign(raw: Raw, paths: readonly JsonPath[], server: string): 
   return entry;
 }
 
-/** The keys at the innermost place of a path that is there. */
+/** Lists the keys of the innermost existing object on a path. */
 function whatIsThere(entry: Raw, path: JsonPath): string {
   let [place, depth]: [Raw, number] = [entry, 0];
   for (const segment of path.slice(0, -1)) {
@@ -202,7 +204,7 @@ function whatIsThere(entry: Raw, path: JsonPath): string {
 }
 
 function put(value: unknown, path: JsonPath, member: unknown): Raw {
-  return putAt(value, path, member) as Raw; // a path has at least one key, so the outermost is an object
+  return putAt(value, path, member) as Raw; // a path has at least one key, so the outermost value is an object
 }
 
 function putAt(value: unknown, path: JsonPath, member: unknown): unknown {
@@ -221,7 +223,7 @@ function putAt(value: unknown, path: JsonPath, member: unknown): unknown {
   return { ...object, [key]: putAt(object[key], rest, member) };
 }
 
-/** Undefined if there is nothing at the place. */
+/** Returns undefined if there is no value at the path. */
 function without(value: Raw, path: JsonPath): Raw | undefined {
   const [key = '', ...rest] = path;
   const member = value[key];
@@ -238,7 +240,7 @@ function without(value: Raw, path: JsonPath): Raw | undefined {
   return Object.keys(inner).length === 0 ? others : { ...value, [key]: inner };
 }
 
-/** What precedes anything secret in a mistyped word. */
+/** Truncates a mistyped argument, so that an error does not quote a secret in it. */
 function shortened(word: string): string {
   const MAX_CHARS = 24;
   return word.length > MAX_CHARS ? `${word.slice(0, MAX_CHARS)}…` : word;

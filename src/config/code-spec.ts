@@ -1,4 +1,4 @@
-/** A server given in code, checked like one from a file. */
+/** Validates servers given in code, like those from a file. */
 
 import { PlugboardError } from '../errors.ts';
 import type { Problem, ServerSpec } from './entry.ts';
@@ -8,8 +8,8 @@ import { otherAgentsHint } from './other-agents-keys.ts';
 import { parseEntry } from './parse.ts';
 
 /**
- * An entry of a program, whose author can correct it: a misspelt key throws too, and other keys without effect are given to
- * `warn`.
+ * Parses an entry from a program, whose author can correct it: a misspelt key throws too, and other keys without effect
+ * are passed to `warn`.
  */
 export function givenSpec(
   name: string,
@@ -29,7 +29,7 @@ export function givenSpec(
   return spec;
 }
 
-/** Those of other agents have a fault already. */
+/** Keys of other agents already have a fault. */
 function unknownKeys(raw: Readonly<Record<string, unknown>>): string[] {
   return Object.keys(raw).filter(
     (key) =>
@@ -40,7 +40,7 @@ function unknownKeys(raw: Readonly<Record<string, unknown>>): string[] {
   );
 }
 
-/** Throws CONFIG_INVALID with the first thing that is wrong: code has no list of problems to show. */
+/** Throws CONFIG_INVALID with the first problem, because code has no problem list to show. */
 export function specFromCode(name: string, value: unknown, baseDir: string): ServerSpec {
   const { entry, raw, faults } = parseEntry(name, value, 'code');
   if (entry !== undefined) return { name, scope: 'code', entry, raw, baseDir };

@@ -1,6 +1,6 @@
 /**
- * Names of variables by which an interpreter, loader or launcher takes up code, or settings that name code. Wide on
- * purpose: a name too many costs a question, a name too few costs the machine.
+ * Detects environment variables through which an interpreter, loader or launcher loads code, or settings that name
+ * code. Broad on purpose: a false positive costs a question, a false negative can compromise the machine.
  */
 
 const EXACT =
@@ -9,11 +9,11 @@ const EXACT =
 const PREFIXES =
   /^(?:LD_|DYLD_|NODE_|NPM_|PNPM_|YARN_|BUN_|DENO_|TSX?_|TS_NODE|COREPACK_|VOLTA_|NVM_|FNM_|ASDF_|MISE_|PROTO_|PYTHON|PIP_|PIPX_|UV_|PYENV_|CONDA_|POETRY_|BASH|SHELLOPTS|GIT_|SSH_|GPG_|GNUPG|JAVA_|JDK_|JBANG_|MAVEN_|GRADLE_|KOTLIN_|RUBY|GEM_|BUNDLE|PERL|PHP|LUA_|TCL|GO[A-Z]+$|CARGO_|RUST|DOTNET_|CORECLR_|COMPLUS_|ELECTRON_|ERL_|ELIXIR_|JULIA_|R_(?:PROFILE|ENVIRON|LIBS)|GUILE_|OPENSSL_|SSL_|DOCKER_|CONTAINER|COMPOSE_|PODMAN_|XDG_|QT_|GTK|GIO_|GST_|LIBGL_|VK_|PLAYWRIGHT_|PUPPETEER_|CHROME_|MCP_REMOTE_)/i;
 
-/** As programs that are not in the lists would name theirs. */
+/** Typical names in programs that are not in the lists. */
 const SUFFIXES =
   /(?:^|_)(?:OPTIONS|OPTS|FLAGS|PRELOAD|COMMAND|CMD|EXECUTABLE|SHELL|HOOKS?|PLUGINS?|MODULES?|LOADER|WRAPPER|STARTUP|PROGRAM|BINARY|REGISTRY|INDEX_URL|CA_BUNDLE|CAINFO|RCFILE|USERCONFIG|CONFIG|CONFIG_FILE|CONFIG_PATH|(?:LIB|LIBRARY|MODULES?|PLUGINS?|EXECUTABLE|BIN|BINARY|INCLUDE|SCRIPTS?|ADDONS?)_(?:PATH|DIR))$|^[A-Z]+PATH$/i;
 
-/** Of the prefixes above, what only says how to print. */
+/** Exceptions to the prefixes above that only affect output. */
 const HARMLESS =
   /^(?:NODE_ENV|NODE_NO_WARNINGS|NODE_DEBUG|PYTHONUNBUFFERED|PYTHONIOENCODING|PYTHONUTF8|PYTHONDONTWRITEBYTECODE|RUST_LOG|RUST_BACKTRACE)$/;
 

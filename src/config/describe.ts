@@ -1,4 +1,4 @@
-/** An entry as it may be shown: secret values replaced by where they come from, references left visible. */
+/** Describes an entry for display: hides secret values behind their source, and keeps references visible. */
 
 import { basename } from 'node:path';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -13,12 +13,12 @@ import {
   looksLikeToken,
 } from './secret-shapes.ts';
 
-/** What one hides behind: says where the value stands. */
+/** The replacement text, which names the file of the value. */
 type Mask = string;
 
 /**
- * What `get` and `list` print. Values of env and headers are hidden but for switches, levels and small numbers in
- * env, and so is everything else that looks like a secret; keys without effect in this scope are left out.
+ * Returns the entry as `get` and `list` print it. Hides values of env and headers, except booleans, levels and small
+ * numbers in env, and everything else that looks like a secret; omits keys without effect in this scope.
  *
  * @example
  * describeEntry(spec); // { url: 'https://…', headers: { 'X-Key': '${DOCS_KEY}', 'X-Org': '(set in config.json)' } }
@@ -33,7 +33,7 @@ export function describeEntry(spec: Pick<ServerSpec, 'entry' | 'raw' | 'file'>):
   return Object.fromEntries(shown);
 }
 
-/** How a server is reached. */
+/** Returns the transport of a server. */
 export function transportOf(entry: ServerEntry): 'stdio' | 'http' | 'sse' | 'in-process' {
   if (isStdio(entry)) return 'stdio';
   if (isInProcess(entry)) return 'in-process';
@@ -63,7 +63,7 @@ function hide(key: string, value: unknown, mask: Mask): unknown {
   }
 }
 
-/** Switches, log levels and small numbers say nothing that has to be hidden, unless the name says otherwise. */
+/** Booleans, log levels and small numbers are not secret, unless the name indicates it. */
 const PLAIN_SETTING =
   /^(?:true|false|yes|no|on|off|none|null|trace|debug|verbose|info|warn|warning|error|silent|production|development|test|utf-?8|\d{1,5})$/i;
 const NUMBER_OF_A_PERSON = /pin|otp|code|cvc|cvv/i;
@@ -73,14 +73,14 @@ function isPlainSetting(name: string, value: unknown): boolean {
   return PLAIN_SETTING.test(value) || isPlainPath(value);
 }
 
-/** A path from the root, the home or the folder, of words of a usual length. */
+/** True for a path from the root, the home folder or the working folder, without token-like segments. */
 function isPlainPath(value: string): boolean {
   return PLAIN_PATH.test(value) && !value.split(/[\\/]/).some(looksLikeToken);
 }
 
 const PLAIN_PATH = /^(?:[A-Za-z]:[\\/]|~?\/|\.{1,2}\/)[\w .@+\\/-]{1,300}$/;
 
-/** A value that is secret whatever it looks like; only its references and the word for its scheme are shown. */
+/** Hides a value that is always secret; shows only its references and its auth scheme. */
 function hideValue(value: unknown, mask: Mask): unknown {
   if (typeof value !== 'string') return mask;
   const parts = partsOf(value);
@@ -103,7 +103,7 @@ function hideValue(value: unknown, mask: Mask): unknown {
     .join('');
 }
 
-/** Keys that are not ours, or whose shape is open: hidden by their names and by how their values look. */
+/** Hides values of unknown or open keys by the name of the key and the format of the value. */
 function hideUnknown(key: string, value: unknown, mask: Mask): unknown {
   if (typeof value === 'string') {
     if (isSecretName(key) || looksLikeToken(value)) return hideValue(value, mask);

@@ -1,4 +1,4 @@
-/** One configuration file as it was read: its value, or what is wrong with it as a problem that names the place. */
+/** Reads one configuration file: its value, or its problems with their positions. */
 
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
@@ -7,31 +7,31 @@ import type { Problem } from './entry.ts';
 import { type Fault, MAX_CONFIG_DEPTH } from './fault.ts';
 import type { EntryFault } from './parse.ts';
 
-/** Nobody writes a configuration of this size by hand; reading it would stall every start. */
+/** Larger files are not written by hand, and parsing one would delay every start. */
 export const MAX_CONFIG_BYTES: number = 8 * 1024 * 1024;
-/** Of one file: nobody reads more, and finding the place of each takes as long as the file. */
+/** For one file: more are not useful, and locating each one scans the whole file. */
 const MAX_PROBLEMS = 100;
 const TOO_LARGE = `The file is larger than ${MAX_CONFIG_BYTES / 1024 / 1024} MiB.`;
 
-/** Where the system has it: opening a named pipe must not wait for a writer. */
+/** If the system has it: opening a named pipe must not wait for a writer. */
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 export interface Document {
   readonly file: string;
-  /** Without a byte order mark; empty when there is no such file. */
+  /** Without a byte order mark; empty if the file does not exist. */
   readonly text: string;
-  /** Undefined when the file is not there, is empty or is broken. */
+  /** Undefined if the file does not exist, is empty or is invalid. */
   readonly value: unknown;
   readonly problems: readonly Problem[];
 }
 
-/** Reads a file; a file that is not there is an empty document. Never rejects. `parse` is for other formats. */
+/** Reads a file; a missing file is an empty document. Never rejects. `parse` is for other formats. */
 export async function readDocument(
   file: string,
   parse: (file: string, text: string) => Document | Promise<Document> = parseDocument,
 ): Promise<Document> {
   try {
-    // A few small files, read before anything else can happen: without the thread pool a start is faster.
+    // Synchronous: for a few small files at start-up this is faster than the thread pool.
     const text = readText(file);
     return text === undefined ? { file, text: '', value: undefined, problems: [] } : await parse(file, text);
   } catch (error) {
@@ -39,10 +39,10 @@ export async function readDocument(
   }
 }
 
-/** Reads a text as JSON with comments. JSON.parse goes first: it is by far the cheapest and nearly always enough. */
+/** Parses JSON with comments. Tries JSON.parse first: it is by far the fastest and nearly always sufficient. */
 export async function parseDocument(file: string, source: string): Promise<Document> {
   const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
-  // What would not be read back must not be edited either.
+  // A file that is too large to read must not be edited either.
   if (Buffer.byteLength(text) > MAX_CONFIG_BYTES) return broken(file, { file, message: TOO_LARGE });
   if (text.trim() === '') return { file, text, value: undefined, problems: [] };
   const plain = tryJson(text);
@@ -81,7 +81,7 @@ export async function parseDocument(file: string, source: string): Promise<Docum
   return { file, text, value, problems };
 }
 
-/** Faults as problems, with the place each one has in the file. */
+/** Converts faults to problems with their positions in the file. */
 export async function locateFaults(document: Document, faults: readonly EntryFault[]): Promise<Problem[]> {
   if (faults.length === 0) return [];
   const { parseJsonc, locate } = await import('./jsonc.ts');
@@ -96,7 +96,7 @@ export async function locateFaults(document: Document, faults: readonly EntryFau
   return problems;
 }
 
-/** What a fault says, without its place. */
+/** Converts a fault to a problem without a position. */
 export function asProblem(fault: Fault & { readonly server?: string }): Omit<Problem, 'file'> {
   const { server, message, hint } = fault;
   return { ...(server === undefined ? {} : { server }), message, ...(hint === undefined ? {} : { hint }) };
@@ -107,7 +107,7 @@ function readText(file: string): string | undefined {
   try {
     descriptor = openSync(file, OPEN_FLAGS);
   } catch (error) {
-    // ENOTDIR: a file stands where a folder on the way would be, so this one is not there either.
+    // ENOTDIR: a parent of the path is a file, so this file does not exist either.
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined;
     throw error;
   }
@@ -156,7 +156,7 @@ function tryJson(text: string): { value: unknown } | undefined {
   }
 }
 
-/** Counts the keys of all objects in a value; NaN when it is nested deeper than any configuration. */
+/** Counts the keys of all objects in a value; NaN if it is nested deeper than any configuration. */
 function keysIn(value: unknown, depth = 1): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (depth > MAX_CONFIG_DEPTH) return Number.NaN;
@@ -165,7 +165,7 @@ function keysIn(value: unknown, depth = 1): number {
   return keys;
 }
 
-/** Counts the keys written in a valid JSON text: more than the value has means that one stands twice. */
+/** Counts the keys in a valid JSON text: more than in the value means a duplicate key. */
 function countKeys(text: string): number {
   let keys = 0;
   for (let quote = text.indexOf('"'); quote !== -1; ) {
@@ -186,7 +186,7 @@ function isEscaped(text: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** The server a path lies in: below `mcpServers`, at the top or in a project. */
+/** Returns the server that contains a path: below `mcpServers`, at the top level or in a project. */
 function serverIn(path: readonly (string | number)[]): string | undefined {
   const below = path[0] === 'projects' ? 2 : 0;
   const name = path[below] === 'mcpServers' ? path[below + 1] : undefined;

@@ -1,4 +1,4 @@
-/** Changes to configuration files: one key at a time, under an operating-system lock, in one atomic step. */
+/** Edits configuration files: one key at a time, under a file lock of the operating system, with an atomic rename. */
 
 import { dirname, join } from 'node:path';
 import { PlugboardError } from '../errors.ts';
@@ -15,10 +15,10 @@ import { checkServerName } from './parse.ts';
 import { projectKey } from './project-key.ts';
 import { valueAt } from './value-at.ts';
 
-/** Scopes that commands write to. */
+/** Scopes that commands can write. */
 export type EditableScope = 'local' | 'project' | 'user';
 
-/** The object of servers that an edit is about: its file and its place in it. */
+/** The object of servers to edit: its file and its path. */
 export interface EditTarget {
   readonly scope: EditableScope;
   readonly file: string;
@@ -26,16 +26,16 @@ export interface EditTarget {
 }
 
 export interface EditOptions {
-  /** Whose lock folder is used; files below it are private. */
+  /** Provides the lock folder; files below this home folder are private. */
   readonly home: Home;
-  /** See `ReplaceOptions`: for what has to happen at the most delicate moment. */
+  /** See `ReplaceOptions`: a hook directly before the rename. */
   readonly beforeRename?: UpdateOptions['beforeRename'];
   readonly signal?: AbortSignal | undefined;
 }
 
 type RawEntry = Readonly<Record<string, unknown>>;
 
-/** Where a scope keeps its servers. */
+/** Returns the file and path of a scope's servers. */
 export function editTarget(scope: EditableScope, where: { home: Home; projectRoot: string }): EditTarget {
   switch (scope) {
     case 'local':
@@ -49,7 +49,7 @@ export function editTarget(scope: EditableScope, where: { home: Home; projectRoo
   }
 }
 
-/** Where a server that was loaded stands: for project scope its own file, which may be below the root. */
+/** Returns the location of a loaded server: for project scope its own file, which may be below the root. */
 export function targetOf(spec: ServerSpec, where: { home: Home; projectRoot: string }): EditTarget {
   if (spec.scope !== 'local' && spec.scope !== 'project' && spec.scope !== 'user') {
     throw new PlugboardError(
@@ -65,11 +65,11 @@ export function targetOf(spec: ServerSpec, where: { home: Home; projectRoot: str
 }
 
 /**
- * Writes one server's entry as it stands. With `replace`, comments inside an entry that is there are kept.
+ * Writes one server's entry unchanged. With `replace`, comments inside an existing entry are kept.
  *
  * @example
  * await setServer(editTarget('user', where), 'files', { command: 'npx' }, { home });
- * @throws PlugboardError USAGE when the name exists or cannot be one, CONFIG_UNWRITABLE when the file does not parse.
+ * @throws PlugboardError USAGE when the name exists or is invalid, CONFIG_UNWRITABLE when the file does not parse.
  */
 export async function setServer(
   target: EditTarget,
@@ -77,7 +77,7 @@ export async function setServer(
   raw: RawEntry,
   options: EditOptions & {
     readonly replace?: boolean | undefined;
-    /** Decides on the entry with the one that is replaced, which is undefined if there is none. */
+    /** Computes the final entry from the one that is replaced, which is undefined if there is none. */
     readonly finish?: ((raw: RawEntry, before: unknown) => RawEntry) | undefined;
   },
 ): Promise<void> {
@@ -100,14 +100,14 @@ export async function setServer(
   });
 }
 
-/** The text of a server's entry as it is in its file, comments included; undefined if there is none. */
+/** Returns the text of a server's entry, including comments; undefined if there is none. */
 export async function entryText(target: EditTarget, name: string): Promise<string | undefined> {
   const { text, value } = await readDocument(target.file);
   const { textAt } = await import('./json-edit.ts');
   return textAt(text, [...serversPath(target, value), name]);
 }
 
-/** Replaces the text of a server's entry. `check` throws if the entry that is there must not be replaced. */
+/** Replaces the text of a server's entry. `check` throws if the current entry must not be replaced. */
 export async function setEntryText(
   target: EditTarget,
   name: string,
@@ -121,7 +121,7 @@ export async function setEntryText(
   });
 }
 
-/** Takes a server out; false when it was not there, and then nothing is written. */
+/** Removes a server; returns false, without writing, if it does not exist. */
 export async function removeServer(target: EditTarget, name: string, options: EditOptions): Promise<boolean> {
   let found = false;
   await change(target.file, options, (root) => {
@@ -132,7 +132,9 @@ export async function removeServer(target: EditTarget, name: string, options: Ed
   return found;
 }
 
-/** Switches a server off, or on again by removing that; false when the server was not there, and then nothing is written. */
+/**
+ * Disables a server, or enables it by removing the key; returns false, without writing, if the server does not exist.
+ */
 export async function setEnabled(
   target: EditTarget,
   name: string,
@@ -146,16 +148,16 @@ export async function setEnabled(
     found = entry !== undefined;
     if (!found) return undefined;
     const { enabled: before = true, disabled }: RawEntry = isRecord(entry) ? entry : {};
-    // Other agents write "disabled": true, which would stay in force.
+    // Other agents write "disabled": true, which would stay in effect.
     const off = enabled && disabled === true ? [{ path: [...path, 'disabled'], value: undefined }] : [];
-    // Enabled is the default: it is written by leaving the key out.
+    // Enabled is the default, so the key is removed.
     if (before === enabled) return off;
     return [...off, { path: [...path, 'enabled'], value: enabled ? undefined : false }];
   });
   return found;
 }
 
-/** Sets one value of a JSON file, or removes it when it is undefined. */
+/** Sets one value of a JSON file, or removes it if the value is undefined. */
 export async function setValue(
   file: string,
   path: JsonPath,
@@ -165,26 +167,26 @@ export async function setValue(
   await change(file, options, () => ({ path, value }));
 }
 
-/** One edit, decided on what the file says while it is locked. */
+/** One edit, computed from the file's content while it is locked. */
 type Change =
   | { readonly path: JsonPath; readonly value: unknown }
   /** The value as text, with comments. */
   | { readonly path: JsonPath; readonly text: string };
 
-/** Reads, decides and writes under the lock; `decide` may run again and says undefined for no change. */
+/** Reads, decides and writes under the lock; `decide` may run several times and returns undefined for no change. */
 export async function change(
   file: string,
   options: EditOptions,
   decide: (root: unknown) => Change | readonly Change[] | undefined,
 ): Promise<void> {
-  // Ours are private from the beginning: they may hold keys.
+  // Files in our home folder are private from the start: they may contain keys.
   const isOurs = dirname(file) === options.home.dir;
   try {
     if (isOurs) await makeFolder(options.home.dir, 0o700);
     await updateFile(file, (text) => edited(file, text ?? '', decide), {
       lockDir: join(options.home.run, 'locks'),
       mode: isOurs ? 0o600 : undefined,
-      // The person's own file may be a link to wherever they keep it; a project's link stays in the project.
+      // The user's own file may be a link to any location; a project's link must stay in the project.
       within: isOurs ? undefined : projectOf(file),
       beforeRename: options.beforeRename,
       signal: options.signal,
@@ -226,7 +228,7 @@ async function edited(
   }
 }
 
-/** The local scope keeps the spelling of the project's folder that the file has already. */
+/** For local scope, uses the spelling of the project's folder that the file already has. */
 export function serversPath(target: EditTarget, root: unknown): readonly string[] {
   const [first, folder, ...rest] = target.path;
   if (target.scope !== 'local' || first === undefined || folder === undefined) return target.path;
@@ -250,7 +252,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['ELEADSOUT', 'it is a link that leads out of the project'],
 ]);
 
-/** Why a file could not be written, in words. */
+/** Returns the error for a file that could not be written. */
 export function unwritable(file: string, error: unknown): PlugboardError {
   const code = errorCode(error);
   const reason = (code !== undefined && REASONS.get(code)) || code || 'unknown reason';

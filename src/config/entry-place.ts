@@ -1,4 +1,4 @@
-/** Where the entry of a server is written, also of one that is too broken to be used. */
+/** Finds the location of a server's entry, even if the entry is invalid. */
 
 import { readDocument } from './document.ts';
 import { type EditableScope, type EditTarget, editTarget, serversPath, targetOf } from './edit.ts';
@@ -12,11 +12,11 @@ export interface EntryPlace {
   readonly target: EditTarget;
   /** The value in the file. */
   readonly value: unknown;
-  /** Undefined for an entry that cannot be used as it is. */
+  /** Undefined for an invalid entry. */
   readonly spec: ServerSpec | undefined;
 }
 
-/** The entry in use, or that of the scope that was asked for; undefined if commands can write none. */
+/** Returns the entry in use, or that of the requested scope; undefined if commands cannot write it. */
 export async function placeOfEntry(
   config: LoadedConfig,
   name: string,

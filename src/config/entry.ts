@@ -1,4 +1,4 @@
-/** The shapes of a server's entry and of a configuration, after parsing and before expansion. */
+/** The types of a server's entry and of a configuration, after parsing and before expansion. */
 
 import type { HeadersFunction } from './given-entry.ts';
 import type { InProcessFactory, InProcessServer } from './in-process.ts';
@@ -7,7 +7,7 @@ export type Scope = 'code' | 'local' | 'project' | 'user' | 'plugin' | 'managed'
 
 export type Approval = 'approve' | 'auto' | 'writes' | 'prompt';
 
-/** Limits that can stand in an entry and, for all servers, under `defaults`. */
+/** Limits that an entry, and `defaults` for all servers, can set. */
 export interface Limits {
   readonly startupTimeoutMs?: number;
   readonly toolTimeoutMs?: number;
@@ -58,7 +58,7 @@ export interface OAuthDetails {
   readonly grant?: GrantDetails;
 }
 
-/** A grant that needs no person, by its name alone or with details. Secrets are named, and never in the entry. */
+/** A grant without user interaction, by its name alone or with details. Secrets are referenced, never in the entry. */
 export type GrantDetails =
   | 'authorization_code'
   | 'client_credentials'
@@ -66,18 +66,18 @@ export type GrantDetails =
   | (IssuerBound &
       Partial<SecretSource<'privateKey'>> & {
         readonly type: 'client_credentials';
-        /** How the private key signs (default: ES256). */
+        /** The signature algorithm of the private key (default: ES256). */
         readonly algorithm?: string | undefined;
       })
   | (IssuerBound & SecretSource<'assertion'> & { readonly type: 'jwt_bearer' })
   | (IssuerBound & { readonly type: 'cross_app'; readonly idp: IdentityProvider });
 
 interface IssuerBound {
-  /** The one issuer that may see the secrets; default: the first one that they are used with. */
+  /** The only issuer that may receive the secrets; default: the first one that they are used with. */
   readonly issuer?: string | undefined;
 }
 
-/** Where a secret is: the name of a variable, or a file. */
+/** The source of a secret: the name of a variable, or a file. */
 type SecretSource<Name extends string> =
   | { readonly [Key in `${Name}EnvVar`]: string }
   | { readonly [Key in `${Name}File`]: string };
@@ -93,18 +93,18 @@ type IdentityProvider = { readonly clientId: string } & (
 export type Sandbox = boolean | 'strict' | 'off' | 'none' | SandboxLimits;
 
 export interface SandboxLimits {
-  /** False: none, as if there were no `sandbox`. */
+  /** False: no sandbox. */
   readonly enabled?: boolean | undefined;
   /**
-   * `read-only` (default): nothing can be written but private folders. `project`: the project's folder too. Lists: these
-   * paths too, relative to the project. `all`: no limit but the places where secrets are kept.
+   * `read-only` (default): only private folders are writable. `project`: the project's folder too. Lists: these paths
+   * too, relative to the project. `all`: no limit except locations of secrets.
    */
   readonly filesystem?: 'read-only' | 'project' | 'all' | SandboxPaths | undefined;
   /** Default: none. */
   readonly network?: 'none' | 'full' | boolean | undefined;
 }
 
-/** Paths that are shown in addition, and those that can be written. */
+/** Additional readable paths, and writable paths. */
 export interface SandboxPaths {
   readonly read?: readonly string[];
   readonly write?: readonly string[];
@@ -114,9 +114,9 @@ export interface RemoteEntry extends EntryBase {
   readonly type?: 'http' | 'sse';
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Gives headers for each request; from `headers` of an entry in code, if that is a function. */
+  /** Returns headers for each request; set from `headers` of an entry in code, if that is a function. */
   readonly headersFrom?: HeadersFunction;
-  /** Header name → name of the environment variable that holds its value. */
+  /** Header name → name of the environment variable with its value. */
   readonly headersFromEnv?: Readonly<Record<string, string>>;
   /** A command that prints a JSON object of headers. */
   readonly headersHelper?: string;
@@ -129,8 +129,8 @@ export interface RemoteEntry extends EntryBase {
 /** A server that is part of this program; only in entries given in code. It is neither cached nor pinned. */
 export interface InProcessEntry extends Omit<EntryBase, 'sandbox' | 'pins' | 'unapproved'> {
   /**
-   * A server of `plugboard/kit` or of the official SDK, or a function that makes one for each connection. An SDK server
-   * serves one connection at a time; with `shared: false` and several agents, give a function.
+   * A server of `plugboard/kit` or of the official SDK, or a function that creates one for each connection. An SDK
+   * server serves one connection at a time; with `shared: false` and several agents, give a function.
    */
   readonly inProcess: InProcessServer | InProcessFactory;
   readonly sandbox?: never;
@@ -138,7 +138,7 @@ export interface InProcessEntry extends Omit<EntryBase, 'sandbox' | 'pins' | 'un
   readonly unapproved?: never;
 }
 
-/** An entry as `servers` of `createHost` takes it; files have the first two forms. Strings may still hold `${VAR}`. */
+/** An entry of `servers` of `createHost`; files can have the first two forms. Strings may still contain `${VAR}`. */
 export type ServerEntry = StdioEntry | RemoteEntry | InProcessEntry;
 
 export function isStdio(entry: ServerEntry): entry is StdioEntry {
@@ -153,37 +153,37 @@ export function isInProcess(entry: ServerEntry): entry is InProcessEntry {
   return 'inProcess' in entry;
 }
 
-/** One server as configured: its entry and where that came from. */
+/** One configured server: its entry and its source. */
 export interface ServerSpec {
   readonly name: string;
   readonly scope: Scope;
-  /** The file it stands in; absent for entries given in code. */
+  /** The file of the entry; absent for entries given in code. */
   readonly file?: string;
   readonly entry: ServerEntry;
-  /** The entry exactly as parsed from the file, unknown keys included: what consent is bound to. */
+  /** The entry exactly as parsed from the file, including unknown keys: approval is bound to it. */
   readonly raw: Readonly<Record<string, unknown>>;
   /** Base of a relative `cwd`: the project root, or the folder of a plugin. */
   readonly baseDir: string;
-  /** The project root, where it is not `baseDir`. */
+  /** The project root, if it is not `baseDir`. */
   readonly projectDir?: string;
-  /** Launchers that start in the project do not read its settings, although its own file asks for the server. */
+  /** Launchers that start in the project ignore its settings, although its own file defines the server. */
   readonly shielded?: true;
-  /** Variables of this server alone, for references and for its process: where its plugin is. */
+  /** Variables of this server only, for references and for its process: the location of its plugin. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** How the values of `${input:…}` are asked for, for a project's or plugin's entry: consent covers them. */
+  /** The questions for the values of `${input:…}`, for a project's or plugin's entry: approval covers them. */
   readonly questions?: readonly InputQuestion[];
-  /** The person's own file, if a switch in it decides on `enabled` instead of the entry. */
+  /** The user's own file, if a switch in it overrides `enabled` of the entry. */
   readonly switchedIn?: string;
-  /** Part of Plugboard itself: used where no other entry of its name is. */
+  /** Part of Plugboard itself: used only if no other entry has its name. */
   readonly builtIn?: true;
 }
 
-/** True for entries that a project or plugin supplies; all others are the person's own. */
+/** True for entries that a project or plugin supplies; all others are the user's own. */
 export function isForeign({ scope }: Pick<ServerSpec, 'scope'>): boolean {
   return scope === 'project' || scope === 'plugin';
 }
 
-/** A plugin as `config.json` has it. */
+/** A plugin in `config.json`. */
 export interface PluginSetting {
   readonly path: string;
   readonly enabled?: boolean;
@@ -191,21 +191,21 @@ export interface PluginSetting {
   readonly permissions?: Pick<Permissions, 'allow'>;
 }
 
-/** How a person is asked for a value that stands in no file. */
+/** The question for a value that is not stored in a file. */
 export interface InputQuestion {
   readonly id: string;
-  /** Whose answer it is: empty for the person's own servers, else the folder of the project or plugin. */
+  /** The owner of the answer: empty for the user's own servers, else the folder of the project or plugin. */
   readonly owner: string;
   readonly description?: string;
-  /** Not to be shown while it is typed, nor ever after. */
+  /** Hide the answer, while it is typed and later. */
   readonly password: boolean;
-  /** Nothing else can be the answer. */
+  /** The only valid answers. */
   readonly options?: readonly string[];
   /** Used when no value was given. */
   readonly fallback?: string;
 }
 
-/** Something wrong in a configuration that a person has to mend; everything else goes on. */
+/** A problem in a configuration that a person has to fix; everything else stays in effect. */
 export interface Problem {
   readonly file: string;
   readonly line?: number;
@@ -221,8 +221,7 @@ export interface Permissions {
   readonly deny?: readonly string[];
 }
 
-/** What `config.json` says beside its servers. */
-/** What an agent that is served as a tool works with. */
+/** The settings of an agent that is served as a tool. */
 export interface AgentProfile {
   readonly model?: string;
   readonly contextTokens?: number;
@@ -235,12 +234,13 @@ export interface AgentProfile {
   readonly compactPrompt?: string;
 }
 
+/** The settings of `config.json`, apart from its servers. */
 export interface Settings {
   readonly inputs?: unknown;
   readonly defaults?: Limits & { readonly approval?: Approval };
   readonly permissions?: Permissions;
   readonly toolSearch?: boolean | 'auto' | `auto:${number}`;
-  /** Whether searches learn from what was called after them; default true. */
+  /** Whether searches learn from the tools that are called after them; default true. */
   readonly searchLearning?: boolean;
   /** How long lists wait for servers that are contacted for the first time. */
   readonly firstListWaitMs?: number;
@@ -251,22 +251,22 @@ export interface Settings {
   /** How long the daemon runs without sessions. */
   readonly daemonIdleMs?: number;
   readonly profiles?: Readonly<Record<string, AgentProfile>>;
-  /** Folders that threads of `serve --agent` may work in, besides the project of the gateway. */
+  /** Folders in which threads of `serve --agent` may work, besides the project of the gateway. */
   readonly agentRoots?: readonly string[];
   readonly plugins?: Readonly<Record<string, PluginSetting>>;
   /** Rules for servers that a project supplies, by the real path of the folder of its file. */
   readonly projects?: Readonly<Record<string, { readonly permissions: Pick<Permissions, 'allow'> }>>;
   readonly telemetry?: unknown;
-  /** The built-in server for the project's own files: true: wherever it can be, false: nowhere; undefined: where asked for. */
+  /** The built-in server for the project's files: true: wherever possible, false: never; undefined: on request. */
   readonly workspace?: boolean | { readonly shell?: boolean };
 }
 
-/** Everything that was asked for, merged: one spec per name, the strongest scope's. */
+/** The merged configuration: one spec per name, from the strongest scope. */
 export interface Config {
   readonly servers: readonly ServerSpec[];
   readonly settings: Settings;
   readonly problems: readonly Problem[];
-  /** The files that were looked for, present or not: what a watcher watches. */
+  /** The files that were looked for, present or not; a watcher watches them. */
   readonly files: readonly string[];
   readonly projectRoot: string;
 }

@@ -1,4 +1,4 @@
-/** Replaces references to environment variables in an entry: at use, and never written back. */
+/** Expands references to environment variables in an entry: at use, and never written back. */
 
 import { resolve } from 'node:path';
 import { forSurface, PlugboardError } from '../errors.ts';
@@ -16,20 +16,20 @@ import {
 import { partsOf } from './reference.ts';
 import { isSecretName } from './secret-shapes.ts';
 
-/** Refers to the project root in every entry, whatever the environment holds. */
+/** Refers to the project root in every entry, regardless of the environment. */
 export const PROJECT_REFERENCE = 'PROJECT_DIR';
-/** Names the project root in the environment of a server that asks for it. */
+/** Contains the project root in the environment of a server that refers to it. */
 export const PROJECT_VARIABLE = 'PLUGBOARD_PROJECT_DIR';
 
-/** Answers to `${input:id}` for whoever has none. */
+/** No answers to `${input:id}`. */
 const NO_INPUTS: ReadonlyMap<string, string> = new Map();
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The entry with every `${VAR}` and `${VAR:-default}` replaced in command, args, env, cwd, url, headers and
- * oauth. As in a shell, a default also stands in for a variable that is set and empty. `$${` gives a plain `${`.
- * `${input:id}` is an answer that stands in no file. What a variable holds is not looked at again. `cwd` comes back absolute.
+ * Returns the entry with every `${VAR}` and `${VAR:-default}` replaced in command, args, env, cwd, url, headers and
+ * oauth. As in a shell, a default also replaces a variable that is set and empty. `$${` gives a plain `${`.
+ * `${input:id}` is an answer that is not stored in a file. Values are not expanded again. `cwd` becomes absolute.
  *
  * @example
  * expandEntry(spec, { PORT: '80' }); // 'http://127.0.0.1:${PORT}/mcp' → 'http://127.0.0.1:80/mcp'
@@ -41,7 +41,7 @@ export function expandEntry(
   inputs: ReadonlyMap<string, string> = NO_INPUTS,
 ): ServerEntry {
   const { name: server, questions } = spec;
-  // A copy of the environment is slow to make, and most entries refer to nothing.
+  // Copying the environment is slow, and most entries have no references.
   let known: Environment | undefined;
   const at = (key: string) => (text: string) => {
     if (!text.includes('${')) return text;
@@ -53,7 +53,7 @@ export function expandEntry(
   return isStdio(entry) ? expandStdio(entry, spec, at) : expandRemote(entry, spec.name, at);
 }
 
-/** What references of one server can refer to. */
+/** Returns the variables that a server's references can use. */
 export function environmentOf(
   { variables, baseDir, projectDir = baseDir }: Pick<ServerSpec, 'variables' | 'baseDir' | 'projectDir'>,
   env: Environment,
@@ -61,7 +61,7 @@ export function environmentOf(
   return { ...env, ...variables, [PROJECT_REFERENCE]: projectDir };
 }
 
-/** Whether an entry says in which project it is: its process depends on the project then. */
+/** Whether an entry refers to its project: then its process depends on the project. */
 export function mentionsProject({ command, args = [], env = {}, envVars = [], cwd }: StdioEntry): boolean {
   if (cwd !== undefined) return true;
   const texts = [command, ...args, ...Object.keys(env), ...Object.values(env), ...envVars];
@@ -86,7 +86,7 @@ function expandStdio(entry: StdioEntry, spec: ServerSpec, at: Expander): StdioEn
 
 function expandRemote(entry: RemoteEntry, server: string, at: Expander): RemoteEntry {
   const url = at('url')(entry.url);
-  // The address itself is not told: it may hold a key.
+  // The message omits the URL, which may contain a key.
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new PlugboardError(
       'CONFIG_INVALID',
@@ -136,13 +136,13 @@ function mapValues(
   return mapped;
 }
 
-/** Where a text stands, for the message when it cannot be expanded. */
+/** The location of a text, for the message when it cannot be expanded. */
 export interface Place {
   readonly server: string;
   readonly key: string;
   /** Answers to `${input:id}`. */
   readonly inputs?: ReadonlyMap<string, string>;
-  /** How they are asked for in a project's or plugin's file. */
+  /** The questions for them in a project's or plugin's file. */
   readonly questions?: readonly InputQuestion[] | undefined;
 }
 
@@ -204,7 +204,7 @@ function unanswered(id: string, { server, key, questions }: Place): PlugboardErr
   );
 }
 
-/** Other agents write it so; taking it for text would hand it over unfilled. */
+/** Other agents use this form; treating it as text would pass it on unexpanded. */
 function notAVariable(id: string, { server, key }: Place): PlugboardError {
   return new PlugboardError(
     'CONFIG_INVALID',

@@ -1,30 +1,30 @@
-/** What is wrong inside a document: where, in one sentence, and whether the value still counts. */
+/** Faults inside a document: path, message, and whether the value is still used. */
 
 import { nearest } from '../lib/nearest.ts';
 
-/** Deeper than any entry can be; keeps recursion over values safe. */
+/** Deeper than any entry; keeps recursion over values safe. */
 export const MAX_CONFIG_DEPTH = 64;
 
 export type JsonPath = readonly (string | number)[];
 
 export type JsonType = 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object';
 
-/** Something that is not as it has to be, at a place inside a document. */
+/** A problem at a path inside a document. */
 export interface Fault {
   readonly path: JsonPath;
-  /** Whether the key or its value is to be pointed at. */
+  /** Whether to point at the key or at its value. */
   readonly at: 'key' | 'value';
   readonly message: string;
   readonly hint?: string;
-  /** False: worth telling, and the value still counts. */
+  /** False: a warning; the value is still used. */
   readonly fatal: boolean;
-  /** A key that looks like a slip of another. */
+  /** A key that looks like a misspelling of another. */
   readonly typo?: true;
 }
 
 export type Report = (fault: Fault) => void;
 
-/** Unknown keys may be another program's; only one that looks like a slip is worth a word. */
+/** Reports an unknown key only if it looks like a misspelling: other unknown keys may belong to another program. */
 export function reportTypo(name: string, path: JsonPath, known: Iterable<string>, report: Report): void {
   if (name.startsWith('x-')) return;
   const meant = nearest(name, known, 1)[0];
@@ -40,12 +40,12 @@ export function reportTypo(name: string, path: JsonPath, known: Iterable<string>
   });
 }
 
-/** A key that is known and means nothing where it stands. */
+/** Returns the fault of a known key that has no effect at its path. */
 export function noEffect(path: JsonPath, where: string, hint: string): Fault {
   return { path, at: 'key', message: `${showPath(path)} has no effect ${where}.`, hint, fatal: false };
 }
 
-/** A value of the wrong kind. Tells it by its type only: it may be a secret in the wrong place. */
+/** Returns the fault of a value of the wrong kind. Names only its type: the value may be a misplaced secret. */
 export function wrong(
   value: unknown,
   path: JsonPath,
@@ -68,7 +68,7 @@ const TYPE_NAMES: Readonly<Record<JsonType, string>> = {
   object: 'an object',
 };
 
-/** Undefined for what JSON does not have; entries given in code can hold anything. */
+/** Returns undefined for values outside of JSON; entries given in code can contain anything. */
 function jsonType(value: unknown): JsonType | undefined {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -76,7 +76,7 @@ function jsonType(value: unknown): JsonType | undefined {
   return type === 'string' || type === 'number' || type === 'boolean' || type === 'object' ? type : undefined;
 }
 
-/** A place inside an entry as a person would write it: `"oauth.scopes[1]"`. */
+/** Formats a path inside an entry: `"oauth.scopes[1]"`. */
 export function showPath(path: JsonPath): string {
   let shown = '';
   for (const segment of path) {

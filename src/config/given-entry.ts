@@ -1,18 +1,18 @@
-/** Entries as programs write them: with `undefined` where a value is missing, and with headers from a function. */
+/** Entries in code: with `undefined` for missing values, and with headers from a function. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import type { OAuthDetails, ServerEntry } from './entry.ts';
 
-/** For which request the headers of an entry are wanted. */
+/** The request for which the headers of an entry are needed. */
 export interface HeadersRequest {
   readonly server: string;
   readonly url: string;
-  /** The server answered 401 to the headers that this function gave last: a cached token has to be renewed. */
+  /** The server responded with 401 to this function's last headers: a cached token must be renewed. */
   readonly refused: boolean;
 }
 
 /**
- * Gives the headers of each request to a remote server. It is called before every request and once more after a 401.
+ * Returns the headers of each request to a remote server. Called before every request and once more after a 401.
  *
  * @example
  * const headers = async ({ refused }) => ({ Authorization: `Bearer ${await token({ renew: refused })}` });
@@ -23,7 +23,7 @@ export type HeadersFunction = (
 
 type Values = Readonly<Record<string, string | undefined>>;
 
-/** `undefined` in place of a missing value, as `exactOptionalPropertyTypes` tells them apart. */
+/** Allows `undefined` for optional members, which `exactOptionalPropertyTypes` otherwise rejects. */
 type Missable<T> = {
   readonly [K in keyof T]: Record<never, never> extends Pick<T, K> ? T[K] | undefined : T[K];
 };
@@ -46,8 +46,8 @@ export type GivenEntry = Given<ServerEntry>;
 const OBJECTS: ReadonlySet<string> = new Set(['env', 'headers', 'oauth']);
 
 /**
- * The same entry as a file would have it, with the function for its headers apart. Values of `env` that are those
- * of this process are taken as they are, whatever they look like.
+ * Converts the entry to the form of a file, and separates the function for its headers. Values of `env` that equal
+ * those of this process are used literally.
  */
 export function readGiven(value: Readonly<Record<string, unknown>>): {
   readonly value: Readonly<Record<string, unknown>>;
@@ -60,7 +60,7 @@ export function readGiven(value: Readonly<Record<string, unknown>>): {
     if (key === 'env' && isRecord(member)) given[key] = literal(present(member));
   }
   const { headers } = value;
-  // What it returns is checked at each call.
+  // The result is validated at each call.
   return {
     value: given,
     headersFrom: typeof headers === 'function' ? (headers as HeadersFunction) : undefined,
@@ -71,7 +71,7 @@ function present(members: Readonly<Record<string, unknown>>): Record<string, unk
   return Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined));
 }
 
-/** Values of `process.env` are not references: a `${…}` in them is kept as it is. */
+/** Values of `process.env` are not references: a `${…}` in them is escaped. */
 function literal(env: Record<string, unknown>): Record<string, unknown> {
   for (const [name, value] of Object.entries(env)) {
     if (typeof value === 'string' && value.includes('${') && process.env[name] === value)

@@ -1,11 +1,11 @@
-/** Where Plugboard keeps its own files, and where a project begins. */
+/** Finds Plugboard's home folder and the project root. */
 
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { devNull, homedir, tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 
-/** Paths under the home folder. A file in a project can never move it: only the environment and code can. */
+/** Paths in the home folder. Only the environment and code can move it, never a file in a project. */
 export interface Home {
   readonly dir: string;
   readonly config: string;
@@ -20,7 +20,7 @@ export interface Home {
   readonly logs: string;
   /** Working folders of servers that do not run in a project, one for each. */
   readonly folders: string;
-  /** Nothing is kept: there is no home, and `folders` are temporary, removed with their host. */
+  /** Nothing is stored: there is no home folder, and `folders` are temporary, removed with their host. */
   readonly isNone: boolean;
 }
 
@@ -41,7 +41,7 @@ export function homeAt(dir: string): Home {
   };
 }
 
-/** For a host that keeps nothing: under a path that cannot hold files, so that no reader finds and no writer leaves any. */
+/** For a host that stores nothing: paths that cannot contain files, so that reads find nothing and writes fail. */
 export function noHome(): Home {
   const nowhere = homeAt(join(devNull, 'plugboard'));
   return { ...nowhere, folders: join(tmpdir(), `plugboard-${randomUUID()}`, 'folders'), isNone: true };
@@ -49,20 +49,20 @@ export function noHome(): Home {
 
 export function findHome(env: NodeJS.ProcessEnv): Home {
   if (env['PLUGBOARD_HOME']) return homeAt(resolve(env['PLUGBOARD_HOME']));
-  // A relative one is invalid by its specification; here it would put the home into whatever project one stands in.
+  // A relative path is invalid by the XDG specification; here it would put the home folder into the current project.
   const xdg = env['XDG_CONFIG_HOME'] ?? '';
   const base = isAbsolute(xdg) ? xdg : join(env['HOME'] || homedir(), '.config');
   return homeAt(resolve(base, 'plugboard'));
 }
 
-/** True in a folder that servers of a person start in, whatever the home is. */
+/** True for a private working folder of a server, of any home folder. */
 export function isPrivateFolder(cwd: string): boolean {
   const folders = dirname(resolve(cwd));
   const isOurs = existsSync(join(folders, '..', 'config.json')) || folders.includes('plugboard');
   return basename(folders) === 'folders' && isOurs;
 }
 
-/** The nearest folder upward with a `.git`, else the folder itself. */
+/** Returns the nearest parent folder with a `.git`, else the folder itself. */
 export function findProjectRoot(cwd: string): string {
   const start = resolve(cwd);
   for (let dir = start; ; dir = dirname(dir)) {
@@ -71,7 +71,7 @@ export function findProjectRoot(cwd: string): string {
   }
 }
 
-/** The project that a configuration file of a project belongs to: `.mcp.json`, or one such as `.vscode/mcp.json`. */
+/** Returns the project of a configuration file: `.mcp.json`, or one such as `.vscode/mcp.json`. */
 export function projectOf(file: string): string {
   const folder = dirname(resolve(file));
   const root = findProjectRoot(folder);

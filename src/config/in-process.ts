@@ -1,14 +1,14 @@
-/** Servers that are objects of the host's own program: which objects can be one, and how an entry with one is shown. */
+/** In-process servers: which objects can be one, and how an entry with one is shown. */
 
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 
-/** The key of an entry that has such a server; files cannot have it. */
+/** The key of an entry with an in-process server; not allowed in files. */
 export const IN_PROCESS_KEY = 'inProcess';
 
-/** Shown in place of the object itself. */
+/** Shown instead of the object. */
 export const IN_THIS_PROCESS = '(in this process)';
 
-/** The server's end of a connection in memory. */
+/** The server's end of an in-memory connection. */
 export interface InProcessChannel {
   open(receiver: InProcessReceiver): Promise<void>;
   send(message: JsonRpcMessage): Promise<void>;
@@ -33,7 +33,7 @@ export interface ConnectServer {
   close?(): Promise<unknown>;
 }
 
-/** A source of connections in memory, for example `scriptedServer()` of `plugboard/testing`. */
+/** A source of in-memory connections, for example `scriptedServer()` of `plugboard/testing`. */
 export interface TransportServer {
   transport(): object;
 }
@@ -41,12 +41,12 @@ export interface TransportServer {
 /** A server in this process: of `plugboard/kit`, of the official SDK, or scripted for a test. */
 export type InProcessServer = ChannelServer | ConnectServer | TransportServer;
 
-/** Makes a server for each connection; the host closes it with the connection. */
+/** Creates a server for each connection; the host closes it with the connection. */
 export type InProcessFactory = (server: {
   readonly name: string;
 }) => InProcessServer | Promise<InProcessServer>;
 
-/** How a server is joined; undefined for objects that are not servers. */
+/** Returns the method that connects to a server; undefined for objects that are not servers. */
 export function joinedBy(server: unknown): 'serve' | 'transport' | 'connect' | undefined {
   if (typeof server !== 'object' || server === null) return undefined;
   const has = (key: string): boolean =>
@@ -54,12 +54,12 @@ export function joinedBy(server: unknown): 'serve' | 'transport' | 'connect' | u
   return (['serve', 'transport', 'connect'] as const).find(has);
 }
 
-/** True for an object that a second connection would be refused by. */
+/** True for an object that refuses a second connection. */
 export function servesOneConnection(server: InProcessServer | InProcessFactory): boolean {
   return joinedBy(server) === 'connect';
 }
 
-/** True for objects that can be served in this process. */
+/** True for objects that can be used as in-process servers. */
 export function isInProcessServer(value: unknown): value is InProcessServer {
   return joinedBy(value) !== undefined;
 }

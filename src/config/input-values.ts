@@ -1,4 +1,7 @@
-/** Answers to questions for secrets (CFG-9): kept in the keyring, asked for once, by one process at a time. */
+/**
+ * Stores and requests the values of `${input:id}` (CFG-9): kept in the keyring, asked for once, by one process at a
+ * time.
+ */
 
 import { join } from 'node:path';
 import { lockFileFor, withFileLock } from '../lib/locked-file.ts';
@@ -10,20 +13,20 @@ import { fallbackOf, questionsOf } from './inputs.ts';
 /** How long one process waits while a person types the answer in another. */
 const ASK_WAIT_MS = 10 * 60 * 1000;
 
-/** What a person is asked. */
+/** A question for a person. */
 export interface InputRequest {
   readonly id: string;
   /** The server that needs it. */
   readonly server: string;
   readonly description?: string;
-  /** Not to be shown while it is typed, nor ever after. */
+  /** Hide the answer, while it is typed and later. */
   readonly password: boolean;
   readonly options?: readonly string[];
-  /** What counts when nobody answers. */
+  /** Used if there is no answer. */
   readonly fallback?: string;
 }
 
-/** Undefined: the person does not want to say. */
+/** Returns undefined if the person does not answer. */
 export type AskInput = (request: InputRequest) => Promise<string | undefined>;
 
 export interface InputValuesOptions {
@@ -33,7 +36,7 @@ export interface InputValuesOptions {
   readonly ask?: AskInput | undefined;
 }
 
-/** The values of one server: by id, and those of them that nobody may see. */
+/** The values of one server: by id, and the secret ones, which must be hidden. */
 export interface Answers {
   readonly values: ReadonlyMap<string, string>;
   readonly secrets: readonly string[];
@@ -47,7 +50,9 @@ export class InputValues {
     this.#options = options;
   }
 
-  /** What is known for a server; with `ask`, what is missing is asked for. An id without an answer is not in it. */
+  /**
+   * Returns the known values of a server; with `ask`, requests the missing ones. An id without an answer is omitted.
+   */
   async of(
     spec: ServerSpec,
     questions: readonly InputQuestion[],
@@ -68,12 +73,12 @@ export class InputValues {
     return { values, secrets };
   }
 
-  /** Where an answer is kept, if there is one. */
+  /** Returns where an answer is stored; undefined if there is none. */
   async place(question: Pick<InputQuestion, 'id' | 'owner'>): Promise<SecretPlace | undefined> {
     return (await this.#secrets()).place(keyOf(question));
   }
 
-  /** Every answer that is stored, whether a server uses it or not. */
+  /** Returns every stored answer, used by a server or not. */
   async stored(): Promise<readonly Pick<InputQuestion, 'id' | 'owner'>[]> {
     return (await (await this.#secrets()).keys()).flatMap(questionIn);
   }
@@ -93,7 +98,7 @@ export class InputValues {
     const { ask, home } = this.#options;
     if (known !== undefined || !mayAsk || ask === undefined) return known;
     const { owner: _owner, ...request } = question;
-    // Two servers, or two processes, that need the same answer ask one after the other, and the second finds it.
+    // Two servers or processes that need the same answer ask one after the other, and the second finds it.
     return withFileLock(
       lockFileFor(join(home.run, 'locks'), key),
       async () => {
@@ -118,7 +123,7 @@ function keyOf({ owner, id }: Pick<InputQuestion, 'id' | 'owner'>): string {
   return `input ${JSON.stringify([owner, id])}`;
 }
 
-/** What the key of a secret names; nothing for secrets of other kinds. */
+/** Parses the key of a secret; empty for secrets of other kinds. */
 function questionIn(key: string): Pick<InputQuestion, 'id' | 'owner'>[] {
   if (!key.startsWith('input [')) return [];
   try {

@@ -1,4 +1,4 @@
-/** Questions for values that stand in no file (CFG-9): who uses which, and how each is asked. Nothing is asked here. */
+/** The questions behind `${input:id}` (CFG-9): which entries use them, and how to ask. Asks nothing itself. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import { loadsCode } from './code-variables.ts';
@@ -7,13 +7,13 @@ import type { Fault, JsonPath } from './fault.ts';
 import { INPUTS } from './keys.ts';
 import { partsOf } from './reference.ts';
 
-/** Where references are filled in. */
+/** Keys in which references are expanded. */
 const PLACES = ['command', 'args', 'env', 'cwd', 'url', 'headers', 'oauth'] as const;
 
 /**
- * Reads the list of questions of a file, in the shape of VS Code. A broken list is left out and told about.
+ * Parses the `inputs` of a file, in the format of VS Code. An invalid list is ignored and reported.
  *
- * @param owner whose answers these are, see `inputOwner`
+ * @param owner the owner of the answers, see `inputOwner`
  */
 export function parseInputs(
   value: unknown,
@@ -35,7 +35,7 @@ function questionOf(item: Readonly<Record<string, unknown>>, id: string, owner: 
   return {
     id,
     owner,
-    // Hidden unless somebody says that it need not be.
+    // Hidden unless the file sets it to false.
     password: password !== false,
     ...(typeof description === 'string' ? { description } : {}),
     ...(typeof fallback === 'string' ? { fallback } : {}),
@@ -43,7 +43,7 @@ function questionOf(item: Readonly<Record<string, unknown>>, id: string, owner: 
   };
 }
 
-/** The ids that an entry refers to, each once. */
+/** Returns the distinct ids that an entry refers to. */
 export function inputIds({ entry }: Pick<ServerSpec, 'entry'>): readonly string[] {
   const members = Object.entries(entry).flatMap(([key, value]) =>
     PLACES.some((place) => place === key) ? [value] : [],
@@ -61,30 +61,30 @@ function idsIn(value: unknown): string[] {
 }
 
 /**
- * Whose answer it is. What a person gave to their own servers is not handed to those of a project or plugin that
- * happen to ask for the same id: they have answers of their own.
+ * Returns the owner of an answer. Answers for the user's own servers are not given to those of a project or plugin that
+ * use the same id: these have their own answers.
  */
 export function inputOwner({ scope, baseDir }: Pick<ServerSpec, 'scope' | 'baseDir'>): string {
   return isForeign({ scope }) ? baseDir : '';
 }
 
-/** The entry of a project or plugin with the questions that it refers to, so that consent covers both. */
+/** Adds the questions that the entry of a project or plugin refers to, so that approval covers both. */
 export function withQuestions(spec: ServerSpec, inputs: readonly InputQuestion[]): ServerSpec {
   const ids = isForeign(spec) ? inputIds(spec) : [];
   if (ids.length === 0) return spec;
   return { ...spec, questions: ids.map((id) => questionFor(inputs, inputOwner(spec), id)) };
 }
 
-/** The questions whose answers fill an entry, each once. */
+/** Returns the distinct questions whose answers an entry needs. */
 export function questionsOf(spec: ServerSpec, inputs: readonly InputQuestion[]): readonly InputQuestion[] {
   if (spec.questions !== undefined) return spec.questions;
   return inputIds(spec).map((id) => questionFor(inputs, inputOwner(spec), id));
 }
 
 /**
- * The ids that decide what runs or which address is contacted. In a project's or plugin's entry these need an
- * answer of the person: a default would be the project's own choice, in a place where people read a reference.
- * Of the entry as written: the one that starts may have its answers filled in.
+ * Returns the ids that determine which program runs or which URL is contacted. In a project's or plugin's entry these
+ * need an answer of the user: a default would be the project's own choice, where people see only a reference. Uses the
+ * entry as written: the one that starts may have its answers filled in.
  */
 export function decisiveIds({ raw }: Pick<ServerSpec, 'raw'>): ReadonlySet<string> {
   const members = Object.entries(raw).flatMap(([key, value]) => {
@@ -96,12 +96,12 @@ export function decisiveIds({ raw }: Pick<ServerSpec, 'raw'>): ReadonlySet<strin
   return new Set(members.flatMap(idsIn));
 }
 
-/** The answer that is used where the person has given none. */
+/** Returns the value to use if the user has given none. */
 export function fallbackOf(spec: ServerSpec, { id, fallback }: InputQuestion): string | undefined {
   return isForeign(spec) && decisiveIds(spec).has(id) ? undefined : fallback;
 }
 
-/** How an id is asked about: as its file says, else plainly and hidden. */
+/** Returns the question for an id: from its file, else a plain hidden one. */
 export function questionFor(inputs: readonly InputQuestion[], owner: string, id: string): InputQuestion {
   return inputs.find((input) => input.owner === owner && input.id === id) ?? { id, owner, password: true };
 }

@@ -1,9 +1,9 @@
 /**
- * Changes one value in a JSON text and nothing else: comments, order, indentation and unknown keys stay.
+ * Changes one value in a JSON text and nothing else: preserves comments, order, indentation and unknown keys.
  *
- * jsonc-parser's own `modify` is not used for this: removing a key takes the comments before the next key
- * with it, adding one moves the comment of the last key's line to the new key, and replacing an object
- * loses every comment inside it.
+ * jsonc-parser's own `modify` is not used for this: removing a key also removes the comments before the next key,
+ * adding one moves the comment of the last key's line to the new key, and replacing an object loses every comment
+ * inside it.
  */
 
 import { createScanner, type Node } from 'jsonc-parser';
@@ -12,22 +12,22 @@ import { type JsonPath, showPath } from './fault.ts';
 import { formatInline, formatJson, styleOf } from './json-format.ts';
 import { parseJsonc, propertyOf } from './jsonc.ts';
 
-/** The text cannot be changed as asked, and is not. */
+/** The text cannot be changed as requested, and was not changed. */
 export class EditError extends Error {}
 
 /**
- * The text with the value at a path set, or removed when it is undefined. Missing objects on the way are made.
+ * Returns the text with the value at a path set, or removed if it is undefined. Creates missing objects on the path.
  *
  * @example
  * editJson('{ "a": 1 } // note', ['b'], true); // '{ "a": 1, "b": true } // note'
- * @throws EditError when the text is not JSON or something on the way is not an object.
+ * @throws EditError when the text is not JSON or a value on the path is not an object.
  */
 export function editJson(text: string, path: JsonPath, value: unknown): string {
   const mark = text.startsWith('\uFEFF') ? '\uFEFF' : '';
   return mark + setAt(text.slice(mark.length), path, value);
 }
 
-/** The text of the value at a path, with its comments and without the indentation around it; undefined if there is none. */
+/** Returns the text of the value at a path, with comments and without outer indentation; undefined if there is none. */
 export function textAt(text: string, path: JsonPath): string | undefined {
   const node = nodeAt(text, path);
   if (node === undefined) return undefined;
@@ -36,7 +36,7 @@ export function textAt(text: string, path: JsonPath): string | undefined {
 }
 
 /**
- * The text with the value at a path replaced by another text, comments included, indented as it was.
+ * Returns the text with the value at a path replaced by another text, including comments, with the same indentation.
  *
  * @throws EditError when there is no value at the path
  */
@@ -58,7 +58,7 @@ function nodeAt(text: string, path: JsonPath): Node | undefined {
   return node;
 }
 
-/** One change at a time, each on a fresh tree: no edit has to know what another one moved. */
+/** Makes one change at a time, each on a new tree, so that no edit depends on offsets that another one moved. */
 function setAt(text: string, path: JsonPath, value: unknown): string {
   const { tree, fault } = parseJsonc(text);
   if (fault) throw new EditError(fault.message);
@@ -79,7 +79,7 @@ function setAt(text: string, path: JsonPath, value: unknown): string {
   return replaceValue(text, node, path, value);
 }
 
-/** Objects are changed key by key, so that comments inside survive; anything else is written anew if it differs. */
+/** Changes objects key by key, so that comments inside are kept; rewrites other values if they differ. */
 function replaceValue(text: string, node: Node, path: JsonPath, value: unknown): string {
   const children = node.children ?? [];
   if (node.type === 'object' && isRecord(value)) {
@@ -107,7 +107,7 @@ function addKey(text: string, object: Node, key: string, value: unknown): string
   const last = object.children?.at(-1);
   if (!last) {
     const inside = text.slice(object.offset + 1, closing).trimEnd();
-    // A file on one line stays on one line, unless it says nothing yet.
+    // A one-line file stays on one line, unless it is empty.
     if (!text.includes('\n') && inside === '' && object.parent) {
       return splice(text, object.offset + 1, closing, ` ${JSON.stringify(key)}: ${formatInline(value)} `);
     }
@@ -128,12 +128,12 @@ function addKey(text: string, object: Node, key: string, value: unknown): string
   }
   const indent = indentAt(text, last.offset);
   const member = `${style.eol}${indent}${JSON.stringify(key)}: ${formatJson(value, style, indent)}`;
-  // After the comments of the last key's line, which are about that key. A trailing comma is somebody's style.
+  // Insert after the comments of the last key's line, which belong to that key. Keep a trailing comma: it is a style.
   if (comma !== undefined) return splice(text, lineEnd, lineEnd, `${member},`);
   return splice(splice(text, lineEnd, lineEnd, member), end, end, ',');
 }
 
-/** Takes the last property of that name out, with one comma, and its line when nothing else is left on it. */
+/** Removes the last property of that name, with one comma, and its line if nothing else is left on it. */
 function removeKey(text: string, object: Node, key: string): string {
   const properties = object.children ?? [];
   const index = properties.findLastIndex((property) => property.children?.[0]?.value === key);
@@ -148,7 +148,7 @@ function removeKey(text: string, object: Node, key: string): string {
       ? scanAfter(text, previous.offset + previous.length, property.offset).comma
       : undefined;
 
-  // From the back, so that the offsets before stay true.
+  // From the end, so that earlier offsets stay valid.
   let changed = text;
   if (following !== undefined && text.slice(end, following).trim() !== '') {
     changed = splice(cutLine(changed, following, following + 1), property.offset, end, '');
@@ -158,7 +158,7 @@ function removeKey(text: string, object: Node, key: string): string {
   return closedUp(changed, object.offset);
 }
 
-/** Deletes a range; when only blanks are left on its line, the line too, and blanks after it otherwise. */
+/** Deletes a range; also its line if only blanks are left on it, otherwise the blanks after the range. */
 function cutLine(text: string, from: number, to: number): string {
   const lineStart = text.lastIndexOf('\n', from - 1) + 1;
   const lineEnd = text.indexOf('\n', to);
@@ -170,13 +170,13 @@ function cutLine(text: string, from: number, to: number): string {
   return splice(text, from, before.trim() === '' || /\s$/.test(before) ? to + blanks : to, '');
 }
 
-/** `{ }` and a brace on its own line become `{}`. */
+/** Turns `{ }` and a brace on its own line into `{}`. */
 function closedUp(text: string, offset: number): string {
   const blanks = /^\{\s*\}/.exec(text.slice(offset));
   return blanks ? splice(text, offset, offset + blanks[0].length, '{}') : text;
 }
 
-/** The comma after an offset, and where the comments on the line of it (or of the offset) end. */
+/** Finds the comma after an offset, and the end of the comments on its line (or on the line of the offset). */
 function scanAfter(
   text: string,
   offset: number,
@@ -201,7 +201,7 @@ function scanAfter(
   return { comma, lineEnd };
 }
 
-/** jsonc-parser's kinds of tokens; its enum is const and cannot be imported. */
+/** jsonc-parser's token kinds; its enum is const and cannot be imported. */
 const TOKEN = { comma: 5, lineComment: 12, blockComment: 13, lineBreak: 14, end: 17 };
 
 function newDocument(text: string, value: unknown): string {

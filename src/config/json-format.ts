@@ -1,24 +1,24 @@
-/** JSON written the way people write it, at a place inside a file that has its own indentation. */
+/** Formats JSON in the style of the surrounding file. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 
 /** A list of plain values stays on one line up to this width. */
 const MAX_LIST_CHARS = 100;
 
-/** How the file around an edit is written. */
+/** The formatting of the file around an edit. */
 export interface Style {
   /** One level: spaces or a tab. */
   readonly unit: string;
   readonly eol: '\n' | '\r\n';
 }
 
-/** The style of a text, by its first indented line and first line break; two spaces when there is none. */
+/** Detects the style of a text from its first indented line and first line break; default: two spaces. */
 export function styleOf(text: string): Style {
   const unit = /^([ \t]+)\S/m.exec(text)?.[1] ?? '  ';
   return { unit: unit.startsWith('\t') ? '\t' : unit, eol: /\r\n/.test(text) ? '\r\n' : '\n' };
 }
 
-/** A value over several lines; all but the first begin with `indent`. */
+/** Formats a value over several lines; all but the first begin with `indent`. */
 export function formatJson(value: unknown, style: Style, indent = ''): string {
   const inner = indent + style.unit;
   if (Array.isArray(value)) {
@@ -35,7 +35,7 @@ export function formatJson(value: unknown, style: Style, indent = ''): string {
   return members.length === 0 ? '{}' : `{${style.eol}${members.join(`,${style.eol}`)}${style.eol}${indent}}`;
 }
 
-/** A value on one line. */
+/** Formats a value on one line. */
 export function formatInline(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(formatInline).join(', ')}]`;
   if (!isRecord(value)) return JSON.stringify(value) ?? 'null';
@@ -43,7 +43,7 @@ export function formatInline(value: unknown): string {
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
 }
 
-/** As JSON.stringify: a member that is undefined is none. */
+/** Omits undefined members, like JSON.stringify. */
 function membersOf(value: Readonly<Record<string, unknown>>): [string, unknown][] {
   return Object.entries(value).filter(([, member]) => member !== undefined);
 }

@@ -1,11 +1,11 @@
-/** The JSON Schemas that ship with the package, made from the table of keys. */
+/** The JSON Schemas of the package, generated from the table of keys. */
 
 import { ENTRY_KEYS, INPUTS, PROJECT_PERMISSIONS, PROJECT_SERVERS, SETTINGS_KEYS } from './keys.ts';
 import { type JsonSchema, type Keys, object } from './kind.ts';
 
 const DIALECT = 'http://json-schema.org/draft-07/schema#';
 
-/** For `.mcp.json`. */
+/** The schema of `.mcp.json`. */
 export function mcpFileSchema(): JsonSchema {
   return {
     $schema: DIALECT,
@@ -16,7 +16,7 @@ export function mcpFileSchema(): JsonSchema {
   };
 }
 
-/** For `config.json` in Plugboard's home folder. */
+/** The schema of `config.json` in Plugboard's home folder. */
 export function configFileSchema(): JsonSchema {
   return {
     $schema: DIALECT,
@@ -51,7 +51,7 @@ const SERVERS: JsonSchema = {
   additionalProperties: { $ref: '#/definitions/server' },
 };
 
-/** Unknown keys stay allowed: other agents read the same file and have keys of their own. */
+/** Allows unknown keys: other agents read the same file and have their own keys. */
 function serverSchema(): JsonSchema {
   return {
     type: 'object',

@@ -1,9 +1,9 @@
-/** JSON with comments, with places: loaded only when a file has comments or something has to be explained. */
+/** Parses JSON with comments and positions; loaded only if a file has comments or a problem to locate. */
 
 import { type Node, type ParseError, parseTree } from 'jsonc-parser';
 import { type JsonPath, MAX_CONFIG_DEPTH } from './fault.ts';
 
-/** Both count from 1, as editors show them. */
+/** Both start at 1, as in editors. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -13,13 +13,16 @@ export interface SyntaxFault extends Position {
   readonly message: string;
 }
 
-/** A key that stands twice in one object. */
+/** A duplicate key in one object. */
 export interface DuplicateKey extends Position {
   readonly path: JsonPath;
   readonly firstLine: number;
 }
 
-/** The tree of a text, or where it stops being JSON. Undefined without a fault: there is nothing but trivia. */
+/**
+ * Returns the tree of a text, or its syntax error. Undefined without an error: the text has only whitespace and
+ * comments.
+ */
 export function parseJsonc(text: string): { tree: Node | undefined; fault?: SyntaxFault } {
   const errors: ParseError[] = [];
   let tree: Node | undefined;
@@ -41,7 +44,7 @@ const TOO_DEEP: SyntaxFault = {
 };
 
 function isTooDeep(tree: Node): boolean {
-  // A property is a level of the tree and none of the document.
+  // A property is a level of the tree, but not of the document.
   let level: readonly Node[] = [tree];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > MAX_CONFIG_DEPTH) return true;
@@ -54,7 +57,7 @@ function isTooDeep(tree: Node): boolean {
   return false;
 }
 
-/** The value of a tree exactly as JSON.parse would give it: a key `__proto__` is a key, the last duplicate wins. */
+/** Returns the value of a tree exactly as JSON.parse would: `__proto__` is a plain key, the last duplicate is used. */
 export function jsonOf(node: Node): unknown {
   if (node.type === 'array') return (node.children ?? []).map(jsonOf);
   if (node.type !== 'object') return node.value;
@@ -72,13 +75,13 @@ export function jsonOf(node: Node): unknown {
   return value;
 }
 
-/** The property of that name which counts: the last one. */
+/** Returns the effective property of that name: the last one. */
 export function propertyOf(object: Node | undefined, name: string): Node | undefined {
   if (object?.type !== 'object') return undefined;
   return object.children?.findLast((property) => property.children?.[0]?.value === name);
 }
 
-/** Where a path stands; the nearest thing around it when it is not there. */
+/** Returns the position of a path, or of its nearest existing ancestor. */
 export function locate(text: string, tree: Node, path: JsonPath, at: 'key' | 'value'): Position {
   let node: Node = tree;
   let key: Node | undefined;
@@ -92,7 +95,7 @@ export function locate(text: string, tree: Node, path: JsonPath, at: 'key' | 'va
   return positionAt(text, (at === 'key' && key ? key : node).offset);
 }
 
-/** At most so many of them: the place of each is counted from the beginning of the text. */
+/** Returns at most `max` duplicate keys: each position is counted from the beginning of the text. */
 export function findDuplicates(text: string, tree: Node, max: number): DuplicateKey[] {
   const found: DuplicateKey[] = [];
   const walk = (node: Node, path: JsonPath): void => {
@@ -127,7 +130,7 @@ function positionAt(text: string, offset: number): Position {
   return { line, column: offset - start + 1 };
 }
 
-/** What is wrong, by the parser's error code (its enum is const, so the numbers stand here). */
+/** Messages by the parser's error code (its enum is const, so the numbers are repeated here). */
 const EXPLANATIONS: ReadonlyMap<number, string> = new Map([
   [1, 'this is not JSON'],
   [2, 'this is not a number'],

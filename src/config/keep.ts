@@ -1,19 +1,19 @@
-/** What a running host does about a file that stops being readable: what it said before goes on counting. */
+/** Keeps the previous content of a configuration file that becomes unreadable while a host runs. */
 
 import type { ServerSpec } from './entry.ts';
 import type { LoadedConfig } from './load.ts';
 import { allSpecs, mergeSpecs } from './merge.ts';
 
 /**
- * The new configuration, with the servers of files that cannot be read now as they were before. An editor that
- * is not done yet must not end servers, nor lift the rules of `permissions`.
+ * Returns the new configuration, with the previous servers of files that cannot be read now. A half-saved file must not
+ * stop servers, nor remove the rules of `permissions`.
  */
 export function keepUnreadable(before: LoadedConfig, now: LoadedConfig): LoadedConfig {
   if (now.unreadable.length === 0) return now;
   const isLost = ({ file }: ServerSpec): boolean => file !== undefined && now.unreadable.includes(file);
   const kept = allSpecs(before).filter(isLost);
   const [own] = now.files;
-  // The nearer file stays the stronger one.
+  // The nearer file keeps its precedence.
   const nearness = ({ file }: ServerSpec): number => (file === undefined ? -1 : now.files.indexOf(file));
   const all = [...allSpecs(now), ...kept].toSorted((a, b) => nearness(a) - nearness(b));
   return {

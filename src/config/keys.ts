@@ -1,4 +1,4 @@
-/** Every key a configuration may hold, once: validation, typo suggestions and the JSON Schemas are read from here. */
+/** The table of all configuration keys: source of validation, typo suggestions and the JSON Schemas. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import { noEffect } from './fault.ts';
@@ -20,7 +20,7 @@ import {
   word,
 } from './kind.ts';
 
-/** The longest time a timer can be set to. */
+/** The longest delay of a timer. */
 const MAX_TIME_MS = 2 ** 31 - 1;
 const MAX_OUTPUT_TOKENS = 100_000_000;
 const MAX_PORT = 65_535;
@@ -34,7 +34,7 @@ const approval = oneOf('approve', 'auto', 'writes', 'prompt');
 const globs = list(word, 'tool names or globs');
 const time = positive(MAX_TIME_MS);
 
-/** The names of the transports, with the spellings that other agents' files use for Streamable HTTP. */
+/** The spellings of Streamable HTTP in `type`, including those in other agents' files. */
 export const HTTP_SPELLINGS: ReadonlySet<string> = new Set(['http', 'streamable-http', 'streamableHttp']);
 const transport = {
   ...oneOf('stdio', 'http', 'sse', 'streamable-http', 'streamableHttp'),
@@ -78,7 +78,7 @@ const OAUTH_KEYS: Keys = keys({
   grant: { kind: anything, description: 'Another way to get a token than a login in the browser.' },
 });
 
-/** Keys that mean something to a local process only. */
+/** Keys that apply only to a local process. */
 export const STDIO_KEYS: Keys = keys({
   command: { kind: word, description: 'The program to start.' },
   args: { kind: list(text, 'strings'), description: 'Its arguments.' },
@@ -97,7 +97,7 @@ export const STDIO_KEYS: Keys = keys({
   },
 });
 
-/** Keys that mean something to a remote server only. */
+/** Keys that apply only to a remote server. */
 export const REMOTE_KEYS: Keys = keys({
   url: { kind: word, description: "The server's address, http or https." },
   headers: {
@@ -169,12 +169,12 @@ const SHARED_KEYS = keys({
 
 export const ENTRY_KEYS: Keys = new Map([...STDIO_KEYS, ...REMOTE_KEYS, ...SHARED_KEYS]);
 
-/** Keys that mean something to a server in the host's own process. */
+/** Keys that apply to an in-process server. */
 export const IN_PROCESS_KEYS: ReadonlySet<string> = new Set(
   [...SHARED_KEYS.keys()].filter((key) => !['type', 'unapproved', 'sandbox', 'pins'].includes(key)),
 );
 
-/** Questions for values that stand in no file, in the shape of VS Code. */
+/** Questions for values that are not stored in a file, in the format of VS Code. */
 export const INPUTS: Kind = list(
   object(
     keys({
@@ -196,7 +196,7 @@ const ALLOW_KEYS = keys({
   allow: { kind: globs, description: 'Calls of these servers that are never asked about.' },
 });
 
-/** Rules for the servers of one project or plugin. `ask` and `deny` are for all servers and have no effect here. */
+/** Rules for the servers of one project or plugin. `ask` and `deny` apply to all servers and have no effect here. */
 function ownedPermissions(owner: 'project' | 'plugin'): Kind {
   const kind = object(ALLOW_KEYS);
   return {
@@ -212,10 +212,10 @@ function ownedPermissions(owner: 'project' | 'plugin'): Kind {
 
 const FOR_ALL_HINT = 'Set it in permissions at the top level, which is for all servers.';
 
-/** What `config.json` may set for the servers that one project supplies, in addition to its local scope. */
+/** The rules in `config.json` for the servers that one project supplies, in addition to its local scope. */
 export const PROJECT_PERMISSIONS: Kind = ownedPermissions('project');
 
-/** A person's own settings of servers in one project, by name. */
+/** A user's own settings of servers in one project, by name. */
 export const PROJECT_SERVERS: Kind = record(
   object(
     keys({
@@ -225,7 +225,7 @@ export const PROJECT_SERVERS: Kind = record(
   'an object of settings by server',
 );
 
-/** What `config.json` may say beside its servers. */
+/** The settings in `config.json`, apart from servers. */
 export const SETTINGS_KEYS: Keys = keys({
   defaults: {
     kind: object(keys({ ...LIMIT_KEYS, approval: { kind: approval, description: APPROVAL_DESCRIPTION } })),
@@ -339,7 +339,7 @@ export const SETTINGS_KEYS: Keys = keys({
   },
 });
 
-/** What else may stand at the top of `config.json`; typos are measured against these too. */
+/** All top-level keys of `config.json`, for typo suggestions. */
 export const CONFIG_FILE_KEYS: readonly string[] = [
   '$schema',
   'mcpServers',

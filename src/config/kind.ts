@@ -1,4 +1,4 @@
-/** The kinds of values a configuration key may have: each can check a value and say itself as JSON Schema. */
+/** The kinds of values of configuration keys: each validates a value and provides its JSON Schema. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import { nearest } from '../lib/nearest.ts';
@@ -7,16 +7,16 @@ import { type Fault, type JsonPath, type JsonType, type Report, reportTypo, wron
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 export interface Kind {
-  /** As it stands in a sentence: "must be …". */
+  /** Completes the sentence "must be …". */
   readonly expected: string;
   readonly schema: JsonSchema;
-  /** JSON types it may have; a value of another one is told apart by its type. */
+  /** Accepted JSON types; a value of another type is reported by its type. */
   readonly types: readonly JsonType[];
-  /** Reports everything wrong with a value; silence means that it fits. */
+  /** Reports every problem with a value; no report means that it is valid. */
   check(value: unknown, path: JsonPath, report: Report): void;
 }
 
-/** One key: what it takes and what it is for. */
+/** One key: its kind and its purpose. */
 export interface Key {
   readonly kind: Kind;
   readonly description: string;
@@ -24,7 +24,7 @@ export interface Key {
 
 export type Keys = ReadonlyMap<string, Key>;
 
-/** A table of keys, written as an object. */
+/** Creates a table of keys from an object. */
 export function keys(table: Readonly<Record<string, Key>>): Keys {
   return new Map(Object.entries(table));
 }
@@ -38,7 +38,7 @@ export const flag: Kind = plain(
   (value) => typeof value === 'boolean',
 );
 
-/** A string that can be handed to a process. */
+/** A string that can be passed to a process. */
 export const text: Kind = string('a string', {}, () => true);
 
 export const word: Kind = string(
@@ -52,7 +52,7 @@ export function pattern(expected: string, source: string): Kind {
   return string(expected, { pattern: source }, (value) => expression.test(value));
 }
 
-/** A whole number from 1 to `maximum`. */
+/** An integer from 1 to `maximum`. */
 export function positive(maximum: number): Kind {
   return wholeNumber(1, maximum);
 }
@@ -96,7 +96,7 @@ export function list(item: Kind, itemsExpected: string): Kind {
   };
 }
 
-/** An object whose keys are free; `name`, where given, is what each key has to be. */
+/** An object with arbitrary keys; `name`, if given, validates each key. */
 export function record(member: Kind, expected: string, name?: Kind): Kind {
   return {
     expected,
@@ -144,7 +144,7 @@ function unusedKeys(table: Keys, value: Readonly<Record<string, unknown>>): stri
   return [...table.keys()].filter((name) => !Object.hasOwn(value, name));
 }
 
-/** One of several kinds; what is wrong is told by the kind that has the value's own type, if any. */
+/** One of several kinds; problems are reported by the kind that matches the value's type, if any. */
 export function either(...kinds: readonly [Kind, ...Kind[]]): Kind {
   const expected = kinds.map((kind) => kind.expected).join(' or ');
   return {
@@ -164,7 +164,7 @@ export function either(...kinds: readonly [Kind, ...Kind[]]): Kind {
   };
 }
 
-/** No string of a configuration may hold a NUL: it would be cut there on its way to a process. */
+/** Rejects NUL in every string: a process would receive the string truncated there. */
 function string(expected: string, schema: JsonSchema, accepts: (value: string) => boolean): Kind {
   return {
     expected,

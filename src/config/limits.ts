@@ -1,4 +1,4 @@
-/** The limits of a server: its own, else the person's defaults, else ours. */
+/** Resolves the limits of a server: its own, else the user's defaults, else the built-in ones. */
 
 import type { Limits, ServerEntry, Settings } from './entry.ts';
 
@@ -25,7 +25,7 @@ export function limitsFor(entry: ServerEntry, settings: Settings): Required<Limi
   };
 }
 
-/** What the environment says of results, for all servers. */
+/** Reads the limit for results of all servers from the environment. */
 export function maxOutputTokens({ MAX_MCP_OUTPUT_TOKENS: text }: NodeJS.ProcessEnv): number | undefined {
   return text !== undefined && /^[1-9]\d{0,11}$/.test(text.trim()) ? Number(text) : undefined;
 }

@@ -1,4 +1,4 @@
-/** Finds the configuration files of a folder and makes one configuration of them. */
+/** Finds the configuration files of a folder and merges them into one configuration. */
 
 import { dirname, join, resolve } from 'node:path';
 import { realPath } from '../lib/inside.ts';
@@ -19,43 +19,42 @@ import { projectKey } from './project-key.ts';
 import { relativePathProblem } from './relative-paths.ts';
 import { parseSwitches, type Switches, withSwitch } from './switches.ts';
 
-/** The file of a project, in the shape that other agents read. */
+/** The configuration file of a project, in the format of other agents. */
 export const PROJECT_FILE = '.mcp.json';
-/** Stands in a problem where a file's name would. */
-/** The place of problems of entries that a program gives. */
+/** Replaces the file name in problems of entries given in code. */
 export const CODE = '(code)';
 
 export interface LoadOptions {
   readonly cwd: string;
   readonly home: Home;
-  /** Entries given in code: the strongest scope. */
+  /** Entries given in code: the strongest scope except `managed`. */
   readonly code?: Readonly<Record<string, unknown>> | undefined;
-  /** More of them, for this run only; stronger still. */
+  /** Additional entries for this run only; they override `code`. */
   readonly extra?: Readonly<Record<string, ServerEntry>> | undefined;
   readonly builtIn?: BuiltIn | undefined;
-  /** False: the person's and the project's files are not read. What a manager of the machine decided holds all the same. */
+  /** False: the user's and the project's files are not read. Managed settings of the machine still apply. */
   readonly files?: boolean | undefined;
 }
 
-/** Servers that Plugboard brings along, by what the person has set: the weakest, for nobody asked for them by name. */
+/** Built-in servers, depending on the user's settings: the lowest precedence, because the user did not name them. */
 export type BuiltIn = (settings: Settings) => Readonly<Record<string, ServerEntry>>;
 
 export interface LoadedConfig extends Config {
   /** Entries that a stronger one of the same name hides, strongest first. */
   readonly shadowed: readonly ServerSpec[];
-  /** Entries without consent that are passed over for another of their name: see `policy/effective.ts`. */
+  /** Unapproved entries, where another entry of their name is used instead: see `policy/effective.ts`. */
   readonly waiting: readonly ServerSpec[];
-  /** Those of `waiting` that were approved as they were before. */
+  /** Those of `waiting` whose previous version was approved. */
   readonly changed?: ReadonlySet<ServerSpec>;
-  /** What whoever manages this machine decided. */
+  /** The managed settings of this machine. */
   readonly managed: Managed;
-  /** How values are asked for that stand in no file. */
+  /** The questions for values that are not stored in a file. */
   readonly inputs: readonly InputQuestion[];
-  /** Files that are there and could not be read or parsed: nothing in them counts. */
+  /** Files that exist but could not be read or parsed: their content is ignored. */
   readonly unreadable: readonly string[];
 }
 
-/** What one source gave. */
+/** The result of one source. */
 interface Part {
   readonly servers: readonly ServerSpec[];
   readonly problems: readonly Problem[];
@@ -63,15 +62,15 @@ interface Part {
 }
 
 /**
- * Reads everything that was asked for. Never rejects for what a file holds: a broken file or entry is a
- * problem in the result, and everything else counts.
+ * Loads the merged configuration. Never rejects because of a file's content: an invalid file or entry is a problem in
+ * the result, and everything else is used.
  *
  * @example
  * const { servers, problems } = await loadConfig({ cwd: process.cwd(), home: findHome(process.env) });
  */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const cwd = resolve(options.cwd);
-  // The real path, so that a project has one name however it was reached.
+  // The real path, so that a project has one name, whatever the path to it.
   const realCwd = realPath(cwd);
   const projectRoot = findProjectRoot(realCwd);
   const isRead = options.files !== false;
@@ -94,7 +93,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...(await Promise.all(shared.map((document) => readProject(document, projectRoot)))),
     ...plugins,
   ];
-  // Where only the manager's servers may run, there is nothing to bring along; nor where settings cannot be read.
+  // No built-in servers if only managed servers may run, or if the settings cannot be read.
   const isAlone = managed.exclusive !== undefined || managed.closed !== undefined;
   if (options.builtIn !== undefined && !isAlone && !(own && isBroken(own))) {
     const { servers, problems } = fromCode(options.builtIn(person?.settings ?? {}), projectRoot);
@@ -118,7 +117,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   };
 }
 
-/** Loaded only by those who have some. */
+/** Loads the code for plugins only if there are some. */
 async function pluginsOf(
   settings: Settings | undefined,
   home: Home,
@@ -133,7 +132,7 @@ function isBroken({ value, problems }: Document): boolean {
   return value === undefined && problems.length > 0;
 }
 
-/** From a folder up to the root, nearest first. */
+/** Returns the folders from `from` up to the root, nearest first. */
 function foldersUpward(from: string, root: string): string[] {
   const folders = [from];
   for (let folder = from; folder !== root && dirname(folder) !== folder; ) {
@@ -143,7 +142,7 @@ function foldersUpward(from: string, root: string): string[] {
   return folders;
 }
 
-/** Throws CONFIG_INVALID for an entry that cannot be used, since its author is the caller. */
+/** Throws CONFIG_INVALID for an invalid entry, since its author is the caller. */
 function fromCode(entries: Readonly<Record<string, unknown>> | undefined, baseDir: string): Part {
   const problems: Problem[] = [];
   const servers = Object.entries(entries ?? {}).map(([name, entry]) =>
@@ -159,7 +158,7 @@ function relativePathProblems(servers: readonly ServerSpec[], file: string): Pro
   });
 }
 
-/** `.mcp.json`: servers and nothing else; whatever other agents keep there is theirs. */
+/** Reads `.mcp.json`: only servers and inputs; other keys belong to other agents. */
 async function readProject(document: Document, projectRoot: string): Promise<Part> {
   const { faults, value } = topLevel(document);
   const source: Source = { scope: 'project', file: document.file, baseDir: projectRoot };
@@ -182,7 +181,7 @@ interface Folders {
   readonly aliases: readonly string[];
 }
 
-/** `config.json`: user scope, the local scope of this project, and settings. */
+/** Reads `config.json`: user scope, the local scope of this project, and settings. */
 async function readOwn(
   document: Document,
   folders: Folders,
@@ -237,7 +236,7 @@ function parseLocal(projects: unknown, source: Source, folders: Folders): Return
   return parseServers(project['mcpServers'], source, [...path, 'mcpServers']);
 }
 
-/** `projects.<folder>.permissions`; links in the spelling of a folder are followed. */
+/** Reads `projects.<folder>.permissions`; resolves links in the folder's path. */
 function projectRules(projects: unknown): { projects?: Settings['projects']; faults: readonly Fault[] } {
   const faults: Fault[] = [];
   const found: Record<string, { readonly permissions: NonNullable<Settings['permissions']> }> = {};
@@ -249,7 +248,7 @@ function projectRules(projects: unknown): { projects?: Settings['projects']; fau
       wrongs.push(fault),
     );
     faults.push(...wrongs);
-    // The check above is what earns this.
+    // Validated above.
     if (!wrongs.some(({ fatal }) => fatal))
       found[realPath(resolve(folder))] = { permissions: permissions as NonNullable<Settings['permissions']> };
   }

@@ -1,4 +1,4 @@
-/** What whoever manages the machine decided: servers of their own, and rules about everybody else's (POL-1). */
+/** Reads the managed settings of a machine: the administrator's own servers, and rules for all others (POL-1). */
 
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { type Document, locateFaults, readDocument } from './document.ts';
 import type { Problem, ServerSpec } from './entry.ts';
 import { parseServers } from './parse.ts';
 
-/** Where the files are. Nothing that a person or a project can set moves them. */
+/** The location of the files. Neither a user nor a project can change it. */
 const FOLDERS: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
   darwin: '/Library/Application Support/Plugboard',
   win32: 'C:\\ProgramData\\Plugboard',
@@ -21,35 +21,35 @@ export type ManagedMatcher =
   | ({ readonly kind: 'url'; readonly pattern: string } & Conditions);
 
 interface Conditions {
-  /** The server has to have this name too. */
+  /** The server must also have this name. */
   readonly name?: string;
   readonly grants?: ManagedGrants;
 }
 
-/** Further keys of an entry that decide what runs: an allowed entry has them only as far as these say so. */
+/** Grants for further keys that affect what runs: an allowed entry may have them only as far as granted. */
 export interface ManagedGrants {
-  /** Names of variables, `*` for any part of one: exactly these may be set. */
+  /** Names of variables, with `*` as a wildcard: only these may be set. */
   readonly env?: readonly string[];
   readonly inheritEnv?: boolean;
   /** True: any folder. */
   readonly cwd?: true | readonly string[];
   /** True: any command. */
   readonly headersHelper?: true | readonly string[];
-  /** Patterns of urls that `oauth` may name as endpoints. */
+  /** Patterns of URLs that `oauth` may use as endpoints. */
   readonly oauth?: true | readonly string[];
 }
 
-/** One rule and where it stands, for the person who runs into it. */
+/** One rule and its source, for the error message. */
 export interface ManagedRule {
   readonly matcher: ManagedMatcher;
-  /** `deniedServers[0] {"name":"x"}` */
+  /** For example `deniedServers[0] {"name":"x"}`. */
   readonly shown: string;
 }
 
 export interface Managed {
-  /** Why nothing may run: a file that is there and cannot be understood closes, it does not open. */
+  /** Why nothing may run: an invalid file blocks everything (fail closed). */
   readonly closed?: string;
-  /** Set when the exclusive file is there: then only its servers may run. */
+  /** Set if the exclusive file exists: then only its servers may run. */
   readonly exclusive?: string;
   readonly servers: readonly ServerSpec[];
   readonly policyFile: string;
@@ -66,7 +66,7 @@ export function managedFolder(platform: NodeJS.Platform = process.platform): str
 }
 
 /**
- * Reads both managed files. Never rejects: what cannot be read or understood closes everything.
+ * Reads both managed files. Never rejects: an unreadable or invalid file blocks everything.
  *
  * @param baseDir default working folder of the servers that the exclusive file lists
  */
@@ -110,7 +110,7 @@ async function readExclusive(file: string, baseDir: string): Promise<Exclusive> 
   if (fault === 'absent') return { there: false, servers: [], problems: [] };
   if (fault !== undefined)
     return { there: true, closed: fault, servers: [], problems: withClosing(document, fault) };
-  const value = document.value as Readonly<Record<string, unknown>>; // `faultOf` has looked
+  const value = document.value as Readonly<Record<string, unknown>>; // checked by `faultOf`
   const { servers, faults } = parseServers(value['mcpServers'], { scope: 'managed', file, baseDir }, [
     'mcpServers',
   ]);
@@ -137,16 +137,16 @@ async function readPolicy(file: string): Promise<Policy> {
     denied: [],
     problems: withClosing(document, why),
   });
-  // A key that stands twice is a rule that somebody wrote and that would be lost.
+  // With a duplicate key, a rule that the administrator wrote would be lost.
   const twice = document.problems[0];
   if (fault !== undefined) return closed(fault);
   if (twice !== undefined) return closed(`${file} is broken, so nothing may run: ${twice.message}`);
-  const value = document.value as Readonly<Record<string, unknown>>; // `faultOf` has looked
+  const value = document.value as Readonly<Record<string, unknown>>; // checked by `faultOf`
   const unknown = Object.keys(value).find(
     (key) =>
       key !== 'allowedServers' && key !== 'deniedServers' && key !== '$schema' && !key.startsWith('x-'),
   );
-  // A misspelt list of denials must not pass for none.
+  // A misspelt deny list must not be ignored.
   if (unknown !== undefined) return closed(broken(file, `${JSON.stringify(unknown)} is not known`));
   const allowed = rulesOf('allowedServers', value['allowedServers']);
   const denied = rulesOf('deniedServers', value['deniedServers'] ?? []);
@@ -155,12 +155,12 @@ async function readPolicy(file: string): Promise<Policy> {
   return { ...(allowed === undefined ? {} : { allowed }), denied: denied ?? [], problems: [] };
 }
 
-/** `absent`: no such file. A sentence: it is there and closes everything. */
+/** Returns `absent` if the file does not exist, or a sentence if it blocks everything. */
 async function faultOf({ file, value, problems }: Document): Promise<'absent' | string | undefined> {
   if (value === undefined) {
     const [problem] = problems;
     if (problem !== undefined) return broken(file, problem.message);
-    // Empty, or a link that leads nowhere: somebody meant to say something.
+    // Empty, or a dangling link: the administrator intended a policy.
     const there = await lstat(file).then(
       () => true,
       () => false,
@@ -180,7 +180,7 @@ function withClosing({ file, problems }: Document, message: string): readonly Pr
   return [first === undefined ? { file, message: `${message}.`, hint } : { ...first, hint }];
 }
 
-/** The rules of a list; undefined when it is not there; a sentence when it is not a list of rules. */
+/** Returns the rules of a list; undefined if it is absent; a sentence if it is invalid. */
 function rulesOf(
   list: 'allowedServers' | 'deniedServers',
   value: unknown,
@@ -193,7 +193,7 @@ function rulesOf(
     if (matcher === undefined) {
       return `${list}[${at}] must be one of { "name" }, { "command": [...] } and { "url" }`;
     }
-    // A denial is of the whole server: one with conditions would let a part of it run.
+    // A denial applies to the whole server: with conditions, a part of it could run.
     if (list === 'deniedServers' && 'grants' in matcher) {
       return `${list}[${at}] must be one of { "name" }, { "command": [...] } and { "url" }, without further keys`;
     }
@@ -214,12 +214,12 @@ function matcherOf(value: unknown): ManagedMatcher | undefined {
   };
   if (typeof url === 'string' && url !== '') return { kind: 'url', pattern: url, ...conditions };
   if (isTexts(command) && command.length > 0) return { kind: 'command', words: command, ...conditions };
-  // A name alone allows whatever runs under it, so there is nothing to add.
+  // A name alone allows any program under it, so there is nothing to grant.
   const isName = name !== undefined && Object.keys(value).length === 1;
   return isName ? { kind: 'name', name } : undefined;
 }
 
-/** Undefined for a key or value that is not known: a misspelt limit must not pass for none. */
+/** Returns undefined for an unknown key or invalid value: a misspelt limit must not be ignored. */
 function grantsOf(value: Readonly<Record<string, unknown>>): ManagedGrants | undefined {
   const isValid = Object.entries(value).every(([key, grant]) => {
     switch (key) {

@@ -1,24 +1,23 @@
-/** Decides which entry is used when a name is in several places: pure, and every spec keeps where it is from. */
+/** Decides which entry is used when several have the same name. Pure; every spec keeps its source. */
 
 import type { Scope, ServerSpec } from './entry.ts';
 
-/** Strongest first. The one place that decides between scopes. */
+/** Strongest first. The only place that orders scopes. */
 export const PRECEDENCE: readonly Scope[] = ['managed', 'code', 'local', 'project', 'user', 'plugin'];
 
 export interface Merged {
-  /** One per name: by strength of scope, then in the order given. */
+  /** One per name: by precedence of scope, then in the given order. */
   readonly servers: readonly ServerSpec[];
-  /** Those that a stronger one of the same name hides, strongest first. */
+  /** Entries that a stronger one of the same name hides, strongest first. */
   readonly shadowed: readonly ServerSpec[];
-  /** Entries of a project or plugin that are not approved, where another entry of their name is used instead. */
+  /** Unapproved entries of a project or plugin, where another entry of their name is used instead. */
   readonly waiting: readonly ServerSpec[];
 }
 
 /**
- * The whole entry of the stronger scope wins; within one scope the first one given does, so the
- * nearer file comes first.
+ * Uses the whole entry of the stronger scope; within one scope the first one, so the nearer file comes first.
  *
- * @param passesOver true for an entry without consent: it is used only if no other entry has its name
+ * @param passesOver true for an unapproved entry: it is used only if no other entry has its name
  */
 export function mergeSpecs(
   specs: readonly ServerSpec[],
@@ -41,7 +40,7 @@ export function mergeSpecs(
   return { servers: inOrder(servers), shadowed: inOrder(shadowed), waiting };
 }
 
-/** All specs of a merge, as `mergeSpecs` can take them again: strongest first within each name. */
+/** Returns all specs of a merge as input for `mergeSpecs`: strongest first within each name. */
 export function allSpecs({ servers, shadowed, waiting }: Merged): readonly ServerSpec[] {
   return [...waiting, ...servers, ...shadowed];
 }

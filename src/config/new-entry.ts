@@ -1,4 +1,4 @@
-/** What somebody wants to add, checked before anything is written, and its secret taken out of it. */
+/** Validates an entry before it is written, and extracts its client secret. */
 
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -9,7 +9,7 @@ import { type Environment, expandEntry } from './expand.ts';
 import type { Fault } from './fault.ts';
 import { checkServerName, parseEntry } from './parse.ts';
 
-/** Throws what makes it impossible; gives back what is only worth a word. */
+/** Throws for a fatal problem; returns the warnings. */
 export function checkNewEntry(
   name: string,
   raw: unknown,
@@ -34,7 +34,7 @@ export function checkNewEntry(
   );
 }
 
-/** Headers are the same in any case; one of two would be sent. */
+/** Header names are case-insensitive; only one of two would be sent. */
 function refuseTwins(name: string, raw: unknown): void {
   const headers = isRecord(raw) && isRecord(raw['headers']) ? Object.keys(raw['headers']) : [];
   const twin = headers.find((header, at) =>
@@ -47,7 +47,9 @@ function refuseTwins(name: string, raw: unknown): void {
   });
 }
 
-/** The address and issuer of an entry that is about to be written, filled in: what its client's secret is kept under. */
+/**
+ * Expands the URL and OAuth settings of an entry that is about to be written: its client secret is stored under them.
+ */
 export function expandedSpec(
   name: string,
   raw: Readonly<Record<string, unknown>>,
@@ -60,7 +62,7 @@ export function expandedSpec(
   return { ...spec, entry: expandEntry(spec, env) };
 }
 
-/** Takes a secret that was typed out of an entry, so that no file holds it; a `${VAR}` may stay. */
+/** Extracts a literal client secret from an entry, so that it is not written to a file; a `${VAR}` may stay. */
 export function takeClientSecret(raw: Readonly<Record<string, unknown>>): {
   raw: Readonly<Record<string, unknown>>;
   secret?: string;

@@ -1,4 +1,4 @@
-/** Keys of other agents' entries that have no meaning here, each with what to write instead: never ignored in silence. */
+/** Keys of other agents' entries that are not supported, each with its replacement: always reported. */
 
 import { noEffect, type Report } from './fault.ts';
 
@@ -18,7 +18,7 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['excludeTools', 'Write "disabledTools".'],
 ]);
 
-/** What to write in place of another agent's key; undefined for other keys. */
+/** Returns the replacement for another agent's key; undefined for other keys. */
 export function otherAgentsHint(name: string): string | undefined {
   return INSTEAD.get(name);
 }

@@ -1,4 +1,4 @@
-/** The one place where `unknown` becomes a server's entry or a setting; what does not fit becomes a fault. */
+/** Parses `unknown` values into server entries and settings, the only place that does; invalid values become faults. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import { isForeign, type Scope, type ServerEntry, type ServerSpec, type Settings } from './entry.ts';
@@ -39,8 +39,8 @@ export interface ParsedServers {
 }
 
 /**
- * Reads an object of servers, as it stands under `mcpServers`. A broken entry is left out and told about;
- * the others count. Paths of faults begin at `path`, the place of the object in its document.
+ * Parses an object of servers, as under `mcpServers`. Invalid entries are omitted and reported; the others are used.
+ * Paths of faults begin at `path`, the path of the object in its document.
  */
 export function parseServers(value: unknown, source: Source, path: JsonPath = []): ParsedServers {
   if (value === undefined) return { servers: [], faults: [] };
@@ -60,7 +60,7 @@ export function parseServers(value: unknown, source: Source, path: JsonPath = []
 }
 
 export interface ParsedEntry {
-  /** Absent when something fatal is wrong. */
+  /** Absent if there is a fatal fault. */
   readonly entry?: ServerEntry;
   readonly raw: Readonly<Record<string, unknown>>;
   /** Paths begin inside the entry. */
@@ -68,7 +68,7 @@ export interface ParsedEntry {
 }
 
 /**
- * Reads one entry.
+ * Parses one entry.
  *
  * @example
  * parseEntry('files', { command: 'npx' }, 'user').entry; // { command: 'npx' }
@@ -84,7 +84,7 @@ export function parseEntry(name: string, written: unknown, scope: Scope): Parsed
   return parsePlain(name, written, scope);
 }
 
-/** A value of a program that is not an entry: mostly the server itself. */
+/** Reports a value in code that is not an entry: usually the server itself. */
 function notAnEntry(value: unknown): ParsedEntry {
   const isServer = isInProcessServer(value) || typeof value === 'function';
   const message = isServer
@@ -114,7 +114,7 @@ function parsePlain(name: string, value: unknown, scope: Scope): ParsedEntry {
   for (const key of Object.keys(value)) reportOtherAgentsKey(key, report);
   const kind = kindOf(value, faults, report, scope === 'code');
   if (faults.some((fault) => fault.fatal) || kind === undefined) {
-    // First the reason that the entry cannot be used.
+    // The fatal fault first.
     return { raw: value, faults: faults.toSorted((a, b) => Number(b.fatal) - Number(a.fatal)) };
   }
 
@@ -130,11 +130,11 @@ function parsePlain(name: string, value: unknown, scope: Scope): ParsedEntry {
   delete picked['disabled'];
   if (typeof picked['type'] === 'string' && HTTP_SPELLINGS.has(picked['type'])) picked['type'] = 'http';
   if (isForeign({ scope })) dropPrivileges(picked, scope, report);
-  // The table has checked every key of this kind and `kindOf` that its one required key is there.
+  // The table has validated every key of this kind, and `kindOf` that its one required key exists.
   return { entry: picked as unknown as ServerEntry, raw: value, faults };
 }
 
-/** A server that is an object of the program itself. Its entry is shown and compared without that object. */
+/** Parses an entry with an in-process server. `raw`, which is shown and compared, omits the server object. */
 function parseInProcess(
   { [IN_PROCESS_KEY]: server, ...rest }: Readonly<Record<string, unknown>>,
   scope: Scope,
@@ -170,11 +170,11 @@ function parseInProcess(
   delete picked['disabled'];
   const sorted = faults.toSorted((a, b) => Number(b.fatal) - Number(a.fatal));
   if (sorted[0]?.fatal === true) return { raw, faults: sorted };
-  // The table has checked every key, and the server was checked above.
+  // The table has validated every key, and the server was checked above.
   return { entry: { ...picked, [IN_PROCESS_KEY]: server } as unknown as ServerEntry, raw, faults };
 }
 
-/** One sentence on what is wrong with a server's name; undefined when nothing is. */
+/** Returns one sentence on what is wrong with a server's name; undefined if it is valid. */
 export function checkServerName(name: string): string | undefined {
   const shown = JSON.stringify(name.slice(0, MAX_NAME_CHARS));
   if (name.trim() === '') return "A server's name must not be empty.";
@@ -198,7 +198,7 @@ export interface ParsedSettings {
   readonly faults: readonly Fault[];
 }
 
-/** Reads what `config.json` says beside its servers; a setting that does not fit is left out. */
+/** Parses the settings of `config.json`, apart from servers; omits invalid ones. */
 export function parseSettings(value: Readonly<Record<string, unknown>>): ParsedSettings {
   const faults: Fault[] = [];
   const settings: Record<string, unknown> = {};
@@ -218,7 +218,7 @@ export function parseSettings(value: Readonly<Record<string, unknown>>): ParsedS
   return { settings, faults };
 }
 
-/** One plugin without a folder must not cost the others theirs. */
+/** A plugin without a folder must not invalidate the others. */
 function withPath(plugins: Readonly<Record<string, unknown>>, faults: Fault[]): Record<string, unknown> {
   const usable = Object.entries(plugins).filter(([name, plugin]) => {
     const isUsable = isRecord(plugin) && typeof plugin['path'] === 'string';
@@ -230,7 +230,7 @@ function withPath(plugins: Readonly<Record<string, unknown>>, faults: Fault[]): 
   return Object.fromEntries(usable);
 }
 
-/** Which kind of server an entry describes; reports when it is none or both. */
+/** Determines the kind of server that an entry describes; reports if it is neither or both. */
 function kindOf(
   value: Readonly<Record<string, unknown>>,
   soFar: readonly Fault[],
@@ -273,9 +273,9 @@ function kindOf(
   return hasCommand ? 'stdio' : 'remote';
 }
 
-/** A url with references in it is looked at again when they are replaced. */
+/** A URL with references is validated again after expansion. */
 function isHttpUrl(url: unknown): boolean {
-  if (typeof url !== 'string') return true; // the table has said so already
+  if (typeof url !== 'string') return true; // already reported by the table
   return url.includes('${') || /^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : '');
 }
 
@@ -283,7 +283,7 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
-/** A copy whose objects have no prototype, so that a tool called `constructor` is looked up as what it is. */
+/** Copies a value without prototypes, so that a tool called `constructor` is looked up correctly. */
 function withoutPrototype(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutPrototype);
   if (!isRecord(value)) return value;

@@ -1,9 +1,9 @@
-/** Values that a README left for a person to fill in: `<YOUR_TOKEN>`, `your-api-key-here`. */
+/** Finds placeholder values from a README that the user has to fill in: `<YOUR_TOKEN>`, `your-api-key-here`. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 
 export interface Placeholder {
-  /** As `set` names the place: `env.TOKEN`, `args.2`. */
+  /** The key for `set`: `env.TOKEN`, `args.2`. */
   readonly key: string;
   readonly text: string;
 }
@@ -12,11 +12,11 @@ const IN_BRACKETS = /<[A-Za-z][\w .-]{1,60}>/;
 const YOURS =
   /(?<![A-Za-z])(?:your|my|insert|enter)[-_ ](?:[a-z0-9]+[-_ ]){0,4}(?:key|token|secret|password|here|pat)(?![A-Za-z])/i;
 const BLANK = /^(?:change[-_ ]?me|x{3,}|\.{3}|…)$/i;
-/** A longer text is not a value that was left open. */
+/** A longer text is not a placeholder. */
 const MAX_CHARS = 500;
 
 /**
- * The placeholders in values of an entry.
+ * Returns the placeholders in the values of an entry.
  *
  * @example
  * placeholdersIn({ command: 'x', env: { TOKEN: '<YOUR_TOKEN>' } }); // [{ key: 'env.TOKEN', text: '<YOUR_TOKEN>' }]

@@ -1,4 +1,4 @@
-/** Finds paths in a plugin's entry that lead out of its folder: the plugin is asked about by that folder. */
+/** Finds paths in a plugin's entry that lead out of its folder: the user approves the plugin by that folder. */
 
 import { posix } from 'node:path';
 import { loadsCode } from './code-variables.ts';
@@ -6,7 +6,7 @@ import { type Fault, type JsonPath, showPath } from './fault.ts';
 
 /** A reference to the plugin's own folders, with a default or without. */
 const OWN_FOLDER = /\$\{(?:CLAUDE_)?PLUGIN_(?:ROOT|DATA)(?::-[^}]*)?\}/g;
-/** Any other reference with a default; the default is what is looked at. */
+/** Any other reference with a default; the default is checked. */
 const WITH_DEFAULT = /\$\{[A-Za-z_]\w*:-([^}]*)\}/g;
 /** Placeholder in a text for one of the plugin's own folders. */
 const OWN = '\0';
@@ -14,7 +14,7 @@ const SEPARATORS = /[\s'"`;&|<>()=,:]+/;
 /** Keys whose relative paths are resolved by the system or by an interpreter. */
 const PATH_KEYS: ReadonlySet<string> = new Set(['command', 'args', 'cwd', 'headersHelper']);
 
-/** One fault for each text that leads out; absolute paths and variables without a default are not looked at. */
+/** Returns one fault for each text that leads out; absolute paths and variables without a default are not checked. */
 export function leavingPaths(entry: Readonly<Record<string, unknown>>, path: JsonPath): Fault[] {
   const { cwd } = entry;
   const folder = typeof cwd === 'string' ? folderOf(cwd) : '.';
@@ -26,7 +26,7 @@ export function leavingPaths(entry: Readonly<Record<string, unknown>>, path: Jso
   });
 }
 
-/** The working folder as a path below the plugin's; its own folder where that cannot be said. */
+/** Returns the working folder relative to the plugin's; the plugin's own folder if it cannot be determined. */
 function folderOf(cwd: string): string {
   const filled = fill(cwd);
   if (filled.startsWith(OWN)) return `.${filled.slice(OWN.length)}`;

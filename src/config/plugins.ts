@@ -1,4 +1,4 @@
-/** The servers that plugins bring along: folders that a person named, read like a project's file (CFG-7). */
+/** Reads the servers of plugins: folders that a user named, read like a project's file (CFG-7). */
 
 import { realpathSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
@@ -13,17 +13,17 @@ import { checkServerName, type EntryFault, parseServers } from './parse.ts';
 import { leavingPaths } from './plugin-paths.ts';
 import { valueAt } from './value-at.ts';
 
-/** Where a plugin says what it is; the first one that is there counts. */
+/** The manifest of a plugin; the first existing one is used. */
 const MANIFESTS = ['plugin.json', join('.claude-plugin', 'plugin.json')];
-/** Where its servers stand when it says nothing else. */
+/** The default files of its servers. */
 const SERVER_FILES = ['.mcp.json', 'mcp.json'];
-/** Of a plugin's name, as it stands before the colon in the names of its servers. */
+/** For a plugin's name, which precedes the colon in the names of its servers. */
 const PLUGIN_NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
-/** In Plugboard's own folder: one folder for each plugin. */
+/** In Plugboard's home folder: one folder for each plugin. */
 const DATA = 'plugin-data';
 
 export interface Plugin {
-  /** What it calls itself, else its folder's name. */
+  /** The name in its manifest, else its folder's name. */
   readonly name: string;
   readonly version?: string;
   readonly description?: string;
@@ -32,22 +32,22 @@ export interface Plugin {
   readonly inputs: readonly InputQuestion[];
   /** The files that were looked for, present or not. */
   readonly files: readonly string[];
-  /** Files that are there and could not be read or parsed. */
+  /** Files that exist but could not be read or parsed. */
   readonly unreadable: readonly string[];
-  /** Whether the folder says anything about servers. */
+  /** Whether the folder contains a manifest or server file. */
   readonly isPlugin: boolean;
 }
 
 interface Where {
   readonly folder: string;
-  /** Plugboard's own folder, where plugins keep what outlives their next version. */
+  /** Plugboard's home folder, where plugins store data that is kept across versions. */
   readonly home: string;
   readonly projectRoot: string;
-  /** What the person calls it; default: its own name. */
+  /** The name in the user's settings; default: its own name. */
   readonly name?: string | undefined;
 }
 
-/** All plugins that are switched on. */
+/** Reads all enabled plugins. */
 export async function readPlugins(
   plugins: Readonly<Record<string, PluginSetting>>,
   { home, projectRoot }: { readonly home: string; readonly projectRoot: string },
@@ -61,7 +61,7 @@ export async function readPlugins(
   );
 }
 
-/** Never rejects for what the folder holds. */
+/** Reads one plugin. Never rejects because of the folder's content. */
 export async function readPlugin(where: Where): Promise<Plugin> {
   const folder = realFolder(where.folder);
   const manifests = MANIFESTS.map((file) => join(folder, file));
@@ -69,7 +69,7 @@ export async function readPlugin(where: Where): Promise<Plugin> {
   const manifest = documents.find(({ value, problems }) => value !== undefined || problems.length > 0);
   const said = isRecord(manifest?.value) ? manifest.value : {};
   const name = where.name ?? textOf(said['name']) ?? basename(folder);
-  // A name that is none leads nowhere: such a plugin cannot be added.
+  // An invalid name must not form a path; such a plugin cannot be added.
   const data = join(where.home, DATA, PLUGIN_NAME.test(name) ? name : '-');
   const source = { folder, data, projectRoot: where.projectRoot, name };
   const listed = manifest === undefined ? [] : await fromManifest(manifest, said['mcpServers'], folder);
@@ -94,7 +94,7 @@ export async function readPlugin(where: Where): Promise<Plugin> {
   };
 }
 
-/** A plugin that is configured and has gone: said, and no reason to fail for anything else. */
+/** Reports a configured plugin that no longer exists; nothing else fails because of it. */
 function withAbsence(plugin: Plugin, folder: string): Plugin {
   if (plugin.isPlugin) return plugin;
   const message = `The plugin "${plugin.name}" is not there any more, or says nothing about servers.`;
@@ -102,14 +102,14 @@ function withAbsence(plugin: Plugin, folder: string): Plugin {
   return { ...plugin, problems: [...plugin.problems, { file: folder, message, hint }] };
 }
 
-/** One sentence on what is wrong with a plugin's name; undefined when nothing is. */
+/** Returns one sentence on what is wrong with a plugin's name; undefined if it is valid. */
 export function checkPluginName(name: string): string | undefined {
   return PLUGIN_NAME.test(name)
     ? undefined
     : `${JSON.stringify(name)} cannot be the name of a plugin: letters, digits, dots, dashes and underscores can.`;
 }
 
-/** One object of servers, and where it stands. */
+/** One object of servers, and its location. */
 interface ServerList {
   readonly document: Document;
   readonly path: readonly string[];
@@ -117,7 +117,7 @@ interface ServerList {
   readonly faults: readonly Fault[];
 }
 
-/** `mcpServers` of a manifest: the servers themselves, or files inside the folder that have them. */
+/** Reads `mcpServers` of a manifest: the servers themselves, or files inside the folder that contain them. */
 async function fromManifest(manifest: Document, value: unknown, folder: string): Promise<ServerList[]> {
   if (isRecord(value)) return [{ document: manifest, path: ['mcpServers'], value, faults: [] }];
   const names = (Array.isArray(value) ? value : [value]).filter((name) => name !== undefined);
@@ -133,7 +133,7 @@ async function fromManifest(manifest: Document, value: unknown, folder: string):
   );
 }
 
-/** Files of plugins have servers under `mcpServers`, or nothing but servers. */
+/** Plugin files have servers under `mcpServers`, or only servers at the top level. */
 function wholeFile(document: Document): ServerList {
   const { value } = document;
   if (!isRecord(value)) return { document, path: [], value: undefined, faults: [] };
@@ -169,7 +169,7 @@ async function readList(
     faults.push(...wrong.map((fault) => ({ ...fault, server: full })));
     if (wrong.length === 0) servers.push({ ...spec, name: full, variables, projectDir: projectRoot });
   }
-  // A list of questions stands beside the servers, not among them.
+  // The list of questions is next to the servers, not among them.
   const questions = path.length === 0 ? undefined : valueAt(document.value, ['inputs']);
   const { inputs, faults: inInputs } = parseInputs(questions, folder);
   faults.push(...inInputs);
@@ -177,7 +177,7 @@ async function readList(
   return {
     servers,
     inputs,
-    // A manifest's own problems are told once, by whoever read it.
+    // The caller reports the manifest's own problems once.
     problems: [...(isManifest ? [] : document.problems), ...(await locateFaults(document, faults))],
   };
 }
@@ -199,7 +199,7 @@ function realFolder(folder: string): string {
   try {
     return realpathSync(folder);
   } catch {
-    return folder; // It is gone: nothing will be found in it.
+    return folder; // it does not exist, so nothing will be found in it
   }
 }
 

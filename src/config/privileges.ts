@@ -1,10 +1,10 @@
-/** What a project's file must not decide about the person who opened it. */
+/** Removes keys from entries of projects and plugins that only the user may set. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import type { Scope } from './entry.ts';
 import { type JsonPath, noEffect, type Report } from './fault.ts';
 
-/** Takes out of an entry what has no effect in a project's or plugin's file, and says so. */
+/** Removes the keys of an entry that have no effect in a project's or plugin's file, and reports them. */
 export function dropPrivileges(entry: Record<string, unknown>, scope: Scope, report: Report): void {
   const withoutEffect = (path: JsonPath): ReturnType<typeof noEffect> =>
     noEffect(
@@ -20,7 +20,7 @@ export function dropPrivileges(entry: Record<string, unknown>, scope: Scope, rep
   if (entry['inheritEnv'] === true) drop('inheritEnv');
   if (entry['approval'] === 'approve') drop('approval');
   if (entry['pins'] !== undefined && entry['pins'] !== 'hold') drop('pins');
-  // Having none is the default, so any sandbox that is asked for is at least as strong; switching it off is not.
+  // No sandbox is the default, so any requested sandbox is at least as strong; disabling it is not.
   if ('sandbox' in entry && isOff(entry['sandbox'])) drop('sandbox');
   if (!isRecord(entry['tools'])) return;
   for (const [tool, settings] of Object.entries(entry['tools'])) {

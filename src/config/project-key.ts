@@ -2,7 +2,7 @@
 
 import { isAbsolute, resolve } from 'node:path';
 
-/** The key under which a project stands: its root, however that was spelt by hand. */
+/** Returns the key of a project: its root, also in a different manual spelling. */
 export function projectKey(
   projects: Readonly<Record<string, unknown>>,
   roots: readonly string[],

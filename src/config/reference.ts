@@ -1,17 +1,17 @@
-/** References to environment variables inside a string: how they are written and what each part of a text is. */
+/** Parses references to environment variables inside a string. */
 
 export type Part =
   | { readonly kind: 'literal'; readonly text: string }
-  /** `$${`: a dollar and a brace that are meant as they stand. */
+  /** `$${`: a literal `${`. */
   | { readonly kind: 'escape' }
   /** `${NAME}` or `${NAME:-fallback}`. */
   | { readonly kind: 'variable'; readonly name: string; readonly fallback?: string }
-  /** `${input:id}` and other agents' `${env:NAME}`: not a variable, and never silently taken for one. */
+  /** `${input:id}` and other agents' `${env:NAME}`: not a variable, and never silently treated as one. */
   | { readonly kind: 'foreign'; readonly scheme: 'input' | 'env'; readonly id: string };
 
 /**
- * `$${` first, so that an escape is never half of a reference. Everything else with a dollar (a shell's
- * `${NAME%.*}` in an argument of `sh -c`, a lone `$`) is text and stays.
+ * `$${` first, so that an escape is never part of a reference. All other text with a dollar (a shell's `${NAME%.*}` in
+ * an argument of `sh -c`, a lone `$`) is literal.
  */
 const REFERENCE =
   /(?<escaped>\$\$\{)|\$\{(?:(?<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?<fallback>[^}]*))?|(?<scheme>input|env):(?<id>[^}]*))\}/g;

@@ -1,4 +1,4 @@
-/** Relative paths in an entry: a server of the person's own does not start in the folder that they begin at. */
+/** Handles relative paths in an entry: a user's own server does not start in the folder that they are relative to. */
 
 import { statSync } from 'node:fs';
 import { basename, isAbsolute, join, resolve } from 'node:path';
@@ -14,7 +14,8 @@ interface MadeAbsolute {
 
 /**
  * Returns the entry with relative paths of existing files and folders made absolute: those that begin with `./` or
- * `../`, the program, and the script of an interpreter. An entry with a `cwd` is left as it is: its paths begin there.
+ * `../`, the program, and the script of an interpreter. An entry with a `cwd` is unchanged: its paths are relative to
+ * that.
  *
  * @example
  * withAbsolutePaths({ command: 'node', args: ['./server.js'] }, '/home/ada/app').raw;
@@ -48,7 +49,7 @@ export function withAbsolutePaths<T extends Raw>(
   return { raw: entry, changes };
 }
 
-/** Says which relative path of a person's own entry does not lead into the project. */
+/** Reports a relative path in a user's own entry that does not resolve to the project. */
 export function relativePathProblem(spec: ServerSpec): Omit<Problem, 'file'> | undefined {
   const { entry, scope, name } = spec;
   if (isForeign(spec) || !isStdio(entry) || entry.cwd !== undefined) return undefined;
@@ -72,13 +73,16 @@ export function relativePathProblem(spec: ServerSpec): Omit<Problem, 'file'> | u
 
 const EXPLICIT = /^\.{1,2}(?:[\\/]|$)/;
 
-/** The relative path that a word of a command is or ends with. `isFile`: the word is the name of a file in any case. */
+/**
+ * Returns the relative path in an argument, whole or after `--flag=`. `isFile`: the argument is known to be a file
+ * name.
+ */
 function pathIn(
   text: string,
   isFile: boolean,
 ): { readonly before: string; readonly path: string } | undefined {
   const [, before = '', path = ''] = /^(--?[\w-]+=)?(.*)$/s.exec(text) ?? [];
-  // Names of packages, modules and images have slashes too: a folder must not decide what they mean.
+  // Names of packages, modules and images contain slashes too: existing folders must not change their meaning.
   const isNamed = isFile && before === '' && /^[^-@$~][^$:]*$/.test(path) && !isAbsolute(path);
   return EXPLICIT.test(path) || isNamed ? { before, path } : undefined;
 }
@@ -89,10 +93,10 @@ function hasFolder(command: string): boolean {
 
 /** Programs whose first argument is the file that they run. */
 const INTERPRETERS = /^(?:node|nodejs|bun|deno|tsx|python[\d.]*|ruby|perl|php|(?:ba|z|da|k|fi)?sh|pwsh)$/;
-/** Options without a value, which can come before it. */
+/** Options without a value that can precede the script. */
 const FLAG = /^(?:--(?:no|enable|experimental|trace|use)-[\w-]+|-[uBEIsS])$/;
 
-/** The place of the file that an interpreter runs among its arguments; -1 if it is not sure. */
+/** Returns the index of the script among an interpreter's arguments; -1 if it is uncertain. */
 function scriptAt(command: string, args: readonly unknown[]): number {
   if (!INTERPRETERS.test(basename(command).replace(/\.exe$/i, ''))) return -1;
   const at = args.findIndex((arg) => typeof arg !== 'string' || !FLAG.test(arg));
@@ -104,6 +108,6 @@ function kindOf(path: string): 'file' | 'folder' | undefined {
   try {
     return statSync(path).isDirectory() ? 'folder' : 'file';
   } catch {
-    return undefined; // missing, or not a path that a file can have
+    return undefined; // missing, or an invalid path
   }
 }

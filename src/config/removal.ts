@@ -1,4 +1,4 @@
-/** Where an entry can be taken out: one place for a known server, every allowed place for one that is broken. */
+/** Plans the removal of an entry: one location for a known server, every editable location for an invalid one. */
 
 import { type EditableScope, type EditTarget, editTarget, removeServer, targetOf } from './edit.ts';
 import type { Scope, ServerSpec } from './entry.ts';
@@ -14,9 +14,9 @@ export function isEditable(scope: Scope): scope is EditableScope {
 export interface Removal {
   /** Every entry of that name, the one in use first. */
   readonly found: readonly ServerSpec[];
-  /** More than one when somebody has to say which. */
+  /** More than one if the user has to choose. */
   readonly scopes: readonly EditableScope[];
-  /** Takes it out of the first place that has it; undefined when none did. */
+  /** Removes it from the first location that has it; undefined if none has. */
   run(signal?: AbortSignal): Promise<EditTarget | undefined>;
 }
 

@@ -1,4 +1,4 @@
-/** Rules that allow calls: whose servers each list in `config.json` is for. */
+/** Determines which permission rules of `config.json` apply to a server. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import { isForeign, type Permissions, type ServerSpec, type Settings } from './entry.ts';
@@ -9,8 +9,9 @@ import { valueAt } from './value-at.ts';
 export type Identity = Pick<ServerSpec, 'name' | 'scope' | 'file' | 'baseDir'>;
 
 /**
- * The rules for calls of one server. `permissions.allow` is for the person's own servers; a project's or plugin's
- * server has a list of its own, so that it cannot take a rule by taking a name. `ask` and `deny` are for all.
+ * Returns the rules for calls of one server. `permissions.allow` is for the user's own servers; a project's or plugin's
+ * server has its own list, so that it cannot obtain a rule by using another server's name. `ask` and `deny` apply to
+ * all.
  */
 export function permissionsFor(spec: Identity, settings: Settings): Permissions {
   const { permissions = {} } = settings;
@@ -29,12 +30,15 @@ function own<T>(record: Readonly<Record<string, T>> | undefined, key: string): T
   return record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
-/** The name before the colon in the names of a plugin's servers. */
+/** Returns the plugin's name, before the colon in the name of a server. */
 function pluginOf({ name }: Identity): string {
   return name.slice(0, Math.max(0, name.indexOf(':')));
 }
 
-/** Where the list of a server is in `config.json`; `root`: the file as it is, which may spell the folder otherwise. */
+/**
+ * Returns the path of a server's list in `config.json`; `root`: the current file, which may spell the folder
+ * differently.
+ */
 export function allowPath(spec: Identity, root: unknown): string[] {
   const rest = ['permissions', 'allow'];
   if (spec.scope === 'plugin') return ['plugins', pluginOf(spec), ...rest];
@@ -45,7 +49,7 @@ export function allowPath(spec: Identity, root: unknown): string[] {
 }
 
 /**
- * The place of the list as text, for hints.
+ * Formats the path of the list for hints.
  *
  * @example
  * allowPlace(spec); // 'projects["/home/ada/app"].permissions.allow'

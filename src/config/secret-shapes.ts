@@ -1,15 +1,15 @@
-/** What secrets look like where nothing says that they are some: in arguments, urls and free text. */
+/** Detects and hides secrets by name and format, in arguments, URLs and free text. */
 
-/** Names that mostly hold a secret; `authorizationUrl`, `tokenUrl` and `author` do not. */
+/** Names that usually indicate a secret; `authorizationUrl`, `tokenUrl` and `author` do not. */
 const SECRET_NAME =
   /(api[-_]?key|access[-_]?key|(^|[-_.])key$|token|secret|passw|passphrase|(^|[-_.])(pwd|pass|pat|sig)$|auth(?!or)|authorization|credential|cookie|signature|bearer|private[-_]?key)/i;
 const PUBLIC_NAME = /(url|uri|file|path|env[-_]?var|endpoint|method|type)$/i;
 
-/** Prefixes that well-known services give their tokens, JSON web tokens, and long runs of letters with digits. */
+/** Token prefixes of well-known services, JSON web tokens, and long runs of letters with digits. */
 const KNOWN_TOKEN =
   /^(sk-|sk_|pk_live|rk_live|ghp_|gho_|ghu_|ghs_|github_pat_|glpat-|xox[abeprs]-|npm_|hf_|AKIA|AIza|eyJ[\w-]+\.)/;
 const LONG_RUN = /^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9_~+=-]{24,}$/;
-/** A long word with dashes in it is a package or a slug; a token has no such words. */
+/** A long text of words with dashes is a package or a slug; a token has no such words. */
 const WORDS = /^[a-z]+(?:-[a-z0-9]{1,12}){2,}$|^[A-Za-z]+(?:_[A-Za-z]+)+\d{0,2}$/;
 
 /** A header on a command line: `Authorization: Bearer …`. */
@@ -24,7 +24,7 @@ export function looksLikeToken(text: string): boolean {
   return KNOWN_TOKEN.test(text) || (LONG_RUN.test(text) && !WORDS.test(text));
 }
 
-/** Arguments, with the values of `--api-key=…`, `--token …`, `KEY=…` and headers hidden. */
+/** Hides the values of `--api-key=…`, `--token …`, `KEY=…` and headers in arguments. */
 export function hideSecretsInArgs(args: readonly string[], mask: string): string[] {
   return args.map((arg, index) => {
     const flag = args[index - 1];
@@ -35,7 +35,7 @@ export function hideSecretsInArgs(args: readonly string[], mask: string): string
   });
 }
 
-/** A text of several words is looked at word by word, as a shell would. */
+/** Checks a text with blanks piece by piece, split as in a shell. */
 export function hideSecretsInText(text: string, mask: string): string {
   if (!/\s/.test(text)) return hideSecretsInWord(text, mask);
   const header = hideHeader(text, mask);
@@ -48,7 +48,7 @@ export function hideSecretsInText(text: string, mask: string): string {
   return words.map((space, index) => (index % 2 === 0 ? (hidden[index / 2] ?? '') : space)).join('');
 }
 
-/** `A=b=c` says of each part what it is, one after the other: a file may hold thousands of them. */
+/** Checks the parts of `A=b=c` in a loop, not recursively: a file may contain thousands of them. */
 function hideSecretsInWord(word: string, mask: string): string {
   const assigned = /-{0,2}([A-Za-z][\w.-]*)=(?=.)/sy;
   for (let from = 0; ; ) {
@@ -74,7 +74,7 @@ function hideHeader(text: string, mask: string): string | undefined {
   return name + secret(value, mask);
 }
 
-/** A url, with userinfo, secret query values and path segments that look like tokens hidden. */
+/** Hides userinfo, secret query values and token-like path segments of a URL. */
 export function hideSecretsInUrl(url: string, mask: string): string {
   const [, scheme = '', authority = '', path = '', query = '', fragment = ''] =
     /^([^:/?#]*:\/\/)?([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(url) ?? [];
@@ -85,7 +85,7 @@ export function hideSecretsInUrl(url: string, mask: string): string {
   return scheme + userinfo + host + segments.join('/') + hidePairs(query, mask) + hidePairs(fragment, mask);
 }
 
-/** `?a=b&c=d` or `#a=b`. Piece by piece: a pattern over the whole takes a long time to find that there is no `=`. */
+/** Hides values in `?a=b&c=d` or `#a=b`. Piece by piece: a pattern over the whole is slow if there is no `=`. */
 function hidePairs(pairs: string, mask: string): string {
   return pairs
     .split(/([&;])/)
@@ -98,7 +98,7 @@ function hidePairs(pairs: string, mask: string): string {
     .join('');
 }
 
-/** References say where the value comes from, so they stay. */
+/** Keeps references, which only name the source of the value. */
 function secret(value: string, mask: string): string {
   return value === '' || REFERENCES_ONLY.test(value) ? value : mask;
 }

@@ -1,10 +1,10 @@
-/** Writes a person's own switch for a server in one project. */
+/** Writes a user's own switch for a server in one project. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import { change, type EditOptions, serversPath } from './edit.ts';
 import { valueAt } from './value-at.ts';
 
-/** Writes a switch for one project, or removes it when it is undefined; removes what it leaves empty. */
+/** Writes a switch for one project, or removes it if it is undefined; also removes objects that become empty. */
 export async function setSwitch(
   name: string,
   enabled: boolean | undefined,

@@ -1,8 +1,11 @@
-/** Which servers keep what one conversation is about in their process, so that two must not share it. */
+/** Detects servers that keep the state of one session in their process, so that sessions must not share it. */
 
 import { isStdio, type ServerEntry, type StdioEntry } from './entry.ts';
 
-/** Programs and packages that hold a browser, a debugger or a screen: the next caller would go on where the last one was. */
+/**
+ * Programs and packages with a browser, a debugger or a screen: the next caller would continue in the previous one's
+ * state.
+ */
 const STATEFUL = [
   /(?:^|[/@_-])(?:playwright|puppeteer|selenium|webdriver|appium)/,
   /(?:^|[/@_-])browser/,
@@ -10,13 +13,13 @@ const STATEFUL = [
   /(?:^|[/@_-])(?:debugger|debug|gdb|lldb|dap)(?:$|[/@_.-])/,
 ];
 
-/** Words of launchers, behind which the program is named: `pnpm dlx <package>`, `docker run <image>`. */
+/** Subcommands of launchers that precede the program's name: `pnpm dlx <package>`, `docker run <image>`. */
 const LAUNCHER_WORDS: ReadonlySet<string> = new Set(['run', 'exec', 'dlx', 'x', 'tool', 'npx']);
 
-/** Asked with every call: an entry never changes. */
+/** Read with every call; an entry never changes. */
 const known = new WeakMap<ServerEntry, boolean>();
 
-/** What the entry says, else what is known about the program it starts. */
+/** Returns the entry's setting, else the default for its program. */
 export function isShareable(entry: ServerEntry): boolean {
   let isShared = known.get(entry);
   if (isShared === undefined) {
@@ -31,10 +34,10 @@ function keepsNoState(entry: ServerEntry): boolean {
   return !programOf(entry).some((word) => STATEFUL.some((pattern) => pattern.test(word.toLowerCase())));
 }
 
-/** The words that say what runs; what comes behind them is about data. */
+/** Returns the arguments that name the program; later ones are data. */
 function programOf({ command, args = [] }: StdioEntry): readonly string[] {
   const words = args.filter((word) => !word.startsWith('-') && !LAUNCHER_WORDS.has(word));
-  // Values of a container's flags stand before its image; paths are what they are given.
+  // Values of a container's flags precede its image; values with paths are mounts.
   if (/(?:^|\/)(?:docker|podman)$/.test(command)) return words.filter((word) => !word.includes(':/'));
   return [command, ...words.slice(0, 1)];
 }

@@ -1,20 +1,22 @@
-/** A person's own switches for the servers of one project: `projects["<folder>"].servers`, stronger than their entries. */
+/**
+ * A user's own switches for the servers of one project: `projects["<folder>"].servers`, which override their entries.
+ */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import type { ServerSpec } from './entry.ts';
 import type { Fault, JsonPath } from './fault.ts';
 import { PROJECT_SERVERS } from './keys.ts';
 
-/** What is switched, by the names of servers. */
+/** Enabled or disabled, by server name. */
 export type Switches = ReadonlyMap<string, boolean>;
 
-/** Who switched a server off, and in which file. */
+/** Who disabled a server, and in which file. */
 export interface SwitchedOff {
   readonly by: 'you' | 'project' | 'plugin' | 'managed' | 'code';
   readonly file?: string;
 }
 
-/** Reads `servers` of a project; a broken one is reported and switches nothing. */
+/** Parses `servers` of a project; an invalid value is reported and ignored. */
 export function parseSwitches(
   value: unknown,
   path: JsonPath,
@@ -29,19 +31,19 @@ export function parseSwitches(
   return { switches: new Map(switches), faults };
 }
 
-/** The entry as this person uses it; what consent is bound to stays as it is. */
+/** Applies the user's switch to an entry; `raw`, which approval is bound to, is unchanged. */
 export function withSwitch(spec: ServerSpec, switches: Switches, file: string): ServerSpec {
   const enabled = switches.get(spec.name);
   if (enabled === undefined || !isSwitchable(spec)) return spec;
   return { ...spec, entry: { ...spec.entry, enabled }, switchedIn: file };
 }
 
-/** True for servers that have an entry for others too, or for other projects. */
+/** True for servers whose entry also applies to other users or other projects. */
 export function isSwitchable({ scope, builtIn }: Pick<ServerSpec, 'scope' | 'builtIn'>): boolean {
   return builtIn !== true && (scope === 'project' || scope === 'user' || scope === 'plugin');
 }
 
-/** Undefined for a server that is on. */
+/** Returns who disabled a server; undefined if it is enabled. */
 export function switchedOffBy({ entry, scope, file, switchedIn }: ServerSpec): SwitchedOff | undefined {
   if (entry.enabled !== false) return undefined;
   if (switchedIn !== undefined) return { by: 'you', file: switchedIn };

@@ -1,8 +1,8 @@
-/** Looking into a parsed document. */
+/** Reads values in a parsed document. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 
-/** The value at a path of keys; undefined when there is none. */
+/** Returns the value at a path of keys; undefined if there is none. */
 export function valueAt(root: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (value, key) => (isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined),

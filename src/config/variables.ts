@@ -1,4 +1,4 @@
-/** Environment variables that entries refer to, and the same entries with stored values in their place. */
+/** Finds environment variables that entries refer to, and replaces them with references to stored values. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import { PROJECT_REFERENCE } from './expand.ts';
@@ -6,7 +6,7 @@ import { partsOf } from './reference.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** Keys whose strings may hold references. */
+/** Keys whose strings may contain references. */
 const REFERENCE_KEYS = ['command', 'args', 'env', 'cwd', 'url', 'headers', 'oauth'] as const;
 
 /**
@@ -23,7 +23,7 @@ export function variablesOf(raw: Raw): readonly string[] {
     bearerTokenEnvVar,
   ].filter((name) => typeof name === 'string');
   const names = new Set([...REFERENCE_KEYS.flatMap((key) => referencesIn(raw[key])), ...named]);
-  // It is the project, whatever the environment holds.
+  // Always the project root, regardless of the environment.
   names.delete(PROJECT_REFERENCE);
   return [...names];
 }
@@ -36,7 +36,7 @@ function referencesIn(value: unknown): string[] {
 }
 
 /**
- * Returns the entry with `${input:NAME}` where it took these variables from the environment.
+ * Returns the entry with `${input:NAME}` in place of these environment variables.
  *
  * @example
  * withStoredValues({ url: 'https://x.test', bearerTokenEnvVar: 'T' }, new Set(['T']));

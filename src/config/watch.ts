@@ -1,4 +1,4 @@
-/** Tells when one of some files may have changed, whether it exists yet or not. */
+/** Watches files for changes, existing or not. */
 
 import { type FSWatcher, realpathSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -7,7 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 /** Editors and atomic writes touch a file several times in a row. */
 const SETTLE_MS = 100;
 
-/** Watches the files' folders, so that a file that is replaced, removed or made anew is noticed too. */
+/** Watches the files' folders, so that replacing, removing or creating a file is detected too. */
 export function watchFiles(files: readonly string[], clock: Clock, changed: () => void): () => void {
   let cancelTimer: (() => void) | undefined;
   let stopped = false;
@@ -19,11 +19,11 @@ export function watchFiles(files: readonly string[], clock: Clock, changed: () =
         cancelTimer?.();
         cancelTimer = clock.after(SETTLE_MS, changed);
       });
-      // A folder that goes away takes its files with it; the next reload sees that.
+      // The files of a removed folder are gone too; the next reload detects that.
       watcher.on('error', () => watcher.close());
       watchers.push(watcher);
     } catch {
-      // No such folder, or no more watches to be had: reload() still works.
+      // The folder does not exist, or the limit of watches is reached: reload() still works.
     }
   }
   return () => {
@@ -36,7 +36,7 @@ export function watchFiles(files: readonly string[], clock: Clock, changed: () =
 function namesByFolder(files: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> {
   const byFolder = new Map<string, Set<string>>();
   for (const file of files) {
-    // Dotfile tools link to a file elsewhere: an edit there does not touch the link's folder.
+    // Dotfile managers link to a file in another folder: an edit there does not touch the link's folder.
     for (const path of new Set([file, targetOf(file)])) {
       const folder = dirname(path);
       byFolder.set(folder, (byFolder.get(folder) ?? new Set()).add(basename(path)));
@@ -49,6 +49,6 @@ function targetOf(file: string): string {
   try {
     return realpathSync(file);
   } catch {
-    return file; // not there yet
+    return file; // does not exist yet
   }
 }

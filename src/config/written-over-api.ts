@@ -1,11 +1,11 @@
-/** Which entries that a program writes have to be approved by a person before they are used. */
+/** Decides which entries written over the management API a person must approve before they are used. */
 
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** Keys that neither decide what runs or is contacted nor make a check weaker. */
+/** Keys that neither affect what runs or is contacted nor weaken a check. */
 const PLAIN_KEYS: ReadonlySet<string> = new Set([
   'enabled',
   'disabled',
@@ -20,12 +20,12 @@ const PLAIN_KEYS: ReadonlySet<string> = new Set([
   'alwaysLoad',
   'lifecycle',
 ]);
-/** Of a remote server, if they take nothing from the environment. */
+/** Allowed for a remote server, if they use nothing from the environment. */
 const REMOTE_KEYS: ReadonlySet<string> = new Set(['type', 'url', 'headers', 'oauth']);
 
 /**
- * Marks an entry as not approved yet, unless it only names an address, or changes nothing that matters in the approved
- * entry that it replaces. `before`: that entry; `hides`: whether another scope has an entry of this name.
+ * Marks an entry as unapproved, unless it only names a URL, or changes nothing relevant in the approved entry that it
+ * replaces. `before`: that entry; `hides`: whether another scope has an entry of this name.
  */
 export function markUnapproved(entry: Entry, before: unknown, hides: boolean): Entry {
   const { unapproved: _claimed, ...raw } = entry;
@@ -47,7 +47,7 @@ function isOnlyAnAddress(entry: Entry): boolean {
   return (
     typeof rest['url'] === 'string' &&
     Object.keys(rest).every((key) => REMOTE_KEYS.has(key)) &&
-    // References are filled in with values of the environment and of the keyring.
+    // References are expanded with values from the environment and the keyring.
     !JSON.stringify(rest).includes('${') &&
     !(isRecord(oauth) && 'grant' in oauth)
   );

@@ -1,4 +1,4 @@
-/** What has to be known about another agent to read its servers and to write Plugboard into its configuration. */
+/** Describes another agent: how to read its servers, and how to write Plugboard into its configuration. */
 
 import type { Translated } from './translation.ts';
 
@@ -14,55 +14,55 @@ export type AgentId =
   | 'zed'
   | 'pi';
 
-/** Where to look: nothing here is read from the process, so that any machine can be described. */
+/** Where to look: independent of the current process, so that any machine can be described. */
 export interface Where {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
-  /** The person's home folder. */
+  /** The user's home folder. */
   readonly userHome: string;
   readonly projectRoot: string;
 }
 
-/** Whom what a file says is for. What comes with a project stays a matter of consent. */
+/** The scope of the servers in a file. Servers from a project require approval. */
 export type ForeignScope = 'local' | 'project' | 'user';
 
 export interface ForeignFile {
   readonly path: string;
   readonly format: 'json' | 'toml';
   readonly scope: ForeignScope;
-  /** Others use it too, or it is the old place: servers are read from it and none is written. */
+  /** A shared file or an old location: servers are read from it but not written. */
   readonly readOnly?: true;
 }
 
-/** One entry as it stands in a foreign file. */
+/** One entry in another agent's file. */
 export interface ForeignEntry {
   readonly name: string;
   readonly value: unknown;
   readonly scope: ForeignScope;
-  /** Its place in the file. */
+  /** Its path in the file. */
   readonly path: readonly string[];
 }
 
-/** One file of an agent that was read. */
+/** One settings file of an agent. */
 export interface ForeignSettings {
   readonly file: ForeignFile;
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** What the rest of an agent's settings decides about one server. */
+/** The effect of an agent's other settings on one server. */
 export interface Around {
-  /** Where it is switched off; undefined if it is not. */
+  /** The file that disables it; undefined if it is enabled. */
   readonly off?: string | undefined;
-  /** Values for keys that the entry itself leaves open. */
+  /** Values for keys that the entry does not set. */
   readonly defaults?: Readonly<Record<string, unknown>>;
 }
 
-/** A program to start, as every agent can be told of one. */
+/** A program to start, in the form common to all agents. */
 export interface Program {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Variables that the program needs from the agent's environment, for agents that hand on only a part of theirs. */
+  /** Variables that the program needs from the agent's environment, for agents that pass on only some. */
   readonly variables?: readonly NeededVariable[];
 }
 
@@ -75,17 +75,17 @@ export interface NeededVariable {
 export interface Agent {
   /** `file` for a file of unknown origin. */
   readonly id: AgentId | 'file';
-  /** As its makers write it. */
+  /** The official name. */
   readonly title: string;
-  /** Files that may hold servers, the stronger ones first. The first of a scope that may be written is where a new one is made. */
+  /** Files that may contain servers, by precedence. A new entry is written to the first writable one of a scope. */
   files(where: Where): readonly ForeignFile[];
-  /** The entries of one file. */
+  /** Returns the entries of one file. */
   entries(value: Readonly<Record<string, unknown>>, file: ForeignFile, where: Where): readonly ForeignEntry[];
-  /** One entry in our words. */
+  /** Translates one entry to our format. */
   translate(value: Readonly<Record<string, unknown>>): Translated;
-  /** Files without servers that switch servers on and off. */
+  /** Files without servers that enable and disable servers. */
   switchFiles?(where: Where): readonly ForeignFile[];
-  /** What the agent's settings outside of an entry say about it. */
+  /** Returns the effect of the agent's settings outside of an entry on it. */
   around?(
     server: Pick<ForeignEntry, 'name' | 'scope'>,
     settings: readonly ForeignSettings[],
@@ -93,17 +93,17 @@ export interface Agent {
   ): Around;
   /** Questions for secrets that entries of this file refer to. */
   inputs?(value: Readonly<Record<string, unknown>>): readonly unknown[];
-  /** Where a server called `name` is written in a file that holds this. */
+  /** Returns the path for a server called `name` in a file with this value. */
   placeOf(value: unknown, name: string): readonly string[];
-  /** How the agent writes a program. */
+  /** Returns the entry of a program in the agent's format. */
   entryFor(program: Program): Readonly<Record<string, unknown>>;
-  /** Variables that an entry of `entryFor` names. */
+  /** Returns the variables that an entry of `entryFor` names. */
   variablesIn?(entry: Readonly<Record<string, unknown>>): readonly string[];
-  /** A folder that exists where the agent is installed, for agents whose files are not in a folder of their own. */
+  /** A folder that exists if the agent is installed, for agents whose files are not in their own folder. */
   folder?(where: Where): string;
   /**
-   * Place of the list of servers that are switched off in this project alone, in the agent's own user file; absent
-   * if the agent has no such list.
+   * Path of the list of servers that are disabled in this project only, in the agent's user file; absent if the agent
+   * has no such list.
    */
   switchedOffPath?(value: unknown, where: Where): readonly string[];
 }

@@ -1,4 +1,4 @@
-/** The agents that Plugboard can take servers from, and be written into. */
+/** The agents that Plugboard can import servers from, and can be written into. */
 
 import { PlugboardError } from '../../errors.ts';
 import { nearest } from '../../lib/nearest.ts';
@@ -14,7 +14,7 @@ import { vscode } from './vscode.ts';
 import { windsurf } from './windsurf.ts';
 import { zed } from './zed.ts';
 
-/** Where two of them have a server of one name, the earlier one's is taken. */
+/** If two agents have a server of the same name, the earlier agent's is used. */
 export const AGENTS: readonly Agent[] = [
   claudeCode,
   claudeDesktop,
@@ -28,7 +28,7 @@ export const AGENTS: readonly Agent[] = [
   pi,
 ];
 
-/** Other names that people type. */
+/** Alternative names. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['claude', 'claude-code'],
   ['code', 'vscode'],
@@ -36,7 +36,11 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['gemini-cli', 'gemini'],
 ]);
 
-/** @throws PlugboardError USAGE with the nearest name. */
+/**
+ * Returns an agent by name.
+ *
+ * @throws PlugboardError USAGE with the nearest name.
+ */
 export function agentCalled(word: string): Agent {
   const wanted = word.toLowerCase();
   const id = ALIASES.get(wanted) ?? wanted;

@@ -1,4 +1,4 @@
-/** Servers in a text of unknown origin, a file or a snippet of a README: the format is recognised by its content. */
+/** Imports servers from a text of unknown origin, a file or a README snippet: detects the format from its content. */
 
 import { isRecord } from '../../lib/json-rpc.ts';
 import { valueAt } from '../value-at.ts';
@@ -18,7 +18,7 @@ import { zed } from './zed.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** `mcpServers` without a sign of whose it is: our own keys, and the spellings of others for them. */
+/** `mcpServers` without an identifiable agent: our own keys, and other agents' spellings of them. */
 const plain: Agent = {
   id: 'file',
   title: 'File',
@@ -35,7 +35,7 @@ export interface Recognised {
   readonly file: ForeignFile;
 }
 
-/** The agent whose file a path is: it knows more than the content shows. */
+/** Returns the agent that uses a path: it provides more than the content shows. */
 export function knownFile(path: string, where: Where): Recognised | undefined {
   for (const agent of AGENTS) {
     const file = agent.files(where).find((each) => each.path === path);
@@ -44,7 +44,7 @@ export function knownFile(path: string, where: Where): Recognised | undefined {
   return undefined;
 }
 
-/** The format of a value; undefined if it has no servers. */
+/** Detects the format of a value; undefined if it has no servers. */
 export function recognise(value: unknown, file: ForeignFile): Recognised | undefined {
   if (!isRecord(value)) return undefined;
   if (isRecord(value['mcp_servers'])) return { agent: codex, file };
@@ -61,7 +61,7 @@ export function recognise(value: unknown, file: ForeignFile): Recognised | undef
   return { agent: opencode, file };
 }
 
-/** Whose `mcpServers` it is, by keys that only one agent has. */
+/** Detects the agent of `mcpServers` by keys that only one agent has. */
 function agentOf(servers: Raw, value: Raw): Agent {
   const entries = Object.values(servers).filter(isRecord);
   const has = (...keys: readonly string[]): boolean =>
@@ -72,7 +72,7 @@ function agentOf(servers: Raw, value: Raw): Agent {
   return isRecord(value['projects']) && !isOurs(value['projects']) ? claudeCode : plain;
 }
 
-/** Claude Code keeps the history of each project next to its servers. */
+/** Claude Code stores the history of each project next to its servers. */
 function isOurs(projects: Raw): boolean {
   return Object.values(projects).every(
     (project) => isRecord(project) && Object.keys(project).every((key) => OUR_PROJECT_KEYS.has(key)),
@@ -86,7 +86,10 @@ function isOfOpenCode(entry: unknown): boolean {
   return Array.isArray(entry['command']) || entry['type'] === 'local' || entry['type'] === 'remote';
 }
 
-/** An entry in our own form, or nearly: other spellings for the same are understood, everything else is left to the check. */
+/**
+ * Translates an entry in our own form or a similar one: accepts alternative spellings, and leaves the rest to
+ * validation.
+ */
 export function translatePlain(raw: Raw): Translated {
   const { serverUrl, httpUrl, environment, command, ...rest } = raw;
   const entry: Record<string, unknown> = { ...rest };
@@ -103,7 +106,7 @@ export function translatePlain(raw: Raw): Translated {
   return { entry: inOrder(entry, raw), lost: [] };
 }
 
-/** The order in which the keys were written; those that were renamed come last. */
+/** Keeps the original order of the keys; renamed ones come last. */
 function inOrder(entry: Raw, raw: Raw): Raw {
   const keys = [...new Set([...Object.keys(raw), ...Object.keys(entry)])];
   return Object.fromEntries(keys.flatMap((key) => (Object.hasOwn(entry, key) ? [[key, entry[key]]] : [])));

@@ -1,4 +1,4 @@
-/** Claude Code: `~/.claude.json` for a person, everywhere and in one project, and `.mcp.json` for a project. */
+/** Claude Code: `~/.claude.json` for a user, in all projects or one, and `.mcp.json` for a project. */
 
 import { join } from 'node:path';
 import { isRecord } from '../../lib/json-rpc.ts';
@@ -23,7 +23,7 @@ export const claudeCode: Agent = {
 
   folder: ({ env, userHome }) => env['CLAUDE_CONFIG_DIR'] || join(userHome, '.claude'),
 
-  // Its own switch under /mcp. `disabledMcpjsonServers` would have to be written into a file of the project.
+  // The list behind its /mcp menu. `disabledMcpjsonServers` would have to be written into a file of the project.
   switchedOffPath: (value, { projectRoot }) => {
     const projects = valueAt(value, ['projects']);
     const key = (isRecord(projects) && projectKey(projects, [projectRoot])) || projectRoot;
@@ -52,7 +52,7 @@ export const claudeCode: Agent = {
       lists.find(({ lists: of }) => of.some((each) => isListed(each[key], name)))?.file.path;
     const off = naming('disabledMcpServers');
     if (scope !== 'project' || off !== undefined) return { off };
-    // A project's servers have an answer of their own; a list of those that are on leaves the others off.
+    // Servers of a project have their own setting; a list of enabled servers disables all others.
     const answered = naming('disabledMcpjsonServers');
     if (answered !== undefined || naming('enabledMcpjsonServers') !== undefined) return { off: answered };
     if (lists.some(({ lists: of }) => of.some((each) => each['enableAllProjectMcpServers'] === true)))
@@ -93,7 +93,7 @@ export const claudeCode: Agent = {
   entryFor: ({ command, args, env }) => ({ type: 'stdio', command, args, env }),
 };
 
-/** Settings at the top of a file, and those of this project in it. */
+/** Returns the settings at the top level of a file, and those of this project in it. */
 function switchesOf(
   value: Readonly<Record<string, unknown>>,
   projectRoot: string,

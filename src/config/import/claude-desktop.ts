@@ -1,4 +1,4 @@
-/** Claude Desktop: programs only, every string as it stands. */
+/** Claude Desktop: programs only, all strings literal. */
 
 import { join } from 'node:path';
 import type { Agent } from './agent.ts';

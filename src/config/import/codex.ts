@@ -1,4 +1,4 @@
-/** Codex: tables of `config.toml`, for a person and for a project; every string as it stands. */
+/** Codex: tables of `config.toml`, for a user and for a project; all strings literal. */
 
 import { join } from 'node:path';
 import { isRecord } from '../../lib/json-rpc.ts';
@@ -62,7 +62,7 @@ export const codex: Agent = {
   },
 
   placeOf: (_value, name) => ['mcp_servers', name],
-  // It hands on a few variables of its own choice and those that are named here; one that is not set is left out.
+  // Codex passes on a few variables by default, and those that are named here; an unset one is omitted.
   entryFor: (program) => {
     const names = (program.variables ?? []).map(({ name }) => name).filter((name) => !HANDED_ON.has(name));
     return { ...plainEntry(program), ...(names.length === 0 ? {} : { env_vars: names }) };
@@ -71,14 +71,14 @@ export const codex: Agent = {
     Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [],
 };
 
-/** Variables that Codex gives every server. */
+/** Variables that Codex passes to every server. */
 const HANDED_ON: ReadonlySet<string> = new Set(
   ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'USER', 'LANG', 'LC_ALL', 'TERM', 'TMPDIR', 'TZ'].concat(
     '__CF_USER_TEXT_ENCODING',
   ),
 );
 
-/** A name, or a name with where it comes from: ours always come from our own environment. */
+/** Accepts a name, or a name with its source: ours always come from our own environment. */
 function variableNames(value: unknown): unknown {
   return Array.isArray(value) ? value.map((item) => (isRecord(item) ? item['name'] : item)) : value;
 }

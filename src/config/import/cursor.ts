@@ -1,4 +1,4 @@
-/** Cursor: `mcp.json` for a person and for a project, with the variables of an editor. */
+/** Cursor: `mcp.json` for a user and for a project, with an editor's variables. */
 
 import { join } from 'node:path';
 import type { Agent } from './agent.ts';

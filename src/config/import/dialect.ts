@@ -1,18 +1,19 @@
-/** How agents write references to variables inside their strings, and what each becomes in ours. */
+/** Translates other agents' references to variables inside strings to ours. */
 
 import { sep } from 'node:path';
 
 export interface Dialect {
-  /** Finds one reference; global, so that it can be used for a whole text. */
+  /** Matches one reference; global, so that it can be used for a whole text. */
   readonly reference: RegExp;
-  /** The reference in our words; undefined when we have none for it. */
+  /** Returns the reference in our syntax; undefined if we do not support it. */
   say(groups: Readonly<Record<string, string | undefined>>): string | undefined;
 }
 
 export type Said = { readonly text: string } | { readonly unsaid: string };
 
 /**
- * A foreign text in our words. What is no reference there must not become one here, so its `${` is escaped.
+ * Translates a text to our syntax. Text that is not a reference in the source must not become one, so its `${` is
+ * escaped.
  *
  * @example
  * say('Bearer ${env:TOKEN}', EDITOR); // { text: 'Bearer ${TOKEN}' }
@@ -30,11 +31,11 @@ export function say(text: string, dialect: Dialect): Said {
 }
 
 function plain(text: string): string {
-  // A function, because in a replacement text two dollars would be one.
+  // A function, because in a replacement string `$$` means one dollar.
   return text.replaceAll('${', () => '$${');
 }
 
-/** Agents that take every string as it stands. */
+/** For agents without references: every string is literal. */
 export const LITERAL: Dialect = { reference: /(?!)/g, say: () => undefined };
 
 /** The same as ours: `${VAR}` and `${VAR:-default}`. */
@@ -43,13 +44,13 @@ export const SHELL: Dialect = {
   say: ({ name = '', fallback }) => variable(name, fallback),
 };
 
-/** `$VAR` beside `${VAR}`. */
+/** `$VAR` in addition to `${VAR}`. */
 export const DOLLAR: Dialect = {
   reference: /\$(?:\{(?<name>[A-Za-z_]\w*)(?::-(?<fallback>[^}]*))?\}|(?<bare>[A-Za-z_]\w*))/g,
   say: ({ name, bare, fallback }) => variable(name ?? bare ?? '', fallback),
 };
 
-/** `{env:VAR}`; `{file:…}` puts a file's content in, for which we have no words. */
+/** `{env:VAR}`; `{file:…}` inserts a file's content, which we do not support. */
 export const BRACES: Dialect = {
   reference: /\{(?:env:(?<name>[A-Za-z_]\w*)|file:[^}]*)\}/g,
   say: ({ name }) => (name === undefined ? undefined : variable(name)),
@@ -61,7 +62,7 @@ export const PI: Dialect = {
   say: ({ name, bare, braced }) => variable(name ?? bare ?? braced ?? ''),
 };
 
-/** Names that editors fill in. */
+/** Names that editors predefine. */
 const EDITOR_NAMES: ReadonlyMap<string, string> = new Map([
   ['workspaceFolder', variable('PROJECT_DIR')],
   ['workspaceRoot', variable('PROJECT_DIR')],
@@ -70,14 +71,14 @@ const EDITOR_NAMES: ReadonlyMap<string, string> = new Map([
   ['/', sep],
 ]);
 
-/** What editors have: `${env:VAR}`, `${input:id}` and names of their own. */
+/** Editors: `${env:VAR}`, `${input:id}` and predefined names. */
 export const EDITOR: Dialect = {
   reference:
     /\$\{(?:env:(?<name>[A-Za-z_]\w*)|input:(?<input>[^}]+)|(?<own>[A-Za-z_][\w]*(?::[^}]*)?|\/))\}/g,
   say({ name, input, own = '' }) {
     if (name !== undefined) return variable(name);
     if (input !== undefined) return `\${input:${input}}`;
-    // Editors do not know it, but files that are shared between agents have it, and it is always meant.
+    // Editors do not support it, but files that are shared between agents contain it, always as a variable.
     if (/^[A-Z_][A-Z0-9_]*$/.test(own)) return variable(own);
     return EDITOR_NAMES.get(own);
   },

@@ -1,11 +1,11 @@
-/** What the entries of editors have in common. */
+/** The keys that the entries of editors have in common. */
 
 import { EDITOR } from './dialect.ts';
 import { Translation } from './translation.ts';
 
 export const NO_ENV_FILE = 'Plugboard reads no such files; name its variables under "env" or "envVars".';
 
-/** The keys of a program or an address; the rest is the editor's own. */
+/** Translates the keys of a program or URL; the remaining keys are specific to each editor. */
 export function editorTranslation(raw: Readonly<Record<string, unknown>>): Translation {
   return new Translation(raw, EDITOR)
     .value('type')

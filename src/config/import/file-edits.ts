@@ -1,4 +1,7 @@
-/** Several edits of one foreign file, and their exact reversal in a file that others edited since. Pure: no files. */
+/**
+ * Applies several edits to another agent's file, and reverses them even if the file was edited since. Pure: no file
+ * access.
+ */
 
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { isRecord } from '../../lib/json-rpc.ts';
@@ -7,7 +10,9 @@ import { valueAt } from '../value-at.ts';
 import type { ForeignFile } from './agent.ts';
 import { readValue, setEntry } from './write.ts';
 
-/** One edit. `set`: the value at a path; a missing `before` or `after` is no value. `list`: one more item of a list. */
+/**
+ * One edit. `set`: the value at a path; a missing `before` or `after` means no value. `list`: one more item of a list.
+ */
 export type FileEdit =
   | {
       readonly kind: 'set';
@@ -24,13 +29,17 @@ export interface EditedFile {
   readonly before: string | null;
   readonly after: string;
   readonly edits: readonly FileEdit[];
-  /** Folders that were made for it, outermost first. */
+  /** Folders that were created for it, outermost first. */
   readonly folders?: readonly string[];
 }
 
 type FileKind = Pick<ForeignFile, 'path' | 'format'>;
 
-/** @throws PlugboardError CONFIG_UNWRITABLE when the text does not parse or cannot be edited safely. */
+/**
+ * Applies edits to a text.
+ *
+ * @throws PlugboardError CONFIG_UNWRITABLE when the text does not parse or cannot be edited safely.
+ */
 export async function applyEdits(file: FileKind, text: string, edits: readonly FileEdit[]): Promise<string> {
   let changed = text;
   for (const edit of edits) {
@@ -45,8 +54,8 @@ export async function applyEdits(file: FileKind, text: string, edits: readonly F
 }
 
 /**
- * Returns the text without our edits: byte for byte as it was if it is unchanged since, else with exactly our
- * edits reversed. Null: the file was ours alone.
+ * Returns the text without our edits: byte for byte as before if it is unchanged since, else with exactly our edits
+ * reversed. Null: the file contained only our edits.
  *
  * @param isOurs true for a value that is still ours although it differs from what was written
  */
@@ -58,7 +67,7 @@ export async function reverseEdits(
   if (text === edited.after) return edited.before;
   const file = { path: edited.file, format: edited.format };
   const plain = await reverseValues(file, edited, text, isOurs);
-  // Line by line first: that brings back comments, order and formatting. Its result has to have the same values.
+  // Line by line first: that restores comments, order and formatting. Its result must have the same values.
   const lines = reverseLines(edited.before ?? '', edited.after, text);
   if (lines === undefined) return plain;
   const exact = await reverseValues(file, edited, lines, isOurs).catch(() => undefined);
@@ -67,7 +76,7 @@ export async function reverseEdits(
   return isSame ? exact : plain;
 }
 
-/** Combines the edits of an earlier change with those of a later one, for a file whose text is `before` the later one. */
+/** Combines the edits of an earlier and a later change, for a file whose text is `before` the later one. */
 export function combineEdits(earlier: readonly FileEdit[], later: readonly FileEdit[]): readonly FileEdit[] {
   const combined = new Map<string, FileEdit>();
   for (const edit of [...earlier, ...later]) {
@@ -105,7 +114,7 @@ async function reverseValues(
       reversed = await setEntry(file, reversed, edit.path, isGone ? undefined : left);
       if (isGone) reversed = await withoutEmptyParents(file, reversed, edit.path, original);
     } else if (edit.after === undefined) {
-      // Put back what was taken out, unless there is another one by now.
+      // Restore the removed value, unless there is another one by now.
       if (now === undefined) reversed = await setEntry(file, reversed, edit.path, edit.before);
     } else if (now !== undefined && (isSame(now, edit.after) || isOurs(now))) {
       if (isSame(now, edit.before)) continue;
@@ -117,14 +126,14 @@ async function reverseValues(
   return reversed;
 }
 
-/** Removes objects that are empty now and were not there at first. */
+/** Removes objects that are empty now and did not exist originally. */
 async function withoutEmptyParents(
   file: FileKind,
   text: string,
   path: readonly string[],
   original: unknown,
 ): Promise<string> {
-  // An empty table of TOML is gone with its last member.
+  // An empty TOML table disappears with its last member.
   if (file.format === 'toml') return text;
   let pruned = text;
   for (let depth = path.length - 1; depth > 0; depth--) {

@@ -1,4 +1,7 @@
-/** What other agents on this machine are configured with, in our words. Reads; writes nothing, starts nothing. */
+/**
+ * Finds the servers of other agents on this machine and translates them to our format. Read-only: writes and starts
+ * nothing.
+ */
 
 import { isRecord } from '../../lib/json-rpc.ts';
 import { type Document, parseDocument, readDocument } from '../document.ts';
@@ -23,20 +26,20 @@ export interface FoundServer extends Translated {
   readonly isReadOnly: boolean;
   readonly scope: ForeignScope;
   readonly name: string;
-  /** Its place in the file. */
+  /** Its path in the file. */
   readonly path: readonly string[];
-  /** Where the agent has it switched off, if that is not in the entry itself. */
+  /** The file that disables it, if that is not its entry. */
   readonly off?: string;
 }
 
-/** One question for a secret, as it stands in the file; checked by whoever keeps it. */
+/** One question for a secret, as in the file; validated when it is stored. */
 export interface FoundInput {
   readonly file: string;
   readonly scope: ForeignScope;
   readonly value: unknown;
 }
 
-/** One file that is there. */
+/** One existing file. */
 export interface FoundFile {
   readonly agent: Agent;
   readonly file: string;
@@ -50,7 +53,7 @@ export interface Found {
   readonly problems: readonly Problem[];
 }
 
-/** Never rejects for what a file holds: a broken one is a problem, and the others count. */
+/** Never rejects because of a file's content: an invalid file is a problem, and the others are used. */
 export async function findForeign(agents: readonly Agent[], where: Where): Promise<Found> {
   const parts: Found[] = [];
   for (const agent of agents) parts.push(...(await readAgent(agent, agent.files(where), where)));
@@ -76,7 +79,7 @@ async function readAgent(agent: Agent, files: readonly ForeignFile[], where: Whe
   return read.map(({ file, document }) => readFile(agent, { file, document }, known, where));
 }
 
-/** Reads the servers of one document, for an agent that was recognised by its content. */
+/** Reads the servers of one document, for an agent that was detected by its content. */
 export function readDocumentOf(agent: Agent, file: ForeignFile, document: Document, where: Where): Found {
   const known = isRecord(document.value) ? [{ file, value: document.value }] : [];
   return readFile(agent, { file, document }, known, where);
@@ -122,7 +125,7 @@ function readFile(
   };
 }
 
-/** A nearer file may hold nothing but the switch of a server that is configured in another one. */
+/** A nearer file may contain only the switch of a server that is configured in another file. */
 function switchedOffElsewhere(
   agent: Agent,
   { name, path }: ForeignEntry,
@@ -142,12 +145,12 @@ function isOffSwitch(value: unknown): boolean {
   return value['enabled'] === false || value['disabled'] === true;
 }
 
-/** Keys by which entries say what to start or contact. */
+/** Keys that name the program or URL. */
 const ADDRESSES = ['command', 'url', 'httpUrl', 'serverUrl'];
 
 const OFF = { enabled: false };
 
-/** Those of the defaults that an entry leaves open. */
+/** Returns the defaults for keys that an entry does not set. */
 function open(entry: Translated['entry'], defaults: Around['defaults'] = {}): Translated['entry'] {
   return Object.fromEntries(Object.entries(defaults).filter(([key]) => entry[key] === undefined));
 }

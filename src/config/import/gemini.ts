@@ -1,4 +1,4 @@
-/** Gemini CLI: `settings.json` for a person and for a project, with a shell's variables. */
+/** Gemini CLI: `settings.json` for a user and for a project, with shell variables. */
 
 import { join } from 'node:path';
 import { isRecord } from '../../lib/json-rpc.ts';
@@ -28,7 +28,7 @@ export const gemini: Agent = {
   around({ name }, settings) {
     const excluded = settings.find(({ value }) => names(valueAt(value, ['mcp', 'excluded']))?.includes(name));
     if (excluded !== undefined) return { off: excluded.file.path };
-    // The project's list replaces that of the person.
+    // The project's list replaces the user's.
     const allowing = settings.find(({ value }) => names(valueAt(value, ['mcp', 'allowed'])) !== undefined);
     const allowed = names(valueAt(allowing?.value, ['mcp', 'allowed']));
     if (allowing !== undefined && allowed?.includes(name) === false) return { off: allowing.file.path };
@@ -42,7 +42,7 @@ export const gemini: Agent = {
 
   translate(raw) {
     const translation = new Translation(raw, DOLLAR);
-    // Of two addresses the newer transport's counts there.
+    // Gemini uses `httpUrl` if both are set.
     if (raw['httpUrl'] !== undefined) {
       translation.ignoring('url', 'type').text('httpUrl', 'url').entry['type'] = 'http';
     } else if (raw['url'] !== undefined) {
@@ -80,8 +80,8 @@ export const gemini: Agent = {
   },
 
   placeOf: plainPlace,
-  // Variables with names like *TOKEN* or *KEY* are withheld from servers unless `env` names them. One that is not set
-  // would arrive as the text "$NAME", so only those that are set now are named.
+  // Variables with names like *TOKEN* or *KEY* are withheld from servers unless `env` names them. An unset one would
+  // arrive as the text "$NAME", so only those that are set now are named.
   entryFor: (program) => {
     const named = (program.variables ?? []).flatMap(({ name, isSet }) => (isSet ? [[name, `$${name}`]] : []));
     return plainEntry({ ...program, env: { ...program.env, ...Object.fromEntries(named) } });

@@ -75,7 +75,7 @@ export const opencode: Agent = {
       entry['command'] = command;
       if (args.length > 0) entry['args'] = args;
     }
-    // There the limit is for the start and for each call.
+    // OpenCode's limit applies to the start and to each call.
     if (typeof timeout === 'number') entry['toolTimeoutMs'] = timeout;
     if (type !== undefined && type !== 'local' && type !== 'remote') {
       translation.refuse('Its "type" is neither "local" nor "remote".');
@@ -97,7 +97,7 @@ export const opencode: Agent = {
   }),
 };
 
-/** A server called `servers` has a type; the object of servers has not. */
+/** A server called `servers` has a type; the object of servers does not. */
 function isSecondVersion(value: unknown): boolean {
   const servers = valueAt(value, ['mcp', 'servers']);
   return isRecord(servers) && typeof servers['type'] !== 'string';

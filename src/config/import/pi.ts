@@ -1,4 +1,4 @@
-/** pi with its MCP adapter: `mcp.json` of pi, and the files that it shares with others. */
+/** pi with its MCP adapter: `mcp.json` of pi, and the files that it shares with other programs. */
 
 import { join } from 'node:path';
 import type { Agent } from './agent.ts';
@@ -71,7 +71,7 @@ export const pi: Agent = {
   entryFor: plainEntry,
 };
 
-/** A token that stands in the file is a header like any other. */
+/** Translates a literal token to a header. */
 function addBearerToken(token: unknown, translation: Translation): void {
   if (typeof token !== 'string' || token === '') return;
   const { headers } = translation.entry;
@@ -80,7 +80,7 @@ function addBearerToken(token: unknown, translation: Translation): void {
   translation.entry['headers'] = { ...(typeof headers === 'object' ? headers : {}), Authorization: sent };
 }
 
-/** A leading `!` runs a command there; two of them are one that is meant. */
+/** In pi a leading `!` runs a command; `!!` is a literal `!`. */
 function withoutCommands(translation: Translation, key: 'env' | 'headers'): void {
   const pairs = translation.entry[key];
   if (typeof pairs !== 'object' || pairs === null) return;

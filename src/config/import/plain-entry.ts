@@ -1,4 +1,4 @@
-/** The entry that most agents read: `mcpServers`, with a command, arguments and an environment. */
+/** The entry format of most agents: `mcpServers`, with a command, arguments and an environment. */
 
 import type { Program } from './agent.ts';
 

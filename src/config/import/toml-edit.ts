@@ -1,6 +1,6 @@
 /**
- * Puts one table into a TOML text, or takes it out, and touches nothing else. The edit is made line by line, which
- * strings over several lines could mislead, so its result is read back and has to say exactly what was meant.
+ * Sets or removes one table in a TOML text, and changes nothing else. The edit works line by line, which multi-line
+ * strings could break, so the result is parsed again and must have exactly the intended value.
  */
 
 import { parse, stringify } from 'smol-toml';
@@ -9,7 +9,7 @@ import { isRecord } from '../../lib/json-rpc.ts';
 import { EditError } from '../json-edit.ts';
 
 /**
- * The text with the table `[parent.name]` set, or removed when it is undefined.
+ * Returns the text with the table `[parent.name]` set, or removed if the value is undefined.
  *
  * @example
  * editTable('model = "x"\n', ['mcp_servers', 'a'], { command: 'b' }); // … '[mcp_servers.a]\ncommand = "b"\n'
@@ -63,7 +63,7 @@ function withTable(
 ): Record<string, unknown> {
   const { [name]: _, ...others } = isRecord(root[parent]) ? root[parent] : {};
   const tables = value === undefined ? others : { ...others, [name]: value };
-  // A parent that has no table left is not there at all.
+  // A parent without tables does not exist in the text.
   const { [parent]: __, ...rest } = root;
   return Object.keys(tables).length === 0 ? rest : { ...rest, [parent]: tables };
 }
@@ -79,7 +79,7 @@ function tableText(
     .replaceAll('\n', eol)}${eol}`;
 }
 
-/** The lines without the table and the tables inside it, and where the first of them began. */
+/** Returns the lines without the table and its subtables, and the index where the first of them began. */
 function withoutTable(
   lines: readonly string[],
   parent: string,
@@ -90,7 +90,7 @@ function withoutTable(
   const rest: string[] = [];
   let at: number | undefined;
   let inside = false;
-  /** Comments and empty lines: about what comes after them, if anything does. */
+  /** Comments and empty lines: they belong to the following table, if there is one. */
   let loose: string[] = [];
   for (const line of lines) {
     if (/^\s*\[/.test(line)) {
@@ -112,7 +112,7 @@ function escaped(word: string): string {
   return word.replaceAll(/[^\w-]/g, '\\$&');
 }
 
-/** Lines that end with a line break, and with an empty line when something follows. */
+/** Ends the text with a line break, and with an empty line if another table follows. */
 function closed(lines: readonly string[], eol: string, follows: boolean): string[] {
   const text = lines.join('');
   if (text.trim() === '') return follows ? [] : [...lines];

@@ -1,4 +1,4 @@
-/** TOML as other agents write it: read into a document with the place of what is wrong. */
+/** Parses the TOML files of other agents into a document, with the position of an error. */
 
 import { parse, TomlError } from 'smol-toml';
 import type { Document } from '../document.ts';
@@ -9,7 +9,7 @@ export function parseToml(file: string, source: string): Document {
     return { file, text, value: parse(text), problems: [] };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    // Its other lines quote the text around the fault, which may be a secret.
+    // The other lines quote the text around the error, which may be a secret.
     const [first = ''] = error.message.split('\n');
     const what = first.replace(/^Invalid TOML document: /, '').replace(/\.$/, '');
     const problem = {

@@ -1,19 +1,19 @@
-/** One foreign entry on its way into our words: what was taken over, and what could not be, with the reason. */
+/** Translates one entry of another agent: the supported keys, and the lost ones with the reason. */
 
 import { isRecord } from '../../lib/json-rpc.ts';
 import { type Dialect, say } from './dialect.ts';
 
 export interface Lost {
-  /** The foreign key, with the place inside it: `env.TOKEN`. */
+  /** The original key, with the path inside it: `env.TOKEN`. */
   readonly key: string;
   readonly reason: string;
 }
 
 export interface Translated {
-  /** In the shape that stands under `mcpServers`; checked by whoever writes it. */
+  /** An entry for `mcpServers`; validated when it is written. */
   readonly entry: Readonly<Record<string, unknown>>;
   readonly lost: readonly Lost[];
-  /** Why there is no use in the entry at all. */
+  /** Why the entry cannot be used at all. */
   readonly refused?: string;
 }
 
@@ -22,8 +22,8 @@ type Raw = Readonly<Record<string, unknown>>;
 const NOTHING_LIKE_IT = 'Plugboard has nothing like it.';
 
 /**
- * Takes keys one by one; what nobody took is lost, and said so. Values of a wrong kind are passed on as they
- * stand: the check of the finished entry knows the words for them.
+ * Translates keys one by one; keys that are never read are reported as lost. Values of the wrong kind are passed on
+ * unchanged: the validation of the finished entry reports them.
  */
 export class Translation {
   readonly entry: Record<string, unknown> = {};
@@ -39,7 +39,10 @@ export class Translation {
     this.#left = new Set(Object.keys(raw));
   }
 
-  /** A string with references. Without it the server would be another one, so it is all or nothing. */
+  /**
+   * Translates a string with references. Refuses the entry if a reference is unsupported, because the server would be a
+   * different one.
+   */
   text(from: string, to: string = from, dialect: Dialect = this.#dialect): this {
     const value = this.#take(from);
     if (value !== undefined)
@@ -47,7 +50,7 @@ export class Translation {
     return this;
   }
 
-  /** A list of strings with references. */
+  /** Translates a list of strings with references. */
   texts(from: string, to: string = from): this {
     const value = this.#take(from);
     if (value === undefined) return this;
@@ -57,7 +60,7 @@ export class Translation {
     return this;
   }
 
-  /** Strings by name, as in `env`; one that cannot be said is left out alone. */
+  /** Translates strings by name, as in `env`; an unsupported one is omitted alone. */
   pairs(from: string, to: string = from): this {
     const value = this.#take(from);
     if (value === undefined) return this;
@@ -76,7 +79,7 @@ export class Translation {
     return this;
   }
 
-  /** A value without references, changed if need be; undefined is nothing to take over. */
+  /** Copies a value without references, optionally changed; undefined is skipped. */
   value(from: string, to: string = from, change: (value: unknown) => unknown = (value) => value): this {
     const value = this.#take(from);
     const changed = value === undefined ? undefined : change(value);
@@ -84,19 +87,19 @@ export class Translation {
     return this;
   }
 
-  /** Seconds there, milliseconds here. */
+  /** Converts seconds to milliseconds. */
   seconds(from: string, to: string): this {
     return this.value(from, to, (value) =>
       typeof value === 'number' ? Math.max(1, Math.round(value * 1000)) : value,
     );
   }
 
-  /** True there is false here: `disabled`. */
+  /** Inverts a flag such as `disabled`. */
   switchedOff(from: string): this {
     return this.value(from, 'enabled', (value) => (value === true ? false : undefined));
   }
 
-  /** Tools that are never asked about. */
+  /** Translates a list of tools that need no approval. */
   allowed(from: string): this {
     const value = this.#take(from);
     if (!Array.isArray(value) || value.length === 0) return this;
@@ -105,7 +108,7 @@ export class Translation {
     return this;
   }
 
-  /** An object inside, with keys of its own. */
+  /** Translates a nested object. */
   inside(from: string, to: string, work: (inner: Translation) => void): this {
     const value = this.#take(from);
     if (value === undefined) return this;
@@ -122,14 +125,14 @@ export class Translation {
     return this;
   }
 
-  /** A key that is known there and has no use here. */
+  /** Reports a known key that we do not support as lost. */
   without(key: string, reason: string = NOTHING_LIKE_IT): this {
     const value = this.#take(key);
     if (value !== undefined && !isNothing(value)) this.lose(key, reason);
     return this;
   }
 
-  /** Keys that only their own agent cares about: nothing is lost with them. */
+  /** Skips keys that matter only to their own agent: nothing is lost. */
   ignoring(...keys: readonly string[]): this {
     for (const key of keys) this.#take(key);
     return this;
@@ -167,7 +170,7 @@ export class Translation {
   }
 }
 
-/** Scopes are a list here and words in one string elsewhere. */
+/** Converts scopes to a list: other agents use one string. */
 export function scopeList(value: unknown): unknown {
   return typeof value === 'string' ? value.split(/[\s,]+/).filter((word) => word !== '') : value;
 }
@@ -180,7 +183,7 @@ function scalar(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** Leaving it out changes nothing. */
+/** True if omitting the value changes nothing. */
 function isNothing(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === '') return true;
   return typeof value === 'object' && Object.keys(value).length === 0;

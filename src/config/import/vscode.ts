@@ -1,4 +1,4 @@
-/** VS Code: `servers` and the questions of `inputs`, in the person's profile and in a workspace. */
+/** VS Code: `servers` and the questions of `inputs`, in the user's profile and in a workspace. */
 
 import { join } from 'node:path';
 import { isRecord } from '../../lib/json-rpc.ts';
@@ -7,7 +7,7 @@ import type { Agent } from './agent.ts';
 import { editorTranslation, NO_ENV_FILE } from './editor.ts';
 import { applicationFolder, entriesAt, jsonFile } from './files.ts';
 
-/** The editor, its early releases, and the build without a maker's name. */
+/** The editor, its early releases, and the unbranded build. */
 const EDITIONS = ['Code', 'Code - Insiders', 'VSCodium'];
 
 export const vscode: Agent = {
@@ -42,7 +42,7 @@ export const vscode: Agent = {
 
   inputs(value) {
     const inputs = value['inputs'] ?? valueAt(value, ['mcp', 'inputs']);
-    // There an answer is shown while it is typed unless the question says otherwise; here it is the other way round.
+    // VS Code shows an answer while it is typed unless the question hides it; our default is the opposite.
     return Array.isArray(inputs)
       ? inputs.map((input) => (isRecord(input) ? { ...input, password: input['password'] === true } : input))
       : [];
@@ -57,7 +57,7 @@ export const vscode: Agent = {
   }),
 };
 
-/** Older releases kept servers among the settings. */
+/** Older releases stored servers in the settings. */
 function rootOf(path: string): readonly string[] {
   return path.endsWith('settings.json') ? ['mcp'] : [];
 }

@@ -1,4 +1,4 @@
-/** Windsurf: `mcp_config.json` of its Cascade. */
+/** Windsurf: `mcp_config.json` of its Cascade agent. */
 
 import { join } from 'node:path';
 import type { Agent } from './agent.ts';

@@ -1,4 +1,7 @@
-/** Writes one program into the text of another agent's file, and takes it out again. Pure: files are the caller's. */
+/**
+ * Writes one program into the text of another agent's file, and removes it again. Pure: the caller reads and writes
+ * files.
+ */
 
 import { PlugboardError } from '../../errors.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
@@ -8,17 +11,21 @@ import { valueAt } from '../value-at.ts';
 import type { Agent, ForeignFile, Program } from './agent.ts';
 
 export interface Written {
-  /** `same`: it is there already. `replace`: another entry of that name gives way. */
+  /** `same`: it exists already. `replace`: another entry of that name is replaced. */
   readonly action: 'add' | 'replace' | 'same';
   readonly text: string;
-  /** Where it stands in the file. */
+  /** Its path in the file. */
   readonly path: readonly string[];
   readonly entry: Readonly<Record<string, unknown>>;
-  /** What stood there before. */
+  /** The previous value at the path. */
   readonly previous?: unknown;
 }
 
-/** @throws PlugboardError CONFIG_UNWRITABLE when the file does not parse or cannot be edited safely. */
+/**
+ * Adds or replaces the entry of a program.
+ *
+ * @throws PlugboardError CONFIG_UNWRITABLE when the file does not parse or cannot be edited safely.
+ */
 export async function writeProgram(
   agent: Agent,
   file: ForeignFile,
@@ -37,7 +44,7 @@ export async function writeProgram(
     : { action: 'replace', text: edited, path, entry, previous };
 }
 
-/** The text with the entry at a path set, or removed when it is undefined. */
+/** Returns the text with the entry at a path set, or removed if it is undefined. */
 export async function setEntry(
   file: Pick<ForeignFile, 'path' | 'format'>,
   text: string,

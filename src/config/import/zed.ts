@@ -1,4 +1,4 @@
-/** Zed: `context_servers` of its settings, in the shape of today and in the older one with an object for a command. */
+/** Zed: `context_servers` of its settings, in the current form and in the older one with an object for a command. */
 
 import { join } from 'node:path';
 import { isRecord } from '../../lib/json-rpc.ts';
