@@ -1,10 +1,10 @@
-/** The processes that tools start: each in a group of its own, bounded in time and output, and ended with its call. */
+/** Runs the processes of tools: each in its own group, limited in time and output, and ended with its call. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { PlugboardError } from '../errors.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 
-/** What a process may leave behind itself in its group gets this long to end by itself. */
+/** How long background processes in the group may continue after the process exits. */
 const DRAIN_MS = 200;
 
 export interface Run {
@@ -14,21 +14,21 @@ export interface Run {
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  /** Written to its stdin, which is then closed; or an open file that is its stdin. */
+  /** Text that is written to its stdin, which is then closed; or an open file to use as its stdin. */
   readonly input?: string | number;
-  /** More output than this is dropped; for stdout and stderr each. */
+  /** Further output is dropped; for stdout and stderr each. */
   readonly maxBytes: number;
-  /** Takes stdout as it comes instead of keeping it; `false` has seen enough, and ends the process. */
+  /** Receives stdout instead of keeping it; returning false ends the process. */
   readonly onOutput?: (chunk: Buffer) => boolean;
 }
 
 export interface Ended {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended it. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: Buffer;
   readonly stderr: Buffer;
-  /** Bytes that were dropped. */
+  /** Number of dropped bytes. */
   readonly dropped: { readonly stdout: number; readonly stderr: number };
   readonly timedOut: boolean;
 }
@@ -41,7 +41,7 @@ export class Children {
     this.#clock = clock;
   }
 
-  /** Runs a program to its end. Rejects when it cannot be started, and when the call is cancelled. */
+  /** Runs a program to its end. Rejects if it cannot be started, or if the call is cancelled. */
   run(options: Run): Promise<Ended> {
     const { signal, input } = options;
     signal.throwIfAborted();
@@ -50,7 +50,7 @@ export class Children {
         cwd: options.cwd,
         env: options.env,
         stdio: [typeof input === 'string' ? 'pipe' : (input ?? 'ignore'), 'pipe', 'pipe'],
-        // A group of its own: what it starts is ended with it.
+        // An own group, so that its descendants are ended with it.
         detached: process.platform !== 'win32',
         windowsHide: true,
       });
@@ -63,7 +63,7 @@ export class Children {
         else if (!options.onOutput(chunk)) endGroup(child);
       });
       child.stderr?.on('data', (chunk: Buffer) => stderr.take(chunk));
-      child.stdin?.on('error', () => {}); // It need not read what it is given.
+      child.stdin?.on('error', () => {}); // a process may close its input early
       if (typeof input === 'string') child.stdin?.end(input);
       const onAbort = (): void => endGroup(child);
       signal.addEventListener('abort', onAbort, { once: true });
@@ -82,7 +82,7 @@ export class Children {
         leave();
         reject(new PlugboardError('START_FAILED', `${options.program} cannot be started.`, { cause }));
       });
-      // Something in the background may hold its pipes open for ever.
+      // A background process may hold its pipes open indefinitely.
       child.once('exit', () => {
         stopDraining = this.#clock.after(DRAIN_MS, () => endGroup(child));
       });
@@ -96,23 +96,25 @@ export class Children {
     });
   }
 
-  /** Ends everything that still runs. */
+  /** Ends all running processes. */
   close(): void {
     for (const child of this.#running) endGroup(child);
   }
 }
 
-/** The group outlives its first process; nobody else can have its number while one of it lives. */
+/**
+ * Kills the whole group. A group exists longer than its first process, and its id is not reused while a member runs.
+ */
 function endGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   try {
     process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
   } catch {
-    // It is gone.
+    // Already ended.
   }
 }
 
-/** The first bytes of a stream. */
+/** Keeps the first bytes of a stream. */
 class Kept {
   readonly #chunks: Buffer[] = [];
   readonly #max: number;

@@ -1,4 +1,4 @@
-/** `edit`: exact replacement of a piece of text that occurs once, or of all its occurrences. */
+/** The `edit` tool: replaces one exact occurrence of a text, or all of them. */
 
 import { type Tool, tool } from '../kit/definitions.ts';
 import { replaceFile, withFile } from './file.ts';
@@ -11,7 +11,7 @@ import type { Workspace } from './workspace.ts';
 import { otherNames } from './write.ts';
 
 const MAX_LISTED_LINES = 10;
-/** More places than this are a task for a program, not for an edit. */
+/** More replacements than this are a task for a program, not for an edit. */
 const MAX_REPLACEMENTS = 10_000;
 
 export function editTool({ root }: Workspace): Tool {
@@ -71,7 +71,7 @@ export function editTool({ root }: Workspace): Tool {
   });
 }
 
-/** Models write line feeds; a file that ends its lines otherwise is meant all the same, and stays as it is. */
+/** Adapts line endings: models write LF; a file with CRLF matches too, and keeps its line endings. */
 function inLineEndsOf(
   text: string,
   { old_text: from, new_text: to }: { old_text: string; new_text: string },

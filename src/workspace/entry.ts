@@ -1,4 +1,4 @@
-/** The workspace server as an entry of the configuration: a process of our own command, and what it is known to offer. */
+/** The configuration entry of the workspace server: a process of our own command, and its known list of tools. */
 
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -8,25 +8,25 @@ import type { BuiltIn } from '../config/load.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { GIT_VARIABLES } from './workspace-server.ts';
 
-/** What it is called where the person has not called it otherwise. */
+/** The default name of the server. */
 export const WORKSPACE_NAME = 'workspace';
 
-/** Not a constant: a CommonJS bundle of an agent has no address, and `new URL` throws there. */
+/** A function, not a constant: `import.meta.url` is undefined in a CommonJS bundle, and `new URL` throws there. */
 function commandFile(): string {
   return fileURLToPath(new URL('../bin/plugboard.cjs', import.meta.url));
 }
 
-/** Its list of tools, written when the command is built (`scripts/bundle.mjs`); sources have none. */
+/** Its list of tools, written when the command is built (`scripts/bundle.mjs`); absent when run from the sources. */
 function listFile(): URL {
   return new URL('../bin/workspace-tools.json', import.meta.url);
 }
 
-/** The tool that is there with `--shell` only. */
+/** The tool that exists only with `--shell`. */
 const SHELL = 'shell';
 
 /**
- * The built-in server of a host that serves agents, most of which have file tools of their own. `wanted`: true or false
- * as `--workspace` and `--no-workspace` say; undefined: only if `workspace` is set in config.json.
+ * Returns the built-in server of a host that serves agents, most of which have their own file tools. `wanted`: true for
+ * `--workspace`, false for `--no-workspace`; undefined: only if `workspace` is set in config.json.
  */
 export function servedWorkspace(wanted: boolean | undefined): BuiltIn | undefined {
   if (wanted === undefined)
@@ -34,19 +34,19 @@ export function servedWorkspace(wanted: boolean | undefined): BuiltIn | undefine
   return wanted ? workspaceEntries : undefined;
 }
 
-/** The entry for the project that a host is made in; none if the setting is false. */
+/** Returns the entry for the project of a host; none if the setting is false. */
 export function workspaceEntries({ workspace = true }: Settings): Readonly<Record<string, ServerEntry>> {
   if (workspace === false) return {};
   const shell = workspace !== true && workspace.shell === true;
   const entry: ServerEntry = {
     command: process.execPath,
     args: [commandFile(), 'workspace', '${PROJECT_DIR}', ...(shell ? ['--shell'] : [])],
-    // Its shell is the person's own: with the project's programs on its search path.
+    // The shell gets the user's full search path, including programs of the project.
     ...(shell ? { env: { PATH: '${PATH:-}' } } : {}),
     envVars: GIT_VARIABLES,
-    // Its annotations are ours.
+    // We wrote its annotations.
     trusted: true,
-    // It changes with Plugboard itself, and with nothing else.
+    // It changes only with Plugboard itself.
     pins: 'off',
     ...(shell ? { tools: { shell: { approval: 'prompt' } } } : {}),
   };
@@ -54,8 +54,8 @@ export function workspaceEntries({ workspace = true }: Settings): Readonly<Recor
 }
 
 /**
- * What the server of such an entry offers, without asking it: most sessions never use it, and it would be a process
- * of 45 MB for each of them.
+ * Returns the tools of such an entry without a connection: most sessions never use the server, and it would be a
+ * process of 45 MB for each of them.
  */
 export async function workspaceList({ entry }: ServerSpec): Promise<CachedList | undefined> {
   const args = 'command' in entry ? (entry.args ?? []) : [];

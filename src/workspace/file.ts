@@ -1,4 +1,4 @@
-/** One regular file inside the root: opened for reading without surprises, and replaced whole or not at all. */
+/** Opens regular files inside the root for reading, and replaces them atomically. */
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -29,7 +29,7 @@ export interface OpenFile {
   readonly stats: Stats;
 }
 
-/** Opens a file for the time of `work`. Pipes, devices and folders are refused, and a pipe does not hang us. */
+/** Opens a file while `work` runs. Rejects pipes, devices and folders, without blocking on a pipe. */
 export async function withFile<T>(
   root: Root,
   place: Place,
@@ -49,7 +49,7 @@ export async function withFile<T>(
   }
 }
 
-/** Opens what has this name in a folder that is held open; a link is not followed. The caller closes it. */
+/** Opens a file in a pinned folder, without following a link. The caller closes it. */
 export function openIn(folder: PinnedFolder, name: string, shown: string): OpenFile {
   let fd: number;
   try {
@@ -64,14 +64,14 @@ export function openIn(folder: PinnedFolder, name: string, shown: string): OpenF
 }
 
 export interface Replaced {
-  /** What was there before; undefined: the file is new. */
+  /** The previous file; undefined: the file is new. */
   readonly before: Stats | undefined;
 }
 
 /**
- * Puts a file in place of what has its name, with its permissions: readers see the old or the new, never half.
+ * Replaces a file atomically and keeps its permissions: readers see the old or the new content, never a part.
  *
- * @param expected what the new text was made from; when something else is there by now, nothing is written
+ * @param expected the file that the new text is based on; nothing is written if it has changed since
  */
 export function replaceFile(root: Root, place: Place, text: string, expected?: Stats): Replaced {
   const { folder, name } = root.enterParent(place, { make: expected === undefined });
@@ -118,10 +118,10 @@ function keepAttributes(fd: number, before: Stats): void {
     try {
       fchownSync(fd, before.uid, before.gid);
     } catch {
-      // Only root may give files away; the file is then ours, as with any editor.
+      // Only root may change the owner; otherwise the file becomes ours, as with any editor.
     }
   }
-  // After the owner: changing that takes set-id bits away.
+  // After the owner: changing the owner clears set-id bits.
   fchmodSync(fd, before.mode & PERMISSION_BITS);
 }
 

@@ -1,4 +1,4 @@
-/** `git_commit`: a new commit of what is staged, or of the paths that are named. */
+/** The `git_commit` tool: commits the staged changes, or the given paths. */
 
 import { PlugboardError } from '../errors.ts';
 import { type Tool, tool } from '../kit/definitions.ts';
@@ -10,7 +10,7 @@ import { answer, type Workspace } from './workspace.ts';
 const MAX_OUTPUT_BYTES = 20_000;
 const MAX_COMPLAINT_CHARS = 4_000;
 
-/** Of all paths that one commit changes. */
+/** For all paths that one commit changes. */
 const MAX_PATHS_BYTES = 64 * 1024 * 1024;
 
 export function gitCommitTool(workspace: Workspace): Tool {
@@ -50,10 +50,10 @@ export function gitCommitTool(workspace: Workspace): Tool {
       if (message.includes('\0')) throw badPath('A commit message cannot hold a NUL byte.');
       const git = await Git.open(workspace, { signal });
       const options = { signal, maxBytes: MAX_OUTPUT_BYTES, writes: true };
-      // What is staged may lie outside the project, when its repository is larger.
+      // Staged files may be outside the project, if its repository is larger.
       const wanted = git.pathspec(paths);
       if (wanted.length > 0) await stage(git, wanted, { signal, withNew: paths !== undefined });
-      // git would explain it with a status, for which it runs programs of repositories inside this one.
+      // On an empty commit git prints a status, which runs programs of nested repositories.
       if (!(await hasChanges(git, wanted, options))) throw noCommit('nothing to commit');
       const ended = await git.run(['commit', '--file=-', '--cleanup=whitespace', '--', ...wanted], {
         ...options,
@@ -72,8 +72,8 @@ export function gitCommitTool(workspace: Workspace): Tool {
 }
 
 /**
- * Puts files as they are now into the index. `git add` would run a status in every repository inside this one, under
- * the settings of that one; a submodule is staged as the commit that it is at, an unknown repository not at all.
+ * Adds the current files to the index. `git add` would run a status in every nested repository, with that repository's
+ * settings; here a submodule is staged as its current commit, and an unknown repository not at all.
  */
 async function stage(
   git: Git,
@@ -98,7 +98,7 @@ async function stage(
   });
 }
 
-/** A merge is worth a commit even if it changes nothing. */
+/** True also for a merge without changes: it still needs a commit. */
 async function hasChanges(git: Git, wanted: readonly string[], options: GitRun): Promise<boolean> {
   const exists = async (name: string): Promise<boolean> =>
     (await git.run(['rev-parse', '--verify', '--quiet', name], options)).code === 0;

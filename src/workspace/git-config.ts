@@ -1,16 +1,16 @@
-/** Settings of git under which a repository cannot make it run programs. */
+/** Git settings that prevent a repository from running programs. */
 
 /** A key and its value. */
 export type ConfigEntry = readonly [key: string, value: string];
 
 export interface ScopedEntry {
-  /** `local` and `worktree` are the repository's own. */
+  /** `local` and `worktree` are the repository's own scopes. */
   readonly scope: string;
   readonly key: string;
   readonly value: string;
 }
 
-/** Always in force; flags of single commands add to it. */
+/** Always applied; flags of single commands add to it. */
 export const SAFE_CONFIG: readonly ConfigEntry[] = [
   ['core.fsmonitor', 'false'],
   ['core.hooksPath', '/dev/null'],
@@ -19,7 +19,7 @@ export const SAFE_CONFIG: readonly ConfigEntry[] = [
   ['core.quotePath', 'false'],
   ['color.ui', 'false'],
   ['diff.external', ''],
-  // Never a look into a repository inside this one: git would run what that one's settings name.
+  // Never inspect a nested repository: git would run programs that its settings name.
   ['diff.ignoreSubmodules', 'dirty'],
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
@@ -30,7 +30,7 @@ export const SAFE_CONFIG: readonly ConfigEntry[] = [
   ['submodule.recurse', 'false'],
 ];
 
-/** Keys that name a program which status, diff, add or commit would run, and what they are without anybody's word. */
+/** Keys that name a program which status, diff, add or commit would run, and their defaults. */
 const PROGRAM_KEYS: readonly (readonly [pattern: RegExp, fallback: string])[] = [
   [/^filter\..*\.(clean|smudge|process)$/s, ''],
   [/^filter\..*\.required$/s, 'false'],
@@ -48,12 +48,12 @@ const PROGRAM_KEYS: readonly (readonly [pattern: RegExp, fallback: string])[] = 
 
 const OF_REPOSITORY: ReadonlySet<string> = new Set(['local', 'worktree']);
 
-/** True for settings that exist so that no hook runs. */
+/** True for settings that disable hooks. */
 export function isHookSetting(key: string): boolean {
   return key === 'core.hooksPath' || key.startsWith('hook.');
 }
 
-/** The answer to `git config --null --show-scope --list`: scope, NUL, key, LF, value, NUL. */
+/** Parses the output of `git config --null --show-scope --list`: scope, NUL, key, LF, value, NUL. */
 export function parseConfigList(text: string): readonly ScopedEntry[] {
   const words = text.split('\0');
   const entries: ScopedEntry[] = [];
@@ -64,7 +64,7 @@ export function parseConfigList(text: string): readonly ScopedEntry[] {
   return entries;
 }
 
-/** For each program that the repository names: what the person or the system says instead. */
+/** Returns the user's or system's value for each program that the repository sets. */
 export function ownPrograms(entries: readonly ScopedEntry[]): readonly ConfigEntry[] {
   const named = new Set(entries.filter(({ scope }) => OF_REPOSITORY.has(scope)).map(({ key }) => key));
   return [...named].flatMap((key): readonly ConfigEntry[] => {

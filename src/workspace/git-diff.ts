@@ -1,4 +1,4 @@
-/** `git_diff`: what changed, in the working tree, in what is staged, or between commits. */
+/** The `git_diff` tool: changes in the working tree, in the index, or between commits. */
 
 import { type Tool, tool } from '../kit/definitions.ts';
 import { Git } from './git.ts';

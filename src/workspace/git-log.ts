@@ -1,4 +1,4 @@
-/** `git_log`: the latest commits, of everything or of one path. */
+/** The `git_log` tool: the latest commits, of the whole project or of one path. */
 
 import { type Tool, tool } from '../kit/definitions.ts';
 import { Git } from './git.ts';
@@ -9,7 +9,7 @@ const MAX_COMMITS = 200;
 const MAX_LOG_BYTES = 1024 * 1024;
 const MAX_BODY_CHARS = 2_000;
 const SHORT_HASH_CHARS = 10;
-/** Between fields; no field can hold it, for git takes control characters out of names and subjects. */
+/** Field separator; fields cannot contain it, because git removes control characters from names and subjects. */
 const FIELD = '\x1f';
 
 interface Commit {

@@ -1,4 +1,4 @@
-/** Whether a repository is the project's own: a `.git` that leads elsewhere would show somebody else's files. */
+/** Checks that a repository belongs to the project: a `.git` that leads to another one would expose its files. */
 
 import { type Dirent, existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
@@ -6,25 +6,25 @@ import { PlugboardError } from '../errors.ts';
 import type { ScopedEntry } from './git-config.ts';
 import type { Root } from './root.ts';
 
-/** What git reads of a repository; as links they could lead into another one. */
+/** The parts of a repository that git reads; as links they could lead into another one. */
 const PARTS = ['HEAD', 'config', 'index', 'logs', 'objects', 'packed-refs', 'refs'];
 
 export interface Repository {
   readonly top: string;
   readonly gitDir: string;
-  /** Of all working trees; otherwise the same as `gitDir`. */
+  /** Shared by all working trees; otherwise the same as `gitDir`. */
   readonly commonDir: string;
   readonly entries: readonly ScopedEntry[];
 }
 
-/** Throws when git would look at files of another project. */
+/** Throws if git would read files of another project. */
 export function checkRepository(root: Root, { top, gitDir, commonDir, entries }: Repository): void {
   const [git, common] = [real(gitDir), real(commonDir)];
   const isBelowTop = root.path === top || isIn(top, root.path);
   if (!isBelowTop) throw foreign(gitDir);
   const isWithin = isIn(top, git) && isIn(top, common);
   if (!isWithin && !isWorktree(top, git, common) && !isSubmodule(git, common, entries)) throw foreign(gitDir);
-  // A setting can move the working tree to a folder above; then that folder has no `.git` of this repository.
+  // A setting can move the working tree to a parent folder; then that folder has no `.git` of this repository.
   if (!pointsTo(join(top, '.git'), git)) throw foreign(gitDir);
   for (const folder of new Set([git, common])) {
     const stray = PARTS.find((part) => !isIn(folder, real(join(folder, part))));
@@ -34,7 +34,7 @@ export function checkRepository(root: Root, { top, gitDir, commonDir, entries }:
   if (stray !== undefined) throw foreign(stray);
 }
 
-/** A `.git` that is this folder, or a file that names it. */
+/** Whether a `.git` is this folder, or a file that names it. */
 function pointsTo(link: string, git: string): boolean {
   if (real(link) === git) return true;
   try {
@@ -45,7 +45,7 @@ function pointsTo(link: string, git: string): boolean {
   }
 }
 
-/** A way by which git would read objects of another repository: a list of other stores, or a link. */
+/** Returns a path through which git would read objects of another repository: an alternates list, or a link. */
 function strayObjects(common: string): string | undefined {
   const objects = join(common, 'objects');
   const lists = ['alternates', 'http-alternates'].map((name) => join(objects, 'info', name));
@@ -59,7 +59,7 @@ function strayObjects(common: string): string | undefined {
   return undefined;
 }
 
-/** Another store can name further ones, so none is followed. */
+/** Another object store can name further ones, so none is accepted. */
 function isOwnStore(list: string, objects: string): boolean {
   const lines = readFileSync(list, 'utf8').split('\n');
   return lines.every(
@@ -83,7 +83,7 @@ function entriesOf(folder: string): readonly Dirent[] {
   }
 }
 
-/** A linked working tree: the repository knows the way back to it. */
+/** True for a linked working tree: the repository refers back to it. */
 function isWorktree(top: string, git: string, common: string): boolean {
   if (dirname(git) !== join(common, 'worktrees')) return false;
   try {
@@ -94,7 +94,7 @@ function isWorktree(top: string, git: string, common: string): boolean {
   }
 }
 
-/** The repository of a submodule says where its working tree is, and git has found us there. */
+/** True for a submodule: its repository names its working tree, in which git has found us. */
 function isSubmodule(git: string, common: string, entries: readonly ScopedEntry[]): boolean {
   return git === common && entries.some(({ scope, key }) => scope === 'local' && key === 'core.worktree');
 }
@@ -107,7 +107,7 @@ function real(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return path; // It is not there, so nothing is read from it.
+    return path; // it does not exist, so nothing is read from it
   }
 }
 

@@ -1,4 +1,4 @@
-/** `git_status`: the branch, and which files changed. */
+/** The `git_status` tool: the branch and the changed files. */
 
 import { relative, sep } from 'node:path';
 import { type Tool, tool } from '../kit/definitions.ts';
@@ -10,9 +10,9 @@ const MAX_FILES = 1_000;
 
 export interface ChangedFile {
   readonly path: string;
-  /** Where a renamed or copied file comes from. */
+  /** The previous path of a renamed or copied file. */
   readonly from?: string;
-  /** `M`, `A`, `D`, `R`, `C`, `T`, or `?` for one that git does not know. */
+  /** `M`, `A`, `D`, `R`, `C`, `T`, or `?` for an untracked file. */
   readonly change: string;
 }
 
@@ -81,7 +81,10 @@ export function gitStatusTool(workspace: Workspace): Tool {
   });
 }
 
-/** `prefix`: the project below the top of the repository, for git tells paths from there. */
+/**
+ * Parses the output of `git status`. `prefix`: the path from the top of the repository to the project, because git
+ * prints paths relative to the top.
+ */
 export function parseStatus(text: string, prefix: string): Status {
   const words = text.split('\0');
   const head = new Map<string, string>();
@@ -104,7 +107,7 @@ export function parseStatus(text: string, prefix: string): Status {
     if (kind === 'u') conflicted.push(own(afterFields(word, UNMERGED_FIELDS)));
     if (kind !== '1' && kind !== '2') continue;
     const path = own(afterFields(word, kind === '1' ? ORDINARY_FIELDS : RENAMED_FIELDS));
-    // The old name is a word of its own.
+    // The old name is a separate field.
     if (kind === '2') at += 1;
     const from = kind === '2' ? { from: own(words[at] ?? '') } : {};
     const [index = '.', tree = '.'] = word.slice(2, 4);
@@ -126,7 +129,7 @@ export function parseStatus(text: string, prefix: string): Status {
   };
 }
 
-/** How many words stand before the path in lines of each kind. */
+/** Number of fields before the path in each kind of line. */
 const ORDINARY_FIELDS = 8;
 const RENAMED_FIELDS = 9;
 const UNMERGED_FIELDS = 10;

@@ -1,4 +1,4 @@
-/** git as the tools run it: on the project's own repository, and so that nothing in that repository is executed. */
+/** Runs git for the tools: on the project's own repository, and without running programs that the repository names. */
 
 import { delimiter } from 'node:path';
 import { PlugboardError } from '../errors.ts';
@@ -13,7 +13,7 @@ import type { Call, Workspace } from './workspace.ts';
 const GIT_MS = 60_000;
 const MAX_SETUP_BYTES = 1024 * 1024;
 const MAX_COMPLAINT_CHARS = 1_000;
-/** The person's own settings, in place of which nothing of the project can be put. */
+/** The user's own settings, which a project cannot override. */
 const KEPT_VARIABLES =
   /^GIT_(AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)$|^GIT_CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)$|^GIT_CEILING_DIRECTORIES$/;
 
@@ -22,12 +22,12 @@ export interface GitRun {
   readonly maxBytes: number;
   readonly cwd?: string;
   readonly input?: string;
-  /** It changes the repository: locks are taken, and hooks run where programs of the project may run. */
+  /** The command changes the repository: it takes locks, and hooks run if programs of the project may run. */
   readonly writes?: boolean;
 }
 
 export class Git {
-  /** The top of the working tree: the root of the project or a folder above it. */
+  /** The top of the working tree: the root of the project or a parent folder. */
   readonly top: string;
   readonly #workspace: Workspace;
   readonly #config: readonly ConfigEntry[];
@@ -38,7 +38,7 @@ export class Git {
     this.#config = config;
   }
 
-  /** Rejects when git is not there, the project is no repository, or the repository is somebody else's. */
+  /** Rejects if git is missing, the project is not a repository, or the repository belongs to another project. */
   static async open(workspace: Workspace, { signal }: Pick<Call, 'signal'>): Promise<Git> {
     const { root } = workspace;
     if (workspace.programs.git === undefined) {
@@ -46,7 +46,7 @@ export class Git {
         hint: 'Install git to use this tool.',
       });
     }
-    // Neither of the two executes anything that a repository can name.
+    // Neither of the two commands runs a program that a repository can name.
     const bare = new Git(workspace, root.path, []);
     const setup = { signal, maxBytes: MAX_SETUP_BYTES };
     const wanted = ['--show-toplevel', '--absolute-git-dir', '--git-common-dir'];
@@ -59,7 +59,7 @@ export class Git {
     return new Git(workspace, top, ownPrograms(entries));
   }
 
-  /** Runs git and gives what came, whatever it was. */
+  /** Runs git and returns its result, also on failure. */
   run(args: readonly string[], options: GitRun): Promise<Ended> {
     const { children, programs, root } = this.#workspace;
     return children.run({
@@ -74,14 +74,14 @@ export class Git {
     });
   }
 
-  /** What git answers; a failure rejects with git's own words. */
+  /** Returns git's output; rejects with git's own message on failure. */
   async answer(args: readonly string[], options: GitRun): Promise<string> {
     const ended = await this.run(args, options);
     if (ended.code !== 0) throw complaintOf(ended);
     return ended.stdout.toString('utf8');
   }
 
-  /** The commit that a name means. As a hash, what somebody wrote can be no option. */
+  /** Resolves a revision to a commit hash, which git cannot interpret as an option. */
   async commitOf(revision: string, options: GitRun): Promise<string> {
     const bad = badPath(`${JSON.stringify(revision)} names no commit.`, 'Use git_log to see the commits.');
     if (revision.startsWith('-') || revision.includes('\0')) throw bad;
@@ -93,7 +93,7 @@ export class Git {
     return stdout.toString('utf8').trim();
   }
 
-  /** Paths as git takes them. Without any, the project: its repository may be larger. */
+  /** Returns the paths for git; without any, the project, because its repository may be larger. */
   pathspec(paths: readonly string[] | undefined): readonly string[] {
     const { root } = this.#workspace;
     if (paths === undefined || paths.length === 0) return this.top === root.path ? [] : ['.'];
@@ -108,7 +108,7 @@ export class Git {
     const config = [...SAFE_CONFIG, ...this.#config].filter(([key]) => !(runsHooks && isHookSetting(key)));
     return {
       ...Object.fromEntries(own),
-      // Programs that git itself looks up, for signatures and filters of the person's, are not the project's either.
+      // Programs that git itself runs, for the user's signatures and filters, must not come from the project either.
       PATH: foldersOutside(this.#workspace.root, process.env['PATH'] ?? '').join(delimiter),
       ...Object.fromEntries(
         config.flatMap(([key, value], at) => [
@@ -117,7 +117,7 @@ export class Git {
         ]),
       ),
       GIT_CONFIG_COUNT: String(config.length),
-      // A repository may promise objects that have to be fetched, from an address that is a command.
+      // A repository may require objects that must be fetched, from a URL that is a command.
       GIT_ALLOW_PROTOCOL: 'none',
       GIT_NO_LAZY_FETCH: '1',
       GIT_TERMINAL_PROMPT: '0',

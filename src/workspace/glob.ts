@@ -1,4 +1,4 @@
-/** `glob`: files of the project by a pattern of their path. */
+/** The `glob` tool: finds files of the project by a path pattern. */
 
 import { type Tool, tool } from '../kit/definitions.ts';
 import { Git } from './git.ts';
@@ -67,7 +67,7 @@ export function globTool(workspace: Workspace): Tool {
   });
 }
 
-/** The files that are not ignored; undefined where git cannot say. */
+/** Returns the files that are not ignored; undefined if git cannot list them. */
 export async function ownFiles(
   workspace: Workspace,
   folder: string,

@@ -1,4 +1,4 @@
-/** `grep`: lines of the project's files that match, found by ripgrep or, without it, by a thread of our own. */
+/** The `grep` tool: finds matching lines in the project's files, with ripgrep or, without it, in a worker thread. */
 
 import type { ToolResult } from '../kit/content.ts';
 import { type Tool, tool } from '../kit/definitions.ts';
@@ -15,7 +15,7 @@ const DEFAULT_RESULTS = 200;
 const MAX_RESULTS = 2_000;
 const MAX_CONTEXT = 20;
 const MAX_PATTERN_CHARS = 1_000;
-/** Of all lines together: what stands around many matches is a lot of text. */
+/** Cap on total output including context lines. */
 const MAX_ANSWER_CHARS = 100_000;
 
 export function grepTool(workspace: Workspace): Tool {
@@ -103,7 +103,7 @@ export function grepTool(workspace: Workspace): Tool {
   });
 }
 
-/** A folder to search in; or a file, with the folder that it stands in. */
+/** A folder to search in; or a file, with its folder. */
 interface Target extends Place {
   readonly file?: { readonly place: Place; readonly name: string };
 }
@@ -113,7 +113,7 @@ async function targetOf({ root }: Workspace, place: Place): Promise<Target> {
   try {
     folder = root.enter(place);
   } catch {
-    // Not a folder. A file, then; what else it is will be said by whoever opens it.
+    // Not a folder: treat it as a file; opening it reports any other problem.
     const { folder: parent, name } = root.enterParent(place);
     parent.close();
     await withFile(root, place, () => {});
@@ -150,7 +150,7 @@ async function search(workspace: Workspace, target: Target, job: GrepJob, call: 
   }
 }
 
-/** ripgrep goes by paths: what was swapped for a link under its feet is taken out of what it found. */
+/** Filters the results of ripgrep, which uses paths: removes files that were replaced by links during the search. */
 function insideOnly(root: Workspace['root'], { real }: Place, found: Searched): Searched {
   const verdicts = new Map<string, boolean>();
   const isInside = (path: string): boolean => {
@@ -187,7 +187,7 @@ function told(found: Searched, named: (path: string) => string, job: GrepJob): T
   return answer(text, { files, matches, truncated: note.length > 0 });
 }
 
-/** How many rows there is room for. */
+/** Returns how many rows fit into the answer. */
 function fitting(rows: readonly Row[]): number {
   let room = MAX_ANSWER_CHARS;
   const end = rows.findIndex(({ path, text }) => {
@@ -210,7 +210,7 @@ function byPlace(a: Row, b: Row): number {
   return a.line - b.line;
 }
 
-/** Each file once, its lines below it: `12: a match`, `13- a line beside it`. */
+/** Lists each file once, with its lines below: `12: a match`, `13- a context line`. */
 function grouped(rows: readonly Row[]): readonly string[] {
   const out: string[] = [];
   let [path, line]: [string | undefined, number] = [undefined, 0];

@@ -1,4 +1,4 @@
-/** `list`: what is in a folder, some levels deep. */
+/** The `list` tool: the contents of a folder, several levels deep. */
 
 import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { type Tool, tool } from '../kit/definitions.ts';
@@ -9,7 +9,7 @@ import { answer, readOnly, type Workspace } from './workspace.ts';
 const DEFAULT_DEPTH = 1;
 const MAX_DEPTH = 8;
 const MAX_ENTRIES = 1_000;
-/** Large, and nobody's own work: they are named, and not looked into unless they are asked for. */
+/** Large folders of generated files: listed, but not opened unless requested. */
 const CLOSED_FOLDERS: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 
 interface Entry {
@@ -83,13 +83,13 @@ interface Collecting {
   readonly signal: AbortSignal;
 }
 
-/** False when there was no room for all. */
+/** Returns false if the limit was reached. */
 function collect(folder: PinnedFolder, { prefix, depth, entries, signal }: Collecting): boolean {
   for (const name of readdirSync(folder.path).sort()) {
     signal.throwIfAborted();
     if (entries.length >= MAX_ENTRIES) return false;
     const stats = lstatSync(folder.at(name), { throwIfNoEntry: false });
-    if (stats === undefined) continue; // Gone since.
+    if (stats === undefined) continue; // removed since
     const path = `${prefix}${name}`;
     const type = typeOf(stats);
     entries.push({ path, type, ...(type === 'file' ? { size: stats.size } : {}) });
@@ -106,7 +106,7 @@ function collect(folder: PinnedFolder, { prefix, depth, entries, signal }: Colle
   return true;
 }
 
-/** A folder that cannot be read, or was swapped since, is named and not looked into. */
+/** A folder that cannot be read, or was replaced since, is listed but not opened. */
 function enterChild(folder: PinnedFolder, name: string): PinnedFolder | undefined {
   try {
     return folder.child(name);

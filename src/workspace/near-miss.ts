@@ -1,6 +1,6 @@
-/** Finds where a text would have matched if white space did not count: the likeliest reason that it did not. */
+/** Finds where a text would match if white space were ignored: the most likely reason for a failed match. */
 
-/** Above this many comparisons of lines nobody waits for a hint. */
+/** Limit on line comparisons: a hint is not worth a longer wait. */
 const MAX_COMPARISONS = 1_000_000;
 
 export function nearMiss(

@@ -1,4 +1,7 @@
-/** A folder held open, so that its files are reached through what was checked and not through a path that may change. */
+/**
+ * A folder that is held open, so that its files are opened through the checked folder and not through a path that may
+ * change.
+ */
 
 import {
   closeSync,
@@ -18,13 +21,13 @@ import { swapped } from './refusals.ts';
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 const NEW_FOLDER_MODE = 0o777;
 
-/** Linux gives an open folder a path of its own, through which `open` and `rename` act on that very folder. */
+/** Linux provides a path for an open folder, through which `open` and `rename` use exactly that folder. */
 const HAS_FD_PATHS: boolean = process.platform === 'linux' && existsSync('/proc/self/fd');
 
 export type Accept = (real: string) => boolean;
 
 export class PinnedFolder {
-  /** Without links, as the system named it when it was opened. */
+  /** The real path, as reported when it was opened. */
   readonly real: string;
   readonly #fd: number;
   readonly #accept: Accept;
@@ -35,17 +38,17 @@ export class PinnedFolder {
     this.#accept = accept;
   }
 
-  /** The path of the folder itself, which stays its own whatever happens to its name. */
+  /** The path of the folder itself, which stays valid if its name changes. */
   get path(): string {
     return HAS_FD_PATHS ? fdPath(this.#fd) : this.real;
   }
 
-  /** A path of something in this folder, for calls that follow no link in their last step. */
+  /** Returns the path of an entry in this folder, for calls that do not follow a link in the last component. */
   at(name: string): string {
     return join(this.path, name);
   }
 
-  /** Opens a folder in this one and closes this one. */
+  /** Opens a subfolder and closes this folder. */
   descend(name: string, { make }: { readonly make: boolean }): PinnedFolder {
     if (make) makeOne(this.at(name));
     const next = open(this.at(name), join(this.real, name), this.#accept);
@@ -53,7 +56,7 @@ export class PinnedFolder {
     return next;
   }
 
-  /** The same, leaving this one open. */
+  /** Opens a subfolder and leaves this folder open. */
   child(name: string): PinnedFolder {
     return open(this.at(name), join(this.real, name), this.#accept);
   }
@@ -63,7 +66,7 @@ export class PinnedFolder {
   }
 }
 
-/** Opens the folder at a path without links; `accept` decides on what was really opened. */
+/** Opens the folder at a path without links; `accept` checks the folder that was actually opened. */
 export function openPinned(real: string, accept: Accept): PinnedFolder {
   return open(real, real, accept);
 }
@@ -80,7 +83,7 @@ function open(path: string, expected: string, accept: Accept): PinnedFolder {
   }
 }
 
-/** Where the system cannot say what was opened: the path has to lead to the very same folder still. */
+/** For systems without such paths: the path must still lead to the folder that was opened. */
 function realOfOpened(fd: number, expected: string): string {
   const real = realpathSync.native(expected);
   const [opened, named] = [fstatSync(fd), statSync(real)];

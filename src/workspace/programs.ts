@@ -1,4 +1,4 @@
-/** Finds the programs that tools use on the search path, never in the project: what a project brings is not run. */
+/** Finds the programs of tools on the search path, never in the project: programs of a project are not run. */
 
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
@@ -19,7 +19,7 @@ export function findPrograms(root: Root, searchPath: string): Programs {
   return { git: find('git'), rg: find('rg') };
 }
 
-/** The folders of a search path that the project cannot fill. */
+/** Returns the folders of a search path that are outside the project. */
 export function foldersOutside(root: Root, searchPath: string): readonly string[] {
   return searchPath.split(delimiter).filter((folder) => {
     if (!isAbsolute(folder) || root.contains(folder)) return false;

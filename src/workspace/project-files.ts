@@ -1,10 +1,10 @@
-/** The files of a folder that are the project's own, by git's word: what .gitignore names is left out. */
+/** Lists the files of a folder that git does not ignore. */
 
 import type { Git } from './git.ts';
 
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
-/** Relative to the folder; undefined when git cannot say, and the folder has to be walked through. */
+/** Returns paths relative to the folder; undefined if git cannot list them, and the folder must be walked. */
 export async function filesByGit(
   git: Git | undefined,
   folder: string,
@@ -15,6 +15,6 @@ export async function filesByGit(
   const { code, stdout, dropped } = await git.run(args, { cwd: folder, signal, maxBytes: MAX_LIST_BYTES });
   if (code !== 0 || dropped.stdout > 0) return undefined;
   const files = stdout.toString('utf8').split('\0').filter(Boolean);
-  // None at all: the folder itself is ignored, and somebody wants to look into it.
+  // No files: the folder itself is ignored, and was requested explicitly.
   return files.length === 0 ? undefined : files;
 }

@@ -1,4 +1,4 @@
-/** `read`: a text file, or some of its lines. */
+/** The `read` tool: a text file, or a range of its lines. */
 
 import { read as readCallback } from 'node:fs';
 import { promisify } from 'node:util';
@@ -53,7 +53,7 @@ interface Wanted {
   readonly signal: AbortSignal;
 }
 
-/** Walks through the file in chunks, so that the end of a huge one can be read too. */
+/** Reads the file in chunks, so that the end of a huge one can be read too. */
 async function readLines(file: OpenFile, { shown, offset, limit, signal }: Wanted): Promise<string> {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   const kept: Buffer[] = [];
@@ -85,7 +85,7 @@ async function readLines(file: OpenFile, { shown, offset, limit, signal }: Wante
   return `${text}${noteOn({ offset, line, isCut, isEnd: position >= file.stats.size, keptBytes })}`;
 }
 
-/** A character that was cut in two is left out; bytes that are not UTF-8 are shown as such, and said. */
+/** Drops a truncated character; shows bytes that are not UTF-8 as replacement characters, with a note. */
 function decodeAll(bytes: Buffer, isCut: boolean): string {
   const exact = isCut ? undefined : decode(bytes);
   if (exact !== undefined) return exact;
@@ -101,7 +101,7 @@ interface Progress {
   readonly keptBytes: number;
 }
 
-/** What a reader has to know to see the rest; empty when there is none. */
+/** Returns a note on how to read the rest; empty if there is none. */
 function noteOn({ offset, line, isCut, isEnd, keptBytes }: Progress): string {
   if (isCut && line === offset)
     return `\n[Line ${line} is cut after ${MAX_BYTES} bytes; grep finds parts of long lines.]`;

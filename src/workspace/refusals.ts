@@ -1,4 +1,4 @@
-/** What the tools say when they do not do what was asked: one sentence, and what to do instead. */
+/** The errors of the workspace tools: one sentence, and a hint. */
 
 import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
@@ -13,7 +13,7 @@ export function outside(given: string): PlugboardError {
   });
 }
 
-/** Something was changed between the look at it and its use. */
+/** A folder was replaced between its check and its use. */
 export function swapped(): PlugboardError {
   return new PlugboardError('DENIED', 'A folder on the way was replaced while it was being opened.', {
     hint: 'Try again when nothing else moves files there.',
@@ -39,7 +39,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   EMFILE: 'too many files are open',
 };
 
-/** An error of the file system in our words; the system's own message would name paths outside the project. */
+/** Converts a file system error; the system's own message would name paths outside the project. */
 export function asFileError(thrown: unknown, shown: string): PlugboardError {
   if (thrown instanceof PlugboardError) return thrown;
   const code = errorCode(thrown) ?? 'unknown';

@@ -1,4 +1,4 @@
-/** Searches with ripgrep: how it is asked, and what its lines mean. */
+/** Searches with ripgrep: builds its arguments and parses its output. */
 
 import { PlugboardError } from '../errors.ts';
 import { clean } from '../policy/clean.ts';
@@ -11,10 +11,10 @@ import type { Call, Workspace } from './workspace.ts';
 const MAX_STDERR_BYTES = 4_096;
 const MAX_ERROR_CHARS = 1_000;
 const NOTHING_FOUND = 1;
-/** Ten thousand characters of path and line: what is longer is not a line of ripgrep's. */
+/** Limit on an incomplete line: longer than any path and line that ripgrep prints. */
 const MAX_PENDING_CHARS = 64 * 1024;
 
-/** What ripgrep is to search: a folder that it is started in, or a file that is open. */
+/** The target of a search: a working folder, or an open file. */
 export type Target =
   | { readonly cwd: string }
   | { readonly cwd: string; readonly fd: number; readonly path: string };
@@ -42,7 +42,7 @@ export async function searchWithRipgrep(
       onOutput: (chunk) => parser.take(chunk),
       ...('fd' in target ? { input: target.fd } : {}),
     });
-    // It also complains about single files that it cannot read; what it found counts.
+    // ripgrep also fails for single files that it cannot read; its matches are still used.
     const isBroken = code !== null && code > NOTHING_FOUND && parser.hits === 0;
     if (isBroken) throw complaint(stderr.toString('utf8'));
     return { files: parser.files, rows: parser.rows, truncated: parser.isFull || timedOut, timedOut };
@@ -90,7 +90,10 @@ function complaint(stderr: string): Error {
   );
 }
 
-/** `path NUL line:text LF` for a match, `path NUL line-text LF` beside one; or `path NUL` where files are wanted. */
+/**
+ * Parses `path NUL line:text LF` for a match, `path NUL line-text LF` for a context line; or `path NUL` with
+ * `filesOnly`.
+ */
 class RowParser {
   readonly files: string[] = [];
   readonly rows: Row[] = [];
@@ -106,7 +109,7 @@ class RowParser {
     this.#path = path;
   }
 
-  /** False when there is no room for more. */
+  /** Returns false if the limit is reached. */
   take(chunk: Buffer): boolean {
     this.#pending += this.#decoder.decode(chunk, { stream: true });
     let from = 0;

@@ -1,4 +1,4 @@
-/** The project root as a boundary: what a tool is given as a path is resolved here, and nothing outside is opened. */
+/** Resolves the paths that tools receive, and confines them to the project root. */
 
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
@@ -8,20 +8,20 @@ import { asFileError, badPath, outside } from './refusals.ts';
 
 const MAX_PATH_CHARS = 4_096;
 
-/** Where a path leads after every link was followed. */
+/** A path with all links resolved. */
 export interface Place {
   /** Absolute, without links, inside the root. */
   readonly real: string;
-  /** As it is shown: relative to the root, with forward slashes. */
+  /** For display: relative to the root, with forward slashes. */
   readonly shown: string;
 }
 
 /**
  * Paths may be relative to the root or absolute inside it. Links are followed as long as they stay inside.
  *
- * A check of a path says nothing about the moment after it. So what is opened is opened through a handle of its
- * folder, which was verified after it was opened, and by a last step that follows no link: whoever swaps a folder
- * for a link in between gets an error, not another file.
+ * The check of a path can be outdated when the path is used. So files are opened through a handle of their folder,
+ * which is verified after it was opened, and without following a link in the last component: if a folder is replaced by
+ * a link in between, the result is an error, not another file.
  */
 export class Root {
   /** Absolute and without links. */
@@ -33,19 +33,19 @@ export class Root {
     this.path = realpathSync(this.#given);
   }
 
-  /** The path relative to the root by its words alone, for those who follow no links; `''` is the root. */
+  /** Returns the path relative to the root, without resolving links; `''` is the root. */
   lexical(given: string): string {
     if (given.includes('\0')) throw badPath('A path cannot hold a NUL byte.');
     if (given.length > MAX_PATH_CHARS) throw badPath(`A path has at most ${MAX_PATH_CHARS} characters.`);
     const asked = given === '' ? '.' : given;
-    // Whoever came by a link to the root names files by that link.
+    // A caller that reached the root through a link uses paths with that link.
     const viaAlias = isAbsolute(asked) ? inside(this.#given, resolve(asked)) : undefined;
     const within = viaAlias ?? inside(this.path, resolve(this.path, asked));
     if (within === undefined) throw outside(given);
     return within;
   }
 
-  /** Follows all links of a path. What does not exist yet is inside when its nearest existing folder is. */
+  /** Resolves all links of a path. A missing path is inside if its nearest existing folder is. */
   locate(given: string): Place {
     const wanted = join(this.path, this.lexical(given));
     const missing: string[] = [];
@@ -59,7 +59,7 @@ export class Root {
     }
   }
 
-  /** Opens a folder by its place; every folder on the way that is missing is made when `make` says so. */
+  /** Opens a folder; with `make`, creates missing folders on the path. */
   enter({ real }: Place, options: { readonly make?: boolean } = {}): PinnedFolder {
     let folder = this.#enterExisting(real, options.make === true);
     try {
@@ -72,7 +72,7 @@ export class Root {
     }
   }
 
-  /** The folder that a file stands in, and the file's name in it. The root itself is no file. */
+  /** Opens the parent folder of a file, and returns the file's name in it. Rejects the root itself. */
   enterParent(
     place: Place,
     options: { readonly make?: boolean } = {},
@@ -107,7 +107,7 @@ export class Root {
   }
 }
 
-/** The part of a path below a folder; undefined when it is not below it. */
+/** Returns the part of a path below a folder; undefined if it is not below it. */
 function inside(folder: string, path: string): string | undefined {
   if (path === folder) return '';
   const prefix = folder.endsWith(sep) ? folder : `${folder}${sep}`;

@@ -1,12 +1,12 @@
-/** What is searched for and what is found, as the tools, ripgrep and the thread that searches tell each other. */
+/** The messages between the search tools, ripgrep and the search thread: jobs and results. */
 
 export interface Place {
   readonly root: string;
   /** The folder to search, absolute and without links. */
   readonly folder: string;
-  /** The files to look at, relative to the folder; undefined: the folder is walked through. */
+  /** The files to search, relative to the folder; undefined: walk the folder. */
   readonly files: readonly string[] | undefined;
-  /** Whether node_modules is looked into. */
+  /** Whether node_modules is searched. */
   readonly includeIgnored: boolean;
   /** Only files whose path below the folder matches. */
   readonly glob: string | undefined;
@@ -27,9 +27,9 @@ export interface GrepJob extends Place {
   readonly max: number;
 }
 
-/** A line that matches, or one beside it. */
+/** A matching line, or a context line. */
 export interface Row {
-  /** Relative to the folder that was searched. */
+  /** Relative to the searched folder. */
   readonly path: string;
   readonly line: number;
   readonly text: string;
@@ -43,9 +43,9 @@ export type SearchMessage =
   | { readonly type: 'failed'; readonly message: string }
   | { readonly type: 'end'; readonly truncated: boolean };
 
-/** Longer lines are cut, for no reader wants them whole. */
+/** Longer lines are truncated. */
 export const MAX_ROW_CHARS = 500;
-/** What is never searched. */
+/** Never searched. */
 export const GIT_FOLDER = '.git';
-/** What is searched only when ignored files are. */
+/** Searched only with ignored files. */
 export const PACKAGES_FOLDER = 'node_modules';

@@ -1,19 +1,19 @@
-/** Runs one search in a thread of its own, and ends the thread when its time is up or the call is cancelled. */
+/** Runs one search in a worker thread, and terminates it on timeout or cancellation. */
 
 import { Worker } from 'node:worker_threads';
 import { badPath } from './refusals.ts';
 import type { GlobJob, GrepJob, Row, SearchMessage } from './search-job.ts';
 import type { Call, Workspace } from './workspace.ts';
 
-/** How long one search may take, whoever does it. */
+/** Time limit of one search, in a thread or with ripgrep. */
 export const SEARCH_MS = 30_000;
-/** How often a search that takes long says how far it is. */
+/** Interval of progress reports. */
 const PROGRESS_MS = 1_000;
 
 export interface Searched {
   readonly files: readonly string[];
   readonly rows: readonly Row[];
-  /** There is more than was wanted. */
+  /** There are more results than requested. */
   readonly truncated: boolean;
   readonly timedOut: boolean;
 }
@@ -61,7 +61,7 @@ export function searchInThread({ clock }: Workspace, job: GlobJob | GrepJob, cal
   }).finally(() => worker.terminate());
 }
 
-/** Calls again and again until it is stopped. */
+/** Calls `beat` repeatedly until stopped. */
 export function heartbeat(clock: Workspace['clock'], beat: () => void): () => void {
   let stop = (): void => {};
   const next = (): void => {

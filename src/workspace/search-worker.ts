@@ -1,4 +1,6 @@
-/** The thread that walks and searches when ripgrep is not there: a pattern that never ends blocks nobody, for it can be ended. */
+/**
+ * The worker thread that walks and searches without ripgrep: a pattern that never finishes can be terminated with it.
+ */
 
 import { closeSync, readdirSync } from 'node:fs';
 import { posix, sep } from 'node:path';
@@ -18,13 +20,13 @@ import {
 } from './search-job.ts';
 import { isBinary, readWhole } from './text.ts';
 
-/** Deeper folders are left out: each level holds one file open. */
+/** Deeper folders are skipped: each level keeps one file open. */
 const MAX_DEPTH = 100;
 const FILES_PER_PROGRESS = 500;
 
 type Job = GlobJob | GrepJob;
 
-/** A file that is to be looked at, in a folder that is open for as long as it is looked at. */
+/** A file to search, in a folder that is open during the search. */
 interface Found {
   readonly path: string;
   readonly folder: PinnedFolder;
@@ -39,7 +41,7 @@ try {
   tell({ type: 'failed', message: thrown instanceof Error ? thrown.message : String(thrown) });
 }
 
-/** Whether there would have been more. */
+/** Returns whether there are more results. */
 function search(job: Job): boolean {
   const matches = job.glob === undefined ? undefined : globMatcher(job.glob);
   const finder = job.kind === 'grep' ? lineFinder(job) : undefined;
@@ -61,12 +63,12 @@ function search(job: Job): boolean {
   return false;
 }
 
-/** A pattern without a slash is for names in any folder, as in .gitignore. */
+/** A pattern without a slash matches names in any folder, as in .gitignore. */
 function globMatcher(glob: string): (path: string) => boolean {
   return picomatch(glob, { dot: true, basename: !glob.includes('/') });
 }
 
-/** git tells of files that were deleted, too. */
+/** Checks that a file exists: git also lists deleted files. */
 function isThere({ folder, name, path }: Found): boolean {
   const file = tryOpen(folder, name);
   if (file === undefined) return false;
@@ -75,7 +77,7 @@ function isThere({ folder, name, path }: Found): boolean {
   return true;
 }
 
-/** How many results a file gave; undefined when there was no room for all. */
+/** Returns the number of results in a file; undefined if the limit was reached. */
 function lineFinder(job: GrepJob): (file: Found, room: number) => number | undefined {
   const source = job.literal ? job.pattern.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&') : job.pattern;
   const pattern = new RegExp(source, job.ignoreCase ? 'iu' : 'u');
@@ -133,7 +135,7 @@ function tellRows(path: string, lines: readonly string[], hits: readonly number[
   tell({ type: 'rows', rows });
 }
 
-/** Links, pipes, and what cannot be read are passed by. */
+/** Returns undefined for links, pipes and unreadable files. */
 function tryOpen(folder: PinnedFolder, name: string): ReturnType<typeof openIn> | undefined {
   try {
     return openIn(folder, name, name);
@@ -170,7 +172,7 @@ function* walk(folder: PinnedFolder, prefix: string, all: boolean, depth: number
   }
 }
 
-/** The files of a list, with the folder of the last one kept open for the next. */
+/** Opens the files of a list, and keeps the current folder open for the next file. */
 function* listed({ root, folder, includeIgnored }: Job, files: readonly string[]): Generator<Found> {
   const boundary = new Root(root);
   let [open, at]: [PinnedFolder | undefined, string | undefined] = [undefined, undefined];

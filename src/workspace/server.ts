@@ -1,4 +1,4 @@
-/** The workspace server: the tools of a coding agent for one project, and who cleans up after them. */
+/** Creates the workspace server: the tools of a coding agent for one project, and their cleanup. */
 
 import { defineServer, type Server } from '../kit/server.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -24,13 +24,13 @@ export interface WorkspaceOptions {
   readonly root: string;
   /** Whether programs of the project may run: the shell tool, and git's hooks. */
   readonly shell: boolean;
-  /** Where git and ripgrep are looked for: the value of PATH. */
+  /** The value of PATH in which git and ripgrep are looked up. */
   readonly searchPath: string;
 }
 
 export interface WorkspaceServer {
   readonly server: Server;
-  /** Ends what the tools have started. */
+  /** Ends all processes that the tools have started. */
   close(): void;
 }
 

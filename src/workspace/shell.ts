@@ -1,4 +1,4 @@
-/** `shell`: a command line in the project, where its owner has allowed that. */
+/** The `shell` tool: runs a command line in the project, if the user has enabled it. */
 
 import { type Tool, tool } from '../kit/definitions.ts';
 import { clean } from '../policy/clean.ts';
@@ -64,7 +64,7 @@ export function shellTool({ root, children }: Workspace): Tool {
         timeoutMs,
         maxBytes: MAX_OUTPUT_BYTES,
       });
-      // The process stands in its folder as soon as it is started.
+      // The started process has its own reference to the folder.
       folder.close();
       const { code, signal: ended, stdout, stderr, dropped, timedOut } = await running;
       const out = textOf(stdout, dropped.stdout);

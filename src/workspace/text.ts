@@ -1,12 +1,12 @@
-/** Bytes of a file as text: what counts as binary, and how much of it is taken at once. */
+/** Reads files as text: detection of binary files, and size limits. */
 
 import { readSync } from 'node:fs';
 import type { OpenFile } from './file.ts';
 import { badPath } from './refusals.ts';
 
-/** A NUL byte in this much of the beginning makes a file binary, as for git. */
+/** A NUL byte within this many first bytes marks a file as binary, as in git. */
 const SNIFFED_BYTES = 8_000;
-/** The largest file that is edited or searched whole. */
+/** The largest file that is edited or searched as a whole. */
 export const MAX_WHOLE_BYTES: number = 16 * 1024 * 1024;
 
 export function isBinary(bytes: Uint8Array): boolean {
@@ -20,10 +20,10 @@ export function binaryFile(shown: string, size: number): Error {
   );
 }
 
-/** The whole file; undefined when it is too large. */
+/** Reads the whole file; undefined if it is too large. */
 export function readWhole({ fd, stats }: OpenFile): Buffer | undefined {
   if (stats.size > MAX_WHOLE_BYTES) return undefined;
-  // One byte more, to see a file that grows. Files of /proc and the like say that they are empty.
+  // One extra byte detects a file that grows. Files in /proc report a size of 0.
   const buffer = Buffer.allocUnsafe(stats.size === 0 ? MAX_WHOLE_BYTES : stats.size + 1);
   let length = 0;
   while (length < buffer.length) {
@@ -34,7 +34,7 @@ export function readWhole({ fd, stats }: OpenFile): Buffer | undefined {
   return buffer.subarray(0, length);
 }
 
-/** Text that can be written back byte for byte; undefined when it is not UTF-8. */
+/** Decodes text that can be written back byte for byte; undefined if it is not UTF-8. */
 export function decode(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -1,24 +1,24 @@
-/** The unified diff of a replacement whose places are known: nothing has to be searched for. */
+/** Creates the unified diff of a replacement with known positions, without a diff algorithm. */
 
 const CONTEXT_LINES = 3;
 const MAX_DIFF_CHARS = 20_000;
 
 export interface Replacement {
-  /** Where the pieces begin that are replaced, in order. */
+  /** Start offsets of the replaced texts, in order. */
   readonly at: readonly number[];
-  /** How long each of them is. */
+  /** The length of each. */
   readonly length: number;
   readonly to: string;
 }
 
-/** Lines that change together; counted from 0, the end is not included. */
+/** Lines that change together; 0-based, the end is exclusive. */
 interface Block {
   readonly first: number;
   end: number;
   readonly places: number[];
 }
 
-/** The change as `diff -u` would show it, cut with a note when it is long. */
+/** Returns the change in the format of `diff -u`, truncated with a note if it is long. */
 export function unifiedDiff(shown: string, text: string, replacement: Replacement): string {
   const starts = lineStarts(text);
   const lineOf = (offset: number): number => lastAtMost(starts, offset);
@@ -53,7 +53,7 @@ export function unifiedDiff(shown: string, text: string, replacement: Replacemen
   return out.join('').slice(0, -1);
 }
 
-/** Places whose surroundings touch are shown in one hunk. */
+/** Merges changes whose context lines touch into one hunk. */
 function blocksOf(
   text: string,
   { at, length, to }: Replacement,
@@ -64,7 +64,7 @@ function blocksOf(
     const first = lineOf(place);
     const next = place + length;
     const isLineStart = place === 0 || text[place - 1] === '\n';
-    // Whoever takes a line end away joins the next line to this one, unless whole lines go.
+    // Removing a line ending joins the next line to this one, unless whole lines are removed.
     const joins =
       text[next - 1] === '\n' && next < text.length && !to.endsWith('\n') && !(to === '' && isLineStart);
     const end = lineOf(joins ? next : next - 1) + 1;
@@ -94,7 +94,7 @@ function rewritten(
   return out + text.slice(at, end);
 }
 
-/** Nothing stands before its place. */
+/** Formats a range; an empty one starts at the line before it. */
 function span(line: number, count: number): string {
   return `${count === 0 ? line - 1 : line},${count}`;
 }

@@ -1,4 +1,4 @@
-/** The workspace server as an entry that works in any folder: a process of this package's own program, or in this process. */
+/** The entry of the workspace server for any folder: a process of this package's program, or an in-process server. */
 
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import type { EntryBase, InProcessEntry, Sandbox, StdioEntry } from '../config/e
 import { findProjectRoot } from '../config/home.ts';
 import type { InProcessServer } from '../config/in-process.ts';
 
-/** Variables that say who commits, and what signs for them. */
+/** Variables for the author, the committer and signing. */
 export const GIT_VARIABLES: readonly string[] = [
   'GIT_AUTHOR_NAME',
   'GIT_AUTHOR_EMAIL',
@@ -18,18 +18,18 @@ export const GIT_VARIABLES: readonly string[] = [
 ];
 
 export interface WorkspaceServerOptions extends Omit<EntryBase, 'pins' | 'sandbox' | 'unapproved'> {
-  /** The folder that its tools are confined to; default: the project that the host is in. */
+  /** The folder that its tools are confined to; default: the project of the host. */
   readonly root?: string | undefined;
-  /** Whether it also has the shell tool, which is asked about before each call, and git may run hooks. */
+  /** Whether it also has the shell tool, which requires approval for each call, and git may run hooks. */
   readonly shell?: boolean | undefined;
   /** Limits of files and network for its process. */
   readonly sandbox?: Sandbox | undefined;
 }
 
 /**
- * An entry for the server with the tools of a coding agent: read, write, edit, list, glob, grep and git for one folder. It
- * needs neither `npx` nor a command on the PATH. In a bundle or a single executable, where the package's program is not
- * there, the server runs in this process. Other keys of an entry can be given too.
+ * Returns an entry for the server with the tools of a coding agent: read, write, edit, list, glob, grep and git for one
+ * folder. It needs neither `npx` nor a command on the PATH. In a bundle or a single executable, where the package's
+ * program does not exist, the server runs in this process. Other keys of an entry can be given too.
  *
  * @example
  * const host = await createHost({ servers: { files: workspaceServer({ root: '/home/ada/app' }) } });
@@ -41,9 +41,9 @@ export function workspaceServer(options: WorkspaceServerOptions = {}): StdioEntr
   const program = programFile();
   if (program === undefined) return { ...entry, inProcess: () => serveHere(root, shell) };
   const env = {
-    // Its shell is the person's own: with the project's programs on its search path.
+    // The shell gets the user's full search path, including programs of the project.
     ...(shell ? { PATH: '${PATH:-}' } : {}),
-    // The binary of an Electron app is Node only with this.
+    // The binary of an Electron app runs as Node only with this variable.
     ...('electron' in process.versions ? { ELECTRON_RUN_AS_NODE: '1' } : {}),
   };
   return {
@@ -52,20 +52,23 @@ export function workspaceServer(options: WorkspaceServerOptions = {}): StdioEntr
     args: [program, 'workspace', root ?? '${PROJECT_DIR}', ...(shell ? ['--shell'] : [])],
     ...(Object.keys(env).length === 0 ? {} : { env }),
     envVars: GIT_VARIABLES,
-    // It changes with Plugboard itself, and with nothing else.
+    // It changes only with Plugboard itself.
     pins: 'off',
     ...(sandbox === undefined ? {} : { sandbox }),
   };
 }
 
-/** The program of this package; undefined in a bundle without it, and where this process is not a Node that could run it. */
+/**
+ * Returns the program of this package; undefined in a bundle without it, and if this process is not a Node that could
+ * run it.
+ */
 function programFile(): string | undefined {
   const sea = process.getBuiltinModule?.('node:sea');
   if (sea?.isSea() === true) return undefined;
-  // A bundle as CommonJS has no address of its own.
+  // `import.meta.url` is undefined in a CommonJS bundle.
   const here: unknown = import.meta.url;
   if (typeof here !== 'string' || !here.startsWith('file:')) return undefined;
-  // The second one: when run from the sources, the program of the last build.
+  // The second path: when run from the sources, the program of the last build.
   const candidates = ['../bin/plugboard.cjs', '../../dist/bin/plugboard.cjs'];
   return candidates.map((path) => fileURLToPath(new URL(path, here))).find((file) => existsSync(file));
 }

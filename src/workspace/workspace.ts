@@ -1,4 +1,4 @@
-/** What all tools of one workspace stand on, and the forms they have in common. */
+/** The shared context of all workspace tools, and helpers for their results. */
 
 import type { ToolAnnotations } from '../catalog/tool.ts';
 import type { ToolResult } from '../kit/content.ts';
@@ -10,7 +10,7 @@ import type { Root } from './root.ts';
 
 export interface Workspace {
   readonly root: Root;
-  /** Every process that a tool starts. */
+  /** Runs every process that a tool starts. */
   readonly children: Children;
   readonly programs: Programs;
   readonly clock: Clock;
@@ -18,15 +18,15 @@ export interface Workspace {
   readonly shell: boolean;
 }
 
-/** What a tool needs of one call. */
+/** The part of a call's context that tools use. */
 export type Call = Pick<Context, 'signal' | 'progress'>;
 
-/** Text for the model, and the same as data for programs. */
+/** Returns text for the model, and the same as structured data for programs. */
 export function answer(text: string, data: Readonly<Record<string, unknown>>): ToolResult {
   return { content: [{ type: 'text', text }], structuredContent: data };
 }
 
-/** Of tools that only look at files of the project. All hints are given: what is left out counts as dangerous. */
+/** Annotations of tools that only read files of the project. All hints are set: a missing one means "dangerous". */
 export function readOnly(title: string): ToolAnnotations {
   return { title, readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 }

@@ -1,4 +1,4 @@
-/** `write`: a file as a whole, new or in place of what was there. */
+/** The `write` tool: creates or replaces a whole file. */
 
 import { type Tool, tool } from '../kit/definitions.ts';
 import { replaceFile } from './file.ts';
@@ -40,7 +40,7 @@ export function writeTool({ root }: Workspace): Tool {
   });
 }
 
-/** A file with several names gets its own content now; the other names keep the old one. */
+/** Returns a note for a hard-linked file: it now has its own content, and the other names keep the old one. */
 export function otherNames(links: number | undefined): string {
   if (links === undefined || links < 2) return '';
   return ` It was a hard link: ${links - 1} other ${links === 2 ? 'name keeps' : 'names keep'} the old content.`;
