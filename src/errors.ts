@@ -1,66 +1,67 @@
 /** The one error class of Plugboard and the union of its codes. Codes never change; messages may. */
 
 /**
- * Exit status of the command line for each code. The keys are the public union of error codes. What each means, and what to do about it,
- * stands above it: `npm run docs` takes the table in docs/servers-in-trouble.md from here.
+ * Exit status of the command line for each code. The keys are the public union of error codes.
+ * The comment above each code gives its meaning and the fix: `npm run docs` generates the table in
+ * docs/servers-in-trouble.md from them.
  */
 export const EXIT_STATUS = {
-  /** The command was given something it cannot use. Read the hint, or `--help`. */
+  /** The command was given invalid arguments. Read the hint, or `--help`. */
   USAGE: 2,
-  /** An entry or a variable is not usable. Mend what the message names. */
+  /** An entry or a variable is invalid. Fix what the message names. */
   CONFIG_INVALID: 2,
   /** A file that has to be changed does not parse or cannot be written. Fix the file; it was not changed. */
   CONFIG_UNWRITABLE: 2,
   /** No server has this name. The hint has the nearest ones. */
   UNKNOWN_SERVER: 2,
-  /** No tool has this name, or no longer. The hint has the nearest ones; `plugboard tools`. */
+  /** No tool has this name, or it was removed. The hint has the nearest ones; `plugboard tools`. */
   UNKNOWN_TOOL: 2,
   /** The arguments do not fit the tool's schema; nothing was sent. The message names each field. */
   INVALID_ARGUMENTS: 2,
-  /** The process could not be started or ended at once. Run its command by hand; see below. */
+  /** The process could not be started, or exited at once. Run its command by hand; see below. */
   START_FAILED: 3,
   /** The address cannot be reached. Check url, network, proxy. */
   CONNECT_FAILED: 3,
-  /** Something answers there, but it does not speak MCP. Check the path of the url. */
+  /** The address responds, but not with MCP. Check the path of the url. */
   NOT_MCP: 3,
-  /** No answer in time. Raise `startupTimeoutMs` or `toolTimeoutMs` if it only needs longer. */
+  /** No response in time. Raise `startupTimeoutMs` or `toolTimeoutMs` if it only needs longer. */
   TIMEOUT: 3,
-  /** The server went away during the work. Look at its stderr; it comes back by itself. */
+  /** The connection closed during a request. Look at the server's stderr; it is restarted automatically. */
   CONNECTION_LOST: 3,
-  /** More than a limit allows: a line over 64 MiB, too many waiting calls. Ask the server for less. */
+  /** A limit was exceeded: a line over 64 MiB, too many waiting calls. Ask the server for less. */
   LIMIT_EXCEEDED: 3,
-  /** The server answered with an error, or with what the protocol does not allow. The message quotes it. */
+  /** The server responded with an error, or with a message that the protocol does not allow. The message quotes it. */
   PROTOCOL_ERROR: 3,
-  /** A server with `required: true` is not there. As for that server's own error. */
+  /** A server with `required: true` is not available. Fix that server's own error. */
   REQUIRED_FAILED: 3,
-  /** A login is missing or was refused. `plugboard login <name>`, or mend the token. */
+  /** A login is missing or was refused. `plugboard login <name>`, or replace the token. */
   NEEDS_AUTH: 4,
-  /** The authorization server takes no unknown programs. Register an application. */
+  /** The authorization server does not register clients automatically. Register an application. */
   NEEDS_CLIENT_REGISTRATION: 4,
-  /** A login or a `headersHelper` went wrong. The message says where. */
+  /** A login or a `headersHelper` failed. The message says where. */
   AUTH_FAILED: 4,
-  /** The credential store that the program gave failed, or did not answer. Try again; the log has what the store said. */
+  /** The program's credential store failed or did not respond. Try again; the log quotes the store's error. */
   STORE_FAILED: 3,
-  /** A policy, or `enabled: false`. The reason names it. */
+  /** Blocked by a policy or by `enabled: false`. The reason names it. */
   BLOCKED_BY_POLICY: 5,
-  /** A project's server that nobody agreed to. `plugboard trust <name>`. */
+  /** A project's server that has not been approved. `plugboard trust <name>`. */
   UNTRUSTED: 5,
-  /** The call has to be approved and no one can be asked. `--yes`, an `approve` callback, or the rule in the log. */
+  /** The call needs an approval and no person can be asked. `--yes`, an `approve` callback, or the rule in the log. */
   APPROVAL_REQUIRED: 5,
-  /** A person or a `deny` rule said no. */
+  /** A person or a `deny` rule refused it. */
   DENIED: 5,
   /**
-   * The definition is new or has changed since the server was first seen. Look: `plugboard pins`; agree: `plugboard pins
-   * <name> --accept`.
+   * The definition is new or has changed since the server was first used. Review: `plugboard pins`; accept:
+   * `plugboard pins <name> --accept`.
    */
   PIN_CHANGED: 5,
   /** A server named an address that must not be contacted. See SECURITY.md. */
   EGRESS_REFUSED: 5,
-  /** The output could not be written. Make room on the disk, or write it to another place. */
+  /** The output could not be written. Free disk space, or write it to another place. */
   OUTPUT_FAILED: 74,
-  /** A fault of Plugboard's own. Run it with `--verbose` and report that. */
+  /** A bug in Plugboard. Run it with `--verbose` and report the output. */
   INTERNAL: 70,
-  /** Somebody cancelled it. */
+  /** The call was cancelled. */
   CANCELLED: 130,
 } as const;
 
@@ -70,62 +71,65 @@ export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(EXIT_STATUS, value);
 }
 
-/** Facts that our own code decides on, so that nobody has to match message text. */
+/** Facts that our own code branches on, so that it never matches message text. */
 export interface ErrorDetail {
   /** Exit code or signal of a server's process. */
   readonly exitCode?: number;
   readonly exitSignal?: string;
-  /** Bounded, cleaned tail of what the process wrote to stderr. */
+  /** Bounded, cleaned tail of the process's stderr. */
   readonly stderr?: string;
   readonly httpStatus?: number;
-  /** What a Retry-After header asked for. */
+  /** Delay from a Retry-After header. */
   readonly retryAfterMs?: number;
-  /** The code of a JSON-RPC error answer, and its data. */
+  /** The code of a JSON-RPC error response; `rpcData` is its data. */
   readonly rpcCode?: number;
-  /** What the server said with it, cleaned. */
+  /** The server's error message, cleaned. */
   readonly rpcMessage?: string;
   readonly rpcData?: unknown;
-  /** A legacy HTTP session that the server no longer knows. */
+  /** A legacy HTTP session that the server has dropped. */
   readonly sessionExpired?: boolean;
-  /** Trying again cannot help (no such command, no such folder). */
+  /** A retry cannot help (missing command, missing folder). */
   readonly permanent?: boolean;
   /** The request never reached the server, so repeating it is safe. */
   readonly notSent?: boolean;
-  /** What makes a refused action pass, as the end of a sentence: for the person, never for a model. */
+  /** How to allow a refused action, as the end of a sentence: for the person, never for a model. */
   readonly advice?: string;
-  /** The hint for a model, where that of the person or the author says more than a model should know. */
+  /** The hint for a model, where the hint for the person or the author contains more than a model should read. */
   readonly modelHint?: string;
-  /** Ended in good order, by somebody who knows: nothing is begun again before it is needed. */
+  /** The server shut down intentionally: it is not restarted before it is needed. */
   readonly atRest?: boolean;
 }
 
-/** Defined by `scripts/bundle.mjs` in the files of the command, and in no others. */
+/** Defined by `scripts/bundle.mjs` in the bundles of the command only. */
 declare const PLUGBOARD_COMMAND: true | undefined;
 
-/** One text for a person who has the command, and one for a program that uses the library. */
+/** One text for a person with the command line, and one for a program that uses the library. */
 export interface SurfaceText {
   readonly commands: string;
   readonly library: string;
 }
 
-/** The text that fits where this code runs: the command is a build of its own, so nothing has to be passed along. */
+/** Returns the text for the surface this code runs on; the command is a separate build, so no parameter is needed. */
 export function forSurface({ commands, library }: SurfaceText): string {
   return typeof PLUGBOARD_COMMAND === 'undefined' ? library : commands;
 }
 
 export interface PlugboardErrorOptions {
   readonly server?: string | undefined;
-  /** One sentence: what the person can do about it, or one for each surface if it names commands or code. */
+  /** One sentence that names the fix; one per surface if it mentions commands or code. */
   readonly hint?: string | SurfaceText | undefined;
   readonly cause?: unknown;
   readonly detail?: ErrorDetail | undefined;
 }
 
-/** The same in every copy of this module: a program can load the ES modules and the CommonJS build, or bundle both. */
+/**
+ * The same symbol in every copy of this module: a program can load the ES modules and the CommonJS build, or bundle
+ * both.
+ */
 const BRAND: symbol = Symbol.for('plugboard.PlugboardError');
 
 /**
- * Everything Plugboard rejects with.
+ * The error class of everything that Plugboard rejects with.
  *
  * @example
  * try {
@@ -149,7 +153,7 @@ export class PlugboardError extends Error {
     this.detail = options.detail ?? {};
   }
 
-  /** True for errors of other copies of this class, too. */
+  /** Also true for errors of other copies of this class. */
   static override [Symbol.hasInstance](value: unknown): value is PlugboardError {
     return typeof value === 'object' && value !== null && BRAND in value;
   }
@@ -168,12 +172,12 @@ export class PlugboardError extends Error {
 
 Object.defineProperty(PlugboardError.prototype, BRAND, { value: true });
 
-/** The hint as a model may read it. */
+/** Returns the hint that a model may read. */
 export function hintForModel({ hint, detail }: Pick<PlugboardError, 'hint' | 'detail'>): string | undefined {
   return detail.modelHint ?? hint;
 }
 
-/** The error as its person may read it: with the advice that models are not given. */
+/** Returns the error for a person: with the advice that is withheld from models. */
 export function forPerson(error: PlugboardError): PlugboardError {
   const { advice } = error.detail;
   if (advice === undefined) return error;
@@ -185,7 +189,7 @@ export function forPerson(error: PlugboardError): PlugboardError {
   });
 }
 
-/** The same error with a server's name on it: lower layers do not know whose work they do. */
+/** Returns the same error with a server's name: lower layers do not know which server they work for. */
 export function forServer(error: PlugboardError, server: string): PlugboardError {
   if (error.server !== undefined) return error;
   return new PlugboardError(error.code, error.message, {
@@ -196,7 +200,7 @@ export function forServer(error: PlugboardError, server: string): PlugboardError
   });
 }
 
-/** Turns whatever was thrown into a PlugboardError; foreign errors are a fault of ours. */
+/** Converts a thrown value to a PlugboardError; errors of other classes become INTERNAL by default. */
 export function asPlugboardError(thrown: unknown, fallback: ErrorCode = 'INTERNAL'): PlugboardError {
   if (thrown instanceof PlugboardError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);

@@ -1,4 +1,4 @@
-/** Who a host is to each of its remote servers: one owner for all logins, loaded when the first one is needed. */
+/** Owns the credentials and logins of a host's remote servers, loaded when the first one is needed. */
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -24,13 +24,13 @@ export interface HostAuthOptions {
   readonly openUrl: ((url: string) => void | Promise<void>) | undefined;
   readonly event: (event: AuthEvent) => void;
   readonly secrets: () => Promise<SecretStore>;
-  /** The program's own store; undefined: the keyring, or a file of the home. */
+  /** The program's own store; if undefined, the keyring or a file in the home. */
   readonly credentials: (() => Promise<CredentialStore>) | undefined;
   /** Aborted when the host is closed. */
   readonly leave: AbortSignal;
-  /** How long the parts of a login may take that no person takes part in. */
+  /** Time limit for the parts of a login that do not wait for a person. */
   readonly loginLimitMs: (entry: RemoteEntry) => number;
-  /** A login or logout of this server, by this process or another: its connection has to be made anew. */
+  /** Called after a login or logout of this server, in this process or another: its connection must be reopened. */
   readonly changed: (server: string) => void;
 }
 
@@ -48,7 +48,7 @@ export class HostAuth {
     this.#options = options;
   }
 
-  /** The credentials of one server; the same object for as long as its spec stays the same. */
+  /** Returns the credentials of one server; the same object for as long as its spec stays the same. */
   of(spec: ServerSpec, entry: ServerEntry): Promise<ServerAuth> {
     if (!isRemote(entry)) {
       return Promise.reject(
@@ -66,8 +66,9 @@ export class HostAuth {
   }
 
   /**
-   * Who we are to a server, as a text that differs between people and logins, stays the same over renewals,
-   * and shows no secret. Costs nothing where there is no login. Undefined if only a function knows.
+   * Returns a text that identifies us to a server: it differs between people and logins, stays the same over
+   * renewals, and contains no secret. Costs nothing without a login. Undefined if only a `headersFrom` function could
+   * tell.
    */
   async principal(spec: ServerSpec, entry: ServerEntry): Promise<string | undefined> {
     if (!isRemote(entry)) return '';
@@ -75,7 +76,7 @@ export class HostAuth {
     const { env, home, credentials } = this.#options;
     const names = [entry.bearerTokenEnvVar, ...Object.values(entry.headersFromEnv ?? {})];
     const values = names.map((name) => (name === undefined ? '' : (env[name] ?? '')));
-    // Without a home nothing is kept that a later login could find.
+    // Without a home, no login is stored that a later call could find.
     const hasLogins = !home.isNone && (credentials !== undefined || existsSync(join(home.run, 'logins')));
     const login =
       hasLogins && URL.canParse(entry.url)
@@ -87,7 +88,7 @@ export class HostAuth {
       .slice(0, 32);
   }
 
-  /** Puts a client's secret into the keyring (or its fallback), for this owner, url and issuer. */
+  /** Stores a client's secret in the keyring (or its fallback), for this owner, url and issuer. */
   async keepClientSecret(spec: ServerSpec, entry: RemoteEntry, secret: string): Promise<void> {
     await (await this.#loginsOf(spec, entry)).keepClientSecret(entry.url, secret);
   }
@@ -117,7 +118,7 @@ export class HostAuth {
     const auth = createServerAuth({
       server: spec.name,
       entry,
-      // The system's opener is looked up with it.
+      // The system's browser opener is looked up in this environment.
       env: environmentOutside(env, projectDir),
       helperPlace: async () =>
         (await import('./transport/helper-place.ts')).helperPlace(spec, entry, { env, home }),
@@ -134,7 +135,7 @@ export class HostAuth {
     return auth;
   }
 
-  /** One set for each owner and issuer; most hosts have one. */
+  /** Returns the logins of one owner and issuer; most hosts have one such set. */
   async #loginsOf(spec: ServerSpec, entry: RemoteEntry): Promise<Logins> {
     const { accountOf } = await import('./auth/account.ts');
     const account = accountOf(spec, entry);

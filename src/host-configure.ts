@@ -1,4 +1,4 @@
-/** The configuration files by way of a host: what is written there, and the host that follows it. */
+/** Reads and edits configuration files for a host, which then reloads. */
 
 import { createHash } from 'node:crypto';
 import { describeEntry } from './config/describe.ts';
@@ -19,32 +19,32 @@ import { isUnapproved } from './policy/needs-consent.ts';
 import { approveOwn, openTrust } from './policy/trust.ts';
 import { checkStartValues } from './transport/check-entry.ts';
 
-/** Where one server is configured, as `get --json` prints it; secret values are replaced by where they stand. */
+/** Where one server is configured, as `get --json` prints it; secret values are replaced by their locations. */
 export interface ServerOrigin {
   readonly file?: string;
   readonly entry: Readonly<Record<string, unknown>>;
   readonly credentials?: 'keyring' | 'file' | 'store' | 'env' | 'none';
-  /** What consent to a project's or plugin's entry covers. */
+  /** The terms that consent to a project's or plugin's entry covers. */
   readonly terms?: string;
-  /** Of an entry that came over the management API and waits for a person. */
+  /** Set for an entry that was saved through the management API and waits for a person's approval. */
   readonly unapproved?: Unapproved;
 }
 
-/** What a person is shown before they approve an entry: all of it, nothing hidden. */
+/** The complete entry, as a person is shown it before approving it. */
 export interface Unapproved {
   readonly entry: Readonly<Record<string, unknown>>;
   /** The entry as text, with invisible characters written out. */
   readonly shown: string;
-  /** Names exactly this entry: `approve` refuses another one. */
+  /** Identifies exactly this entry: `approve` refuses any other one. */
   readonly digest: string;
 }
 
 export interface SaveOptions {
-  /** Which file it is written to; default `local`, which is this project, for you alone. */
+  /** The file it is written to; default `local`: this project, for this user only. */
   readonly scope?: EditableScope | undefined;
-  /** An entry of that name in that scope is replaced. */
+  /** Replaces an existing entry of that name in that scope. */
   readonly replace?: boolean | undefined;
-  /** Not used before a person approves it, if it starts a program or could do more than name an address. */
+  /** Keeps the entry unused until a person approves it, if it starts a program or does more than name an address. */
   readonly unapproved?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -66,7 +66,11 @@ function shownForApproval({ raw }: ServerSpec): Unapproved {
   return { entry, shown, digest: createHash('sha256').update(canonicalJson(entry)).digest('hex') };
 }
 
-/** Approves the entry that was shown. @throws PlugboardError USAGE if it is another one now, or waits for no approval. */
+/**
+ * Approves the entry that was shown.
+ *
+ * @throws PlugboardError USAGE if the entry has changed or does not wait for approval.
+ */
 export async function approveEntry(core: HostCore, spec: ServerSpec, digest: string): Promise<void> {
   if (!isUnapproved(spec)) {
     throw new PlugboardError('USAGE', `${spec.name} does not wait for an approval here`, {
@@ -80,18 +84,18 @@ export async function approveEntry(core: HostCore, spec: ServerSpec, digest: str
       hint: 'Look at it again.',
     });
   }
-  // Where it runs in the project, the folder is approved at a terminal.
+  // If it runs in the project, that folder is approved separately, at a terminal.
   await approveOwn(spec, core.home);
 }
 
-/** Writes an entry as a program has it: without what is undefined, and without functions, which no file can hold. */
+/** Writes an entry given by a program, without undefined values and functions, which a file cannot hold. */
 export async function saveGiven(
   core: HostCore,
   name: string,
   entry: GivenEntry,
   options: SaveOptions,
 ): Promise<void> {
-  // From plain JavaScript or a request it may be anything; what is wrong with it is found below.
+  // From plain JavaScript or a request it may be any value; it is validated below.
   const { value, headersFrom } = readGiven(isRecord(entry) ? entry : {});
   if (headersFrom !== undefined) {
     throw new PlugboardError(
@@ -106,7 +110,7 @@ export async function saveGiven(
   await saveEntry(core, name, isRecord(entry) ? value : entry, options);
 }
 
-/** Writes an entry. Consent to start what stands in a project's file is not given by writing it. */
+/** Writes an entry. Writing it to a project's file does not approve starting it. */
 async function saveEntry(
   core: HostCore,
   name: string,
@@ -121,7 +125,7 @@ async function saveEntry(
   const { home, env, config } = core;
   const { projectRoot } = config;
   const target = editTarget(scope, { home, projectRoot });
-  // Kept under the address that a login will see; found out before anything is written.
+  // The secret is stored under the address that a login will use; resolved before anything is written.
   const place = { scope, file: target.file, baseDir: projectRoot };
   const expanded = secret === undefined ? undefined : expandedSpec(name, raw, place, env);
   const hides = config.servers.some((spec) => spec.name === name);
@@ -136,7 +140,7 @@ async function saveEntry(
     await core.auth.keepClientSecret(expanded, expanded.entry, secret);
 }
 
-/** Takes an entry out of its file, and back the consent that it had. */
+/** Removes an entry from its file and revokes its consent. */
 export async function eraseEntry(
   core: HostCore,
   name: string,
@@ -171,6 +175,6 @@ async function credentialsOf(core: HostCore, spec: ServerSpec): Promise<ServerOr
   try {
     return await (await core.auth.of(spec, await core.inputs.expand(spec, { ask: false }))).credentialPlace();
   } catch {
-    return undefined; // The entry cannot be filled in; its state says why.
+    return undefined; // The entry cannot be expanded; its state has the reason.
   }
 }

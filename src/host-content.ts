@@ -1,4 +1,4 @@
-/** Resources, prompts, completion and mentions of all servers of a host: who is asked, and what is told back. */
+/** Resources, prompts, completion and mentions of all servers of a host. */
 
 import type { ContentAction } from './call/approve-content.ts';
 import {
@@ -54,22 +54,22 @@ import type { Pins } from './policy/pins-store.ts';
 
 export interface ContentOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Whether a model reads it: then text is cleaned. Default: what the host says of its results. */
+  /** Whether a model reads it: then text is cleaned. Default: the host's `forModel`. */
   readonly forModel?: boolean | undefined;
-  /** What the client that this is for sent with its request. */
+  /** Fields that the client of this request sent, to be forwarded. */
   readonly handedOn?: HandedOn | undefined;
-  /** Longest silence, instead of the server's `toolTimeoutMs`. */
+  /** Longest time without a response or progress; replaces the server's `toolTimeoutMs`. */
   readonly timeoutMs?: number | undefined;
-  /** @internal The work that a question of the server belongs to. */
+  /** @internal The work that a question of the server is attributed to. */
   readonly owner?: object | undefined;
-  /** @internal The end of the session that asks for it. */
+  /** @internal Cancelled when the requesting session ends. */
   readonly until?: Cancellation | undefined;
 }
 
-/** What a text stands for: it, what it mentions, or what its command says. */
+/** The expansion of a text: the text, the resources it mentions, or the messages of its command. */
 export interface Expansion {
   readonly messages: readonly PromptMessage[];
-  /** Mentions and commands that lead nowhere, as they were written; they stay in the text. */
+  /** Mentions and commands that could not be resolved, as they were written; they stay in the text. */
   readonly unknown: readonly string[];
 }
 
@@ -79,31 +79,31 @@ export interface HostContentOptions {
   readonly naming: Naming;
   readonly forModel: boolean;
   readonly settings: () => Settings;
-  /** Whether a server is known to have none of a kind, without asking it. */
+  /** Whether a server is known to lack a capability, without a request. */
   readonly lacks: (server: string, capability: Capability) => boolean;
   readonly warn: (server: string, message: string) => void;
   /** Called when hidden text was removed. */
   readonly hidden: HiddenReport;
   readonly cache: ContentCache;
-  /** The key of a server in the caches. */
+  /** Returns the cache key of a server. */
   readonly keyOf: (connection: Connection) => Promise<string | undefined>;
   readonly pins: Pick<Pins, 'checkParts' | 'stateOf' | 'generation'>;
-  /** A list was read from its server. */
+  /** Called when a list was read from its server. */
   readonly read: (
     kind: ContentKind,
     connection: Connection,
     items: readonly unknown[],
     isNews: boolean,
   ) => void;
-  /** Whether a rule denies everything of a server. */
+  /** Whether a rule denies all content of a server. */
   readonly isDenied: (server: string) => boolean;
 }
 
-/** Who has a text expanded. */
+/** The caller on whose behalf a text is expanded. */
 export interface ContentCaller {
-  /** Rejects if the rules do not let the caller have a resource or a prompt. */
+  /** Rejects if the rules deny the caller a resource or a prompt. */
   readonly approve: (content: Pick<ContentAction, 'server' | 'kind' | 'name'>) => Promise<void>;
-  /** The process of a server that the caller uses. */
+  /** Returns the process of a server that the caller uses. */
   readonly used: (primary: Connection) => Connection;
 }
 
@@ -160,7 +160,7 @@ export class HostContent {
     this.#subscriptions = new ResourceSubscriptions({ connection: (server) => pool.get(server), warn });
   }
 
-  /** The lists themselves, for answers that do not wait for every server. */
+  /** The lists themselves, for responses that do not wait for every server. */
   get lists(): ContentLists {
     return { resources: this.#resources, templates: this.#templates, prompts: this.#prompts };
   }
@@ -171,7 +171,10 @@ export class HostContent {
     await this.#options.cache.flush();
   }
 
-  /** Of one server, whose failure is the caller's; or of all, where a failure is told and harms nobody else. */
+  /**
+   * Lists the resources of one server, whose failure rejects; or of all, where a failure is logged and the others are
+   * still listed.
+   */
   async resources(only?: Connection): Promise<ResourceListing> {
     const [resources, templates] = await Promise.all([
       this.#gather(this.#resources, only),
@@ -188,7 +191,7 @@ export class HostContent {
     uri: string,
     options: ContentOptions & Pick<RequestOptions, 'onProgress'> = {},
   ): Promise<ReadResult> {
-    // Contents are not pinned, so a new address can be read as one that is not listed; one whose definition changed, not.
+    // Contents are not pinned: a new address can be read like an unlisted one, but not one whose definition changed.
     if (this.#options.pins.stateOf(connection.spec, 'resources', uri) === 'changed')
       throw partHeld(connection.name, `the resource ${visibleUri(uri)}`, visibleUri(uri));
     const asked = this.#asked(connection, options);
@@ -197,7 +200,7 @@ export class HostContent {
     return readResource(connection, uri, { ...asked, request });
   }
 
-  /** A request of an extension: the result is passed on as it came, without hidden text. */
+  /** Sends a request of an extension; the result is passed on unchanged except for hidden text. */
   async request(
     connection: Connection,
     method: string,
@@ -206,7 +209,7 @@ export class HostContent {
   ): Promise<Params> {
     const { request, forModel } = this.#asked(connection, options);
     const { onProgress } = options;
-    // The peer lets nothing but objects through.
+    // The peer accepts only objects as results.
     const result = (await connection.request(method, params, { ...request, onProgress })) as Params;
     const { _meta: _given, resultType: _type, ...rest } = result;
     return { ...(forModel ? cleanRecord(rest) : rest), ...metaOf(result, forModel) };
@@ -220,7 +223,7 @@ export class HostContent {
     const { naming } = this.#options;
     if (only === undefined) return withCommands(await this.#gather(this.#prompts), naming);
     await this.#prompts.of(only);
-    // A command depends on those that could want the same one.
+    // A command's name depends on the other prompts that could claim the same one.
     const rivals = await this.#gather(this.#prompts, undefined, (server) => mayCollide(server, only.name));
     return withCommands(rivals, naming).filter(({ server }) => server === only.name);
   }
@@ -231,7 +234,7 @@ export class HostContent {
     args: Readonly<Record<string, unknown>>,
     options: ContentOptions = {},
   ): Promise<PromptResult> {
-    // A prompt can be had from a server whose list cannot.
+    // A prompt can be read even if listing prompts fails.
     const listed = await this.#prompts.of(connection).catch(() => []);
     if (this.#options.pins.stateOf(connection.spec, 'prompts', name) !== 'free')
       throw partHeld(
@@ -270,7 +273,7 @@ export class HostContent {
     return complete(connection, ref, argument, options);
   }
 
-  /** Looks again at what is held back, and says whose lists are different now. */
+  /** Checks held-back items again and returns the servers whose lists changed. */
   review(): readonly { readonly kind: Capability; readonly server: string }[] {
     return this.#options.pool.all().flatMap((connection) => {
       const { name: server } = connection;
@@ -282,7 +285,7 @@ export class HostContent {
     });
   }
 
-  // What connections tell.
+  // Events of connections.
 
   connected(connection: Connection): void {
     this.#subscriptions.connected(connection);
@@ -295,7 +298,7 @@ export class HostContent {
     this.#templates.drop(connection);
   }
 
-  /** Announcements may have been lost. */
+  /** Rechecks all lists, because list-changed notifications may have been lost. */
   missed(connection: Connection): void {
     for (const list of [this.#resources, this.#templates, this.#prompts]) list.recheck(connection);
   }
@@ -304,9 +307,9 @@ export class HostContent {
     this.#subscriptions.updated(connection, uri);
   }
 
-  // The inside.
+  // Private members.
 
-  /** The members of a list of one server, or of all that can be asked; by server in the order of code units. */
+  /** Returns the items of a list of one server, or of all available ones; ordered by server in code-unit order. */
   async #gather<T>(
     list: ContentList<T>,
     only?: Connection,
@@ -334,12 +337,12 @@ export class HostContent {
   #mayHave(capability: Capability, connection: Connection): boolean {
     const { name, state } = connection;
     if (this.#options.isDenied(name)) return false;
-    // Agents ask for prompts and resources as soon as they are there: that alone must not start every server.
+    // Agents list prompts and resources as soon as they start: that alone must not start every server.
     if (state.status === 'idle' && this.#options.lacks(name, capability)) return false;
     return isAvailable(connection);
   }
 
-  /** Only servers that the command could belong to are asked, and started for it. */
+  /** Lists, and starts, only servers that the command could belong to. */
   async #findCommand(command: string): Promise<ListedPrompt | undefined> {
     const { naming } = this.#options;
     const candidates = await this.#gather(this.#prompts, undefined, (server) =>
@@ -391,7 +394,7 @@ export class HostContent {
   }
 }
 
-/** There, on its way, or only waiting to be needed. What failed or was refused is not tried again for a list. */
+/** True if a server is connected, connecting or idle. Failed or refused servers are not retried for a list. */
 export function isAvailable({ state }: Connection): boolean {
   return state.status === 'connected' || state.status === 'connecting' || state.status === 'idle';
 }

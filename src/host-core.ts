@@ -1,4 +1,4 @@
-/** The wiring of a host: every layer built once and joined to its neighbours. What a host can do is in `host.ts`. */
+/** Wires a host: builds every layer once and connects them. The public operations are in `host.ts`. */
 
 import { rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -80,7 +80,7 @@ import { createTransport, fallsBackToSse } from './transport/create.ts';
 import type { Reaper } from './transport/reaper.ts';
 import { confined } from './transport/sandbox.ts';
 
-/** A server that nobody has called for this long is ended; its tools stay, and the next call starts it. */
+/** A server without calls for this long is stopped; its tools stay listed, and the next call starts it. */
 const REST_AFTER_MS: number = 10 * 60 * 1000;
 
 interface Parts {
@@ -95,7 +95,7 @@ interface Parts {
   readonly telemetry: Telemetry | undefined;
 }
 
-/** Roots may be declared later. */
+/** `roots` is writable because roots can be declared later. */
 type Declared = Omit<Questioned, 'roots'> & { roots?: Questioned['roots'] };
 
 export class HostCore {
@@ -103,51 +103,51 @@ export class HostCore {
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
   readonly home: Home;
-  /** How requests to remote servers and for logins leave this machine. */
+  /** The network access for remote servers and logins. */
   readonly network: () => Promise<Network>;
-  /** Where credentials are kept; opened for the first of them. */
+  /** The credential store, opened on first use. */
   readonly secrets: () => Promise<SecretStore>;
   readonly events: Emitter<HostEvents>;
   readonly auth: HostAuth;
   readonly inputs: HostInputs;
   readonly session: Session;
-  /** Reports hidden text that was removed, once for each server and place. */
+  /** Reports removed hidden text, once for each server and place. */
   readonly hidden: HiddenReport;
-  /** Warns about a server, once. */
+  /** Warns about a server, once per message. */
   readonly warnOnce: (server: string, message: string) => void;
   readonly catalog: Catalog;
-  /** The form of names towards clients of a gateway: the chosen one, else `server__tool`. */
+  /** The form of tool names for clients of a gateway: the configured one, else `server__tool`. */
   readonly gatewayNaming: NameForm;
   readonly gatewayView: GatewayView;
   readonly intake: Intake;
   readonly search: Search;
   readonly deferral: () => Deferral;
   readonly pool: Pool;
-  /** For the tools that read resources. */
+  /** Resource access for the tools that read resources. */
   readonly resources: ResourceAccess;
   readonly pipeline: Handler;
   readonly content: HostContent;
   readonly contact: FirstContact;
   readonly firstLists: FirstLists;
   readonly work: Workplace;
-  /** Which log messages are wanted of which process. */
+  /** Tracks which log levels are requested from which process. */
   readonly logDemand: LogDemand;
-  /** The newest configuration; replaced whole by a reload. */
+  /** The current configuration; a reload replaces the whole object. */
   config: LoadedConfig;
   sandboxState: unknown;
-  /** Rules of "always" answers since the configuration was read, as `sessionRule` has them. */
+  /** Rules of "always" answers since the configuration was read, in the format of `sessionRule`. */
   readonly alwaysAllowed: Set<string> = new Set();
-  /** Called when a server that hides another one may no longer start; set by the owner of the set of servers. */
+  /** Called when a server that shadows another one may no longer start; set by the owner of the server set. */
   consentLost: () => void = () => {};
   readonly #verdicts: Verdicts;
   readonly #cache: CatalogCache;
   readonly #known: KnownToolsKeeper;
   readonly #pins: Pins;
   readonly #audit: AuditLog;
-  /** Reports what is wrong with roots that the program gives, once. */
+  /** Reports invalid roots given by the program, once. */
   readonly #rootsFault: (server: string, message: string) => void;
   readonly #habits: Habits | undefined;
-  /** What can be asked of the host and of its sessions. */
+  /** The kinds of questions that the host and its sessions can answer. */
   readonly #declared: Declared;
   readonly #questions: Questions;
   readonly #board: Board;
@@ -156,7 +156,7 @@ export class HostCore {
   readonly #credentials: (() => Promise<CredentialStore>) | undefined;
   readonly #calls: CallContext;
   readonly #idPrefix: string;
-  /** Where the last transport of a server is from. */
+  /** Whether the last transport of a server came from its entry or from `openTransport`. */
   readonly #openedBy = new Map<string, 'entry' | 'openTransport'>();
   #sessions = 0;
   #callsMade = 0;
@@ -303,7 +303,7 @@ export class HostCore {
     this.pipeline = createPipeline(this.#calls);
   }
 
-  /** By whose word servers are admitted. */
+  /** The policy and environment that admission of servers is decided with. */
   get authority(): Authority {
     return { managed: this.config.managed, env: this.env };
   }
@@ -319,7 +319,7 @@ export class HostCore {
     );
   }
 
-  /** Resolves when no server is being connected again because of a login or logout. */
+  /** Resolves when no server is being reconnected because of a login or logout. */
   async renewed(): Promise<void> {
     for (let seen: Promise<void> | undefined; seen !== this.#renewing; ) {
       seen = this.#renewing;
@@ -329,7 +329,7 @@ export class HostCore {
 
   /**
    * True for servers of this program, or of its tests: their lists are neither cached nor pinned. Before the first
-   * connection of a server that `openTransport` may provide, nothing of it is looked up either.
+   * connection of a server that `openTransport` may provide, its cached data is not read either.
    */
   keepsNothingOf(spec: ServerSpec): boolean {
     if (isInProcess(spec.entry)) return true;
@@ -342,25 +342,25 @@ export class HostCore {
     return `${this.#idPrefix}c${this.#callsMade}`;
   }
 
-  /** Whether the tools of a server are known, from the cache or from itself. */
+  /** Whether the tools of a server are known, from the cache or from the server. */
   isKnown(server: string): boolean {
     return this.catalog.listing(server) !== undefined;
   }
 
-  /** Declared to servers when they connect: what any session of this host may be able to answer. */
+  /** Declared to servers when they connect: everything that any session of this host may be able to answer. */
   get #capabilities(): Readonly<Record<string, unknown>> {
     return { ...capabilitiesOf(this.#declared), extensions: { [TASKS_EXTENSION]: {} } };
   }
 
-  /** Sessions of one agent use the state of servers together. */
+  /** Sessions of one agent share the state of servers. */
   get #partyName(): string | undefined {
     return this.options.manyAgents === true ? undefined : 'host';
   }
 
-  /** One more caller with its own questions, approvals and loaded tools. */
+  /** Opens a session with its own questions, approvals and loaded tools. */
   openSession(options: SessionOptions): Session {
     this.#sessions += 1;
-    // A client of the gateway is asked for its roots, and answers as it is.
+    // A gateway's client is asked for its roots, and its response is passed on unchecked.
     const roots = options.gateway === true ? options.roots : checkedRoots(options.roots, this.#rootsFault);
     const session = createSession(
       `${this.#idPrefix}s${this.#sessions}`,
@@ -371,7 +371,7 @@ export class HostCore {
     return session;
   }
 
-  /** Cancels what is open in a session, here and at its servers, then ends the processes that are its alone. */
+  /** Cancels the session's open calls, here and at its servers, then stops its dedicated processes. */
   endSession(session: Session): void {
     const { id } = session;
     const reason = new PlugboardError('CANCELLED', `the call was cancelled: the session ${id} has ended`);
@@ -381,7 +381,7 @@ export class HostCore {
     this.work.berths.end(session);
   }
 
-  /** The roots of a session are others now: the servers that it uses are asked to look again. */
+  /** Sends roots-changed notifications to the servers that the session uses. */
   async rootsChanged(session: Session): Promise<void> {
     await this.work.rootsChanged(session);
     for (const connection of this.pool.all())
@@ -397,7 +397,7 @@ export class HostCore {
     await Promise.all(legacy.map((connection) => connection.reconnect().catch(() => {})));
   }
 
-  /** As content is requested for a session: its server gets what the session's client can be asked. */
+  /** Adds to content options the capabilities of the session's client, for the server. */
   contentOptions<T extends { readonly handedOn?: HandedOn | undefined }>(
     connection: Connection,
     session: Session,
@@ -407,30 +407,30 @@ export class HostCore {
     return { ...options, handedOn, until: session.ended };
   }
 
-  /** Resolves if the rules let a session have a resource, prompt or completion. */
+  /** Resolves if the rules allow a session a resource, prompt or completion. */
   approveContent(session: Session, action: ContentAction): Promise<void> {
     const spec = this.pool.get(action.server)?.spec;
     return approveContent(this.#calls, session, action, spec === undefined ? '' : entryOwner(spec));
   }
 
-  /** Resolves if a session may use one of the gateway's own tools. */
+  /** Resolves if the rules allow a session one of the gateway's own tools. */
   approveOwn(session: Session, action: OwnAction): Promise<void> {
     return approveOwn(this.#calls, session, action);
   }
 
-  /** The error if a rule denies everything of a server. */
+  /** Returns the error if a rule denies all content of a server. */
   contentDenial(server: string): PlugboardError | undefined {
     return contentDenial(this.config.settings.permissions ?? {}, server);
   }
 
-  /** Collects the results of tasks that an earlier host of this home began and did not see the end of. */
+  /** Collects the results of tasks that an earlier host with this home started and did not finish. */
   collectTasks(): void {
     this.#collecting = this.#collectTasks().catch((error: unknown) => {
       this.log(undefined, 'warning', `tasks of an earlier host: ${String(error)}`);
     });
   }
 
-  /** True for servers that a later host can meet again. */
+  /** True for servers whose state is kept for later hosts. */
   #isKept(server: string): boolean {
     const spec = this.pool.get(server)?.spec;
     return spec !== undefined && !this.keepsNothingOf(spec);
@@ -447,15 +447,15 @@ export class HostCore {
     );
   }
 
-  /** Tools are about to be listed: lists that are stale are read again in the background. */
+  /** Rereads stale lists in the background; called before tools are listed. */
   freshen(): void {
     for (const { live } of this.pool.all()) live?.freshen();
   }
 
   /**
-   * Reads the list of the server that an unknown tool's name begins with, if the tool may exist all the same; connects
-   * the server for that if it waits to be needed, or if there are other credentials than those it refused. Undefined if
-   * there is nothing to read.
+   * Rereads the list of the server that an unknown tool's name begins with, if the tool may exist after all; connects
+   * the server first if it is idle, or if its credentials changed since it refused them. Undefined if there is
+   * nothing to reread.
    */
   relisted(name: string, session: Session = this.session): Promise<void> | undefined {
     const { naming } = this.catalog;
@@ -464,7 +464,7 @@ export class HostCore {
     const relisting = possibleOwnersOf(name, naming, connections).flatMap((owner) => {
       if (!mayUse(session, owner.name, name)) return [];
       if (owner.live?.mayHaveMore === true) return [owner.reread()];
-      // Where the name does not say whose it is, all would be started.
+      // If the name does not identify its server, every server would be started.
       if (owner !== named) return [];
       switch (owner.state.status) {
         case 'idle':
@@ -480,7 +480,7 @@ export class HostCore {
     return relisting.length === 0 ? undefined : Promise.all(relisting).then(() => {});
   }
 
-  /** Another process may have logged in: a server that refused us is asked again if there is something else to say. */
+  /** Reconnects a server that refused us if its credentials changed: another process may have logged in. */
   async #connectIfChanged(connection: Connection): Promise<void> {
     const { spec } = connection;
     const entry = await this.inputs.expand(spec, { ask: false });
@@ -490,7 +490,7 @@ export class HostCore {
     if (hasOther) await connection.connect().catch(() => {});
   }
 
-  /** A server is gone, or gone away: so are its tools. */
+  /** Removes the tools of a server that was removed or disconnected. */
   forget(name: string): void {
     const reason = new PlugboardError('CONNECTION_LOST', `${name} is another server now, or has gone`, {
       server: name,
@@ -502,13 +502,13 @@ export class HostCore {
   }
 
   log(server: string | undefined, level: LogLevel, message: string, session?: string): void {
-    // Much of what is logged quotes a server.
+    // Log messages often quote a server.
     const event = logged(server, { level, message: clean(message) }, session);
     this.events.emit('log', event);
     if (server !== undefined) this.events.emit('message', messageOf(server, event, session));
   }
 
-  /** What a session alone asked for reaches that session, and not the log of the host. */
+  /** Routes a log level that only a session requested to that session, not to the host's log. */
   #serverLogged(connection: Connection, message: LogMessage): void {
     const { own } = this.logDemand;
     const session = this.work.whose(connection);
@@ -517,7 +517,7 @@ export class HostCore {
     this.events.emit('message', messageOf(connection.name, message, session));
   }
 
-  /** Throws if the host was closed: nothing is begun after that. */
+  /** Throws if the host was closed: no new work is started after that. */
   checkOpen(): void {
     if (!this.#leave.signal.aborted) return;
     throw new PlugboardError('CANCELLED', 'the host was closed', {
@@ -525,7 +525,7 @@ export class HostCore {
     });
   }
 
-  /** Ends every server, then what served them. */
+  /** Stops every server, then the parts that served them. */
   async close(): Promise<void> {
     this.#leave.abort();
     this.#board.close();
@@ -551,7 +551,7 @@ export class HostCore {
     this.#stopLockReports();
   }
 
-  /** Loaded for the first remote server. */
+  /** Returns the loader of the network layer, which is imported for the first remote server. */
   #createNetwork(): () => Promise<Network> {
     let made: Promise<Network> | undefined;
     return () => {
@@ -567,7 +567,7 @@ export class HostCore {
     };
   }
 
-  /** The program's own store, which may neither keep this host waiting nor speak to its callers. */
+  /** Wraps the program's own store, with a time limit and with its errors logged instead of shown to callers. */
   #createCredentials(): (() => Promise<CredentialStore>) | undefined {
     const { credentials } = this.options;
     if (credentials === undefined) return undefined;
@@ -621,7 +621,7 @@ export class HostCore {
         const first = this.pool.get(server);
         const all = first === undefined ? [] : [first, ...this.work.twinsOf(first)];
         const renewed = Promise.all(all.map((each) => each.reconnect().catch(() => {}))).then(() => {
-          // Logged out: its tools were those of that login.
+          // After a logout, the tools that this login had are no longer available.
           if (first?.state.status === 'needs_auth') this.forget(server);
         });
         this.#renewing = Promise.all([this.#renewing, renewed]).then(() => {});
@@ -707,7 +707,7 @@ export class HostCore {
       },
       fallsBackToSse,
       restAfterMs: (entry) =>
-        // A server of this process has no process to end, and its state would be lost.
+        // An in-process server has no process to stop, and its state would be lost.
         entry.lifecycle === 'keep-alive' || isInProcess(entry) ? undefined : REST_AFTER_MS,
       startupTimeoutMs: (entry) => limitsFor(entry, this.config.settings).startupTimeoutMs,
       questions,
@@ -756,7 +756,7 @@ export class HostCore {
     );
   };
 
-  /** An entry that has lost its consent gives its name back to the one that it replaced. */
+  /** Checks that the entry is still approved; if not, its name returns to the entry that it shadowed. */
   async #checkAdmission(spec: ServerSpec, entry: ServerEntry): Promise<void> {
     try {
       await checkStillAdmitted(this.inputs.filledIn(spec, entry), this);
@@ -769,7 +769,7 @@ export class HostCore {
   #changed(connection: Connection): void {
     if (connection.state.status === 'connected') {
       const isNew = this.intake.receive(connection);
-      // A server that came back with what it had changes nothing for anybody: prompt caches hold.
+      // A server that reconnects with the same tools emits no event, so that prompt caches stay valid.
       if (isNew) this.events.emit('tools', { server: connection.name });
       if (isFromCode(connection.spec)) this.#checkToolNames(connection);
     }
@@ -779,7 +779,10 @@ export class HostCore {
     this.work.events.emit('state', { connection });
   }
 
-  /** The author of the program can correct the entry; a file may be for several versions of a server. */
+  /**
+   * Warns about unknown tool names in entries given in code, which the author can correct; a file may be for several
+   * versions of a server.
+   */
   #checkToolNames({ name, spec, tools }: Connection): void {
     if (tools === undefined || tools.cut !== undefined) return;
     for (const message of unknownToolNames(spec.entry, tools.items)) this.warnOnce(name, message);
@@ -841,25 +844,25 @@ export class HostCore {
       : createOutputFiles(this.home.outputs, this.clock);
   }
 
-  /** The answer holds for this call and session also if it cannot be kept for the next ones. */
+  /** Saves an "always" rule; if that fails, it still applies to this call and session. */
   async #allowAlways(spec: Identity, rule: string): Promise<void> {
     const forSession = (why: string): void =>
       this.log(spec.name, 'warning', `${rule} is allowed for this session only: ${why}`);
     const { home, configuration } = this.options;
-    // Its sessions are often those of different people, so it does not hold for all of them.
+    // Sessions of such a host often belong to different people, so the rule must not apply to all of them.
     if (home === false || configuration === false)
       return forSession('this host reads no configuration files');
     const { allowAlways } = await import('./config/allow.ts');
     try {
       await allowAlways(this.home, spec, rule);
-      // For every session at once, and not from the next time that the file is read.
+      // Applies to every session at once, before the file is reread.
       this.alwaysAllowed.add(sessionRule({ rule }, entryOwner(spec)));
     } catch (error) {
       forSession(asPlugboardError(error).message);
     }
   }
 
-  /** The check of arguments, loaded once. */
+  /** Loads the argument validator once. */
   argumentChecker(): Promise<ArgumentChecker> {
     this.#checker ??= import('./call/argument-check.ts').then(({ createArgumentChecker }) =>
       createArgumentChecker(),
@@ -867,7 +870,7 @@ export class HostCore {
     return this.#checker;
   }
 
-  /** Allows the calls of a tool as an answer of `approve` does. */
+  /** Allows the calls of a tool, like an answer of `approve`. */
   allow(session: Session, judged: Judged, granted: 'allow-session' | 'allow-always'): Promise<void> {
     const { spec, names } = judged;
     const decision = decisionOn({ ...judged, sessionAllows: new Set() });
@@ -879,7 +882,7 @@ export class HostCore {
     return keepAllowed(this.#calls, session, { spec, rule: names.rule, askRule }, granted);
   }
 
-  /** One helper for all servers of this host, started with the first of them. */
+  /** Starts the one reaper process for all servers of this host, with the first of them. */
   #startReaper(): Promise<Reaper> {
     this.#reaper ??= import('./transport/reaper.ts').then(({ createReaper }) =>
       createReaper({ env: this.env, onProblem: (message) => this.log(undefined, 'warning', message) }),
@@ -888,12 +891,12 @@ export class HostCore {
   }
 }
 
-/** True for entries of `servers` and `add()`: those that the author of the program gave. */
+/** True for entries of `servers` and `add()`, which come from the program's author. */
 function isFromCode({ scope }: ServerSpec): boolean {
   return scope === 'code';
 }
 
-/** Whether a session may use a tool of this name, of which nothing else is known. */
+/** Whether a session may use a tool of this name, when only the name is known. */
 function mayUse({ offers }: Session, server: string, name: string): boolean {
   if (offers === undefined) return true;
   const short = name.replace(/^mcp__/, '');

@@ -1,4 +1,7 @@
-/** Whether a host's tools are deferred behind `tool_search`: as its options say, else the environment, else the person. */
+/**
+ * Decides whether a host's tools are deferred behind `tool_search`: from its options, else the environment, else the
+ * configuration.
+ */
 
 import { createDeferral, DEFAULT_CONTEXT_TOKENS, type Deferral, parseMode } from './catalog/deferral.ts';
 import type { Tool } from './catalog/tool.ts';

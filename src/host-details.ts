@@ -1,4 +1,4 @@
-/** What a connected server says about itself, cleaned: its name and version, its instructions, what it can do. */
+/** A connected server's description of itself, cleaned: name and version, instructions, capabilities. */
 
 import type { Connection } from './connection/connection.ts';
 import type { Implementation } from './connection/eras.ts';
@@ -7,9 +7,9 @@ import { cleanRecord } from './policy/clean-value.ts';
 
 export interface ServerDetails {
   readonly serverInfo?: Implementation;
-  /** Absent too if they are held back, see `holdsInstructions`. */
+  /** Also absent if they are held back, see `holdsInstructions`. */
   readonly instructions?: string;
-  /** They are new or have changed, and wait to be accepted. */
+  /** True if the instructions are new or changed and wait to be accepted. */
   readonly holdsInstructions?: true;
   readonly capabilities?: Readonly<Record<string, unknown>>;
 }

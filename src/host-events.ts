@@ -1,4 +1,4 @@
-/** The names of a host's events, for programs whose language checks none. */
+/** Validates the event names of `host.on`, for plain JavaScript. */
 
 import { PlugboardError } from './errors.ts';
 import type { HostEvents } from './host-options.ts';

@@ -1,4 +1,4 @@
-/** Decides which servers a first list waits for: those whose tools are unknown and that did not fail last time (CON-16). */
+/** Decides which servers a first list waits for: those with unknown tools that did not fail last time (CON-16). */
 
 import type { LastFailures } from './catalog/last-failures.ts';
 import type { ServerSpec } from './config/entry.ts';
@@ -13,11 +13,11 @@ export interface FirstContactOptions {
   readonly clock: Clock;
   readonly pool: () => Pick<Pool, 'all' | 'get'>;
   readonly failures: LastFailures;
-  /** The key of how its start ended; undefined while a variable of its entry is missing. */
+  /** Returns the key of the last start's result; undefined while a variable of its entry is missing. */
   readonly keyOf: (spec: ServerSpec) => Promise<string | undefined>;
-  /** Whether the tools of a server are known, from the cache or from itself. */
+  /** Whether the tools of a server are known, from the cache or from the server. */
   readonly isKnown: (server: string) => boolean;
-  /** How long a list waits for a server, unless its client has more patience. */
+  /** How long a list waits for a server, unless its client waits longer. */
   readonly waitMs: () => number;
 }
 
@@ -25,17 +25,17 @@ export class FirstContact {
   readonly #options: FirstContactOptions;
   /** Servers whose last start failed, in this host or an earlier one. */
   readonly #failed = new Map<string, PlugboardError>();
-  /** Running starts, each with what stops its timer. */
+  /** Running starts, each with the function that stops its timer. */
   readonly #starting = new Map<string, () => void>();
   readonly #watchers = new Set<() => void>();
-  /** Writes happen in the order of the events. */
+  /** Serializes writes in the order of the events. */
   #writing: Promise<void> = Promise.resolve();
 
   constructor(options: FirstContactOptions) {
     this.#options = options;
   }
 
-  /** Looks up how the last start of each server ended; `keys` are those of `keyOf`, by server. */
+  /** Reads how the last start of each server ended; `keys` maps servers to their `keyOf`. */
   recall(keys: ReadonlyMap<string, string>): void {
     for (const [server, key] of keys) {
       const failure = this.#options.failures.get(key);
@@ -44,12 +44,12 @@ export class FirstContact {
     }
   }
 
-  /** Why the last start of a server failed; undefined: it did not, or there was none. */
+  /** The error of a server's last start; undefined if it succeeded or there was none. */
   lastFailure(server: string): PlugboardError | undefined {
     return this.#failed.get(server);
   }
 
-  /** How long a list may still wait for a server to connect. */
+  /** Returns how long a list may still wait for a server to connect. */
   remainingMs({ name, state }: Connection, patienceMs: number): number {
     if (this.#failed.has(name)) return 0;
     if (state.status !== 'connecting') return patienceMs;
@@ -57,28 +57,28 @@ export class FirstContact {
     return Math.max(0, patienceMs - elapsed);
   }
 
-  /** A connected server did not answer a list in time. */
+  /** Records that a connected server did not respond to a list in time. */
   listLate({ spec }: Connection, kind: ListKind, error: PlugboardError): void {
     this.#write(spec, (key) => this.#options.failures.failed(listKey(key, kind), error));
   }
 
-  /** A connected server answered a list. */
+  /** Records that a connected server responded to a list. */
   listRead({ spec }: Connection, kind: ListKind): void {
     this.#write(spec, (key) => this.#options.failures.recovered(listKey(key, kind)));
   }
 
-  /** Whether a server did not answer this list in time when it was last asked. */
+  /** Whether a server did not respond to this list in time when it was last requested. */
   async wasListLate({ spec }: Connection, kind: ListKind): Promise<boolean> {
     const key = await this.#options.keyOf(spec);
     return key !== undefined && this.#options.failures.get(listKey(key, kind)) !== undefined;
   }
 
-  /** Whether the tools of a server may arrive within the patience of a client. */
+  /** Whether the tools of some server may arrive while a client waits. */
   get isAwaited(): boolean {
     return this.#awaited(Number.POSITIVE_INFINITY).length > 0;
   }
 
-  /** Resolves when the tools of every server that is waited for are known, it has failed, or its time is over. */
+  /** Resolves when, for each awaited server, its tools are known, it has failed, or its time is over. */
   async settled(patienceMs: number): Promise<void> {
     const longest = Math.max(0, ...this.#awaited(patienceMs));
     if (longest === 0) return;
@@ -99,9 +99,9 @@ export class FirstContact {
     release();
   }
 
-  /** A connection has another state. */
+  /** Handles a state change of a connection. */
   changed(connection: Connection): void {
-    // Further processes of a server say nothing about its first contact.
+    // Dedicated processes of a server do not affect its first contact.
     if (this.#options.pool().get(connection.name) !== connection) return;
     const { name, spec, state } = connection;
     this.#starting.get(name)?.();
@@ -118,7 +118,7 @@ export class FirstContact {
       case 'needs_auth':
       case 'needs_client_registration': {
         const { error } = state;
-        // A server that crashed at work is no slower to start for that.
+        // A crash during work does not mean that the server starts slowly.
         if (!wasStarting || error.code === 'CANCELLED') break;
         this.#failed.set(name, error);
         this.#write(spec, (key) => this.#options.failures.failed(key, error));
@@ -136,7 +136,7 @@ export class FirstContact {
     await this.#options.failures.flush();
   }
 
-  /** What is left of the time of each server that is waited for. */
+  /** Returns the remaining wait of each awaited server. */
   #awaited(patienceMs: number): number[] {
     return this.#options
       .pool()
@@ -147,8 +147,8 @@ export class FirstContact {
   }
 
   /**
-   * A start that outlasts the wait is recorded at that moment, and not when it ends: this process may be killed
-   * before, as agents do with sessions that they give up on.
+   * Records a start that outlasts the wait at that moment instead of when it ends: this process may be killed before,
+   * as agents do with sessions that they give up on.
    */
   #watch({ name, spec }: Connection): () => void {
     const { clock, waitMs, failures } = this.#options;

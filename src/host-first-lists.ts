@@ -1,4 +1,7 @@
-/** Lists that are never late: what is known at once, new servers within a limit, and an event for what arrives after (CON-16). */
+/**
+ * Lists without long waits: known items at once, new servers within a limit, and an event for later arrivals
+ * (CON-16).
+ */
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Capability, ContentList } from './catalog/content-lists.ts';
@@ -17,10 +20,10 @@ import { type FirstContact, noAnswerWithin } from './host-first-contact.ts';
 import type { Clock } from './lib/clock.ts';
 import { holdProcess } from './lib/hold-process.ts';
 
-/** How long a caller waits for servers that are contacted for the first time; asked only when there are any. */
+/** Returns how long a caller waits for servers that are contacted for the first time; called only if there are any. */
 export type Patience = () => number | Promise<number>;
 
-/** Servers whose lists are not known, each with the reason. */
+/** Servers whose lists are unknown, each with the reason. */
 export interface Unreached {
   readonly unreached: readonly PlugboardError[];
 }
@@ -34,15 +37,15 @@ export interface FirstListsOptions {
   readonly contact: FirstContact;
   readonly lists: ContentLists;
   readonly configuredWaitMs: () => number | undefined;
-  /** Whether the tools of a server are known, from the cache or from itself. */
+  /** Whether the tools of a server are known, from the cache or from the server. */
   readonly isKnown: (server: string) => boolean;
-  /** Whether the newest known list of a server says that it has none of a kind. */
+  /** Whether the newest known list of a server shows that it lacks a capability. */
   readonly lacked: (server: string, capability: Capability) => boolean;
-  /** The error for a server whose content a rule denies: its resources and prompts are not listed. */
+  /** Returns the error for a server whose content a rule denies: its resources and prompts are not listed. */
   readonly denialOf: (server: string) => PlugboardError | undefined;
-  /** The connection that is starting, or can be started, and whose tools this name may be one of. */
+  /** Returns the connection that is starting, or can be started, and that a tool of this name may belong to. */
   readonly ownerOf: (name: string) => Connection | undefined;
-  /** A list is different from what was last given. */
+  /** Called when a list differs from the one that was last returned. */
   readonly changed: (capability: Capability, server: string) => void;
   readonly warn: (server: string, message: string) => void;
 }
@@ -53,14 +56,14 @@ interface Gathered<T> extends Unreached {
 
 export class FirstLists {
   readonly #options: FirstListsOptions;
-  /** What was last given of each list, by server. */
+  /** The items last returned for each list, by server. */
   readonly #given = new Map<ContentKind, Map<string, readonly unknown[]>>();
 
   constructor(options: FirstListsOptions) {
     this.#options = options;
   }
 
-  /** The wait of the configuration; undefined where it sets none. */
+  /** The configured wait; undefined if the configuration has none. */
   get configuredWaitMs(): number | undefined {
     return this.#options.configuredWaitMs();
   }
@@ -69,14 +72,14 @@ export class FirstLists {
     return this.configuredWaitMs ?? DEFAULT_FIRST_LIST_WAIT_MS;
   }
 
-  /** Waits for the tools of servers that are contacted for the first time; undefined: there are none. */
+  /** Waits for the tools of servers that are contacted for the first time; undefined if there are none. */
   tools(patience: Patience): Promise<void> | undefined {
     const { contact } = this.#options;
     if (!contact.isAwaited) return undefined;
     return (async () => contact.settled(await patience()))();
   }
 
-  /** Servers whose tools are not known now. What a person or a policy keeps away is not among them. */
+  /** Returns servers whose tools are currently unknown, except those disabled or blocked by a person or a policy. */
   unreached(): readonly PlugboardError[] {
     return this.#candidates()
       .filter(({ name }) => !this.#options.isKnown(name))
@@ -110,7 +113,7 @@ export class FirstLists {
     return { prompts: withCommands(found, naming), unreached };
   }
 
-  /** Waits for the one server that a tool of this name could belong to; undefined: there is none to wait for. */
+  /** Waits for the one server that a tool of this name could belong to; undefined if there is none to wait for. */
   arrival(name: string): Promise<void> | undefined {
     return this.#options
       .ownerOf(name)
@@ -118,7 +121,7 @@ export class FirstLists {
       .catch(() => {});
   }
 
-  /** A server connected: clients that listed before are notified if it adds to their list. */
+  /** Handles a new connection: clients that listed before are notified if it adds to their list. */
   connected(connection: Connection): void {
     if (this.#options.pool.get(connection.name) !== connection) return;
     const { resources, templates, prompts } = this.#options.lists;
@@ -127,7 +130,7 @@ export class FirstLists {
     }
   }
 
-  /** A list was read from its server. */
+  /** Handles a list that was read from its server. */
   read(kind: ContentKind, connection: Connection, items: readonly unknown[], isNews: boolean): void {
     const { name } = connection;
     this.#options.contact.listRead(connection, kind);
@@ -147,14 +150,14 @@ export class FirstLists {
     await Promise.all(asked.map((connection) => this.#bringUp(list, connection, patience)));
     const given = this.#given.get(list.kind) ?? new Map<string, readonly unknown[]>();
     this.#given.set(list.kind, given);
-    // A list of everything just leaves them out; a list of one server says why it is empty.
+    // A list of all servers omits them; a list of one server returns why it is empty.
     const unreached: PlugboardError[] = only?.length === 1 ? denials : [];
     const found = asked.flatMap((connection) => {
       const { name: server } = connection;
       const known = list.knownNow(connection);
       given.set(server, known?.items ?? []);
       if (known !== undefined) {
-        // Servers at rest are not started for an old list: when they connect, it is read again.
+        // Idle servers are not started to refresh an old list: it is reread when they connect.
         if (known.state === 'old' && connection.isLive) void this.#refresh(list, connection);
         return known.items.map((item) => ({ server, item }));
       }
@@ -164,14 +167,14 @@ export class FirstLists {
     return { found, unreached };
   }
 
-  /** Returns when the list of a server is known, or when it is not waited for any longer. */
+  /** Resolves when the list of a server is known, or when its wait is over. */
   async #bringUp<T>(list: ContentList<T>, connection: Connection, patience: Patience): Promise<void> {
     const known = await list.known(connection);
     if (known?.state === 'good' || known?.state === 'old') return;
     const { name, state } = connection;
     const { contact } = this.#options;
     if (known === undefined && !connection.isLive && this.#options.lacked(name, list.capability)) return;
-    // A server that failed last time is not started for a list; it may be on its way already.
+    // A server that failed last time is not started for a list; it may already be connecting.
     const isOnItsWay = connection.isLive || state.status === 'connecting';
     if (!isOnItsWay && contact.lastFailure(name) !== undefined) return;
     const reading = this.#refresh(list, connection);
@@ -199,7 +202,7 @@ export class FirstLists {
     }
   }
 
-  /** Servers that may be asked: not switched off, refused or waiting for consent. */
+  /** Servers that may be contacted: not disabled, blocked or waiting for consent. */
   #candidates(): Connection[] {
     const absent = ['disabled', 'blocked', 'untrusted', 'disconnected'];
     return this.#options.pool.all().filter(({ state }) => !absent.includes(state.status));

@@ -1,4 +1,4 @@
-/** What a host's entries are filled in with: variables, and answers of a person that stand in no file (CFG-9). */
+/** Expands a host's entries with variables and with a person's answers that are not stored in any file (CFG-9). */
 
 import type { InputQuestion, ServerEntry, ServerSpec } from './config/entry.ts';
 import { expandEntry } from './config/expand.ts';
@@ -8,16 +8,16 @@ import { inputIds } from './config/inputs.ts';
 import { makeFolder } from './lib/make-folder.ts';
 import type { SecretStore } from './secrets/store.ts';
 
-/** What plugins keep is theirs and the person's. */
+/** Data of plugins is private to the user. */
 const DATA_MODE = 0o700;
 
-/** What it needs of the host that it belongs to. */
+/** The parts of the host that this class uses. */
 interface Owner {
   readonly home: Home;
   readonly env: NodeJS.ProcessEnv;
-  /** `input`: how the person is asked; without it, what is missing fails its server. */
+  /** `input` asks the person; without it, a missing value fails its server. */
   readonly options: { readonly input?: AskInput | undefined };
-  /** Replaced whole by a reload. */
+  /** A reload replaces the whole object. */
   readonly config: { readonly inputs: readonly InputQuestion[] };
   readonly secrets: () => Promise<SecretStore>;
 }
@@ -37,25 +37,29 @@ export class HostInputs {
     });
   }
 
-  /** Without questions nothing is awaited: most servers have none. */
+  /** Expands an entry; synchronous for entries without questions, which most servers are. */
   expand(spec: ServerSpec, { ask }: { readonly ask: boolean }): ServerEntry | Promise<ServerEntry> {
     return inputIds(spec).length === 0 ? expandEntry(spec, this.#owner.env) : this.#answered(spec, ask);
   }
 
-  /** The same for a server that is about to start: what is missing is asked for, and a plugin's folder for data is there. */
+  /**
+   * Expands the entry of a server that is about to start: asks for missing values and creates a plugin's data folder.
+   */
   async expandForStart(spec: ServerSpec): Promise<ServerEntry> {
     const data = spec.variables?.['PLUGIN_DATA'];
-    // A home that cannot be written is for the server to complain about, if it needs the folder at all.
+    // If the home is not writable, the server reports it, if it needs the folder at all.
     if (data !== undefined) await makeFolder(data, DATA_MODE).catch(() => {});
     return this.expand(spec, { ask: true });
   }
 
-  /** Answers in an entry that was filled in, whatever they look like: nobody may be told them. */
+  /** Returns the answers used in an expanded entry, whatever they look like: they are redacted from all output. */
   secretsIn(entry: ServerEntry): readonly string[] {
     return this.#secrets.get(entry) ?? [];
   }
 
-  /** The spec as it would run: a managed rule must not be dodged by writing a word as a question (A22). */
+  /**
+   * Returns the spec as it would run: a managed rule must not be bypassed by writing an argument as a question (A22).
+   */
   filledIn(spec: ServerSpec, entry: ServerEntry): ServerSpec {
     return this.#secrets.has(entry) ? { ...spec, entry } : spec;
   }

@@ -1,4 +1,4 @@
-/** The tools of one server as a person inspects them: also those that cannot be called, with the reason. */
+/** Lists the tools of one server for inspection by a person: also those that cannot be called, with the reason. */
 
 import { decisionOn } from './call/approve.ts';
 import type { ListedTool } from './catalog/catalog.ts';
@@ -7,9 +7,9 @@ import type { HostCore } from './host-core.ts';
 import type { ApprovalDecision } from './policy/approval.ts';
 
 export interface InspectedTool extends ListedTool {
-  /** Why it is held back; `identity`: another server answers than the one that was pinned. */
+  /** Why it is held back; `identity`: the server that responds differs from the one that was pinned. */
   readonly held?: 'new' | 'changed' | 'identity';
-  /** What rules and approval modes decide about a call. */
+  /** The decision of rules and approval modes about a call. */
   readonly approval: ApprovalDecision;
 }
 

@@ -1,4 +1,4 @@
-/** `createHost` as programs call it: options are checked, and a server that fails does not fail in silence. */
+/** `createHost` as programs call it: validates options and reports servers that fail. */
 
 import { existsSync } from 'node:fs';
 import { CODE } from './config/load.ts';
@@ -7,13 +7,14 @@ import type { HostEvents, HostOptions } from './host-options.ts';
 import { checkHostOptions } from './host-options-check.ts';
 import type { ServerReport } from './host-report.ts';
 
-/** States in which tools are missing that the person or the author wants. */
+/** States in which tools that the person or the author configured are missing. */
 const MISSING: ReadonlySet<ServerReport['status']> = new Set(['failed', 'needs_auth']);
 
 /**
- * Reads the configuration and begins to start the user's servers. Resolves when the configuration is read
- * and every tool known from the cache is there; `ready()` waits for the servers. Servers that fail are
- * reported once each, as a warning to `log`, or without it as one of the process (`process.on('warning')`, code `PLUGBOARD_SERVER`).
+ * Reads the configuration and begins to start the user's servers. Resolves when the configuration is read and every
+ * tool known from the cache is available; `ready()` waits for the servers. Servers that fail are reported once each,
+ * as
+ * a warning to `log`, or without it as a process warning (`process.on('warning')`, code `PLUGBOARD_SERVER`).
  *
  * @example
  * await using host = await createHost({ approve: () => 'allow' });
@@ -34,7 +35,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
 
 const OPTION_WARNING = { type: 'PlugboardWarning', code: 'PLUGBOARD_OPTION' };
 
-/** What is without effect among the options, or cannot be meant, and does not keep the host from working. */
+/** Returns warnings about options that have no effect or are probably mistakes, but do not stop the host. */
 function oddities(
   host: Host,
   { only = [], cwd }: HostOptions,
@@ -59,14 +60,14 @@ function oddities(
   ];
 }
 
-/** Node's warnings: on stderr, and off where the program has switched them off. */
+/** Emits a Node warning: on stderr, unless the program has disabled warnings. */
 function warnProcess({ message }: HostEvents['log']): void {
   process.emitWarning(message, { type: 'PlugboardWarning', code: 'PLUGBOARD_SERVER' });
 }
 
-/** Once for each server. */
+/** Warns about failures, once for each server. */
 function warnOfFailures(host: Host, warn: (event: HostEvents['log']) => void): void {
-  // One that was there and crashed comes back by itself.
+  // A server that was connected and crashed is restarted automatically, so it is not reported.
   const told = new Set<string>();
   const look = ({ name, status, error }: ServerReport): void => {
     if (status === 'connected') told.add(name);

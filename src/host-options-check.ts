@@ -1,4 +1,4 @@
-/** Checks the options of `createHost` and `host.session` that plain JavaScript can get wrong. */
+/** Validates the options of `createHost` and `host.session` that plain JavaScript can get wrong. */
 
 import { isLogLevel, LOG_LEVELS } from './connection/log-levels.ts';
 import type { HostOptions } from './host-options.ts';
@@ -30,12 +30,12 @@ const credentials: Check = (value) => {
   return ['get', 'set', 'delete'].every(has) ? undefined : 'an object with the functions get, set and delete';
 };
 
-/** Also an object of a class, such as a store of a database. */
+/** Also true for an instance of a class, such as a database store. */
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** A positive share of the window in percent may follow `auto`. */
+/** `auto` may be followed by a positive percentage of the context window. */
 const toolSearch: Check = (value) => {
   const fits = typeof value === 'boolean' || (typeof value === 'string' && isAuto(value));
   return fits ? undefined : 'true, false, "auto" or "auto:N" with N as a percentage';
@@ -49,7 +49,7 @@ function isAuto(value: string): boolean {
 const model = fields({ contextTokens: positive, images: flag, audio: flag });
 const sampling = fields({ tools: flag, context: flag });
 
-/** A function is asked each time; its answers are checked then. */
+/** A function is called each time; its results are validated then. */
 const roots: Check = (value) => {
   if (typeof value === 'function') return undefined;
   return Array.isArray(value)
@@ -118,7 +118,7 @@ const CHECKS = {
 
 const SUBSET_KEYS = ['servers', 'include', 'exclude'];
 
-/** An unknown key would leave a restriction out. */
+/** Rejects unknown keys: a misspelled key would drop a restriction. */
 const toolSubset: Check = (value) => {
   const fits =
     isRecord(value) &&
@@ -138,15 +138,15 @@ const SESSION_CHECKS: Readonly<Record<string, Check>> = {
   memory: anything,
 };
 
-/** Hints for values that people give most often. */
+/** Hints for the most common wrong values. */
 const HINTS: Readonly<Record<string, string>> = {
   roots: ROOTS_HINT,
   tools: 'Check the spelling of its keys, and that each has a list.',
 };
 
 /**
- * Throws CONFIG_INVALID for a value that has no meaning, and for a name that is a slip of another. Returns the names that
- * are no options: they have no effect.
+ * Throws CONFIG_INVALID for an invalid value, and for a name that is probably misspelled. Returns the unknown names,
+ * which have no effect.
  */
 export function checkHostOptions(options: unknown, where = 'createHost'): readonly string[] {
   return checkOptions(options, where === 'createHost' ? CHECKS : SESSION_CHECKS, where, HINTS);

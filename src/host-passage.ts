@@ -1,4 +1,4 @@
-/** One server of a host, handed to a session as it is: only its process is shared, everything else is the session's. */
+/** Pass-through: exposes one server of a host to a session as it is; only its process is shared. */
 
 import type { Session } from './call/session.ts';
 import type { Workplace } from './call/workplace.ts';
@@ -12,23 +12,23 @@ import type { Unsubscribe } from './lib/emitter.ts';
 
 export interface PassageEvents {
   readonly listChanged: (kind: ListEvent) => void;
-  /** The server reports the state of a task. */
+  /** Called when the server reports the state of a task. */
   readonly taskChanged: (state: Params) => void;
-  /** The process is another one now. */
+  /** Called when the process was replaced. */
   readonly started: (pid: number | undefined) => void;
-  /** The process is gone, and by itself it is not coming back to this session. */
+  /** Called when the process is gone and is not restarted for this session. */
   readonly lost: (error: PlugboardError) => void;
 }
 
 export interface PassageRequest extends RequestOptions {
-  /** True if a server of the legacy era may ask something during the request without naming it. */
+  /** True if a legacy server may send a question during the request without naming it. */
   readonly mayAsk: boolean;
 }
 
 export interface PassageOptions {
   readonly work: Workplace;
   readonly session: Session;
-  /** The first process of the server, as it is now: a changed entry makes it another one. */
+  /** Returns the current first process of the server; a changed entry replaces it. */
   readonly primary: () => Connection | undefined;
 }
 
@@ -36,7 +36,7 @@ export class Passage {
   readonly #options: PassageOptions;
   readonly #primary: Connection;
 
-  /** `primary`: what is handed through; when another one takes its place, this is over. */
+  /** `primary`: the connection that is exposed; when it is replaced, this pass-through ends. */
   constructor(primary: Connection, options: PassageOptions) {
     this.#options = options;
     this.#primary = primary;
@@ -50,21 +50,21 @@ export class Passage {
     return this.#own()?.pid;
   }
 
-  /** What was agreed with the process that works for this session, which is started for it. */
+  /** Returns the negotiated values of this session's process, which is started if needed. */
   async negotiated(): Promise<Negotiated> {
     const { negotiated } = await this.#there();
     if (negotiated === undefined) throw this.#gone();
     return negotiated;
   }
 
-  /** Its tools as it listed them. */
+  /** Returns the tools as the server listed them. */
   async tools(): Promise<ListResult> {
     const { tools } = await this.#there();
     if (tools === undefined) throw this.#gone();
     return tools;
   }
 
-  /** Sends a request as it is. Clocks are the caller's: it waits for as long as nobody takes it back. */
+  /** Sends a request unchanged. It has no timeout of its own: it waits until the caller cancels it. */
   async request(method: string, params: Params, { mayAsk, ...options }: PassageRequest): Promise<unknown> {
     const own = this.#own();
     if (own === undefined) throw this.#gone();
@@ -76,7 +76,7 @@ export class Passage {
     );
   }
 
-  /** Has a modern server report the states of a task. */
+  /** Subscribes to the states of a task at a modern server. */
   watchTask(taskId: string, changed: (state: Params) => void): Unsubscribe {
     const own = this.#own();
     if (own === undefined) throw this.#gone();
@@ -106,7 +106,7 @@ export class Passage {
         if (own === undefined) lost(this.#gone());
         else if (own !== connection) return;
         else if (state.status === 'connected') started(pid);
-        // One that rests is started by the next request; one that failed or was taken away is not.
+        // An idle process is started by the next request; a failed or removed one is not.
         else if ('error' in state) lost(state.error);
         else if (state.status === 'disconnected') lost(this.#gone());
       }),

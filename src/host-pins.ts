@@ -1,4 +1,4 @@
-/** What is held back of one server, for a person at a surface of this host, and its acceptance as it was shown (POL-3). */
+/** Returns the held-back items of one server for a person to review, and accepts them as shown (POL-3). */
 
 import { createHash } from 'node:crypto';
 import type { ServerSpec } from './config/entry.ts';
@@ -9,7 +9,7 @@ import { acceptPins, type HeldTool, reviewPins } from './policy/pins-review.ts';
 
 export interface HeldBack {
   readonly held: readonly HeldTool[];
-  /** Names exactly this answer: an acceptance gives it back. */
+  /** Identifies exactly this response: an acceptance must repeat it. */
   readonly digest: string;
 }
 
@@ -18,7 +18,7 @@ export async function heldBackOf(home: Home, spec: ServerSpec): Promise<HeldBack
   return { held, digest: createHash('sha256').update(JSON.stringify(held)).digest('hex') };
 }
 
-/** Accepts what was shown; rejects when the server has changed something since then. */
+/** Accepts the items that were shown; rejects if the server has changed something since then. */
 export async function acceptHeldBack(home: Home, spec: ServerSpec, digest: string): Promise<HeldBack> {
   const shown = await heldBackOf(home, spec);
   if (shown.digest !== digest) {

@@ -1,8 +1,8 @@
-/** Which methods may be sent as raw requests and notifications: those that the host has no way of its own for. */
+/** Decides which methods may be sent as raw requests and notifications: those without a method of the host. */
 
 import { PlugboardError } from './errors.ts';
 
-/** What to use in place of a method, by its beginning; the host keeps approvals, limits and state there. */
+/** The replacement for a method, by its prefix; the host applies approvals, limits and state there. */
 const OWN_WAYS: readonly (readonly [prefix: string, instead: string])[] = [
   ['tools/call', 'Use call(), which asks for approval.'],
   ['tools/', 'Use tools().'],
@@ -21,7 +21,7 @@ const OWN_WAYS: readonly (readonly [prefix: string, instead: string])[] = [
   ['elicitation/', 'That is a request of servers.'],
 ];
 
-/** Notifications of the protocol, which belong to a request, a subscription or the connection that the host keeps. */
+/** Notifications of the protocol, which belong to a request, a subscription or the connection that the host manages. */
 const OWN_NOTIFICATIONS: ReadonlySet<string> = new Set(
   [
     'initialized',
@@ -40,7 +40,7 @@ const OWN_NOTIFICATIONS: ReadonlySet<string> = new Set(
   ].map((name) => `notifications/${name}`),
 );
 
-/** @throws PlugboardError USAGE for a method that would go around what the host does. */
+/** @throws PlugboardError USAGE for a method that would bypass the host. */
 export function checkRawMethod(
   server: string,
   method: unknown,

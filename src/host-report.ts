@@ -1,4 +1,4 @@
-/** A server's state, and what is said about it, as other programs read it. */
+/** A server's state and log messages, in the shapes that other programs read. */
 
 import type { DedicatedReason } from './call/berths.ts';
 import type { ServerListing } from './catalog/catalog.ts';
@@ -32,20 +32,20 @@ export interface ServerReport {
   readonly era?: Era;
   readonly connectMs?: number;
   readonly pid?: number;
-  /** Processes that work for one session each, beside the first. */
+  /** Dedicated processes, in addition to the first. */
   readonly ownPids?: readonly number[];
   /** The same with the reason for each. */
   readonly dedicated?: readonly { readonly pid: number; readonly reason: DedicatedReason }[];
   /** The number of tools that are held back because they are new or have changed. */
   readonly held?: number;
   readonly quarantined?: readonly { readonly tool: string; readonly reason: string }[];
-  /** An entry of a project or plugin with the same name that would be used instead if it were approved. */
+  /** An entry of a project or plugin with the same name that would be used instead once approved. */
   readonly waiting?: Waiting;
-  /** Who switched it off, and where. */
+  /** Who disabled it, and where. */
   readonly disabledBy?: SwitchedOff;
 }
 
-/** `twins`: processes that work for one session each; `reasonOf`: why each was started. */
+/** `twins`: the dedicated processes; `reasonOf`: why each was started. */
 export function reportOf(
   connection: Connection,
   listing: ServerListing | undefined,
@@ -90,9 +90,9 @@ export interface LogEvent {
   readonly message: string;
   /** The part of the server that logs, if the server names it. */
   readonly logger?: string;
-  /** What the server logged, if that is not a text. */
+  /** The logged value, if it is not a string. */
   readonly data?: unknown;
-  /** Whose work a server logs it about; empty when that may be several sessions, absent before all work. */
+  /** The session whose work the server logs about; empty if that may be several sessions, absent before any work. */
   readonly session?: string;
 }
 
@@ -105,7 +105,7 @@ export interface ServerMessage {
   readonly session?: string;
 }
 
-/** One event of the log; what is not known is left out. */
+/** Builds one `log` event; unknown fields are omitted. */
 export function logged(
   server: string | undefined,
   { level, message, params }: LogMessage,
@@ -118,13 +118,13 @@ export function logged(
     level,
     message,
     ...(typeof logger === 'string' ? { logger } : {}),
-    // The text of a text is the message.
+    // A string is already the message.
     ...(data === undefined || typeof data === 'string' ? {} : { data }),
     ...(session === undefined ? {} : { session }),
   };
 }
 
-/** One log message for the clients of a gateway. */
+/** Builds one log message for the clients of a gateway. */
 export function messageOf(
   server: string,
   { level, message, params = { level, data: message } }: LogMessage,

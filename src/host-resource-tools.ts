@@ -1,4 +1,4 @@
-/** What the tools for resources use of a host: whose resources a session may read, their lists, and their contents. */
+/** Resource access for the resource tools: whose resources a session may read, their lists, and their contents. */
 
 import type { Call, ResourceAccess } from './call/call.ts';
 import type { Session } from './call/session.ts';
@@ -14,10 +14,10 @@ import { signalOf } from './lib/cancellation.ts';
 
 const NONE: readonly Tool[] = [];
 
-/** The tools for resources that a session is given: none if it has not asked for them, or if no server has resources. */
+/** Returns the resource tools of a session: none if it has not enabled them, or if no server has resources. */
 export function resourceToolsFor(core: HostCore, session: Session): readonly Tool[] {
   if (!session.resourceTools) return NONE;
-  // Not for a server of which it is unknown: the tools of a model should not come and go.
+  // Servers whose capabilities are unknown do not add them: a model's tools should not come and go.
   const isKnown = (server: string): boolean =>
     core.pool.get(server)?.negotiated !== undefined || core.intake.offered(server, 'resources');
   return core.resources.servers(session).some(isKnown) ? RESOURCE_TOOLS : NONE;

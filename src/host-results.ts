@@ -1,4 +1,4 @@
-/** Reads results of calls as programs want them: as text, or as a value. */
+/** Converts results of calls to text or to a JSON value. */
 
 import type { ContentBlock } from './catalog/accept-result.ts';
 import { PlugboardError } from './errors.ts';
@@ -10,7 +10,7 @@ interface Readable {
 }
 
 /**
- * The text of a result: its text blocks, one below the other. Images, audio and links are left out.
+ * Returns the text of a result: its text blocks, joined by newlines. Images, audio and links are omitted.
  *
  * @example
  * textOf({ content: [{ type: 'text', text: 'hi' }], isError: false }); // → 'hi'
@@ -20,7 +20,7 @@ export function textOf({ content }: Pick<Readable, 'content'>): string {
 }
 
 /**
- * The value of a result: its structured content, else its text read as JSON. The type is the caller's word.
+ * Returns the value of a result: its structured content, else its text parsed as JSON. The type is not checked.
  *
  * @example
  * jsonOf<{ id: number }>({ content: [{ type: 'text', text: '{"id":1}' }], isError: false }).id; // → 1
@@ -29,7 +29,7 @@ export function textOf({ content }: Pick<Readable, 'content'>): string {
 export function jsonOf<T = unknown>(result: Readable): T {
   const text = textOf(result);
   if (result.isError === true) throw notJson(`the tool failed: ${text.slice(0, MAX_QUOTED_CHARS)}`);
-  // What the tool promises is for the caller to know.
+  // The caller vouches for the type.
   if (result.structuredContent !== undefined) return result.structuredContent as T;
   try {
     return JSON.parse(text) as T;

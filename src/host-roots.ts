@@ -1,4 +1,4 @@
-/** Roots that a program gives: a list is checked when it is given, the answers of a function each time. */
+/** Validates roots given by a program: a list when it is given, the results of a function each time. */
 
 import type { Questioned, Root } from './connection/questions.ts';
 import { asPlugboardError, PlugboardError } from './errors.ts';
@@ -8,7 +8,7 @@ type Roots = Questioned['roots'];
 
 export const ROOTS_HINT = 'pathToFileURL(folder).href of node:url makes one of a path.';
 
-/** Undefined if a value is a list of roots, else what is expected in its place. */
+/** Returns undefined if a value is a list of roots, else a description of the expected value. */
 export function faultOfRoots(value: unknown): string | undefined {
   if (!Array.isArray(value)) return 'a list of { uri, name? }';
   const wrong = value.find((root) => !isRecord(root) || !isFileUri(root['uri']));
@@ -21,7 +21,7 @@ export function faultOfRoots(value: unknown): string | undefined {
 }
 
 /**
- * The same roots; a function's answers are checked, and an answer that no server could use is reported and not sent.
+ * Returns the same roots; a function's results are validated, and an invalid result is reported and not sent.
  *
  * @param report called with the server that asked and the reason.
  */
@@ -32,13 +32,13 @@ export function checkedRoots(roots: Roots, report: (server: string, message: str
     try {
       const given: unknown = await roots(request);
       const expected = faultOfRoots(given);
-      // `faultOfRoots` has looked at it.
+      // `faultOfRoots` has validated it.
       if (expected === undefined) return given as readonly Root[];
       const message = `roots() must return ${expected}`;
       throw new PlugboardError('CONFIG_INVALID', message, { server, hint: ROOTS_HINT });
     } catch (thrown) {
       const { message, code, detail } = asPlugboardError(thrown);
-      // The way to answer that there are no roots.
+      // This error code is the way to respond that roots are not supported.
       if (detail.rpcCode !== RPC_METHOD_NOT_FOUND)
         report(server, code === 'CONFIG_INVALID' ? message : `roots() failed: ${message}`);
       throw thrown;

@@ -1,4 +1,4 @@
-/** Results of a search for tools, as programs get them. */
+/** Builds the results of a tool search for programs. */
 
 import type { SearchHit } from './catalog/search/tool-index.ts';
 import { PlugboardError } from './errors.ts';
@@ -10,13 +10,13 @@ export interface SearchResult {
   readonly tool: string;
   readonly description: string;
   readonly score: number;
-  /** How close it comes to the best result, which has 1. */
+  /** Score relative to the best result, which has 1. */
   readonly relevance: number;
-  /** Which words of the query were found in which part of the tool. */
+  /** The words of the query that were found in each part of the tool. */
   readonly why?: readonly { readonly field: string; readonly words: readonly string[] }[];
 }
 
-/** Plain JavaScript hands over what it has, often straight from a model. */
+/** Checks that a value is a string: plain JavaScript often passes values straight from a model. */
 export function givenText(what: string, value: unknown): string {
   if (typeof value === 'string') return value;
   throw new PlugboardError('INVALID_ARGUMENTS', `The ${what} is not a text.`);

@@ -1,4 +1,4 @@
-/** Which servers a host has: those of the configuration, those that came and went by code, and how both change. */
+/** Owns the set of a host's servers: the configured ones, those added and removed by code, and how both change. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -25,7 +25,7 @@ export class HostServers {
   readonly #added = new Map<string, ServerSpec>();
   readonly #removed = new Set<string>();
   #settled: Promise<void> = Promise.resolve();
-  /** Changes of the set of servers happen one after the other. */
+  /** Serializes changes of the set of servers. */
   #changing: Promise<unknown> = Promise.resolve();
   #which: NonNullable<HostCore['options']['connect']>;
   #unwatch: () => void = () => {};
@@ -37,7 +37,7 @@ export class HostServers {
     core.consentLost = () => this.#follow();
   }
 
-  /** Puts the configured servers in place and begins to start them. */
+  /** Adds the configured servers and begins to start them. */
   async start(): Promise<void> {
     const { pool } = this.#core;
     const { added } = await pool.apply(await this.#admitted());
@@ -46,7 +46,7 @@ export class HostServers {
     this.#settled = this.#settle(started);
   }
 
-  /** Begins to start what `connect: 'none'` had left out, as its lifecycle says. */
+  /** Begins to start the servers that `connect: 'none'` skipped, by their lifecycle. */
   async startRest(): Promise<void> {
     this.#core.checkOpen();
     this.#which = 'lifecycle';
@@ -54,7 +54,7 @@ export class HostServers {
     this.#settled = Promise.all([this.#settled, started]).then(() => this.#core.collectTasks());
   }
 
-  /** Waits until every server has settled; rejects when a `required` one did not come up. */
+  /** Waits until every server has settled; rejects if a `required` one failed to start. */
   async ready(): Promise<void> {
     await this.#settled;
     await this.#core.renewed();
@@ -66,7 +66,7 @@ export class HostServers {
     return this.#core.pool.all().some(({ spec, state }) => isRequired(spec, state.status));
   }
 
-  /** As `ready()`, for `required` servers only; `unknown`: of these, for those whose tools are unknown. */
+  /** Like `ready()`, for `required` servers only; with `unknown`, only those whose tools are unknown. */
   async requiredReady(which: 'all' | 'unknown'): Promise<void> {
     const { pool } = this.#core;
     const applies = ({ name }: Connection): boolean => which === 'all' || !this.#core.isKnown(name);
@@ -75,7 +75,7 @@ export class HostServers {
     this.#checkRequired(applies);
   }
 
-  /** Connects a server, or reads its tools again; rejects with the reason when it does not come up. */
+  /** Connects a server, or rereads its tools; rejects with the reason if it fails to start. */
   async refresh(name: string): Promise<void> {
     const connection = this.get(name);
     await (connection.isLive ? connection.reread() : connection.connect());
@@ -94,7 +94,7 @@ export class HostServers {
     });
   }
 
-  /** One server by its name; a wrong one is answered with the nearest. */
+  /** Returns one server by its name; throws with the nearest name if it is unknown. */
   get(name: string): Connection {
     const { pool } = this.#core;
     const connection = pool.get(name);
@@ -114,7 +114,7 @@ export class HostServers {
     });
   }
 
-  /** Adds or replaces one; resolves when it has settled. */
+  /** Adds or replaces a server; resolves when it has settled. */
   async add(name: string, entry: GivenEntry): Promise<Connection> {
     const { config, warnOnce } = this.#core;
     const spec = givenSpec(name, entry, config.projectRoot, ({ message, hint }) =>
@@ -143,8 +143,8 @@ export class HostServers {
   }
 
   /**
-   * Reads the configuration again; only servers that changed are restarted, and waited for unless `settle` is false.
-   * `read`: the configuration that the caller has just read for this host.
+   * Rereads the configuration; only servers that changed are restarted, and awaited unless `settle` is false. `read`:
+   * the configuration that the caller has just read for this host.
    */
   async reload(
     read?: LoadedConfig,
@@ -158,7 +158,7 @@ export class HostServers {
       const loaded = read ?? (await loadEffective({ cwd, home, env, code: servers, builtIn, files }));
       const watched = core.config.files;
       core.config = await withConsent(keepUnreadable(core.config, loaded), { home, env });
-      // What was allowed for good is in the files that were read, unless the person took it out again.
+      // "Always" rules are in the files that were just read, unless the person removed them.
       core.alwaysAllowed.clear();
       if (this.#isWatching && !isDeepStrictEqual(watched, core.config.files)) await this.#watch();
       const changed = await core.pool.apply(await this.#admitted());
@@ -174,20 +174,20 @@ export class HostServers {
     if (settle) await started;
   }
 
-  /** Applies an acceptance of what is held back. */
+  /** Applies an acceptance of held-back items. */
   async reviewPins(): Promise<void> {
     const { intake, content, events } = this.#core;
     for (const server of await intake.review()) events.emit('tools', { server });
     for (const { kind, server } of content.review()) events.emit(kind, { server });
   }
 
-  /** Nothing changes any more; the servers themselves are ended by the core. */
+  /** Stops all changes; the core stops the servers themselves. */
   stop(): void {
     this.#closed = true;
     this.#unwatch();
   }
 
-  /** Resolves when the first start is over, however it ended. */
+  /** Resolves when the first start is over, with success or not. */
   get settled(): Promise<void> {
     return this.#settled;
   }
@@ -201,7 +201,7 @@ export class HostServers {
   async #settle(started: ReturnType<typeof startAll>): Promise<void> {
     const { events } = this.#core;
     const counts = await started;
-    // Whoever made this host has had a chance to listen, also when there was nothing to start.
+    // Lets the creator of this host attach listeners first, also when there was nothing to start.
     await nextTurn();
     events.emit('ready', counts);
     if (this.#which !== 'none') this.#core.collectTasks();
@@ -223,14 +223,14 @@ export class HostServers {
     }));
   }
 
-  /** Recalls what is known of new servers, and says which of them have to be started now, and which when there is time. */
+  /** Loads the cached data of new servers, and returns which of them must start now and which can start later. */
   async #toStart(connections: readonly Connection[]): Promise<Starting> {
     const allowed = connections.filter(({ state }) => state.status === 'idle');
     const { fresh, startKeys } = await this.#core.intake.recall(allowed.map(({ spec }) => spec));
     this.#core.contact.recall(startKeys);
     const isLazy = ({ spec }: Connection): boolean => (spec.entry.lifecycle ?? 'lazy') === 'lazy';
     const isKnown = ({ name }: Connection): boolean => this.#core.isKnown(name);
-    // A list from the cache does not say that a server can be reached.
+    // A cached list does not prove that a server can be reached.
     const isNeeded = ({ spec, state }: Connection): boolean => isRequired(spec, state.status);
     const hasFailed = ({ name }: Connection): boolean => this.#core.contact.lastFailure(name) !== undefined;
     switch (this.#which) {
@@ -253,7 +253,7 @@ export class HostServers {
     }
   }
 
-  /** A host without files of its own has none to watch. */
+  /** A host without configuration files has none to watch. */
   get #isWatching(): boolean {
     const { watch, configuration, home } = this.#core.options;
     return watch !== false && (configuration !== false || home !== false);
@@ -261,13 +261,13 @@ export class HostServers {
 
   async #watch(): Promise<void> {
     const { home, clock, config } = this.#core;
-    // A folder that does not exist yet cannot be watched, and this one is ours to make.
+    // A folder that does not exist yet cannot be watched; this one is ours, so we create it.
     await makeFolder(home.dir, 0o700).catch(() => {});
     this.#unwatch();
     this.#unwatch = watchFiles([...config.files, home.trust, home.pins], clock, () => this.#follow());
   }
 
-  /** Reads the configuration again without a caller that could receive a failure. */
+  /** Reloads the configuration where no caller could receive an error. */
   #follow(): void {
     if (this.#closed) return;
     this.reload().catch((error: unknown) => {
@@ -278,14 +278,14 @@ export class HostServers {
 }
 
 function isMissing({ spec, state }: Connection): boolean {
-  // What the person switched off is not missed.
+  // A server that the person disabled does not count as missing.
   const isFine = ['connected', 'idle', 'disabled'].includes(state.status);
   return isRequired(spec, state.status) && !isFine;
 }
 
 const SHOWN_NAMES = 8;
 
-/** The names themselves where they are few. */
+/** Returns the names themselves if they are few. */
 function some(names: readonly string[]): string {
   return names.length > 0 && names.length <= SHOWN_NAMES ? `: ${names.join(', ')}` : '';
 }

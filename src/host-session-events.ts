@@ -1,9 +1,9 @@
-/** The events of one session: its calls and questions, and what is about servers and concerns everyone. */
+/** Filters a host's events for one session: its own calls and questions, and all events about servers. */
 
 import type { HostEvents } from './host-options.ts';
 import type { Emitter, Unsubscribe } from './lib/emitter.ts';
 
-/** Events that name their call or question by its id, with the event that says whose it is. */
+/** Events that identify their call or question by id, with the event that carries the session. */
 const BEGUN_BY: Readonly<Partial<Record<keyof HostEvents, 'call.begin' | 'question'>>> = {
   'call.arguments': 'call.begin',
   'call.result': 'call.begin',

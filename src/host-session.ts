@@ -1,4 +1,4 @@
-/** One caller of a host: what it is shown, what it may do without asking, and where its questions go. */
+/** One session of a host: its visible tools, its approvals, and where its questions are sent. */
 
 import { type ApprovalState, approvalState, type Judged } from './call/approve.ts';
 import type { ContentAction } from './call/approve-content.ts';
@@ -46,7 +46,7 @@ import type { Spellings } from './policy/approval.ts';
 
 const LISTING_ALLOWED: ApprovalState = { decision: 'allow', reason: 'it lists what there is' };
 
-/** Use `host.session()`, and `end()` when the caller has gone. */
+/** A session of a host. Use `host.session()`, and `end()` when the caller is gone. */
 export class HostSession {
   readonly #core: HostCore;
   readonly #session: Session;
@@ -65,8 +65,8 @@ export class HostSession {
   }
 
   /**
-   * What this caller's model should be given now, in stable order; what it has found comes last. `isWithApps`: with the
-   * tools for user interfaces of servers, for clients of the gateway that show these.
+   * Returns the tools for this session's model, in stable order; tools loaded by search come last. `isWithApps`:
+   * includes the tools for user interfaces of servers, for gateway clients that show these.
    */
   tools({ isWithApps = false }: { readonly isWithApps?: boolean } = {}): readonly Tool[] {
     const { catalog, gatewayView } = this.#core;
@@ -78,12 +78,12 @@ export class HostSession {
       : visibleTools(deferral, loaded, this.resourceTools());
   }
 
-  /** The tools for resources that this caller's model is given. */
+  /** Returns the resource tools for this session's model. */
   resourceTools(): readonly Tool[] {
     return resourceToolsFor(this.#core, this.#session);
   }
 
-  /** The tool of a name in any spelling, deferred or not. */
+  /** Returns the tool of a name in any spelling, deferred or not. */
   find(name: string): Tool | undefined {
     if (isResourceTool(name)) return this.resourceTools().find((tool) => tool.name === name);
     const { snapshot } = this.#core.catalog;
@@ -93,12 +93,12 @@ export class HostSession {
     return offers(tool.server, snapshot.ruleNames(tool).assigned) ? tool : undefined;
   }
 
-  /** Every tool there is, deferred or not: for people, who are not short of context. */
+  /** Returns every tool, deferred or not: for people, who have no context limit. */
   allTools(): readonly Tool[] {
     return this.#core.catalog.snapshot.tools;
   }
 
-  /** The names of a tool that rules are matched against; undefined if there is no such tool. */
+  /** Returns the names of a tool that rules are matched against; undefined if there is no such tool. */
   spellings(name: string): Spellings | undefined {
     const { snapshot } = this.#core.catalog;
     const tool = snapshot.find(name);
@@ -106,8 +106,8 @@ export class HostSession {
   }
 
   /**
-   * Whether a call of a tool would be asked about now; undefined if there is no such tool. No one is asked. The arguments
-   * decide only for `read_mcp_resource`, whose `server` they name.
+   * Returns whether a call of a tool would need an approval now, without asking; undefined if there is no such tool.
+   * The arguments matter only for `read_mcp_resource`, whose `server` they name.
    */
   approvalOf(name: string, args: Readonly<Record<string, unknown>> = {}): ApprovalState | undefined {
     if (this.find(name)?.name === LIST_RESOURCES) return LISTING_ALLOWED;
@@ -116,9 +116,9 @@ export class HostSession {
   }
 
   /**
-   * Allows the calls of a tool without a question, as an answer of `approve` does: `session` until this session ends, `always`
-   * with a rule in the person's configuration. For programs that ask the person in another way, such as by a framework.
-   * `args` are needed for `read_mcp_resource`, whose `server` they name.
+   * Allows the calls of a tool without a question, like an answer of `approve`: `session` until this session ends,
+   * `always` with a rule in the person's configuration. For programs that ask the person in another way, such as
+   * through a framework. `args` are needed for `read_mcp_resource`, whose `server` they name.
    */
   async allow(
     name: string,
@@ -143,8 +143,8 @@ export class HostSession {
   }
 
   /**
-   * One sentence for each problem that a call with these arguments would be refused for; empty if there are none, undefined if
-   * there is no such tool. Nothing is called, and no one is asked.
+   * Returns one sentence for each problem that a call with these arguments would be rejected for; empty if there are
+   * none, undefined if there is no such tool. No tool is called and no question is asked.
    */
   async checkArguments(
     name: string,
@@ -155,7 +155,7 @@ export class HostSession {
     return argumentProblems(args, tool, await this.#core.argumentChecker());
   }
 
-  /** What a resource holds: text, or bytes as base64. */
+  /** Reads a resource: text, or bytes as base64. */
   async read(server: string, uri: string, options: ContentOptions = {}): Promise<ReadResult> {
     await this.#approve('resource', server, uri, options.signal);
     return this.#attend(server, options, (connection, given) =>
@@ -163,7 +163,7 @@ export class HostSession {
     );
   }
 
-  /** As the host's, of the process that works for this caller. */
+  /** Like the host's `subscribe`, at the process that serves this session. */
   async subscribe(server: string, uri: string, listener: ResourceListener): Promise<Unsubscribe> {
     await this.#approveSilently('resource', server, uri);
     const stop = await this.#core.content.subscribe(this.#own(server), uri, listener);
@@ -172,7 +172,7 @@ export class HostSession {
     return stop;
   }
 
-  /** Suggestions for an argument of a prompt or of a resource template. */
+  /** Returns suggestions for an argument of a prompt or of a resource template. */
   async complete(
     ref: CompletionRef,
     argument: { readonly name: string; readonly value: string },
@@ -185,7 +185,7 @@ export class HostSession {
     return this.#core.content.complete(own, ref, argument, given);
   }
 
-  /** What a prompt says. */
+  /** Returns the messages of a prompt. */
   async prompt(
     server: string,
     name: string,
@@ -198,14 +198,14 @@ export class HostSession {
     );
   }
 
-  /** False if a server is known to have no resources, or no prompts. */
+  /** Returns false if a server is known to have no resources, or no prompts. */
   mayHave(server: string, capability: Capability): boolean {
     const negotiated = this.#core.pool.get(server)?.negotiated;
     if (negotiated === undefined) return !this.#core.intake.lacked(server, capability);
     return isDeclared(negotiated, capability);
   }
 
-  /** Extensions of the protocol by server: as it declares them, or did when its tools were last listed. */
+  /** Returns the protocol extensions of each server: as it declares them, or did when its tools were last listed. */
   extensions(): ReadonlyMap<string, DeclaredExtensions> {
     const { pool, intake } = this.#core;
     return new Map(
@@ -219,8 +219,8 @@ export class HostSession {
   }
 
   /**
-   * A request of a method that the host has no way of its own for: of an extension, or of one server alone. Its params
-   * and its result are the server's own.
+   * Sends a request of a method that the host has no function for: of an extension, or specific to one server. Its
+   * params and its result are passed on unchanged.
    */
   async request(
     server: string,
@@ -237,8 +237,8 @@ export class HostSession {
   }
 
   /**
-   * A notification of a method that the host has no way of its own for. Resolves when it is sent: no server answers
-   * a notification.
+   * Sends a notification of a method that the host has no function for. Resolves when it is sent: notifications have
+   * no response.
    */
   async notify(
     server: string,
@@ -252,7 +252,10 @@ export class HostSession {
     return this.#attend(server, options, (connection) => connection.notify(method, params, signal));
   }
 
-  /** What servers of this caller's visible tools want a model to know, for the system prompt; '' if there is nothing. */
+  /**
+   * Returns the instructions of the servers of this session's visible tools, for the system prompt; '' if there are
+   * none.
+   */
   instructions(): string {
     const visible = new Set(this.tools().map((tool) => tool.server));
     return joinInstructions(
@@ -263,7 +266,7 @@ export class HostSession {
     );
   }
 
-  /** As the host's `search`. Found tools are not loaded by it; `tool_search` does that. */
+  /** Like the host's `search`. Found tools are not loaded by it; `tool_search` does that. */
   async search(query: string, options: { readonly limit?: number } = {}): Promise<readonly SearchResult[]> {
     this.#core.checkOpen();
     this.#core.freshen();
@@ -274,13 +277,13 @@ export class HostSession {
     return own.slice(0, limit).map(searchResult);
   }
 
-  /** As the host's `on`, with the events of this session only; those about servers reach every session. */
+  /** Like the host's `on`, with the events of this session only; events about servers reach every session. */
   on<Name extends keyof HostEvents>(event: Name, listener: (event: HostEvents[Name]) => void): Unsubscribe {
     checkEvent(event, listener);
     return onSession(this.#core.events, this.id, event, listener);
   }
 
-  /** As the host's; `allows` leaves servers out whose content this caller may not name. */
+  /** Like the host's `expand`; `allows` excludes servers whose content this session may not name. */
   expand(
     text: string,
     options: ContentOptions = {},
@@ -298,26 +301,26 @@ export class HostSession {
     return this.#core.content.expand(text, caller, options);
   }
 
-  /** One server as it is, for a caller that has a host of its own and shares only the process. */
+  /** Returns one server as a pass-through, for a caller that has its own host and shares only the process. */
   passage(server: string): Passage {
     const { work, pool } = this.#core;
     const primary = (): Connection | undefined => pool.get(server);
     return new Passage(this.#primary(server), { work, session: this.#session, primary });
   }
 
-  /** The least severe log messages that this caller wants; its servers are asked for them. */
+  /** Sets the least severe log level for this session; it is requested from its servers. */
   setLogLevel(level: LogLevel): void {
     this.#core.logDemand.want(this.#session, level);
   }
 
-  /** Call it when `roots` gives others than before: servers are asked to look again. */
+  /** Notifies servers that the roots changed. Call it when `roots` returns other ones than before. */
   rootsChanged(): Promise<void> {
     return this.#core.rootsChanged(this.#session);
   }
 
   /**
-   * Ends what is open in this session: calls and requests are cancelled, here (CANCELLED) and at their servers, its
-   * questions are withdrawn, its subscriptions are over, and processes that worked for it alone are ended. May be called twice.
+   * Ends the session: its calls and requests are cancelled, here (CANCELLED) and at their servers, its questions are
+   * withdrawn, its subscriptions end, and its dedicated processes are stopped. May be called twice.
    */
   end(): void {
     if (this.#isEnded) return;
@@ -326,12 +329,12 @@ export class HostSession {
     for (const stop of this.#subscriptions.splice(0)) stop();
   }
 
-  /** Resolves if this caller may use one of the gateway's own tools. */
+  /** Resolves if this session may use one of the gateway's own tools. */
   approveOwn(action: OwnAction): Promise<void> {
     return this.#core.approveOwn(this.#session, action);
   }
 
-  /** As the host's. */
+  /** Like the host's `call`. */
   call<T = unknown>(
     name: string,
     args: Readonly<Record<string, unknown>> = {},
@@ -362,16 +365,16 @@ export class HostSession {
       approved,
       keepsStructured,
     });
-    // The type of the structured content is the caller's word.
+    // The type of the structured content is not checked.
     return sent as Promise<ShapedResult<T>>;
   }
 
-  /** As the host's. */
+  /** Like the host's `typed`. */
   typed<const S extends ToolSchemas>(schemas: S): TypedTools<S> {
     return typedTools(schemas, (name, args, options) => this.call(name, args, options));
   }
 
-  /** What rules and approval modes decide on for a call. */
+  /** Returns the facts that rules and approval modes decide a call on. */
   #judged(name: string, args: Readonly<Record<string, unknown>>): Judged | undefined {
     const { catalog, pool, config, alwaysAllowed: alwaysAllows } = this.#core;
     const found = this.find(name);
@@ -401,7 +404,7 @@ export class HostSession {
     return this.#core.approveContent(this.#session, { server, kind, name, signal, mayAsk: true });
   }
 
-  /** As `#approve`, without a question: a caller that was not allowed before is refused. */
+  /** Like `#approve`, without a question: refuses unless already allowed. */
   #approveSilently(kind: ContentAction['kind'], server: string, name: string): Promise<void> {
     if (this.#isEnded) return Promise.reject(this.#ended());
     return this.#core.approveContent(this.#session, { server, kind, name, mayAsk: false });
@@ -415,7 +418,7 @@ export class HostSession {
     const session = this.#session;
     const primary = this.#primary(server);
     return whileOpen(options, session.ended, (signal) => {
-      // A question that comes with the answer finds this session by it; many requests may have the same signal.
+      // A question that arrives with the response finds this session through it; many requests may share a signal.
       const work = { session, signal };
       return this.#core.work.attend(primary, work, (connection) =>
         act(connection, { ...this.#core.contentOptions(connection, session, options), signal, owner: work }),
@@ -434,7 +437,7 @@ export class HostSession {
   }
 }
 
-/** The tool as its calls have it, if a server is named. */
+/** Returns the tool as its calls identify it, if a server is named. */
 function readBy(tool: Tool, server: unknown): Tool | undefined {
   return typeof server === 'string' ? { ...tool, server, tool: READ_METHOD } : undefined;
 }

@@ -1,4 +1,4 @@
-/** Servers of a host whose processes are the daemon's: which may be, and how one is had (CON-11). */
+/** Runs servers of a host in the daemon: decides which ones may be shared, and connects to them (CON-11). */
 
 import { isDeepStrictEqual } from 'node:util';
 import { isStdio, type ServerEntry, type ServerSpec, type Settings } from './config/entry.ts';
@@ -12,7 +12,7 @@ import type { HostOptions } from './host-options.ts';
 import { createAttachedTransport } from './transport/attached.ts';
 import type { Transport } from './transport/contract.ts';
 
-/** What it needs of the host that it belongs to. */
+/** The parts of the host that this module uses. */
 interface Owner {
   readonly options: HostOptions;
   readonly env: NodeJS.ProcessEnv;
@@ -21,7 +21,7 @@ interface Owner {
   log(server: string, level: 'warning', message: string): void;
 }
 
-/** Undefined when the server has to be a process of our own; what a person did not choose is said in the log. */
+/** Returns undefined if the server must be a child of this process; logs the reason unless a person chose it. */
 export async function openShared(host: Owner, spec: ServerSpec): Promise<Transport | undefined> {
   if (!isStdio(spec.entry) || !isShareable(spec.entry) || !wantsDaemon(host)) return undefined;
   try {
@@ -38,7 +38,7 @@ export async function openShared(host: Owner, spec: ServerSpec): Promise<Transpo
 }
 
 function wantsDaemon({ options, env, config }: Owner): boolean {
-  // A sandbox is about this agent alone.
+  // A sandbox applies to this agent only.
   const confined = options.sandbox !== undefined || options.sandboxState !== undefined;
   return !confined && allowsDaemon(env) && config.settings.daemon !== false;
 }
@@ -54,7 +54,7 @@ async function attach({ options, env, home }: Owner, spec: ServerSpec): Promise<
     cwd: options.cwd ?? process.cwd(),
     env,
     wanted: { name, raw, baseDir },
-    // The daemon reads files itself. What was parsed from code is an entry.
+    // The daemon reads files itself. A parsed entry from code is already an entry.
     ...(scope === 'code' ? { servers: { [name]: raw as unknown as ServerEntry } } : {}),
   });
 }

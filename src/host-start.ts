@@ -1,4 +1,4 @@
-/** Starts the servers of a host: what nobody knows yet at once, the others in turns. */
+/** Starts the servers of a host: those with unknown tools at once, the others a few at a time. */
 
 import { availableParallelism } from 'node:os';
 import type { Connection } from './connection/connection.ts';
@@ -7,17 +7,17 @@ import type { HostEvents } from './host-options.ts';
 import type { Clock } from './lib/clock.ts';
 
 /**
- * So many are asked for news of a list that is known and served meanwhile. Nobody waits for them, and ten programs that
- * start at once would hold up what somebody waits for.
+ * Limit on parallel starts of servers that only refresh a known list, which is served from the cache until then. No
+ * caller waits for them, and ten programs that start at once would slow down the ones that callers wait for.
  */
 export const RENEWED_AT_ONCE: number = Math.max(1, Math.floor(availableParallelism() / 2));
-/** After this long the next one has its turn, also when one hangs. */
+/** The next one starts after this time, even if one hangs. */
 export const TURN_MS = 1_000;
 
 export interface Starting {
-  /** Servers that somebody waits for. */
+  /** Servers that a caller waits for. */
   readonly now: readonly Connection[];
-  /** Servers whose list is known and old. */
+  /** Servers whose list is cached and stale. */
   readonly inTurns: readonly Connection[];
 }
 
@@ -36,7 +36,7 @@ async function renew(connections: readonly Connection[], clock: Clock): Promise<
   const starts: Promise<void>[] = [];
   const takeTurns = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      // By now somebody may have started it, or sent it away.
+      // It may have been started or removed since.
       const start = next.state.status === 'idle' ? settled(next) : Promise.resolve();
       starts.push(start);
       const turn = setAlarm(clock, TURN_MS);
@@ -48,7 +48,7 @@ async function renew(connections: readonly Connection[], clock: Clock): Promise<
   await Promise.all(starts);
 }
 
-/** How it ended is in the state of the connection. */
+/** Errors are ignored here: the state of the connection has the result. */
 async function settled(connection: Connection): Promise<void> {
   await connection.connect().catch(() => {});
 }

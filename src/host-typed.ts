@@ -1,4 +1,4 @@
-/** Tools with schemas of the program's author: exact types, and values that are validated by these schemas. */
+/** Typed tools: functions with exact types, whose arguments and results are validated by the author's schemas. */
 
 import { type AuthorCheck, authorCheck, type CheckerSource, type Verdict } from './call/author-check.ts';
 import type { CallOptions } from './call/call.ts';
@@ -10,7 +10,7 @@ import type { Checked, Given, Schema } from './lib/author-schema.ts';
 import { isRecord } from './lib/json-rpc.ts';
 import { shown } from './lib/option-check.ts';
 
-/** What a program expects of one tool. A schema is a Standard Schema (zod, valibot, arktype, …) or a JSON Schema. */
+/** The schemas of one tool. A schema is a Standard Schema (zod, valibot, arktype, …) or a JSON Schema. */
 export interface ToolSchema {
   /** Validates the arguments (default: only the server's own schema does). */
   readonly inputSchema?: Schema | undefined;
@@ -18,24 +18,24 @@ export interface ToolSchema {
   readonly outputSchema?: Schema | undefined;
 }
 
-/** By name of the tool, as `tools()` gives it or as `server__tool`. */
+/** Schemas by the tool's name, as `tools()` returns it or as `server__tool`. */
 export type ToolSchemas = Readonly<Record<string, ToolSchema>>;
 
-/** The arguments before they are validated: values with a default may be left out. */
+/** The arguments before validation: values with a default may be omitted. */
 export type TypedArguments<S extends ToolSchema> = S extends {
   readonly inputSchema: infer Input extends Schema;
 }
   ? Given<Input>
   : Readonly<Record<string, unknown>>;
 
-/** The arguments once they are validated. */
+/** The arguments after validation. */
 export type ParsedArguments<S extends ToolSchema> = S extends {
   readonly inputSchema: infer Input extends Schema;
 }
   ? Checked<Input>
   : Readonly<Record<string, unknown>>;
 
-/** Structured content of the type, unless the tool itself failed. */
+/** A result with structured content of the output schema's type, unless the tool itself failed. */
 export type TypedResult<S extends ToolSchema, Result = ShapedResult> = S extends {
   readonly outputSchema: infer Output extends Schema;
 }
@@ -62,7 +62,7 @@ type Call = (
   options: CallOptions,
 ) => Promise<ShapedResult>;
 
-/** The functions of `host.typed()`. */
+/** Builds the functions of `host.typed()`. */
 export function typedTools<S extends ToolSchemas>(schemas: S, call: Call): TypedTools<S> {
   const checks = new SchemaChecks(schemas);
   const tools = Object.keys(schemas).map((name) => [
@@ -70,7 +70,7 @@ export function typedTools<S extends ToolSchemas>(schemas: S, call: Call): Typed
     async (args: unknown = {}, options: CallOptions = {}) =>
       checks.call(call, name, await checks.parsed(name, args), options),
   ]);
-  // One function for each name, which validates what its type promises.
+  // One function for each name, which validates what its type declares.
   return Object.fromEntries(tools) as TypedTools<S>;
 }
 
@@ -109,7 +109,7 @@ export class SchemaChecks {
     }
   }
 
-  /** The arguments as their schema parses them. */
+  /** Returns the arguments as their schema parses them. */
   async parsed(name: string, args: unknown): Promise<Readonly<Record<string, unknown>>> {
     const check = this.#inputs.get(name);
     const verdict = check === undefined ? { value: args } : await verdictOf(check, args);
@@ -172,7 +172,7 @@ async function verdictOf(check: AuthorCheck, value: unknown): Promise<Verdict> {
 
 const KNOWN: ReadonlySet<string> = new Set(['inputSchema', 'outputSchema']);
 
-/** What plain JavaScript can get wrong. */
+/** Rejects values that plain JavaScript can get wrong. */
 function checkSchemas(name: string, given: unknown): void {
   const wrong = (what: string, hint: string): PlugboardError =>
     new PlugboardError('CONFIG_INVALID', `"schemas" of ${name}: ${what}`, { hint });
@@ -194,7 +194,7 @@ function checkSchemas(name: string, given: unknown): void {
   }
 }
 
-/** Schemas of libraries are objects of classes, or functions (arktype); a JSON Schema is a plain object without methods. */
+/** Schemas of libraries are class instances or functions (arktype); a JSON Schema is a plain object without methods. */
 function isSchema(value: unknown): boolean {
   if ((typeof value === 'object' && value !== null) || typeof value === 'function')
     return '~standard' in value || (isRecord(value) && !('_def' in value) && !('parse' in value));

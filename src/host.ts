@@ -1,4 +1,4 @@
-/** What an agent holds in its hands: the user's servers as tools, and the few things one can do with them. */
+/** The public `Host` class: the user's servers as tools, and the operations on them. */
 
 import type { ServerAuth } from './auth/create.ts';
 import type { LoginOptions } from './auth/interactive.ts';
@@ -42,8 +42,8 @@ import type { Unsubscribe } from './lib/emitter.ts';
 import type { Finding } from './policy/scan.ts';
 
 /**
- * Reads the configuration and begins to start the user's servers. Resolves when the configuration is read
- * and every tool known from the cache is there; `ready()` waits for the servers.
+ * Reads the configuration and begins to start the user's servers. Resolves when the configuration is read and every
+ * tool known from the cache is available; `ready()` waits for the servers.
  *
  * @example
  * await using host = await createHost({ approve: () => 'allow' });
@@ -56,17 +56,17 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
   return host;
 }
 
-/** A login whose answer comes to an address of the program's own. */
+/** Options of a login whose response is sent to an address of the program. */
 export interface RedirectLogin {
   /** Where the authorization server sends the browser back to: https, or http on this machine. */
   readonly redirectUrl: string | URL;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A server that is not there, with the reason. */
+/** A server that failed, with the reason. */
 export type FailedServer = ServerReport & { readonly error: NonNullable<ServerReport['error']> };
 
-/** How servers are when `ready()` resolves; those that are only started when they are needed are in neither list. */
+/** The servers' states when `ready()` resolves; those that start only on demand are in neither list. */
 export interface Readiness {
   readonly connected: readonly string[];
   readonly failed: readonly FailedServer[];
@@ -77,7 +77,7 @@ export class Host {
   readonly home: string;
   /** Lists that do not wait for every server; used by the gateway and by commands. */
   readonly firstLists: FirstLists;
-  /** The form of names towards clients of a gateway: as `naming` says, else `server__tool`. */
+  /** The form of tool names for clients of a gateway: from `naming`, else `server__tool`. */
   readonly gatewayNaming: NameForm;
   readonly #core: HostCore;
   readonly #servers: HostServers;
@@ -99,9 +99,9 @@ export class Host {
     return this.#servers.start();
   }
 
-  // What can be called.
+  // Tools.
 
-  /** What the model should be given now, in stable order; with `all`, also what it would have to search for. */
+  /** Returns the tools for the model, in stable order; with `all`, also those deferred behind the search. */
   tools(options: { readonly all?: boolean } = {}): readonly Tool[] {
     if (options.all !== true) return this.#own.tools();
     this.#core.freshen();
@@ -110,14 +110,18 @@ export class Host {
     return [...all, ...this.#own.resourceTools()];
   }
 
-  /** The tool of a name: as `tools()` gives it, as `mcp__server__tool` or as `server__tool`; deferred or not. */
+  /**
+   * Returns the tool of a name: as `tools()` returns it, as `mcp__server__tool` or as `server__tool`; deferred or
+   * not.
+   */
   find(name: string): Tool | undefined {
     return this.#own.find(name);
   }
 
   /**
-   * Whether a call of a tool would be asked about now; undefined if there is no such tool. No one is asked. The arguments
-   * decide only for `read_mcp_resource`, whose `server` they name.
+   * Returns whether a call of a tool would need an approval now, without asking; undefined if there is no such tool.
+   * The
+   * arguments matter only for `read_mcp_resource`, whose `server` they name.
    *
    * @example
    * host.approvalOf('mcp__files__write')?.decision; // → 'ask'
@@ -127,7 +131,7 @@ export class Host {
   }
 
   /**
-   * Allows the calls of a tool without a question, as an answer of `approve` does: `session` for as long as this host lives,
+   * Allows the calls of a tool without a question, like an answer of `approve`: `session` until this host closes,
    * `always` with a rule in the person's configuration. For programs that ask the person in another way.
    *
    * @example
@@ -138,8 +142,8 @@ export class Host {
   }
 
   /**
-   * One sentence for each problem that a call with these arguments would be refused for; empty if there are none, undefined if
-   * there is no such tool. Nothing is called, and no one is asked.
+   * Returns one sentence for each problem that a call with these arguments would be rejected for; empty if there are
+   * none, undefined if there is no such tool. No tool is called and no question is asked.
    *
    * @example
    * await host.checkArguments('mcp__demo__add', { a: 'x' }); // → ['a must be a number']
@@ -151,15 +155,16 @@ export class Host {
     return this.#own.checkArguments(name, args);
   }
 
-  /** What all definitions would cost a model, and what those that it is given now cost. */
+  /** Returns the token cost of all definitions, and of those that the model is given now. */
   definitionTokens(): { readonly all: number; readonly given: number } {
     const given = this.tools().reduce((sum, tool) => sum + definitionCost(tool), 0);
     return { all: this.#core.deferral().definitionTokens, given };
   }
 
   /**
-   * Calls a tool by the name that `tools()` gave it, or as `server__tool`; rejects only with a PlugboardError. The type
-   * of its structured content is the caller's word.
+   * Calls a tool by the name that `tools()` gave it, or as `server__tool`; rejects only with a PlugboardError. The
+   * type
+   * of its structured content is not checked.
    *
    * @example
    * const { structuredContent } = await host.call<{ files: string[] }>('mcp__files__glob', { pattern: '*.md' });
@@ -173,8 +178,9 @@ export class Host {
   }
 
   /**
-   * Functions for tools with schemas of your own: arguments and structured content have exact types and are validated. The
-   * result is that of `call()`. A tool that is not there is an error when it is called.
+   * Returns functions for tools with your own schemas: arguments and structured content have exact types and are
+   * validated.
+   * The result is that of `call()`. A missing tool is an error when it is called.
    *
    * @example
    * const files = host.typed({
@@ -192,8 +198,9 @@ export class Host {
   }
 
   /**
-   * Sends a request of a method that the host has no way of its own for: of an extension, or of one server alone. The
-   * rules for the server apply; methods such as `tools/call` are refused, because `call()` asks for approval.
+   * Sends a request of a method that the host has no function for: of an extension, or specific to one server. The
+   * rules
+   * for the server apply; methods such as `tools/call` are refused, because `call()` asks for approval.
    *
    * @example
    * const { answer } = await host.request('mine', 'mine/ask', { question: 'why' });
@@ -209,8 +216,8 @@ export class Host {
   }
 
   /**
-   * Sends a notification of a method that the host has no way of its own for, as `request` does. Resolves when it is sent:
-   * no server answers a notification.
+   * Sends a notification of a method that the host has no function for, like `request`. Resolves when it is sent:
+   * notifications have no response.
    *
    * @example
    * await host.notify('mine', 'notifications/mine/seen', { id: 7 });
@@ -226,7 +233,7 @@ export class Host {
   }
 
   /**
-   * One more caller over the same servers: its own loaded tools, session approvals, roots and questions.
+   * Opens a session over the same servers, with its own loaded tools, session approvals, roots and questions.
    *
    * @example
    * const session = host.session({ approve: () => 'deny' });
@@ -239,8 +246,8 @@ export class Host {
   }
 
   /**
-   * Replaces the roots of this host, and reports the change to servers that can ask for them again. A host that was
-   * made without `roots` declares them from now on; legacy servers are connected again for that.
+   * Replaces the roots of this host, and notifies the servers that support roots. A host that was created without
+   * `roots` declares them from now on; legacy servers are reconnected for that.
    *
    * @example
    * await host.setRoots([{ uri: 'file:///home/ada/app' }]);
@@ -250,32 +257,32 @@ export class Host {
     await this.#core.setRoots(roots);
   }
 
-  /** The tools that fit a description of what is wanted, best first. */
+  /** Returns the tools that match a description, best first. */
   search(query: string, options: { readonly limit?: number } = {}): Promise<readonly SearchResult[]> {
     return this.#own.search(query, options);
   }
 
-  /** What servers want a model to know about them, for the system prompt. */
+  /** Returns the instructions of servers for the model's system prompt. */
   instructions(): string {
     return this.#own.instructions();
   }
 
-  // What can be read, and said.
+  // Resources and prompts.
 
-  /** What servers offer to read: of all that are there or only wait to be needed, or of one. */
+  /** Lists the resources of all connected or idle servers, or of one. */
   async resources(server?: string): Promise<ResourceListing> {
     return this.#core.content.resources(this.#listed(server));
   }
 
-  /** What a resource holds: text, or bytes as base64. */
+  /** Reads a resource: text, or bytes as base64. */
   async read(server: string, uri: string, options?: ContentOptions): Promise<ReadResult> {
     this.#servers.get(server);
     return this.#own.read(server, uri, options);
   }
 
   /**
-   * Calls `listener` whenever the server says that the resource changed, also after the server was lost and
-   * came back; what changed while it was away is not told.
+   * Calls `listener` whenever the server reports that the resource changed, also after a reconnect; changes while the
+   * server was disconnected are not reported.
    */
   async subscribe(server: string, uri: string, listener: ResourceListener): Promise<Unsubscribe> {
     const connection = this.#servers.get(server);
@@ -283,12 +290,12 @@ export class Host {
     return this.#core.content.subscribe(this.#used(connection), uri, listener);
   }
 
-  /** The prompts of servers with the commands that people type for them: of all, or of one. */
+  /** Lists the prompts of all servers, or of one, with the commands that people type for them. */
   async prompts(server?: string): Promise<readonly ListedPrompt[]> {
     return this.#core.content.prompts(this.#listed(server));
   }
 
-  /** What a prompt says. */
+  /** Returns the messages of a prompt. */
   async prompt(
     server: string,
     name: string,
@@ -300,8 +307,9 @@ export class Host {
   }
 
   /**
-   * Makes messages of what a person typed: `@server:uri` is attached, `/mcp__server__prompt one "two words"` is
-   * replaced by what the prompt says. `\@` stays an `@`; what leads nowhere stays in the text and is reported.
+   * Converts typed text to messages: `@server:uri` is attached, `/mcp__server__prompt one "two words"` is replaced by
+   * the
+   * prompt's messages. `\@` stays an `@`; unresolved mentions stay in the text and are reported.
    *
    * @example
    * const { messages, unknown } = await host.expand('summarise @docs:file:///a.md');
@@ -310,7 +318,7 @@ export class Host {
     return this.#own.expand(givenText('text', text), options);
   }
 
-  /** Suggestions for an argument of a prompt or of a resource template. */
+  /** Returns suggestions for an argument of a prompt or of a resource template. */
   async complete(
     ref: CompletionRef,
     argument: { readonly name: string; readonly value: string },
@@ -326,13 +334,13 @@ export class Host {
     return this.#core.content.complete(this.#used(connection), ref, argument, options);
   }
 
-  // Who is there.
+  // Servers.
 
   servers(): readonly ServerReport[] {
     return this.#core.pool.all().map((connection) => this.#core.report(connection));
   }
 
-  /** One server with where it is configured and what its entry says, without its secrets. */
+  /** Returns one server with the location and content of its entry, without secrets. */
   async describe(name: string): Promise<ServerReport & ServerOrigin> {
     const connection = this.#servers.get(name);
     const { originOf } = await import('./host-configure.ts');
@@ -347,17 +355,17 @@ export class Host {
     return catalog.snapshot.findHeld(tool)?.server === server;
   }
 
-  /** What a connected server says about itself: name and version, instructions, capabilities. */
+  /** Returns a connected server's description of itself: name and version, instructions, capabilities. */
   details(name: string): ServerDetails {
     return detailsOf(this.#core, this.#servers.get(name));
   }
 
-  /** Every tool of a server for a person to look at: also those that are held back or hidden, with the reason. */
+  /** Returns every tool of a server for inspection: also held-back or hidden ones, with the reason. */
   inspect(name: string): readonly InspectedTool[] {
     return inspectTools(this.#core, this.#servers.get(name));
   }
 
-  /** What is held back of a server because it is new or has changed, with the differences. */
+  /** Returns the items of a server that are held back because they are new or have changed, with the differences. */
   async heldBack(name: string): Promise<HeldBack> {
     const { spec } = this.#servers.get(name);
     const { heldBackOf } = await import('./host-pins.ts');
@@ -365,7 +373,7 @@ export class Host {
     return heldBackOf(this.#core.home, spec);
   }
 
-  /** Accepts what `heldBack` showed, by its digest; rejects when the server has changed since then. */
+  /** Accepts the items that `heldBack` returned, by its digest; rejects if the server has changed since then. */
   async acceptHeldBack(name: string, digest: string): Promise<HeldBack> {
     const { spec } = this.#servers.get(name);
     const { acceptHeldBack } = await import('./host-pins.ts');
@@ -375,31 +383,34 @@ export class Host {
     return accepted;
   }
 
-  /** What is wrong in the configuration files, and where. */
+  /** Returns the problems in the configuration files, with their locations. */
   problems(): readonly Problem[] {
     return this.#core.config.problems;
   }
 
-  /** The steps of a server's last start, with their times. */
+  /** Returns the steps of a server's last start, with their times. */
   phases(name: string): readonly Phase[] {
     return this.#servers.get(name).phases;
   }
 
-  /** What looks like an attack in the definitions of a server's tools, hidden text and held tools included. It only advises. */
+  /**
+   * Scans the definitions of a server's tools for signs of an attack, including hidden text and held-back tools. The
+   * findings are advisory.
+   */
   async scan(name: string): Promise<readonly Finding[]> {
     this.#servers.get(name);
     const { scanListing } = await import('./policy/scan.ts');
-    // As the server said it: what was cleaned away before anybody read it is what has to be told.
+    // Uses the server's original text: the removed characters are what has to be reported.
     const { tools = [], held = [] } = this.#core.catalog.listing(name) ?? {};
     return scanListing([...tools, ...held].map(({ name: tool, ...rest }) => ({ tool, ...rest })));
   }
 
-  /** Adds a server for as long as this host lives, or replaces one; resolves when it has settled. */
+  /** Adds or replaces a server until this host closes; resolves when it has settled. */
   async add(name: string, entry: GivenEntry): Promise<ServerReport> {
     return this.#core.report(await this.#servers.add(name, entry));
   }
 
-  /** Writes a server into a configuration file and follows it; what a project's file holds still needs consent. */
+  /** Writes a server to a configuration file and reloads; an entry in a project's file still needs consent. */
   async save(name: string, entry: GivenEntry, options: SaveOptions = {}): Promise<void> {
     const { saveGiven } = await import('./host-configure.ts');
     await saveGiven(this.#core, name, entry, options);
@@ -407,7 +418,7 @@ export class Host {
   }
 
   /**
-   * Approves an entry that was saved as `unapproved`, and follows it. For a person only: `digest` is that of the entry
+   * Approves an entry that was saved as `unapproved`, and reloads. For a person only: `digest` is that of the entry
    * they were shown, from `describe`.
    */
   async approve(name: string, digest: string): Promise<void> {
@@ -417,7 +428,7 @@ export class Host {
     await this.#servers.reload();
   }
 
-  /** Takes a server out of the configuration file it stands in, and follows it. */
+  /** Removes a server from its configuration file, and reloads. */
   async erase(
     name: string,
     options: Pick<SaveOptions, 'scope' | 'signal'> = {},
@@ -429,31 +440,34 @@ export class Host {
   }
 
   /**
-   * Starts a server; rejects with the reason when it does not come up. Without a name: begins to start what
-   * `connect: 'none'` had left out, as lifecycles say, and `ready()` waits for it.
+   * Starts a server; rejects with the reason if it fails. Without a name: begins to start the servers that `connect:
+   * 'none'` skipped, by their lifecycles, and `ready()` waits for them.
    */
   async connect(name?: string): Promise<void> {
     await (name === undefined ? this.#servers.startRest() : this.#servers.get(name).connect());
   }
 
-  /** Ends a server; its tools are gone until `connect`. */
+  /** Stops a server; its tools are unavailable until `connect`. */
   async disconnect(name: string): Promise<void> {
     await this.#servers.get(name).disconnect();
   }
 
-  /** Ends a server, if it runs, and starts it again; rejects with the reason when it does not come up. */
+  /** Restarts a server, or starts it if it is not running; rejects with the reason if it fails. */
   async reconnect(name: string): Promise<void> {
     const connection = this.#servers.get(name);
     await connection.reconnect();
-    // One that was not running is started, or refused with its reason.
+    // A server that was not running is started, or rejected with its reason.
     await connection.connect();
   }
 
   /**
-   * Logs in to a remote server. With `redirectUrl`, for programs whose user is at a browser elsewhere: resolves to the
-   * address to send that browser to, and `finishLogin`, also in another process with the same `credentials`, is called
-   * with the parameters that come back to `redirectUrl`. Without it, through a browser of this machine; running hosts
-   * of this machine notice.
+   * Logs in to a remote server. With `redirectUrl`, for programs whose user has a browser on another machine:
+   * resolves
+   * to the address to send that browser to, and `finishLogin`, also in another process with the same `credentials`,
+   * is
+   * called with the parameters that come back to `redirectUrl`. Without it, uses a browser of this machine; running
+   * hosts
+   * of this machine notice the login.
    *
    * @example
    * const { authorizationUrl } = await host.login('docs', { redirectUrl: 'https://app.example/callback' });
@@ -468,7 +482,7 @@ export class Host {
         ? auth.beginLogin({ redirectUri: redirectTo(options.redirectUrl), signal: options.signal })
         : auth.login(options);
     return login.catch(async (error: unknown) => {
-      // The server's state says from now on what is missing, and not that a login is.
+      // From now on the server's state reports the missing registration instead of a missing login.
       if (asPlugboardError(error).code === 'NEEDS_CLIENT_REGISTRATION')
         await this.#servers
           .get(name)
@@ -479,7 +493,8 @@ export class Host {
   }
 
   /**
-   * Finishes a login that waits, in this process or another, with what came back through the browser.
+   * Finishes a pending login, started in this process or another, with the parameters that came back through the
+   * browser.
    *
    * @example
    * await host.finishLogin('docs', new URL(request.url, 'https://app.example').searchParams);
@@ -493,34 +508,34 @@ export class Host {
     await auth.finishLogin(answer, signal);
   }
 
-  /** Forgets the login of a remote server; false when there was none. */
+  /** Deletes the login of a remote server; false if there was none. */
   async logout(name: string): Promise<boolean> {
     const auth = await this.#auth(name, { forgetting: true });
     return auth.logout();
   }
 
-  /** Where the credentials of a server come from. */
+  /** Returns where the credentials of a server come from. */
   async credentialPlace(name: string): Promise<'keyring' | 'file' | 'store' | 'env' | 'none'> {
     const { spec } = this.#servers.get(name);
     return isRemote(spec.entry) ? (await this.#auth(name)).credentialPlace() : 'none';
   }
 
-  /** Takes a server out of this host; files stay as they are. */
+  /** Removes a server from this host; files are not changed. */
   remove(name: string): Promise<void> {
     return this.#servers.remove(name);
   }
 
-  /** Reads the configuration again; only servers that changed are restarted, and waited for unless `settle` is false. */
+  /** Rereads the configuration; only servers that changed are restarted, and awaited unless `settle` is false. */
   reload(config?: LoadedConfig, options: { readonly settle?: boolean | undefined } = {}): Promise<void> {
     return this.#servers.reload(config, options);
   }
 
-  /** Connects a server, or reads its tools again; rejects with the reason when it does not come up. */
+  /** Connects a server, or rereads its tools; rejects with the reason if it fails to start. */
   refresh(name: string): Promise<void> {
     return this.#servers.refresh(name);
   }
 
-  /** Tells servers that declared an interest what the agent's sandbox allows now. */
+  /** Sends the agent's current sandbox permissions to servers that declared support for it. */
   async setSandboxState(state: unknown): Promise<void> {
     this.#core.sandboxState = state;
     await Promise.all(this.#core.pool.all().map((connection) => connection.pushSandboxState()));
@@ -536,9 +551,9 @@ export class Host {
     return this.#core.events.on(event, listener);
   }
 
-  // Beginning and end.
+  // Lifecycle.
 
-  /** Waits until every server has settled; rejects when a `required` one did not come up. Resolves with how it went. */
+  /** Waits until every server has settled; rejects if a `required` one failed to start. Resolves with the states. */
   async ready(): Promise<Readiness> {
     await this.#servers.ready();
     const servers = this.servers();
@@ -548,17 +563,17 @@ export class Host {
     };
   }
 
-  /** As `ready()`, for `required` servers only; `unknown`: of these, for those whose tools are unknown. */
+  /** Like `ready()`, for `required` servers only; with `unknown`, only those whose tools are unknown. */
   requiredReady(which: 'all' | 'unknown'): Promise<void> {
     return this.#servers.requiredReady(which);
   }
 
-  /** Whether a server is `required`: one that has to be there. */
+  /** Whether any server is `required`. */
   hasRequired(): boolean {
     return this.#servers.hasRequired;
   }
 
-  /** Ends every server and waits until all of them are gone. May be called twice. */
+  /** Stops every server and waits until all of them have exited. May be called twice. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -568,7 +583,7 @@ export class Host {
     return this.close();
   }
 
-  // The inside.
+  // Private members.
 
   async #close(): Promise<void> {
     this.#servers.stop();
@@ -578,7 +593,7 @@ export class Host {
     await this.#core.options.closed?.();
   }
 
-  /** The one server whose content is listed; a list of all leaves out what a rule denies. */
+  /** Returns the one server whose content is listed; a list of all omits servers that a rule denies. */
   #listed(name: string | undefined): Connection | undefined {
     if (name === undefined) return undefined;
     const connection = this.#servers.get(name);
@@ -587,7 +602,7 @@ export class Host {
     return connection;
   }
 
-  /** The process of a server that this host itself uses. */
+  /** Returns the process of a server that this host itself uses. */
   #used(connection: Connection): Connection {
     return this.#core.work.of(connection, this.#core.session);
   }
@@ -598,7 +613,7 @@ export class Host {
 
   async #auth(name: string, options: { readonly forgetting?: boolean } = {}): Promise<ServerAuth> {
     const { spec, state } = this.#servers.get(name);
-    // Nobody logs in to what may not be contacted.
+    // A blocked or unapproved server must not be contacted for a login.
     if (state.status === 'blocked' || state.status === 'untrusted') throw state.error;
     try {
       return await this.#core.auth.of(
@@ -606,7 +621,7 @@ export class Host {
         await this.#core.inputs.expand(spec, { ask: !options.forgetting }),
       );
     } catch (thrown) {
-      // A login is found by its address: what else the entry lacks keeps nobody from forgetting it.
+      // A login is found by its address: other missing values of the entry must not prevent a logout.
       if (!options.forgetting || !isRemote(spec.entry)) throw thrown;
       const { url, oauth } = spec.entry;
       const bare = { ...spec, entry: { url, ...(oauth === undefined ? {} : { oauth }) } };
@@ -628,7 +643,7 @@ function isLocalName(hostname: string): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }
 
-/** A wrong one would come back as the server's own complaint about its schema. */
+/** Rejects an invalid reference here: the server would report it as a schema error of its own. */
 function checkRef(ref: CompletionRef): void {
   const isPrompt = ref?.type === 'ref/prompt' && typeof ref.name === 'string';
   const isResource = ref?.type === 'ref/resource' && typeof ref.uri === 'string';

@@ -1,4 +1,4 @@
-/** The library: everything an agent needs to give its model the user's MCP servers. */
+/** The library's entry point: gives an agent's model the user's MCP servers. */
 
 export type { BegunLogin, LoginAnswer } from './auth/login.ts';
 export type { ApprovalState } from './call/approve.ts';
