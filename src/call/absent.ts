@@ -1,4 +1,4 @@
-/** Why the server that a tool's name begins with has nothing to call: a better answer than that there is no such tool. */
+/** Finds why the server that a tool's name begins with has no tools: a better error than "unknown tool". */
 
 import { canKeepName, type NameForm, type Naming, plainName } from '../catalog/names.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -6,7 +6,11 @@ import { absenceOf as disconnection, refusalOf } from '../connection/reasons.ts'
 import type { ConnectionState } from '../connection/state.ts';
 import { forServer, type PlugboardError } from '../errors.ts';
 
-/** @param connections those of servers of which no tool is known */
+/**
+ * Returns the reason why the named server has no tools to call.
+ *
+ * @param connections those of servers of which no tool is known
+ */
 export function absenceOf(
   name: string,
   naming: Naming,
@@ -19,7 +23,7 @@ export function absenceOf(
   return error === undefined ? undefined : forServer(error, server);
 }
 
-/** The server that the name of a tool begins with, the longest match of all. */
+/** Returns the server that the name of a tool begins with; the longest match wins. */
 export function ownerOf<C extends Pick<Connection, 'name'>>(
   name: string,
   naming: Naming,
@@ -36,8 +40,8 @@ export function ownerOf<C extends Pick<Connection, 'name'>>(
 }
 
 /**
- * As `ownerOf`, for servers that are starting. In the plain form a name without a server may belong to any of them:
- * the first is returned, and the next one when that one is known.
+ * Like `ownerOf`, for servers that are starting. In the plain form a name without a server may belong to any of them:
+ * returns the first, and the next one once that one is known.
  */
 export function awaitedOwnerOf<C extends Pick<Connection, 'name'>>(
   name: string,
@@ -48,7 +52,7 @@ export function awaitedOwnerOf<C extends Pick<Connection, 'name'>>(
   return owner ?? (naming === 'plain' && canKeepName(name) ? starting[0] : undefined);
 }
 
-/** As `ownerOf`; in the plain form a name without a server may belong to each of them. */
+/** Like `ownerOf`; in the plain form a name without a server may belong to each of them. */
 export function possibleOwnersOf<C extends Pick<Connection, 'name'>>(
   name: string,
   naming: Naming,
@@ -60,6 +64,6 @@ export function possibleOwnersOf<C extends Pick<Connection, 'name'>>(
 }
 
 function reasonOf(state: ConnectionState): PlugboardError | undefined {
-  // One that failed and is on its way again has not recovered yet.
+  // A server that failed and is reconnecting has not recovered yet.
   return state.status === 'connecting' ? state.last : 'error' in state ? state.error : undefined;
 }

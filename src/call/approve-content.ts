@@ -1,8 +1,9 @@
 /**
- * Rules for what servers give besides tools: resources, prompts and completions (A33).
+ * Applies permission rules to content other than tools: resources, prompts and completions (A33).
  *
- * A rule of `permissions` names tools. One that is for every tool of a server (`mcp__docs__*`, `docs__*`, `mcp__docs`,
- * `docs`) is for the whole server, so `deny` and `ask` also hold for its content; a rule for some tools does not.
+ * A rule of `permissions` names tools. One that matches every tool of a server (`mcp__docs__*`, `docs__*`,
+ * `mcp__docs`,
+ * `docs`) is for the whole server, so `deny` and `ask` also apply to its content; a rule for some tools does not.
  */
 
 import { plainName, serverNames } from '../catalog/names.ts';
@@ -18,15 +19,15 @@ export interface ContentAction {
   readonly kind: 'resource' | 'prompt' | 'extension';
   /** The address of the resource, the name of the prompt, or the method of an extension. */
   readonly name: string;
-  /** False where a question would be out of place, as for a suggestion while a person types. */
+  /** False where a question would be disruptive, as for a suggestion while a person types. */
   readonly mayAsk: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Names that no rule for single tools can match both of. */
+/** Two tool names that no rule for single tools can both match. */
 const PROBES = ['plugboard_probe', '7'];
 
-/** True if a rule is for every tool of a server. */
+/** True if a rule matches every tool of a server. */
 export function isServerRule(rule: string, server: string): boolean {
   const matches = ruleMatcher(rule);
   return PROBES.every((tool) =>
@@ -42,7 +43,7 @@ function serverRule(rules: readonly string[] | undefined, server: string): strin
   return rules?.find((rule) => isServerRule(rule, server));
 }
 
-/** The error if `deny` keeps the content of a server away altogether. */
+/** Returns the error if `deny` denies all content of a server. */
 export function contentDenial({ deny }: Permissions, server: string): PlugboardError | undefined {
   const rule = serverRule(deny, server);
   if (rule === undefined) return undefined;
@@ -50,7 +51,10 @@ export function contentDenial({ deny }: Permissions, server: string): PlugboardE
   return new PlugboardError('DENIED', message, { server });
 }
 
-/** Resolves if the rules let a session have this; rejects with the reason. `owner`: whose server it is. */
+/**
+ * Resolves if the rules allow a session this action; rejects with the reason. `owner`: the owner of the server's
+ * entry.
+ */
 export async function approveContent(
   context: Pick<CallContext, 'board' | 'log' | 'settings'>,
   session: Session,
@@ -88,6 +92,6 @@ export async function approveContent(
     advice: howToAllow(rule, { askRule: rule }),
     signal,
   });
-  // A lasting rule would not help: `ask` is stronger than `allow`.
+  // A permanent rule would have no effect: `ask` overrides `allow`.
   if (granted !== 'allow') session.allowed.add(key);
 }

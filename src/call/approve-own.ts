@@ -1,4 +1,4 @@
-/** Approval of the gateway's own tools: by the same rules, modes and questions as a call of a server's tool (A27). */
+/** Approves the gateway's own tools, by the same rules, modes and questions as a call of a server's tool (A27). */
 
 import type { ToolAnnotations } from '../catalog/tool.ts';
 import { PlugboardError } from '../errors.ts';
@@ -7,7 +7,7 @@ import { askPerson, howToAllow } from './ask-person.ts';
 import type { CallContext } from './call.ts';
 import type { Session } from './session.ts';
 
-/** The server of these tools in rules and questions: `mcp__plugboard__agent`, `plugboard__agent`. */
+/** The server name of these tools in rules and questions: `mcp__plugboard__agent`, `plugboard__agent`. */
 export const OWN = 'plugboard';
 
 export interface OwnAction {

@@ -1,4 +1,4 @@
-/** Lets a call through, asks the person, or refuses (CAL-2). What is decided is in `policy/approval.ts`. */
+/** Pipeline stage: allows a call, asks the person, or refuses (CAL-2). The decision is made in `policy/approval.ts`. */
 
 import type { Tool } from '../catalog/tool.ts';
 import { isForeign, type ServerSpec, type Settings } from '../config/entry.ts';
@@ -50,14 +50,14 @@ export const approve: Stage = (context, next) => (call) => {
   }
 };
 
-/** Whether a call would be let through, asked about or refused. */
+/** Whether a call would be allowed, asked about or refused. */
 export interface ApprovalState {
   readonly decision: 'allow' | 'ask' | 'deny';
-  /** In one sentence. */
+  /** One sentence. */
   readonly reason: string;
 }
 
-/** The decision on a call of a session, without a question. */
+/** Returns the decision on a call of a session, without a question. */
 export function approvalState(judged: Judged, approvals: 'enforce' | 'client'): ApprovalState {
   const decision = decisionOn(judged);
   const { reason } = decision;
@@ -75,7 +75,7 @@ export interface Judged {
   readonly alwaysAllows: ReadonlySet<string>;
 }
 
-/** Whether a call of a tool passes, is asked about or is denied, by everything that is configured. */
+/** Returns whether a call is allowed, asked about or denied, from all configured rules and modes. */
 export function decisionOn(judged: Judged): ApprovalDecision {
   const { tool, spec, names, settings, sessionAllows, alwaysAllows } = judged;
   const { entry } = spec;
@@ -126,7 +126,10 @@ async function ask(
   return next(call);
 }
 
-/** Keeps a yes that holds for longer than one call. An `ask` rule is stronger than `allow`: under one it is for the session. */
+/**
+ * Stores an approval that is valid for more than one call. An `ask` rule overrides `allow`, so under one it lasts for
+ * the session.
+ */
 export async function keepAllowed(
   context: Pick<CallContext, 'allowAlways'>,
   session: Pick<Session, 'allowed'>,
@@ -141,7 +144,7 @@ export async function keepAllowed(
   if (granted === 'allow-always' && askRule === undefined) await context.allowAlways(spec, rule);
 }
 
-/** What the author of a program can do; entries of files belong to the person. */
+/** Returns what a program's author can change in code; entries of files belong to the person. */
 function howInCode({ name, scope, entry }: ServerSpec): string | undefined {
   if (scope !== 'code') return undefined;
   const trust = entry.trusted === true ? '' : ', or trusted: true to believe its annotations';

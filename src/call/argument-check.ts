@@ -1,8 +1,9 @@
 /**
- * Checks arguments against a tool's JSON Schema and says what is wrong so that a model can mend it.
+ * Validates arguments against a tool's JSON Schema and reports problems so that a model can fix them.
  *
- * The schema is a stranger's. Nothing in it may cost more than a bounded moment or reach the network;
- * what cannot be checked safely is left to the server, which checks anyway.
+ * The schema is untrusted. Nothing in it may cost more than a bounded time or reach the network; a schema that cannot
+ * be
+ * checked safely is left to the server, which validates anyway.
  */
 
 import type { ErrorObject, ValidateFunction } from 'ajv';
@@ -13,29 +14,29 @@ import { nearest } from '../lib/nearest.ts';
 import { patternCost } from '../lib/pattern-cost.ts';
 import { clean } from '../policy/clean.ts';
 
-/** Compiling grows with the schema; above these the server's own check has to do. */
+/** Compile time grows with the schema; above these limits only the server validates. */
 const MAX_SCHEMA_NODES = 1_500;
 const MAX_SCHEMA_DEPTH = 64;
-/** References followed in one check: a few that point at each other twice can ask for billions. */
+/** References followed in one check: a few that point at each other twice can require billions. */
 const MAX_REFERENCES = 2_000;
-/** Marks what a reference points at; no schema has a keyword of this name by accident. */
+/** Marks the target of a reference; no schema uses this keyword by accident. */
 const COUNTED = 'plugboard:counted';
 const MAX_PATTERN_CHARS = 512;
-/** Steps of all patterns in one check, well under a tenth of a second (A18); texts for which there are none left pass. */
+/** Total steps of all patterns in one check, well under a tenth of a second (A18); strings beyond that pass. */
 const MAX_PATTERN_STEPS = 3_000_000;
 const MAX_REPORTED = 8;
-/** Errors that are put into words; what lies beyond is counted. */
+/** Errors that are explained; further ones are only counted. */
 const MAX_EXPLAINED = 200;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Problems with some arguments or output, one sentence each; empty when there are none. */
+/** Returns problems with arguments or output, one sentence each; empty if there are none. */
 export type ArgumentCheck = (value: unknown) => string[];
 
 const unchecked: ArgumentCheck = () => [];
 
 export interface ArgumentChecker {
-  /** The check for a schema, compiled once for as long as the schema object lives. */
+  /** Returns the check for a schema, compiled once per schema object. */
   checkFor(schema: JsonObject): ArgumentCheck;
 }
 
@@ -53,11 +54,11 @@ export async function createArgumentChecker(): Promise<ArgumentChecker> {
     allErrors: true,
     validateFormats: false,
     logger: false,
-    // A property may be called `constructor`, which every object inherits.
+    // A property may be named `constructor`, which every object inherits.
     ownProperties: true,
-    // Ids are a stranger's words: two tools may well use the same one.
+    // Ids are chosen by the server: two tools may use the same one.
     addUsedSchema: false,
-    // Written out in place, references that point at each other twice grow without bound.
+    // When inlined, references that point at each other twice grow without bound.
     inlineRefs: false,
   } as const;
 
@@ -68,7 +69,7 @@ export async function createArgumentChecker(): Promise<ArgumentChecker> {
     const rest = structuredClone(said);
     if (!markTargets(rest)) return unchecked;
     allowDefaults(rest);
-    // An engine of its own, so that nothing is kept for tools that are long gone.
+    // A separate instance, so that nothing is retained for tools that no longer exist.
     const steps = { left: 0 };
     const own = { ...options, code: { regExp: guardedRegExp(steps) } };
     const engine = new engines[dialect](own);
@@ -81,7 +82,7 @@ export async function createArgumentChecker(): Promise<ArgumentChecker> {
         return true;
       },
     });
-    // Ajv compares every two members, which a list of some thousand objects turns into minutes.
+    // Ajv compares every pair of items, which takes minutes for a list of some thousand objects.
     engine.removeKeyword('uniqueItems').addKeyword({
       keyword: 'uniqueItems',
       type: 'array',
@@ -100,11 +101,11 @@ export async function createArgumentChecker(): Promise<ArgumentChecker> {
             ? []
             : explain(validate, rest);
         } catch {
-          return []; // References without end, or an object deeper than the stack.
+          return []; // Endless references, or an object deeper than the stack.
         }
       };
     } catch {
-      return unchecked; // A reference that leads nowhere, or a keyword that is nonsense.
+      return unchecked; // An unresolvable reference or an invalid keyword.
     }
   };
   return {
@@ -119,7 +120,7 @@ export async function createArgumentChecker(): Promise<ArgumentChecker> {
   };
 }
 
-/** Whether a schema is small enough to be worth its compilation. */
+/** Whether a schema is small enough to compile. */
 function isModest(schema: JsonObject): boolean {
   let nodes = 0;
   const fits = (value: unknown, depth: number): boolean => {
@@ -131,7 +132,7 @@ function isModest(schema: JsonObject): boolean {
   return fits(schema, 0);
 }
 
-/** Has every reference counted where it arrives; false when one leads out of the schema, which is never followed. */
+/** Adds a counter to every reference target; false if a reference leaves the schema, which is never followed. */
 function markTargets(root: Record<string, unknown>): boolean {
   const mark = (value: unknown): boolean => {
     if (typeof value !== 'object' || value === null) return true;
@@ -153,7 +154,7 @@ function markTargets(root: Record<string, unknown>): boolean {
 const DATA_KEYWORDS: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
 
 /**
- * Makes every property with a default optional. zod 4 lists such properties in `required`, since they are always there
+ * Makes every property with a default optional. zod 4 lists such properties in `required`, since they always exist
  * after parsing; the server fills them in.
  */
 function allowDefaults(schema: unknown): void {
@@ -185,7 +186,7 @@ interface GuardedRegExp {
   (pattern: string, flags: string): { test(text: string): boolean };
 }
 
-/** Patterns that cannot run away: what may cost more than is left matches everything. */
+/** Returns a RegExp factory with bounded cost: a pattern that may exceed the remaining steps matches everything. */
 function guardedRegExp(steps: { left: number }): GuardedRegExp {
   const compile = (pattern: string, flags: string): { test(text: string): boolean } => {
     const cost = pattern.length > MAX_PATTERN_CHARS ? undefined : patternCost(pattern);
@@ -211,7 +212,7 @@ function parsePattern(pattern: string, flags: string): RegExp | undefined {
   }
 }
 
-/** A null stands for "not given" where a parameter is optional: models say it that way, and headers leave it out. */
+/** Removes nulls of optional parameters: models send null for "not given", and headers omit it. */
 function withoutAbsent(args: JsonObject, schema: JsonObject): JsonObject {
   if (!Object.values(args).includes(null)) return args;
   const { required } = schema;
@@ -222,7 +223,7 @@ function withoutAbsent(args: JsonObject, schema: JsonObject): JsonObject {
   return Object.fromEntries(given);
 }
 
-/** Only declared parameters are optional ones; what is not declared is looked at as it stands. */
+/** Only declared parameters are optional ones; undeclared ones are checked unchanged. */
 function isDeclared(schema: JsonObject, name: string): boolean {
   const properties = schema['properties'];
   return isObject(properties) && Object.hasOwn(properties, name);
@@ -262,13 +263,13 @@ function sentence(error: ErrorObject, all: readonly ErrorObject[], schema: JsonO
     case 'const':
       return `${where} must be ${JSON.stringify(params['allowedValue'])}`;
     case 'if':
-      return ''; // What is wrong inside the branch is said by its own errors.
+      return ''; // The branch's own errors report the problem inside it.
     default:
       return `${where || 'the arguments'} ${error.message ?? 'is not valid'}`;
   }
 }
 
-/** Names given at this place that the schema does not have. */
+/** Names given at this path that the schema does not declare. */
 function extras(all: readonly ErrorObject[], instancePath: string): string[] {
   return all
     .filter((error) => error.keyword === 'additionalProperties' && error.instancePath === instancePath)

@@ -1,4 +1,4 @@
-/** The shape of some arguments without their values: what an audit may keep and a trace may carry (CAL-6, POL-7). */
+/** Describes arguments without their values, for the audit log and for traces (CAL-6, POL-7). */
 
 const MAX_DEPTH = 3;
 const MAX_KEYS = 20;
@@ -18,7 +18,7 @@ export function shapeOf(value: unknown, depth = 0): Shape {
   for (const key of keys.length > MAX_KEYS ? keys.slice(0, MAX_KEYS) : keys) {
     const name = key.slice(0, MAX_KEY_CHARS);
     const value = shapeOf(members[key], depth + 1);
-    // Set in the usual way, this one would be the prototype.
+    // An ordinary assignment would set the prototype.
     if (name === '__proto__') Object.defineProperty(shape, name, { value, enumerable: true });
     else shape[name] = value;
   }

@@ -1,33 +1,33 @@
-/** Asks the person of a session about one action, and turns the answer into a permission or an error. */
+/** Asks the person of a session about one action, and converts the answer to a permission or an error. */
 
 import { withSignal } from '../connection/questions-board.ts';
 import { forSurface, PlugboardError } from '../errors.ts';
 import type { CallContext } from './call.ts';
 import type { ApprovalAnswer, ApprovalRequest, Session } from './session.ts';
 
-/** How long the person's yes holds. */
+/** How long the approval is valid. */
 export type Granted = Extract<ApprovalAnswer, 'allow' | 'allow-session' | 'allow-always'>;
 
 export interface PersonQuestion {
   readonly request: Omit<ApprovalRequest, 'session' | 'signal'>;
   /** The id of the call that is asked about; other actions have none. */
   readonly call?: string;
-  /** What it is about, for errors: `files__write` has to be approved, `files__write` was not `called`. */
+  /** The subject of errors: `files__write` has to be approved, `files__write` was not `called`. */
   readonly subject: string;
   readonly undone: 'called' | 'read' | 'used';
-  /** What the person can do where no one can be asked, from `howToAllow`. It is logged, and not part of the hint. */
+  /** What the person can do where no person can be asked, from `howToAllow`. It is logged, and not part of the hint. */
   readonly advice: string;
   readonly signal: AbortSignal | undefined;
-  /** Called with every answer, also with a no. */
+  /** Called with every answer, including a refusal. */
   readonly answered?: (answer: string) => void;
 }
 
-/** All that a model is given about it: which file has the rule is for the person to know. */
+/** The only hint for a model: the file with the rule is named to the person only. */
 const ONLY_THE_USER = "Only the user can allow it; Plugboard's log has the rule to change.";
-/** For the author of a program that gives no way to ask. */
+/** For the author of a program without an `approve` callback. */
 const ASK_IN_CODE = 'give createHost, or the session, an "approve" function that asks the user';
 
-/** What makes `rule` pass without a question, as the end of a sentence: an `ask` rule is stronger than `allow`. */
+/** Returns how to allow `rule` without a question, as the end of a sentence: an `ask` rule overrides `allow`. */
 export function howToAllow(
   rule: string,
   {
@@ -49,7 +49,7 @@ export function howToAllow(
     : `remove or narrow the rule ${JSON.stringify(askRule)} of permissions.ask in config.json`;
 }
 
-/** Resolves with a yes; rejects with DENIED, CANCELLED, or APPROVAL_REQUIRED if the session cannot be asked. */
+/** Resolves with an approval; rejects with DENIED, CANCELLED, or APPROVAL_REQUIRED if the session cannot be asked. */
 export async function askPerson(
   { board, log }: Pick<CallContext, 'board' | 'log'>,
   session: Session,

@@ -1,4 +1,4 @@
-/** `audit.jsonl`: one line a call, written in batches, rotated, never with a value that somebody passed. */
+/** Writes `audit.jsonl`: one line per call, in batches, rotated, never with argument values. */
 
 import { type FileHandle, open, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -8,16 +8,16 @@ import { withFileLock } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 
 const FLUSH_AFTER_MS = 250;
-/** Little enough that lines are written before they grow old in memory: keeping them costs more than writing. */
+/** Small, so that lines are written soon: retaining them costs more than writing. */
 const MAX_BUFFERED_CHARS: number = 64 * 1024;
-/** A disk that hangs must not take the memory with it. */
+/** Bounds memory if the disk hangs. */
 const MAX_WAITING_CHARS: number = 16 * 1024 * 1024;
 const ROTATE_AT_BYTES: number = 10 * 1024 * 1024;
 const KEPT_FILES = 5;
 
 export interface AuditLog {
   record(line: object): void;
-  /** Writes what is waiting. */
+  /** Writes all pending lines. */
   flush(): Promise<void>;
 }
 
@@ -25,13 +25,13 @@ export interface AuditLogOptions {
   readonly file: string;
   readonly lockDir: string;
   readonly clock: Clock;
-  /** Told once when lines cannot be written: an audit that fails silently is none. */
+  /** Called once if lines cannot be written: an audit log must not fail silently. */
   readonly failed: (message: string) => void;
 }
 
 export function createAuditLog(options: AuditLogOptions): AuditLog {
   const { file, clock } = options;
-  /** Lines of this moment, not yet written out: nobody has to wait for that. */
+  /** Lines not yet serialized, so that calls do not wait for it. */
   let fresh: object[] = [];
   let waiting: string[] = [];
   let chars = 0;
@@ -62,7 +62,7 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
     fresh = [];
   };
 
-  /** One write at a time; what comes meanwhile goes out with the next. */
+  /** One write at a time; lines that arrive during it are written by the next. */
   const writeAll = async (): Promise<void> => {
     while (waiting.length > 0) {
       const text = `${waiting.join('\n')}\n`;
@@ -96,9 +96,9 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
   };
 }
 
-/** Adds to the file and gives its size; the folder is made when it is not there. */
+/** Appends to the file and returns its size; creates the folder if it is missing. */
 async function append(file: string, text: string): Promise<number> {
-  // Opened each time: another process may have put the file aside since.
+  // Opened each time: another process may have rotated the file since.
   const openFile = (): Promise<FileHandle> => open(file, 'a', 0o600);
   const handle = await openFile().catch(async (error: unknown) => {
     if (errorCode(error) !== 'ENOENT') throw error;
@@ -113,7 +113,7 @@ async function append(file: string, text: string): Promise<number> {
   }
 }
 
-/** Under the lock, and only if nobody else has done it in between. */
+/** Runs under the lock, and only if no other process has rotated the file in between. */
 async function rotate(file: string): Promise<void> {
   const now = await stat(file).catch(() => undefined);
   if (now === undefined || now.size <= ROTATE_AT_BYTES) return;

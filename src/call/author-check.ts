@@ -1,4 +1,4 @@
-/** Validates values with a schema of an author: any Standard Schema, or a JSON Schema. */
+/** Validates values with an author's schema: any Standard Schema, or a JSON Schema. */
 
 import { isStandard, type JsonSchema, type Schema, type StandardIssue } from '../lib/author-schema.ts';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -6,16 +6,16 @@ import type { ArgumentCheck, ArgumentChecker } from './argument-check.ts';
 
 const MAX_REPORTED = 8;
 
-/** The parsed value, or what is wrong with it. */
+/** The parsed value, or its problems. */
 export type Verdict = { readonly value: unknown } | { readonly problems: readonly string[] };
 
 export interface AuthorCheck {
   check(value: unknown): Verdict | Promise<Verdict>;
-  /** Loads what the first check needs. */
+  /** Loads the code that the first check needs. */
   prepare(): Promise<void>;
 }
 
-/** Loads the checker of JSON Schemas when the first value has to be checked: that takes longer than a start does. */
+/** Loads the JSON Schema validator for the first value that is checked: that takes longer than a start. */
 export type CheckerSource = () => Promise<ArgumentChecker>;
 
 export function authorCheck(schema: Schema, checker: CheckerSource): AuthorCheck {

@@ -1,8 +1,9 @@
 /**
- * Sees to it that the server is there and that the tool is still what the caller saw.
+ * Pipeline stage (ensureConnected): connects the server, and checks that the tool is still the one the caller saw.
  *
- * A tool may be known from the cache alone. Connecting reads the list again, so that arguments are never
- * checked against a definition that its server has left behind (CAT-3).
+ * A tool may be known from the cache only. Connecting rereads the list, so that arguments are never validated against
+ * an
+ * outdated definition (CAT-3).
  */
 
 import { PlugboardError } from '../errors.ts';
@@ -18,7 +19,7 @@ async function awakened(context: CallContext, call: Call, next: Handler): Return
   const { tool, connection } = settingsOf(call);
   await whileOpen(call, call.session.ended, (signal) => connection.ready(signal));
   const now = context.snapshot().find(call.name);
-  // Another tool may have got this name (F33).
+  // Another tool may have taken this name (F33).
   if (now?.server !== tool.server || now.tool !== tool.tool) {
     if (context.snapshot().findHeld(call.name) !== undefined) throw pinChanged(tool.server, tool.tool);
     throw new PlugboardError('UNKNOWN_TOOL', `${tool.server} no longer has a tool called ${tool.tool}`, {

@@ -1,4 +1,4 @@
-/** Finds the process that works for this call's session, and waits for its turn there. */
+/** Pipeline stage: finds the process for this call's session, and waits for its turn there. */
 
 import type { Berth, Berths } from './berths.ts';
 import type { Call, Handler, Stage } from './call.ts';
@@ -6,7 +6,7 @@ import { settingsOf } from './settings.ts';
 
 export const berth: Stage = ({ berths }, next) => {
   return (call) => {
-    // Where no session can be asked, none waits.
+    // Sessions without question callbacks never wait.
     if (!berths.takesTurns) return next(call);
     const at = berths.tryEnter(settingsOf(call).connection, call.session);
     if (at === undefined) return waited(berths, call, next);

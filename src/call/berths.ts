@@ -1,10 +1,13 @@
 /**
- * Which process of a server works for which session, where sessions are different agents (CON-11).
+ * Session router: decides which process of a server serves which session, where sessions are different agents
+ * (CON-11).
  *
- * Most servers are shared. One that keeps state has a process for each party: a session, or all sessions of one
- * principal. No party gets a process that another one has used. One of the legacy era may ask something without saying
- * whose call it is about: sessions take turns at it, and a session that would wait long gets a process of its own. One
- * that asked for roots works only for sessions with the same roots from then on; sessions with other roots share others.
+ * Most servers are shared. A stateful one gets a process for each party: a session, or all sessions of one principal.
+ * No
+ * party gets a process that another one has used. A legacy server may send a question without identifying the call:
+ * sessions take turns at it, and a session that would wait long gets a dedicated process. A server that requested
+ * roots
+ * serves only sessions with the same roots from then on; sessions with other roots share other processes.
  */
 
 import { isInProcess, isStdio, type ServerEntry } from '../config/entry.ts';
@@ -20,20 +23,23 @@ import { RootsRouter } from './roots-router.ts';
 import { type Party, partyOf, type Session } from './session.ts';
 import { Turns } from './turns.ts';
 
-/** How long a call waits for its turn before its session gets a process of its own. */
+/** How long a call waits for its turn before its session gets a dedicated process. */
 const TURN_MS = 1_000;
-/** Processes of one server after the first; a client that comes then waits for a turn, or is refused where state is kept. */
+/**
+ * Limit on processes of one server besides the first; further clients wait for a turn, or are refused if the server
+ * is stateful.
+ */
 const MAX_TWINS = 64;
 
 const REFUSED: ReadonlySet<string> = new Set(['disabled', 'blocked', 'untrusted', 'disconnected']);
 
 /**
- * Why a session has a process of its own: the server keeps state, it was told the roots of another session, or another
+ * Why a session has a dedicated process: the server is stateful, it received the roots of another session, or another
  * session kept it busy for too long.
  */
 export type DedicatedReason = 'state' | 'roots' | 'busy';
 
-/** Where one piece of work is done, and whether `leave` has to be called when it is over. */
+/** The process that serves one piece of work, and whether `leave` has to be called when it is over. */
 export interface Berth {
   readonly connection: Connection;
   readonly hasTurn: boolean;
@@ -41,11 +47,11 @@ export interface Berth {
 
 export interface BerthsOptions {
   readonly clock: Clock;
-  /** One more process of the same server, known to nobody else. */
+  /** Creates another process of the same server, used only by the router. */
   readonly twin: (primary: Connection) => Connection;
-  /** Sessions are different agents. Sessions of one agent take turns too, if they can be asked something. */
+  /** Sessions are different agents. Sessions of one agent take turns too, if they have question callbacks. */
   readonly manyAgents: boolean;
-  /** Whether sessions will come that can be asked for roots. */
+  /** Whether sessions that can provide roots are expected. */
   readonly expectsRoots: boolean;
 }
 
@@ -54,13 +60,13 @@ export class Berths {
   readonly #places = new Map<string, Place>();
   readonly #ending = new Set<Promise<void>>();
   readonly #reasons = new WeakMap<Connection, DedicatedReason>();
-  /** Of connections that several sessions may use. */
+  /** The turns at connections that several sessions may use. */
   readonly #turns = new WeakMap<Connection, Turns>();
-  /** Which process was given which roots. */
+  /** Tracks which process received which roots. */
   readonly roots: RootsRouter;
-  /** Sessions that can be asked something. */
+  /** Number of sessions with question callbacks. */
   #askable = 0;
-  /** Sessions of each named party that have used a server that keeps state. */
+  /** Sessions of each named party that have used a stateful server. */
   readonly #present = new Map<string, Set<Session>>();
 
   constructor(options: BerthsOptions) {
@@ -74,28 +80,30 @@ export class Berths {
   }
 
   get takesTurns(): boolean {
-    // Also for the first one: another may come while its call is under way.
+    // Also for the first session: another may start while its call is running.
     return this.#options.manyAgents || this.#askable > 0;
   }
 
-  /** A session has come. */
+  /** Registers a new session. */
   opened(session: Session): void {
     if (hasQuestions(session)) this.#askable += 1;
     this.roots.opened(session);
   }
 
-  /** The connection that this session uses: the one for all, or its own. Throws if there are too many processes. */
+  /**
+   * Returns the connection for this session: the shared or the dedicated one. Throws if there are too many processes.
+   */
   of(primary: Connection, session: Session): Connection {
     const place = this.#place(primary);
     if (!isShareable(primary.spec.entry)) return this.#dedicated(place, session);
     if (!this.takesTurns) return primary;
     const { roots, twins } = place;
     const key = roots.keyOf(session);
-    // Whether the first process has the session's roots is known when it enters.
+    // Whether the first process has the session's roots is only known on entry.
     return twins.get(session) ?? (key === roots.given ? undefined : twins.get(rootsParty(key))) ?? primary;
   }
 
-  /** The process that keeps the state of this session's party. */
+  /** Returns the process that holds the state of this session's party. */
   #dedicated(place: Place, session: Session): Connection {
     const { primary, twins } = place;
     const party = partyOf(session);
@@ -103,7 +111,7 @@ export class Berths {
       this.#present.set(party, (this.#present.get(party) ?? new Set()).add(session));
     const own = twins.get(party);
     if (own !== undefined) return own;
-    // It reports itself why it is not available.
+    // The connection's state has the reason why it is not available.
     if (REFUSED.has(primary.state.status)) return primary;
     // The state of a party that has left ended with its process.
     const { holder } = place;
@@ -112,7 +120,7 @@ export class Berths {
     return this.#twinOr(place, party, 'state');
   }
 
-  /** Ends the process of a party that has left: its state is lost, not shared. */
+  /** Stops the process of a party that has left: its state is lost, not shared. */
   #makeRoom({ twins }: Place): void {
     const parties = [...twins].filter(([party, twin]) => this.#hasLeft(party) || !isRunning(twin));
     const [party, twin] = parties.find(([, each]) => !isRunning(each)) ?? parties[0] ?? [];
@@ -125,7 +133,7 @@ export class Berths {
     return typeof party === 'string' && !this.#present.has(party);
   }
 
-  /** Undefined when this session has to wait before it may have work done there: then `enter` does. */
+  /** Enters without waiting; undefined if this session has to wait: then use `enter`. */
   tryEnter(connection: Connection, session: Session): Berth | undefined {
     if (!this.takesTurns || !isShareable(connection.spec.entry)) return { connection, hasTurn: false };
     const place = this.#places.get(connection.name);
@@ -134,13 +142,13 @@ export class Berths {
   }
 
   #tryTurn(place: Place | undefined, connection: Connection, session: Session): Berth | undefined {
-    // A process of one session alone has no turns.
+    // A dedicated process has no turns.
     const isOwn = place === undefined || place.twins.get(session) === connection;
     if (isOwn || connection.negotiated?.era !== 'legacy') return { connection, hasTurn: false };
     return this.#turnsAt(connection).tryEnter(session) ? { connection, hasTurn: true } : undefined;
   }
 
-  /** Rejects when the work is cancelled, and if there are too many processes. */
+  /** Waits for a turn and enters. Rejects if the work is cancelled, or if there are too many processes. */
   async enter(wanted: Connection, session: Session, waiting: Cancellable): Promise<Berth> {
     if (!isShareable(wanted.spec.entry)) return { connection: wanted, hasTurn: false };
     const place = this.#places.get(wanted.name);
@@ -153,7 +161,7 @@ export class Berths {
       );
       const isUnchanged = roots.given === before || !roots.isOpenFor(session);
       if (berth.connection !== primary || isUnchanged) return berth;
-      // While the session waited for its turn, the process was given the roots of another one.
+      // While the session waited for its turn, the process received the roots of another one.
       this.leave(berth, session);
     }
   }
@@ -168,7 +176,7 @@ export class Berths {
     if (place.primary === wanted && place.roots.isOpenFor(session)) {
       const party = await this.roots.partyFor(place, session);
       if (party !== undefined) connection = this.#twinOr(place, party, 'roots');
-      // Only a connected server shows of which era it is.
+      // The era is only known once the server is connected.
       if (!connection.isLive) await connection.ready(signal);
     }
     const berth = this.#tryTurn(place, connection, session);
@@ -184,14 +192,14 @@ export class Berths {
     if (hasTurn) this.#turnsAt(connection).leave(session);
   }
 
-  /** The session that a process was started for; undefined if others use it or may come to use it. */
+  /** Returns the session that a process was started for; undefined if other sessions use it or may use it. */
   dedicatedTo(connection: Connection): Session | undefined {
     const place = this.#places.get(connection.name);
     const party = place === undefined ? undefined : partyAt(place, connection);
     return typeof party === 'object' ? party : undefined;
   }
 
-  /** The session that a process belongs to now, if to one only. */
+  /** Returns the session that currently owns a process, if it is exactly one. */
   ownerOf(connection: Connection): Session | undefined {
     const place = this.#places.get(connection.name);
     const party = place === undefined ? undefined : partyAt(place, connection);
@@ -201,12 +209,12 @@ export class Berths {
     return others.length === 0 ? only : undefined;
   }
 
-  /** Whether a session has used this first process of a server, or it has asked for roots. */
+  /** Whether a session has used this first process of a server, or it has requested roots. */
   knows(primary: Connection): boolean {
     return this.#places.get(primary.name)?.primary === primary;
   }
 
-  /** Why a process of a server beside the first one was started. */
+  /** Returns why an additional process of a server was started. */
   reasonOf(connection: Connection): DedicatedReason | undefined {
     return this.#reasons.get(connection);
   }
@@ -215,7 +223,7 @@ export class Berths {
     return [...(this.#places.get(server)?.twins.values() ?? [])];
   }
 
-  /** The session is over: what was its alone ends with it. */
+  /** Removes a session and stops its dedicated processes. */
   end(session: Session): void {
     const { partyName } = session;
     if (this.roots.ended(session) && hasQuestions(session)) this.#askable -= 1;
@@ -233,14 +241,15 @@ export class Berths {
     }
   }
 
-  /** Ends a process that was given the roots of this session and of no other. */
+  /** Stops a process that received the roots of this session and of no other. */
   #endAt({ primary, roots, twins }: Place, session: Session): void {
     const key = roots.forget(session);
-    // One request of many by the same client: the process rests when none has come for a while.
+    // A stateless session is one request of many by the same client: the process is stopped when it has been idle for
+    // a while.
     if (key === undefined || session.isStateless || roots.sessionsWith(key).length > 0) return;
     if (key === roots.given) {
       roots.given = undefined;
-      // Sessions of one agent share its state: the process stays, and asks again.
+      // Sessions of one agent share its state: the process keeps running, and requests roots again.
       if (this.takesTurns) primary.rest();
       else primary.rootsChanged();
       return;
@@ -249,7 +258,7 @@ export class Berths {
     twins.delete(rootsParty(key));
   }
 
-  /** The server is gone, or is another one now. */
+  /** Drops a server that was removed or replaced. */
   drop(server: string): void {
     for (const twin of this.twinsOf(server)) this.#close(twin);
     this.#places.delete(server);
@@ -310,7 +319,7 @@ export class Berths {
     this.#ending.add(ended);
   }
 
-  /** True when it is this session's turn, false when that took too long. */
+  /** Resolves with true when it is this session's turn, false if that took too long. */
   #turn(
     connection: Connection,
     session: Session,
@@ -344,13 +353,16 @@ export class Berths {
   }
 }
 
-/** A remote server has no process to save, and an object that serves one connection can have no second one. */
+/**
+ * How long to wait for a turn: a remote server has no process to save, and an object that serves one connection
+ * cannot have a second one.
+ */
 function patienceFor(entry: ServerEntry): number {
   if (isStdio(entry)) return TURN_MS;
   return isInProcess(entry) && servesOneConnection(entry.inProcess) ? Number.POSITIVE_INFINITY : 0;
 }
 
-/** Whether a process runs or is being started: it may hold the state of who used it. */
+/** Whether a process runs or is being started: it may hold the state of its users. */
 function isRunning({ isLive, state }: Connection): boolean {
   return isLive || state.status === 'connecting';
 }

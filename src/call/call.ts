@@ -1,4 +1,4 @@
-/** One call on its way through the pipeline, and the shape of a stage. */
+/** The state of one call in the pipeline, and the type of a stage. */
 
 import type { TaskSupport } from '../catalog/accept.ts';
 import type { Snapshot } from '../catalog/catalog.ts';
@@ -35,55 +35,61 @@ import type { Telemetry } from './telemetry.ts';
 
 export interface CallOptions extends Cancellable {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** Longest silence in this call, instead of the server's `toolTimeoutMs`. */
+  /** Longest time without a response or progress in this call; replaces the server's `toolTimeoutMs`. */
   readonly timeoutMs?: number | undefined;
-  /** Sent to the server as `_meta` of the request; keys of the connection and those that begin with `plugboard/` are not. */
+  /**
+   * Sent to the server as `_meta` of the request, except for keys of the connection and keys that begin with
+   * `plugboard/`.
+   */
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
-  /** A name that the caller chose for this call, reported by `call.begin`. */
+  /** A caller-chosen name for this call, reported by `call.begin`. */
   readonly ref?: string | undefined;
   /**
-   * Media types that the caller's model takes in results, such as `image/png`: images, audio and binary resources of
-   * other types are saved as files, and a note in their place names the file. Default: all.
+   * Media types that the caller's model accepts in results, such as `image/png`: images, audio and binary resources
+   * of other types are saved as files, and a note in their place names the file. Default: all.
    */
   readonly media?: ReadonlySet<string> | undefined;
   /** With `media`: how large images, and all media of a result, may be. Larger ones are saved as files. No effect without `media`. */
   readonly mediaLimits?: MediaLimits | undefined;
   /**
-   * The caller has asked the person about this call, with these arguments, and they allowed it: the host does not ask again. What
-   * is denied stays denied.
+   * The caller has already asked the person about this call with these arguments, and they allowed it: the host does
+   * not ask again. Denied calls stay denied.
    */
   readonly approved?: boolean | undefined;
-  /** @internal Structured content stays whole where the text of the result is cut. */
+  /** @internal Keeps structured content whole where the text of the result is truncated. */
   readonly keepsStructured?: boolean | undefined;
-  /** @internal Found tools are called through `call_tool`, and `tool_search` answers with that advice. */
+  /** @internal Found tools are called through `call_tool`, and `tool_search` responds with that advice. */
   readonly viaCallTool?: boolean | undefined;
-  /** @internal Called if the structured content does not fit the tool's output schema, with what is wrong. */
+  /** @internal Called with the problems if the structured content does not match the tool's output schema. */
   readonly onMismatch?: ((problems: readonly string[]) => void) | undefined;
-  /** What the client that this call is for sent with its request. */
+  /** Fields that the client of this call sent with its request, to be forwarded. */
   readonly handedOn?: HandedOn | undefined;
   /** @internal Set if the caller follows tasks itself: a task is then returned in place of its result. */
   readonly task?: TaskWish | undefined;
 }
 
-/** What the stages fill in as the call goes down. */
+/** One call; the stages fill in its fields. */
 export interface Call extends CallOptions {
   readonly id: string;
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly session: Session;
-  /** Set by `resolve`; every stage below it may rely on them. */
+  /** Set by `resolve`; every later stage may rely on them. */
   tool?: Tool;
   connection?: Connection | undefined;
-  /** Set for the tools for resources: what is sent in place of `tools/call`, and what rules are matched against. */
+  /**
+   * Set for the resource tools: the method that is sent in place of `tools/call`, and the names that rules are
+   * matched against.
+   */
   method?: string;
   names?: RuleNames;
-  /** Set by `approve`: why the call was let through, or not. */
+  /** Set by `approve`: why the call was allowed or refused. */
   decision?: string;
-  /** How often its server has asked the model so far. */
+  /** Number of sampling requests of its server so far. */
   samples?: number;
   /** Set by `invoke`: the server has reported progress. */
   progressed?: boolean;
-  /** Set by `invoke` for a task: its progress ends here. */
+  /** Set by `invoke` for a task: stops its progress. */
   endProgress?: () => void;
   /** Set by `telemetry`: the trace this call is part of. */
   traceMeta?: Readonly<Record<string, string>>;
@@ -98,9 +104,9 @@ export interface CallEvents {
     readonly session: string;
     readonly ref?: string;
   };
-  /** `{ id, arguments }`: as given, right after `call.begin`; neither the audit nor the management API has them. */
+  /** `{ id, arguments }`: as given, right after `call.begin`; not in the audit log or the management API. */
   readonly 'call.arguments': { readonly id: string; readonly arguments: Readonly<Record<string, unknown>> };
-  /** `{ id, result }`: what the caller gets, right before `call.end`; none if the call failed. */
+  /** `{ id, result }`: the result that the caller gets, right before `call.end`; not emitted if the call failed. */
   readonly 'call.result': { readonly id: string; readonly result: ShapedResult };
   /** `{ id, progress, total?, message? }`. */
   readonly 'call.progress': { readonly id: string } & Progress;
@@ -113,80 +119,82 @@ export interface CallEvents {
   };
 }
 
-/** Resources of servers, for the tools that read them. */
+/** Access to resources of servers, for the resource tools. */
 export interface ResourceAccess {
-  /** Servers whose resources a session may read, as far as it is known whether they have some; in stable order. */
+  /**
+   * Returns the servers whose resources a session may read, as far as their capabilities are known; in stable order.
+   */
   servers(session: Session): readonly string[];
-  /** Whether a server is there, and among those that a session may use. */
+  /** Whether a server exists and a session may use it. */
   isOffered(server: string, session: Session): boolean;
-  /** False if a server is known to have none. */
+  /** False if a server is known to have no resources. */
   mayHave(server: string): boolean;
   list(server: string): Promise<ResourceListing>;
   read(call: Call, server: string, uri: string): Promise<ReadResult>;
 }
 
-/** What stages need from the host. */
+/** The dependencies of stages, provided by the host. */
 export interface CallContext {
   readonly clock: Clock;
   readonly snapshot: () => Snapshot;
   readonly deferral: () => Deferral;
   readonly search: Search;
   readonly resources: ResourceAccess;
-  /** A server's instructions for models, cleaned and bounded. */
+  /** Returns a server's instructions for models, cleaned and bounded. */
   readonly instructions: (server: string) => string | undefined;
-  /** The form of names towards clients of the gateway. */
+  /** The form of tool names for clients of the gateway. */
   readonly gatewayNaming: NameForm;
   readonly connection: (server: string, session: Session) => Connection | undefined;
   /**
-   * Reads the list of the server that an unknown name begins with, and connects it for that if it waits to be needed;
-   * undefined: it is known that there is no such tool.
+   * Rereads the list of the server that an unknown name begins with, connecting it first if it is idle; undefined:
+   * the tool is known not to exist.
    */
   readonly relisted: (name: string, session: Session) => Promise<void> | undefined;
-  /** Why the server that a name begins with has no tools to call, when that is known. */
+  /** Returns why the server that a name begins with has no tools to call, if that is known. */
   readonly absent: (name: string) => PlugboardError | undefined;
   readonly settings: () => Settings;
   readonly sandboxState: () => unknown;
   readonly events: Pick<Emitter<CallEvents>, 'emit' | 'has'>;
   /** `session`: the only one whose client gets it. */
   readonly log: (server: string, level: 'info' | 'warning', message: string, session?: string) => void;
-  /** Called when hidden text was removed from an answer; reported once for each place. */
+  /** Called when hidden text was removed from a result; reported once for each place. */
   readonly hidden: HiddenReport;
   readonly outputs: OutputFiles;
   readonly audit: AuditLog;
-  /** Where questions are put, so that every surface can show them. */
+  /** The pending questions, which every surface can show. */
   readonly board: Board;
-  /** Whose call a server works on, and so whom its questions go to. */
+  /** Tracks which call a server works on, and thus where its questions are sent. */
   readonly inFlight: InFlight;
-  /** Who shares which process. */
+  /** The session router. */
   readonly berths: Berths;
-  /** What a request for a session hands on to its server. */
+  /** Returns the fields that a request for a session forwards to its server. */
   readonly handedOn: (
     connection: Connection,
     session: Session,
     given: HandedOn | undefined,
   ) => HandedOn | undefined;
-  /** Answers a question that came with a task of this call. */
+  /** Answers a question that a task of this call asked. */
   readonly answer: (call: Call, method: string, params: Params, key?: string) => Promise<unknown>;
-  /** Whether calls of a tool may, must or must not be tasks; undefined: its server has no tasks. */
+  /** Whether calls of a tool may, must or must not be tasks; undefined: its server does not support tasks. */
   readonly taskSupport: (tool: Tool) => TaskSupport | undefined;
-  /** Tasks that their callers follow. */
+  /** Tasks that are followed by their callers. */
   readonly handed: HandedTasks;
   readonly tasks: KeptTasks;
-  /** Aborted when the host ends. */
+  /** Aborted when the host closes. */
   readonly leave: AbortSignal;
-  /** Undefined when nothing is to be learnt. */
+  /** Search usage; undefined if learning is off. */
   readonly habits: Habits | undefined;
-  /** Undefined unless the user asked for it. */
+  /** Undefined unless the user enabled it. */
   readonly telemetry: Telemetry | undefined;
-  /** From the environment; beats the configuration's default. */
+  /** From the environment; overrides the configuration's default. */
   readonly maxOutputTokens: number | undefined;
-  /** What the model can take; what is not said, it can. */
+  /** Media that the model accepts; unset means accepted. */
   readonly model: { readonly images?: boolean; readonly audio?: boolean };
-  /** Keeps an "always" answer, so that the next host knows it too. */
+  /** Saves an "always" answer for later hosts. */
   readonly allowAlways: (spec: Identity, rule: string) => Promise<void>;
-  /** Rules of "always" answers that were written since the configuration was read, as `sessionRule` has them. */
+  /** Rules of "always" answers that were saved since the configuration was read, in the format of `sessionRule`. */
   readonly alwaysAllowed: ReadonlySet<string>;
-  /** Loaded by the first call, not by every start. */
+  /** Loaded by the first call, not at every start. */
   readonly argumentChecker: () => Promise<ArgumentChecker>;
 }
 

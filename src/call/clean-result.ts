@@ -1,4 +1,4 @@
-/** Every text of a result that a model may read, cleaned; a result that is clean already is given back as it is. */
+/** Cleans every text of a result that a model may read; a clean result is returned unchanged. */
 
 import type { CallResult } from '../catalog/accept-result.ts';
 import { cleanBlock } from '../catalog/clean-block.ts';

@@ -1,23 +1,23 @@
-/** What a result costs a model, all of it as one text, and as much of it as fits (CAL-5). */
+/** Estimates the token cost of a result, serializes it as one text, and truncates it to a limit (CAL-5). */
 
 import type { CallResult, ContentBlock } from '../catalog/accept-result.ts';
 import { estimateTokens } from '../catalog/tokens.ts';
 
-/** Room for the note that says what was cut. */
+/** Room for the truncation note. */
 const NOTE_TOKENS = 150;
-/** Pictures cost by their size on screen, not by their bytes; this is what a large one costs. */
+/** Images cost by their dimensions, not by their bytes; this is the cost of a large one. */
 const IMAGE_TOKENS = 1_600;
-/** The estimate of `catalog/tokens.ts`, turned around. */
+/** The estimate of `catalog/tokens.ts`, inverted. */
 const ASCII_TOKENS = 0.25;
 const OTHER_TOKENS = 0.7;
-/** Comparing a text with the structured content writes both out; above this it is not worth its memory. */
+/** Comparing a text with the structured content serializes both; above this limit it is not worth the memory. */
 const MAX_COMPARED_CHARS: number = 4 * 1024 * 1024;
 
 export interface Cost {
   readonly tokens: number;
-  /** What the structured content adds; nothing when the text says the same. */
+  /** Additional cost of the structured content; 0 if the text has the same content. */
   readonly structured: number;
-  /** Whether the text is the structured content written out, as the protocol advises. */
+  /** Whether the text is the serialized structured content, as the protocol recommends. */
   readonly repeats: boolean;
 }
 
@@ -27,7 +27,7 @@ export function costOf(result: CallResult): Cost {
   const { structuredContent } = result;
   if (structuredContent === undefined) return { tokens, structured: 0, repeats: false };
   const written = JSON.stringify(structuredContent);
-  // The same again in another form is not sent twice, so it is not counted twice.
+  // The same content in another form is not sent twice, so it is not counted twice.
   if (repeats(result, written)) return { tokens, structured: 0, repeats: true };
   const structured = estimateTokens(written);
   return { tokens: tokens + structured, structured, repeats: false };
@@ -57,7 +57,7 @@ function repeats({ content }: CallResult, written: string): boolean {
   const [only, ...more] = content;
   if (only?.type !== 'text' || more.length > 0 || only.text.length > MAX_COMPARED_CHARS) return false;
   if (only.text === written) return true;
-  // Written out with spaces it is longer, and never shorter.
+  // Pretty-printed JSON is longer, never shorter.
   if (only.text.length < written.length) return false;
   try {
     return JSON.stringify(JSON.parse(only.text)) === written;
@@ -66,7 +66,7 @@ function repeats({ content }: CallResult, written: string): boolean {
   }
 }
 
-/** Everything as one text for a file: the text itself where there is nothing else. */
+/** Returns everything as one text for a file: the text itself if there is nothing else. */
 export function wholeOf(result: CallResult, cost: Cost): { text: string; kind: 'txt' | 'json' } {
   const [only, ...more] = result.content;
   const alone = only?.type === 'text' && more.length === 0;
@@ -82,10 +82,10 @@ export interface CutOptions {
   readonly whole: string;
 }
 
-/** As much as fits, in its order. Links go first, because they are short and lead to the rest. */
+/** Truncates a result to the limit, in its order. Links come first, because they are short and lead to the rest. */
 export function cutTo(result: CallResult, cost: Cost, { max, file, whole }: CutOptions): CallResult {
   let room = Math.max(0, max - NOTE_TOKENS);
-  // What is not known has no bound either; it is in the file.
+  // Unknown fields have no size limit; they are in the file.
   const { structuredContent, extra: _extra, ...rest } = result;
   const keepsStructured = structuredContent !== undefined && !cost.repeats && cost.structured <= room / 2;
   if (keepsStructured) room -= cost.structured;
@@ -129,7 +129,7 @@ export function cutTo(result: CallResult, cost: Cost, { max, file, whole }: CutO
   };
 }
 
-/** The beginning of a block that is too long; nothing of what cannot be read in parts. */
+/** Returns the beginning of a block that is too long; undefined for types that cannot be split. */
 function partOf(block: ContentBlock, room: number): ContentBlock | undefined {
   if (block.type === 'text') {
     const text = beginning(block.text, room);
@@ -150,7 +150,7 @@ function beginning(text: string, room: number): string {
     if (left < 0) break;
     end += 1;
   }
-  // A copy: a part of a string keeps all of it in memory. Half a pair of surrogates at the end goes.
+  // Copies the text, because a substring retains the whole string in memory. Drops half a surrogate pair at the end.
   if (end > 0 && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end -= 1;
   return Buffer.from(text.slice(0, end)).toString();
 }

@@ -1,7 +1,7 @@
 /**
- * A task of a server that its caller follows itself. Requests and answers are those of the server's era; what has to be
- * the same for every caller is done here: results are read and shaped as those of calls, and questions of the task are
- * put to the caller that it belongs to.
+ * A task that its caller follows itself. Requests and responses are those of the server's era; the steps common to
+ * all callers are done here: results are parsed and shaped like those of calls, and questions of the task are sent to
+ * its caller.
  */
 
 import { acceptCallResult } from '../catalog/accept-result.ts';
@@ -19,13 +19,13 @@ import type { Asking } from './in-flight.ts';
 import { settingsOf } from './settings.ts';
 import { type ShapedResult, shape } from './shape.ts';
 
-/** How a caller wants a call to become a task. */
+/** How a caller requests that a call becomes a task. */
 export interface TaskWish {
-  /** The `task` of a call to a legacy server: how long to keep it, and the like. */
+  /** The `task` field of a call to a legacy server, such as its time to live. */
   readonly params: Params;
-  /** Who is asked what the task asks; it outlives the call. */
+  /** The callbacks for questions of the task; they outlive the call. */
   readonly questions: Questioned;
-  /** Cancelled when the caller does not follow the task any longer. */
+  /** Cancelled when the caller stops following the task. */
   readonly cancellation: Cancellation;
 }
 
@@ -37,10 +37,10 @@ interface TaskEvents {
 export class HandedTask {
   readonly era: Era;
   readonly taskId: string;
-  /** The answer to the call, as the server gave it. */
+  /** The response to the call, as the server sent it. */
   readonly created: Params;
   readonly events: Emitter<TaskEvents> = new Emitter();
-  /** What its questions belong to. */
+  /** The work that its questions are attributed to. */
   readonly asking: Asking;
   readonly #context: CallContext;
   readonly #call: Call;
@@ -57,7 +57,7 @@ export class HandedTask {
     this.asking = { session: { ...call.session, ...wish.questions }, cancellation };
     const { connection } = settingsOf(call);
     context.handed.add(connection, this);
-    // A server that rests forgets what it works on.
+    // A stopped server loses its running work.
     const rest = connection.hold();
     this.#release = () => {
       rest();
@@ -94,7 +94,7 @@ export class HandedTask {
     }
   }
 
-  /** A result of the task as a call would have returned it. */
+  /** Returns a result of the task in the form a call would have returned. */
   async shape(raw: unknown): Promise<ShapedResult> {
     const { result, warnings } = acceptCallResult(raw, this.era);
     const { tool } = settingsOf(this.#call);
@@ -102,12 +102,12 @@ export class HandedTask {
     return shape(this.#context, async () => result)(this.#call);
   }
 
-  /** Modern: puts a question of the task to its caller. */
+  /** Modern: sends a question of the task to its caller. */
   ask(method: string, params: Params, key: string): Promise<unknown> {
     return this.#context.answer({ ...this.#call, ...this.asking }, method, params, key);
   }
 
-  /** Has a modern server report new states. Legacy ones do so by themselves, or not at all. */
+  /** Subscribes to new states at a modern server. Legacy ones report them unasked, or not at all. */
   watch(changed: (state: Params) => void): Unsubscribe {
     const stop = this.events.on('changed', ({ state }) => changed(state));
     const { connection } = settingsOf(this.#call);
@@ -118,7 +118,7 @@ export class HandedTask {
     };
   }
 
-  /** The task has come to its end: its server may rest, and reports no progress. */
+  /** Ends the task: its server may be stopped, and progress is no longer reported. */
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -148,7 +148,7 @@ export interface CreatedTask {
   readonly created: Params;
 }
 
-/** The tasks that are followed by callers, by the process that works on them. */
+/** The tasks followed by callers, by the process that runs them. */
 export class HandedTasks {
   readonly #tasks = new WeakMap<Connection, Map<string, HandedTask>>();
 
@@ -161,13 +161,13 @@ export class HandedTasks {
     this.#tasks.get(connection)?.delete(taskId);
   }
 
-  /** What a question or a notification with this `_meta` belongs to. */
+  /** Returns the task that a question or a notification with this `_meta` belongs to. */
   related(connection: Connection, { _meta }: Params): HandedTask | undefined {
     const taskId = relatedTask(_meta);
     return taskId === undefined ? undefined : this.#tasks.get(connection)?.get(taskId);
   }
 
-  /** A server reports the state of a task. */
+  /** Handles a state that a server reports for a task. */
   changed(connection: Connection, state: Params): void {
     const { taskId } = state;
     const task = typeof taskId === 'string' ? this.#tasks.get(connection)?.get(taskId) : undefined;

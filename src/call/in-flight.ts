@@ -1,26 +1,26 @@
-/** What each server's process works on now, and for whom: the only way to tell whom its questions are for. */
+/** Tracks the current work of each server process and its session: the only way to route its questions. */
 
 import type { Connection } from '../connection/connection.ts';
 import type { SampleCount } from '../connection/questions-sample.ts';
 import { type Cancellable, signalOf } from '../lib/cancellation.ts';
 import type { Session } from './session.ts';
 
-/** A call, or anything else that a server does for one caller. */
+/** A call, or other work that a server does for one caller. */
 export interface Asking extends Cancellable, SampleCount {
-  /** Of a call; other work has none. */
+  /** The id of a call; other work has none. */
   readonly id?: string;
   readonly session: Session;
 }
 
 interface Hand {
   readonly works: Set<Asking>;
-  /** The only session that it ever worked for. */
+  /** The only session that it has worked for so far, or 'several'. */
   user: Session | 'several';
 }
 
 export class InFlight {
   readonly #hands = new WeakMap<Connection, Hand>();
-  /** Work that a modern server has answered with questions: until they are answered it does nothing for it. */
+  /** Work that a modern server has interrupted with questions: until they are answered it is inactive. */
   readonly #waiting = new Set<Asking>();
 
   begin(connection: Connection, work: Asking): void {
@@ -37,7 +37,7 @@ export class InFlight {
     this.#hands.get(connection)?.works.delete(work);
   }
 
-  /** Marks work that waits for the answer to a question that came with the server's answer. */
+  /** Marks work as waiting for the answer to a question that came with the server's response. */
   async waitFor<T>(work: Asking, answer: Promise<T>): Promise<T> {
     this.#waiting.add(work);
     try {
@@ -48,9 +48,10 @@ export class InFlight {
   }
 
   /**
-   * What a question belongs to. In the modern era it comes with the answer to a request, and `owner` or its signal
-   * names the work; a legacy server does not say. Then it is taken for the work that was begun last, but only while all
-   * work is of one session: one client never answers a question about another's call (A7).
+   * Returns the work that a question belongs to. In the modern era it comes with the response to a request, and
+   * `owner` or its signal identifies the work; a legacy server does not identify it. Then it is attributed to the
+   * work that was begun last, but only while all work is of one session: one client never answers a question about
+   * another's call (A7).
    */
   whose(connection: Connection, signal: AbortSignal | undefined, owner?: object): Asking | undefined {
     let last: Asking | undefined;
@@ -65,8 +66,8 @@ export class InFlight {
   }
 
   /**
-   * Whose words a process says: those of the only session that it works for now. What it says when it has nothing
-   * to do may be about what it did before. Undefined before all work.
+   * Returns the session that a process's messages are about: the only one that it works for now. Messages of an idle
+   * process may be about earlier work. Undefined before any work.
    */
   sessionOf(connection: Connection): Session | 'several' | undefined {
     const hand = this.#hands.get(connection);

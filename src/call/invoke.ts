@@ -1,4 +1,4 @@
-/** Sends the call to its server, within its clocks, and reads the answer so that nothing in it can surprise. */
+/** Pipeline stage: sends the call to its server, with its timeouts, and validates the response. */
 
 import { acceptCallResult } from '../catalog/accept-result.ts';
 import { paramHeaders } from '../catalog/param-headers.ts';
@@ -33,7 +33,7 @@ export const invoke: Stage = (context) => async (call) => {
     const task = negotiated === undefined ? undefined : createdTask(answer, negotiated.era);
     if (task !== undefined && negotiated !== undefined && call.task !== undefined) {
       const { era } = negotiated;
-      // `createdTask` has looked at it.
+      // `createdTask` has validated it.
       const created = { era, taskId: task.taskId, created: answer as Params };
       return { content: [], isError: false, task: new HandedTask(context, call, call.task, created) };
     }
@@ -53,12 +53,12 @@ export const invoke: Stage = (context) => async (call) => {
   }
 };
 
-/** The two answers after which a call may be said again, once: the server did nothing yet in either case. */
+/** Repeats a call once after the two errors that show that the server has not done anything yet. */
 async function sendAgain(context: CallContext, call: Call, error: unknown): Promise<unknown> {
   const { tool, connection } = settingsOf(call);
   if (!(error instanceof PlugboardError)) throw error;
   if (error.detail.rpcCode === RPC_HEADER_MISMATCH) {
-    // The server's idea of this tool is newer than ours: read the list again.
+    // The server's definition of this tool is newer than ours: reread the list.
     await connection.reread();
     return send(context, call, newest(context, tool));
   }
@@ -67,7 +67,7 @@ async function sendAgain(context: CallContext, call: Call, error: unknown): Prom
   return send(context, call, tool);
 }
 
-/** The same tool of the same server, as it is described now; never another one that has got its name (F33). */
+/** Returns the same tool of the same server with its current definition; never another one that took its name (F33). */
 function newest(context: CallContext, tool: Tool): Tool {
   const now = context.snapshot().find(tool.name);
   return now?.server === tool.server && now.tool === tool.tool ? now : tool;
@@ -75,7 +75,7 @@ function newest(context: CallContext, tool: Tool): Tool {
 
 function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
   const { connection, entry } = settingsOf(call);
-  // Asking a person and waiting for a turn take time, in which the tool may have become another one.
+  // Asking a person and waiting for a turn take time, in which the tool may have changed.
   const held = context.snapshot().findHeld(tool.name);
   if (held?.server === tool.server && held.tool === tool.tool) throw pinChanged(tool.server, tool.tool);
   const settings = context.settings();
@@ -89,7 +89,7 @@ function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
   let progressUntil: AbortSignal | undefined;
   if (taskParams !== undefined) {
     params['task'] = taskParams;
-    // The token of a task's call is valid for as long as the task.
+    // The progress token of a task's call is valid as long as the task.
     const ended = new AbortController();
     call.endProgress = () => ended.abort();
     progressUntil = ended.signal;
@@ -113,7 +113,10 @@ function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
   });
 }
 
-/** The `task` of a call to a legacy server: where the tool wants it, or where the caller does and the tool allows it. */
+/**
+ * Returns the `task` field of a call to a legacy server: if the tool requires it, or the caller requests it and the
+ * tool allows it.
+ */
 function taskParamsOf(
   context: CallContext,
   call: Call,
@@ -126,13 +129,13 @@ function taskParamsOf(
   return support === 'optional' ? call.task?.params : undefined;
 }
 
-/** A host that is closed ends its connections: what is lost with them is no fault of the server's. */
+/** A closed host closes its connections: the resulting errors are not the server's. */
 function left(error: unknown): unknown {
   if (!(error instanceof PlugboardError) || error.code !== 'CONNECTION_LOST') return error;
   return new PlugboardError('CANCELLED', 'tools/call was cancelled: the host was closed', { cause: error });
 }
 
-/** A timeout and a lost connection say which tool they hit: "tools/call" helps nobody. */
+/** Names the tool in a timeout or a lost connection, in place of "tools/call". */
 function named(error: unknown, call: Call): unknown {
   if (!(error instanceof PlugboardError)) return error;
   const { tool } = settingsOf(call);

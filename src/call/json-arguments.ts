@@ -1,11 +1,14 @@
-/** Whether arguments can be sent at all: a value that JSON has no word for is the caller's mistake, not a fault of ours. */
+/**
+ * Checks that arguments can be serialized as JSON: a value that cannot is the caller's mistake, not an internal
+ * error.
+ */
 
-/** JSON that is nested deeper is taken for an object that holds itself. */
+/** Deeper nesting is treated as a circular reference. */
 const MAX_DEPTH = 200;
-/** Beyond so many values no one looks: what is wrong there fails when it is sent. */
+/** Values beyond this number are not checked: an invalid one fails when it is sent. */
 const MAX_VALUES = 100_000;
 
-/** What cannot be sent, and where; undefined when all can. */
+/** Returns what cannot be sent, and where; undefined if everything can. */
 export function unsendable(args: Readonly<Record<string, unknown>>): string | undefined {
   let seen = 0;
   const look = (value: unknown, path: string, depth: number): string | undefined => {
@@ -15,7 +18,7 @@ export function unsendable(args: Readonly<Record<string, unknown>>): string | un
     if (typeof value === 'function' || typeof value === 'symbol')
       return `${path} is a ${typeof value}, which JSON does not have`;
     if (typeof value !== 'object' || value === null) return undefined;
-    // It says itself what it is in JSON, as a Date does.
+    // It defines its own JSON form, like a Date.
     if ('toJSON' in value && typeof value.toJSON === 'function') return undefined;
     if (depth > MAX_DEPTH) return `${path.slice(0, MAX_PATH_CHARS)}… is nested too deeply, or holds itself`;
     for (const key of Object.keys(value)) {

@@ -1,4 +1,4 @@
-/** Remembers that a tool which a search had found was really used. */
+/** Pipeline stage: records in the search usage that a tool found by a search was called. */
 
 import { toolId } from '../catalog/tool-id.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';

@@ -1,4 +1,4 @@
-/** Keeps the number of calls that a server works on at once within bounds; read-only calls do not wait (CAL-7). */
+/** Pipeline stage: limits the number of parallel calls to a server; read-only calls do not wait (CAL-7). */
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { whileOpen } from '../lib/cancellation.ts';
@@ -17,7 +17,7 @@ export const limit: Stage = (_context, next) => {
   const lanes = new WeakMap<object, Lane>();
   return (call) => {
     const { tool, connection, entry } = settingsOf(call);
-    // Only a server that the user trusts is believed when it says that a tool changes nothing.
+    // `readOnlyHint` is only believed from a server that the user trusts.
     if (entry.trusted === true && tool.annotations?.readOnlyHint === true) return next(call);
     let lane = lanes.get(connection);
     if (lane === undefined) {
@@ -30,12 +30,12 @@ export const limit: Stage = (_context, next) => {
   };
 };
 
-/** Works on a call that has a place; the place is given on or given up. */
+/** Runs a call that has a slot; then passes the slot on or releases it. */
 async function run(lane: Lane, call: Call, next: Handler): ReturnType<Handler> {
   try {
     return await next(call);
   } finally {
-    // The place goes to whoever has waited longest, without a moment in which a newcomer could take it.
+    // The slot goes directly to the longest waiting call, so that a new call cannot take it.
     const turn = lane.waiting.shift();
     if (turn === undefined) lane.running -= 1;
     else turn();

@@ -1,4 +1,4 @@
-/** Answers `list_mcp_resources`: one page of what servers list, one JSON object a line. */
+/** Answers `list_mcp_resources`: one page of the servers' resources, one JSON object per line. */
 
 import type { Resource, ResourceTemplate } from '../catalog/accept-lists.ts';
 import { DEFAULT_LISTED, READ_RESOURCE } from '../catalog/resource-tools.ts';
@@ -12,7 +12,7 @@ import type { Call, CallContext, Handler } from './call.ts';
 const MAX_PAGE_CHARS = 20_000;
 const MAX_DESCRIPTION_CHARS = 300;
 const MAX_REASON_CHARS = 300;
-/** Pages of user interfaces: hosts show them, and no model is given them. */
+/** Pages of user interfaces: hosts show them; they are not for models. */
 const FOR_APPS = /^ui:/i;
 
 type Listed = ListedResource | ListedTemplate;
@@ -28,7 +28,7 @@ export async function listed(context: CallContext, call: Call): ReturnType<Handl
         return await abortable(context.resources.list(name), signal);
       } catch (thrown) {
         const error = asPlugboardError(thrown);
-        // Of one server alone, or if the caller has gone: the failure is the answer.
+        // For one server, or if the caller is gone, the failure is the result.
         if (server !== undefined || signal?.aborted) throw error;
         const why = clean(error.message, { multiline: false, max: MAX_REASON_CHARS });
         failures.push(`The resources of ${name} could not be listed: ${why}`);
@@ -36,7 +36,7 @@ export async function listed(context: CallContext, call: Call): ReturnType<Handl
       }
     }),
   );
-  // Few, and each of them leads to many: they come first.
+  // Templates are few, and each leads to many resources: they come first.
   const all: readonly Listed[] = [
     ...lists.flatMap(({ templates }) => templates),
     ...lists.flatMap(({ resources }) => resources),
@@ -51,7 +51,7 @@ export async function listed(context: CallContext, call: Call): ReturnType<Handl
   return { content: [{ type: 'text', text }], isError: false };
 }
 
-/** As `validate` has checked them. */
+/** The arguments, checked by `validate`. */
 interface ListArguments {
   readonly server?: string;
   readonly query?: string;
@@ -76,7 +76,7 @@ function heading(
   return `${part}; read one with ${READ_RESOURCE}, its server and its uri (a uriTemplate with its parts filled in).${next}`;
 }
 
-/** As many lines as fit, at least one. */
+/** Returns as many lines as fit, at least one. */
 function page(items: readonly Listed[]): readonly string[] {
   const lines: string[] = [];
   let chars = 0;
@@ -107,7 +107,7 @@ function addressOf(item: Resource | ResourceTemplate): string {
   return 'uri' in item ? item.uri : item.uriTemplate;
 }
 
-/** Those with every word of the query, in any case; the same list without a query. */
+/** Returns the items that contain every word of the query, case-insensitively; the same list without a query. */
 function matching(all: readonly Listed[], query: string): readonly Listed[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return all;

@@ -1,19 +1,21 @@
-/** Which log messages each process of a server is asked for: those of the host, and of the sessions that use it. */
+/** Decides which log level each server process is asked for: that of the host, and of the sessions that use it. */
 
 import type { Connection } from '../connection/connection.ts';
 import { type LogLevel, moreVerbose } from '../connection/log-levels.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Session } from './session.ts';
 
-/** How long a level stays after the last session that wanted it: stateless clients come and go with each request. */
+/**
+ * How long a level is kept after the last session that requested it: stateless clients come and go with each request.
+ */
 const LOWER_AFTER_MS = 10_000;
 
 export interface LogDemandOptions {
   readonly clock: Clock;
-  /** The level that the host itself wants. */
+  /** The level that the host itself requests. */
   readonly own: LogLevel;
   readonly connections: () => readonly Connection[];
-  /** The only session that can use a process; undefined: any session may. */
+  /** Returns the only session that can use a process; undefined: any session may. */
   readonly dedicatedTo: (connection: Connection) => Session | undefined;
 }
 
@@ -30,7 +32,7 @@ export class LogDemand {
     return this.#options.own;
   }
 
-  /** The most verbose level that the host or a session of this process wants. */
+  /** Returns the most verbose level that the host or a session of this process requests. */
   of(connection: Connection | undefined): LogLevel {
     const { own } = this;
     if (connection === undefined || this.#wanted.size === 0) return own;

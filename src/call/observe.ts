@@ -1,4 +1,4 @@
-/** Every call that begins ends exactly once, and both are told and written down (CAL-1, CAL-6). */
+/** Pipeline stage: emits exactly one end for each begin, and writes the audit log (CAL-1, CAL-6). */
 
 import { asPlugboardError, type PlugboardError } from '../errors.ts';
 import { ticksOf } from '../lib/clock.ts';
@@ -54,7 +54,7 @@ function end(
   });
 }
 
-/** Near enough, and without writing the result out once more to count it. */
+/** Approximates the size without serializing the result again. */
 function bytesOf(result: ShapedResult): number {
   return result.content.reduce((sum, block) => {
     if (block.type === 'text') return sum + block.text.length;

@@ -1,8 +1,11 @@
-/** Which session was asked to open a page, until its server reports the page as done (`notifications/elicitation/complete`). */
+/**
+ * Remembers which session was asked to open a page, until its server reports it as done
+ * (`notifications/elicitation/complete`).
+ */
 
 import type { Connection } from '../connection/connection.ts';
 
-/** Pages of one process that are remembered; the oldest is forgotten first. */
+/** Pages remembered per process; the oldest is dropped first. */
 const MAX_PAGES = 256;
 
 export class OpenPages {
@@ -17,7 +20,7 @@ export class OpenPages {
     if (pages.size > MAX_PAGES && oldest !== undefined) pages.delete(oldest);
   }
 
-  /** The id of the session, once for each page. */
+  /** Returns the id of the session, once for each page. */
   done(connection: Connection, elicitationId: string): string | undefined {
     const pages = this.#asked.get(connection);
     const session = pages?.get(elicitationId);

@@ -1,4 +1,4 @@
-/** Checks the options of a call that plain JavaScript can get wrong: a wrong one would be an internal error later. */
+/** Validates the options of a call that plain JavaScript can get wrong, before they cause an internal error. */
 
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -74,12 +74,12 @@ export function checkSignal(signal: unknown): void {
   if (isGiven(signal) && !isSignal(signal)) throw invalid('signal', 'an AbortSignal', signal);
 }
 
-/** Where there is no type to forbid it, null is as good as nothing. */
+/** Treats null like undefined, because plain JavaScript has no types to forbid it. */
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** Also one of another realm or library. */
+/** Also true for a signal of another realm or library. */
 function isSignal(signal: unknown): boolean {
   return (
     typeof signal === 'object' &&

@@ -1,4 +1,4 @@
-/** What became of a call, in one word. */
+/** Classifies how a call ended. */
 
 import type { PlugboardError } from '../errors.ts';
 

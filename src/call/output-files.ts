@@ -1,4 +1,4 @@
-/** Whole results that were too long to hand over, kept as files for a while and within a total size (CAL-5). */
+/** Saves complete results that were too long to return, with limits on age and total size (CAL-5). */
 
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,13 +8,13 @@ import { makeFolder } from '../lib/make-folder.ts';
 const MAX_TOTAL_BYTES: number = 1024 * 1024 * 1024;
 const MAX_AGE_MS: number = 7 * 24 * 60 * 60 * 1000;
 const PIECE_CHARS: number = 256 * 1024;
-/** The names that are given here; a folder of the program's own may have other files. */
+/** The names of our files; the program's folder may contain other files. */
 const SAVED = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z-\d+-\d+-/;
-/** UTF-8 takes at most three bytes for each of a string's code units. */
+/** UTF-8 needs at most three bytes for each code unit of a string. */
 const MAX_BYTES_PER_UNIT = 3;
 
 export interface OutputFiles {
-  /** Writes a result and gives its path; rejects when it cannot be written. */
+  /** Writes a result and returns its path; rejects if it cannot be written. */
   save(name: string, content: string | Uint8Array): Promise<string>;
 }
 
@@ -45,7 +45,7 @@ export function createOutputFiles(folder: string, clock: Clock): OutputFiles {
   };
 }
 
-/** A text goes out through one small buffer: a long result is never there a second time as bytes. */
+/** Writes a text through one small buffer, so that a long result is not held a second time as bytes. */
 async function write(file: FileHandle, content: string | Uint8Array): Promise<void> {
   if (typeof content !== 'string') {
     await file.writeFile(content);
@@ -55,7 +55,7 @@ async function write(file: FileHandle, content: string | Uint8Array): Promise<vo
   const buffer = new Uint8Array(PIECE_CHARS * MAX_BYTES_PER_UNIT);
   for (let at = 0; at < content.length; ) {
     let end = Math.min(at + PIECE_CHARS, content.length);
-    // A pair of surrogates is one character: it is not cut in two.
+    // A surrogate pair is one character: it is not split.
     if (end < content.length && (content.charCodeAt(end - 1) & 0xfc00) === 0xd800) end -= 1;
     const { written } = encoder.encodeInto(content.slice(at, end), buffer);
     for (let from = 0; from < written; ) {
@@ -65,7 +65,7 @@ async function write(file: FileHandle, content: string | Uint8Array): Promise<vo
   }
 }
 
-/** Old ones go, and the oldest ones while all together are too large. */
+/** Deletes old files, and the oldest ones while the total is too large. */
 async function prune(folder: string, now: number): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   const files = await Promise.all(

@@ -1,6 +1,6 @@
 /**
- * The order in which a call is worked on. It is the design: the call walks from left to right, its result back;
- * so `shape`, which works on the result, stands before what brings it.
+ * The order of the pipeline's stages. A call passes them from first to last, its result in reverse; so `shape`, which
+ * works on the result, comes before the stages that produce it.
  */
 
 import { PlugboardError } from '../errors.ts';
@@ -35,7 +35,7 @@ export const stages: readonly Stage[] = [
   invoke,
 ];
 
-/** One function out of the stages. */
+/** Composes the stages into one function. */
 export function createPipeline(context: CallContext): Handler {
   const end: Handler = () => Promise.reject(new PlugboardError('INTERNAL', 'the last stage did not answer'));
   return stages.reduceRight<Handler>((next, stage) => stage(context, next), end);

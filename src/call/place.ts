@@ -1,4 +1,4 @@
-/** The processes of one server: the first one, and those for one party each. */
+/** The processes of one server: the first one, and the dedicated ones for one party each. */
 
 import type { Connection } from '../connection/connection.ts';
 import type { RootSets } from './root-sets.ts';
@@ -6,27 +6,27 @@ import type { Party } from './session.ts';
 
 export interface Place {
   readonly primary: Connection;
-  /** The party whose state the primary keeps, if the server is not shared. */
+  /** The party whose state the primary holds, if the server is not shared. */
   holder: Party | undefined;
   readonly roots: RootSets;
-  /** Called when the primary has got roots. */
+  /** Called when the primary has received roots. */
   rootsGiven: () => void;
   readonly twins: Map<Party, Connection>;
 }
 
 const ROOTS_PARTY = 'roots ';
 
-/** The party of all sessions with the same roots. */
+/** Returns the party of all sessions with the same roots. */
 export function rootsParty(key: string | undefined): string {
   return `${ROOTS_PARTY}${key}`;
 }
 
-/** The key of such a party; empty for another one. */
+/** Returns the key of such a party; empty for other parties. */
 export function rootsKeyOf(party: string): string {
   return party.startsWith(ROOTS_PARTY) ? party.slice(ROOTS_PARTY.length) : '';
 }
 
-/** The party that a process works for; undefined if for all. */
+/** Returns the party that a process serves; undefined if it serves all. */
 export function partyAt({ primary, holder, roots, twins }: Place, connection: Connection): Party | undefined {
   if (primary !== connection) return [...twins].find(([, twin]) => twin === connection)?.[0];
   return holder ?? (roots.given === undefined ? undefined : rootsParty(roots.given));

@@ -1,9 +1,9 @@
 /**
- * Answers what servers ask: finds the session whose work a question is about, reads the question, and puts it to that
- * session's callback. The way from a server to a client is listed in ARCHITECTURE.md.
+ * Answers questions of servers: finds the session whose work a question is about, parses the question, and calls that
+ * session's callback. The path from a server to a client is listed in ARCHITECTURE.md.
  *
- * An answer that does not fit never reaches the server: the reason is logged, and the answer is `cancel`. Only a person
- * can decline.
+ * An invalid answer never reaches the server: the reason is logged, and the answer is `cancel`. Only a person can
+ * decline.
  */
 
 import type { Connection } from '../connection/connection.ts';
@@ -50,9 +50,12 @@ const KEY = /^[\w.:/-]{1,128}$/;
 const CANCELLED: ElicitAnswer = { action: 'cancel' };
 
 export interface QuestionsOptions {
-  /** What is declared to servers: what the host itself can answer, and what its sessions will be able to. */
+  /**
+   * Declared to servers: the kinds of questions that the host itself can answer, and those that its sessions will be
+   * able to.
+   */
   readonly declared: Questioned;
-  /** Who is asked about work that belongs to no session. */
+  /** The session that is asked about work without a session. */
   readonly host: Session;
   readonly work: () => Workplace;
   readonly board: Board;
@@ -62,18 +65,18 @@ export interface QuestionsOptions {
   readonly openUrl: ((url: string) => void | Promise<void>) | undefined;
 }
 
-/** One question of a server, and who is asked. */
+/** One question of a server, and the session that is asked. */
 interface Put {
   readonly server: string;
   readonly connection: Connection | undefined;
   readonly params: Params;
   readonly asked: Asked;
-  /** The call that the question belongs to, where that is known. */
+  /** The call that the question belongs to, if known. */
   readonly call?: (SampleCount & Pick<Asking, 'id'>) | undefined;
   readonly signal: AbortSignal | undefined;
-  /** The part of it that the caller or the server gave. */
+  /** The part of `signal` that the caller or the server gave. */
   readonly given: AbortSignal | undefined;
-  /** What the server calls its question. */
+  /** The server's key of the question. */
   readonly key?: string | undefined;
 }
 
@@ -87,7 +90,7 @@ export class Questions {
     this.#limits = createSampleLimits(options.clock);
   }
 
-  /** Answers the questions of one process. */
+  /** Returns the handler for questions of one process. */
   of(connection: Connection): AnswerQuestion {
     return (method, params, signal, key, work) => {
       const { inFlight, handed } = this.#options.work();
@@ -95,7 +98,7 @@ export class Questions {
       if (method === 'roots/list') return this.#roots(connection, call?.session);
       const isModern = connection.negotiated?.era === 'modern';
       const given = untilAny(signal, call === undefined ? undefined : signalOf(call));
-      // A legacy server asks in a request, whose signal has this already.
+      // A legacy server asks in a request, whose signal already includes this.
       const until = isModern ? untilAny(given, connection.live?.peer.over) : given;
       const asked = call?.session ?? this.#options.host;
       const answer = this.#ask(method, {
@@ -113,7 +116,7 @@ export class Questions {
     };
   }
 
-  /** Answers a question that came with the answer to a call: with its task, or with its error. */
+  /** Answers a question that came with the response to a call: with its task, or with its error. */
   answer(call: Call, method: string, params: Params, key?: string): Promise<unknown> {
     const { connection, session } = call;
     if (method === 'roots/list') return this.#roots(connection, session);
@@ -131,9 +134,12 @@ export class Questions {
     });
   }
 
-  /** What a request for a session hands on to its server: a modern one gets what this session's client can be asked. */
+  /**
+   * Returns the fields that a request for a session forwards to its server: a modern one gets the capabilities of
+   * this session's client.
+   */
   handedOn(connection: Connection, session: Session, given: HandedOn | undefined): HandedOn | undefined {
-    // Nearly every call to a legacy server hands nothing on.
+    // Fast path: nearly every call to a legacy server forwards nothing.
     if (connection.negotiated?.era === 'legacy')
       return (given?.meta ?? given?.params) === undefined ? undefined : given;
     const { elicitation, ...others } = given?.capabilities ?? modernCapabilities(declaredFor(session));
@@ -141,7 +147,7 @@ export class Questions {
     return { ...given, capabilities: { ...(isAsked ? { elicitation } : {}), ...others } };
   }
 
-  /** The session that was asked to open a page which its server reports as done; undefined if there is none. */
+  /** Returns the session that was asked to open a page that its server reports as done; undefined if there is none. */
   pageDone(connection: Connection, elicitationId: string): string | undefined {
     return this.#pages.done(connection, elicitationId);
   }
@@ -215,7 +221,7 @@ export class Questions {
       ...shown,
     });
     if (answer.action !== 'accept') return answer;
-    // Only here, after a yes.
+    // Opened only here, after the person accepted.
     await Promise.resolve(this.#options.openUrl?.(shown.url)).catch((error: unknown) => {
       const why = asPlugboardError(error).message;
       this.#options.log(server, 'warning', `${shown.host} could not be opened: ${why}`);
@@ -223,7 +229,7 @@ export class Questions {
     return answer;
   }
 
-  /** Asks the person. A session that cannot be asked has not declined. */
+  /** Asks the person. A session that cannot be asked does not decline. */
   async #elicit(
     { server, asked, call, signal, given: own, key, params }: Put,
     question: Omit<ElicitRequest, 'server' | 'session' | 'signal' | 'key'>,
@@ -266,7 +272,7 @@ export class Questions {
     });
   }
 
-  /** Calls a function of the program. What it throws is the program's own matter: the server does not get its text. */
+  /** Calls a callback of the program. Its exception is logged; the server does not receive the text. */
   async #asked<T>(server: string, name: 'elicit' | 'sample', ask: () => T | Promise<T>): Promise<T> {
     try {
       return await ask();
@@ -302,7 +308,7 @@ export class Questions {
   }
 }
 
-/** A legacy server gets the error as the answer to its request: without what a function of the program threw. */
+/** Converts an error for a legacy server, which gets it as the response: without the text that a callback threw. */
 function forServersOnly(thrown: unknown): never {
   if (!(thrown instanceof PlugboardError) || thrown.code !== 'USAGE') throw thrown;
   throw new PlugboardError('PROTOCOL_ERROR', 'the question could not be asked', {
@@ -311,7 +317,7 @@ function forServersOnly(thrown: unknown): never {
   });
 }
 
-/** A key that could not be one is left out: it is passed on to the client. */
+/** Omits an invalid key, because the key is passed on to the client. */
 function keyOf(key: string | undefined): { readonly key?: string } {
   return key !== undefined && KEY.test(key) ? { key } : {};
 }
@@ -320,13 +326,13 @@ function isElicitationId(id: unknown): id is string {
   return typeof id === 'string' && id.length <= MAX_ID_CHARS && clean(id, { multiline: false }) === id;
 }
 
-/** A question is over when its server takes it back or is gone, and when the call that it belongs to has ended. */
+/** A question ends when its server cancels it or disconnects, and when the call that it belongs to has ended. */
 function untilAny(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
   if (one === undefined || other === undefined || one === other) return one ?? other;
   return AbortSignal.any([one, other]);
 }
 
-/** A session that cannot be asked now declares neither questions nor completions; its roots are known all the same. */
+/** A session that currently cannot be asked declares neither elicitation nor sampling; its roots are still declared. */
 function declaredFor(session: Session): Params {
   if (session.canBeAsked?.() !== false) return capabilitiesOf(session);
   return capabilitiesOf({ ...session, elicit: undefined, sample: undefined });

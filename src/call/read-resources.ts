@@ -1,4 +1,4 @@
-/** The way of `list_mcp_resources` and `read_mcp_resource`: the stages of a call, with resources at the end of them. */
+/** Pipeline of `list_mcp_resources` and `read_mcp_resource`: the stages of a call, which end with reading resources. */
 
 import type { ContentBlock } from '../catalog/accept-result.ts';
 import { LIST_METHOD, READ_METHOD, RESOURCE_TOOLS, resourceRuleNames } from '../catalog/resource-tools.ts';
@@ -33,7 +33,7 @@ export function createResourceHandler(context: CallContext): Handler {
   return async (call) => {
     if (context.leave.aborted) throw closed();
     const { server } = call.arguments;
-    // Anything else is refused by `validate`, which names the fault.
+    // `validate` refuses any other value, with the reason.
     if (typeof server === 'string') checkServer(context, call, server);
     if (call.name === LIST.name) {
       call.method = LIST_METHOD;
@@ -57,11 +57,11 @@ export function createResourceHandler(context: CallContext): Handler {
   };
 }
 
-/** A server that is not among the session's is as unknown as one that does not exist. */
+/** A server that the session may not use is reported as unknown. */
 function checkServer(context: CallContext, { session }: Call, server: string): void {
   const { resources } = context;
   const isThere = resources.isOffered(server, session);
-  // One that fails, or that a rule denies, is refused with that reason.
+  // A server that fails, or that a rule denies, is refused with that reason later.
   if (isThere && resources.mayHave(server)) return;
   const known = resources.servers(session);
   const [meant] = isThere ? [] : nearest(server, known, 1);
@@ -79,7 +79,7 @@ function checkServer(context: CallContext, { session }: Call, server: string): v
     : new PlugboardError('UNKNOWN_SERVER', `there is no server called ${JSON.stringify(server)}`, { hint });
 }
 
-/** No one is asked about a server that does not come up. */
+/** Connects first, so that a person is not asked about a server that fails to start. */
 const connected: Stage = (_context, next) => async (call) => {
   const { connection } = settingsOf(call);
   if (!connection.isLive) await connection.ready(signalOf(call));
@@ -88,7 +88,7 @@ const connected: Stage = (_context, next) => async (call) => {
 
 async function readFor(context: CallContext, call: Call): ReturnType<Handler> {
   const { tool } = settingsOf(call);
-  // `validate` has looked at it.
+  // `validate` has checked it.
   const uri = String(call.arguments['uri']);
   try {
     const result = await context.resources.read(call, tool.server, uri);
@@ -116,10 +116,10 @@ function metaOf({ _meta }: ReadResult): Pick<ReadResult, '_meta'> {
   return _meta === undefined ? {} : { _meta };
 }
 
-/** Types whose bytes are text, which some servers send as bytes. */
+/** Media types of text, which some servers send as bytes. */
 const TEXTUAL = /^text\/|[/+](?:json|xml|yaml|javascript)\b/i;
 
-/** Undefined if the bytes are not text in UTF-8. */
+/** Returns undefined if the bytes are not UTF-8 text. */
 function textIn(base64: string): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(base64, 'base64'));
@@ -128,7 +128,10 @@ function textIn(base64: string): string | undefined {
   }
 }
 
-/** Text that is all of a resource needs no address: the caller asked for this one. Pictures and sound are what they are. */
+/**
+ * Converts contents to blocks. A single text needs no address: the caller asked for this one. Images and audio keep
+ * their types.
+ */
 function blocksOf({ contents }: ReadResult, uri: string, { session }: Call): readonly ContentBlock[] {
   return contents.map((part): ContentBlock => {
     if ('text' in part) {

@@ -1,4 +1,7 @@
-/** Finds the tool and the connection of a name, in any spelling; an unknown name is answered with similar ones. */
+/**
+ * Pipeline stage: finds the tool and the connection of a name, in any spelling; suggests similar names if it is
+ * unknown.
+ */
 
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { Tool } from '../catalog/tool.ts';
@@ -19,7 +22,7 @@ export const resolve: Stage = (context, next) => (call) => {
   return tool === undefined ? lookAgain(context, call, next) : resolved(context, call, tool, next);
 };
 
-/** The tool of the call's name, if its session may use it. */
+/** Returns the tool of the call's name, if its session may use it. */
 function offered(context: CallContext, { name, session }: Call): Tool | undefined {
   const snapshot = context.snapshot();
   const tool = snapshot.find(name);
@@ -27,7 +30,10 @@ function offered(context: CallContext, { name, session }: Call): Tool | undefine
   return session.offers(tool.server, snapshot.ruleNames(tool).assigned) ? tool : undefined;
 }
 
-/** A server that announces no changes, or has not been asked yet, is asked before a tool is refused as unknown. */
+/**
+ * Rereads the list of a server that sends no change notifications, or was not listed yet, before a tool is refused as
+ * unknown.
+ */
 async function lookAgain(context: CallContext, call: Call, next: Handler): ReturnType<Handler> {
   const isHeld = context.snapshot().findHeld(call.name) !== undefined;
   const relisted = isHeld ? undefined : context.relisted(String(call.name), call.session);
@@ -38,7 +44,7 @@ async function lookAgain(context: CallContext, call: Call, next: Handler): Retur
   return resolved(context, call, tool, next);
 }
 
-/** Why there is no tool to call, as well as it is known. */
+/** Returns the most specific known reason why there is no tool to call. */
 function refusal(context: CallContext, call: Call): PlugboardError {
   const held = context.snapshot().findHeld(call.name);
   if (held !== undefined) return pinChanged(held.server, held.tool);
@@ -74,7 +80,7 @@ function resolved(context: CallContext, call: Call, tool: Tool, next: Handler): 
   return next(call);
 }
 
-/** Names that the caller can use, most likely first: other prefixes, the tool's own name alone, and typos. */
+/** Returns names that the caller can use, most likely first: other prefixes, the tool's own name alone, and typos. */
 function similarNames(context: CallContext, { name: given, session }: Call): readonly string[] {
   const name = String(given);
   const snapshot = context.snapshot();

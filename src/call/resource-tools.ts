@@ -1,4 +1,7 @@
-/** Answers `list_mcp_resources` and `read_mcp_resource` for sessions that have them; everything else goes on. */
+/**
+ * Pipeline stage: answers `list_mcp_resources` and `read_mcp_resource` for sessions that have them; passes on other
+ * calls.
+ */
 
 import { isResourceTool } from '../catalog/resource-tools.ts';
 import type { Handler, Stage } from './call.ts';
@@ -7,7 +10,7 @@ export const resourceTools: Stage = (context, next) => {
   let loading: Promise<Handler> | undefined;
   return (call) => {
     if (!call.session.resourceTools || !isResourceTool(call.name)) return next(call);
-    // Loaded by the first such call: most hosts have none.
+    // Loaded by the first such call: most hosts never need it.
     loading ??= import('./read-resources.ts').then(({ createResourceHandler }) =>
       createResourceHandler(context),
     );

@@ -1,11 +1,11 @@
-/** The roots of the sessions that use one server, and those that its first process was given. */
+/** Stores the roots of the sessions that use one server, and those that its first process received. */
 
 import { type Root, type RootsRequest, rootsOf } from '../connection/questions.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import type { Session } from './session.ts';
 
-/** The roots of a session: undefined if it has none to give; `unknown` if its client cannot be asked now. */
+/** The roots of a session: undefined if it does not support roots; `unknown` if its client cannot be asked now. */
 export type SessionRoots = readonly Root[] | undefined | 'unknown';
 
 /** The key of sessions without roots. */
@@ -17,9 +17,9 @@ interface Known {
 }
 
 export class RootSets {
-  /** The key of the roots that the first process was given; undefined until it asked for them. */
+  /** The key of the roots that the first process received; undefined until it requested them. */
   given: string | undefined;
-  /** The first process asked, and no client could answer: it is asked to ask again when one can. */
+  /** The first process requested roots, and no client could answer: it is notified when one can. */
   isUnanswered = false;
   readonly #known = new Map<Session, Known>();
 
@@ -27,7 +27,7 @@ export class RootSets {
     return this.#known.get(session)?.key;
   }
 
-  /** What is known without asking; `unknown` if the session was not asked yet. */
+  /** Returns the known roots without a request; `unknown` if the session was not asked yet. */
   rootsOf(session: Session): SessionRoots {
     const known = this.#known.get(session);
     return known === undefined ? 'unknown' : known.roots;
@@ -39,7 +39,7 @@ export class RootSets {
     return key;
   }
 
-  /** Returns the key that the session had. */
+  /** Removes a session and returns its key. */
   forget(session: Session): string | undefined {
     const key = this.keyOf(session);
     this.#known.delete(session);
@@ -50,14 +50,16 @@ export class RootSets {
     return [...this.#known].flatMap(([session, known]) => (known.key === key ? [session] : []));
   }
 
-  /** True if the session's roots have to be known before it may use the first process, or are not those. */
+  /**
+   * True if the session's roots must be known before it may use the first process, or differ from those it received.
+   */
   isOpenFor(session: Session): boolean {
     const key = this.keyOf(session);
     return this.given === undefined ? this.isUnanswered && key === undefined : key !== this.given;
   }
 }
 
-/** Asks a session for its roots. */
+/** Requests the roots of a session. */
 export async function askForRoots({ roots }: Session, request: RootsRequest): Promise<SessionRoots> {
   if (roots === undefined) return undefined;
   try {
@@ -67,12 +69,12 @@ export async function askForRoots({ roots }: Session, request: RootsRequest): Pr
   }
 }
 
-/** The answer to a server whose question no client could answer yet. */
+/** The error for a server whose request no client could answer yet. */
 export function rootsUnknown(): PlugboardError {
   return new PlugboardError('PROTOCOL_ERROR', 'no client could be asked for its roots yet');
 }
 
-/** One text for one set of roots, whatever their order and names. */
+/** Returns one key for one set of roots, whatever their order and names. */
 export function rootsKey(roots: readonly Root[] | undefined): string {
   return roots === undefined ? NONE : JSON.stringify(roots.map(({ uri }) => uri).toSorted());
 }

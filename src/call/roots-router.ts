@@ -1,6 +1,6 @@
 /**
- * Which roots a process is given: those of the sessions that it works for. A process that has got some works only for
- * sessions with the same roots, so that one client's folders are not another client's.
+ * Decides which roots a process receives: those of the sessions that it serves. A process that has received some
+ * serves only sessions with the same roots, so that one client's folders are not disclosed to another client.
  */
 
 import type { Connection } from '../connection/connection.ts';
@@ -9,14 +9,14 @@ import { type Place, partyAt, rootsKeyOf, rootsParty } from './place.ts';
 import { askForRoots, rootsKey, type SessionRoots } from './root-sets.ts';
 import { type Party, partyOf, type Session } from './session.ts';
 
-/** How long a call waits for its server to ask for roots again, once they are known. */
+/** How long a call waits for its server to request roots again, once they are known. */
 const ROOTS_MS = 1_000;
-/** How long a question about roots waits for the first session, where sessions will come. */
+/** How long a request for roots waits for the first session, where sessions are expected. */
 const SESSION_MS = 3_000;
 
 export interface RootsRouterOptions {
   readonly clock: Clock;
-  /** Whether sessions will come that can be asked for roots. */
+  /** Whether sessions that can provide roots are expected. */
   readonly expectsRoots: boolean;
   readonly places: ReadonlyMap<string, Place>;
   readonly placeOf: (primary: Connection) => Place;
@@ -24,7 +24,7 @@ export interface RootsRouterOptions {
 
 export class RootsRouter {
   readonly #options: RootsRouterOptions;
-  /** The sessions that have not ended, in the order they came. */
+  /** The open sessions, in the order they were opened. */
   readonly #open = new Set<Session>();
   readonly #onOpen = new Set<() => void>();
 
@@ -40,16 +40,16 @@ export class RootsRouter {
       if (roots.isUnanswered) primary.rootsChanged();
   }
 
-  /** True unless it has ended before. */
+  /** Removes a session; false if it was already removed. */
   ended(session: Session): boolean {
     return this.#open.delete(session);
   }
 
-  /** The party whose process has this session's roots; undefined: the first process. */
+  /** Returns the party whose process has this session's roots; undefined: the first process. */
   async partyFor(place: Place, session: Session): Promise<Party | undefined> {
     const { primary, roots } = place;
     const own = await askForRoots(session, { server: primary.name, isAtWork: true });
-    // A client that does not answer has other roots, as far as is known.
+    // A client that does not respond is assumed to have other roots.
     if (own === 'unknown') return roots.given === undefined ? undefined : session;
     const key = roots.learn(session, own);
     if (roots.isUnanswered && own !== undefined) await this.#askAgain(place, key);
@@ -57,12 +57,12 @@ export class RootsRouter {
   }
 
   /**
-   * The roots for a process that asks for them. `session`: whose work it is about; undefined for a question outside of all
-   * work, which is answered for the sessions that the process works for.
+   * Returns the roots for a process that requests them. `session`: whose work it is about; undefined for a request
+   * outside of any work, which is answered for the sessions that the process serves.
    */
   async answer(connection: Connection, session: Session | undefined): Promise<SessionRoots> {
     const { name } = connection;
-    // A modern server asks within one request and keeps nothing of the answer: its process stays open for every session.
+    // A modern server asks within one request and does not keep the answer: its process can serve every session.
     if (session !== undefined && connection.negotiated?.era === 'modern')
       return askForRoots(session, { server: name, isAtWork: true });
     const known = this.#options.places.get(name) ?? this.#options.placeOf(connection);
@@ -81,7 +81,7 @@ export class RootsRouter {
     return answer;
   }
 
-  /** The roots of a session are others now: processes that it does not share are asked to look again. */
+  /** Handles changed roots of a session: processes that it does not share are notified. */
   async changed(session: Session, isSeparate: boolean): Promise<void> {
     const places = [...this.#options.places.values()];
     await Promise.all(places.map((place) => this.#changedAt(place, session, isSeparate)));
@@ -95,7 +95,7 @@ export class RootsRouter {
     if (before === undefined && roots.given !== undefined) return;
     const isAtPrimary = before === undefined || before === roots.given;
     const own = isAtPrimary ? primary : twins.get(rootsParty(before));
-    // Others use it with the roots as they were: the next call of the session finds another process.
+    // Others use it with the previous roots: the next call of the session gets another process.
     if (own === undefined || (before !== undefined && roots.sessionsWith(before).length > 0)) return;
     if (isSeparate && before !== undefined) {
       const now = await askForRoots(session, { server: primary.name, isAtWork: false });
@@ -111,7 +111,10 @@ export class RootsRouter {
     own.rootsChanged();
   }
 
-  /** The first process asked before any client could answer: it gets the roots of the first session that works with it. */
+  /**
+   * Notifies the first process, which requested roots before any client could answer: it gets the roots of the first
+   * session that uses it.
+   */
   async #askAgain(place: Place, key: string): Promise<void> {
     place.roots.isUnanswered = false;
     place.roots.given = key;
@@ -133,7 +136,7 @@ export class RootsRouter {
     place.rootsGiven();
   }
 
-  /** The sessions that a process works for, or would work for. */
+  /** Returns the sessions that a process serves, or would serve. */
   async #usersOf(connection: Connection): Promise<readonly Session[]> {
     const place = this.#options.places.get(connection.name);
     const party = place === undefined ? undefined : partyAt(place, connection);
@@ -145,7 +148,10 @@ export class RootsRouter {
     return members.length > 0 ? members : open;
   }
 
-  /** Those that can be asked outside of a request; waits a moment for the first one where some will come. */
+  /**
+   * Returns the sessions that can be asked outside of a request; waits briefly for the first one where some are
+   * expected.
+   */
   async #sessions(): Promise<readonly Session[]> {
     const askable = (): Session[] => [...this.#open].filter(canAnswerAnyTime);
     if (this.#options.expectsRoots && askable().length === 0) {
@@ -163,7 +169,7 @@ export class RootsRouter {
   }
 }
 
-/** A client without a session is asked within its requests only, unless its roots are known without asking. */
+/** A stateless client can be asked only within its requests, unless its roots are known. */
 function canAnswerAnyTime({ roots, isStateless }: Session): boolean {
   return roots !== undefined && (!isStateless || typeof roots === 'object');
 }

@@ -1,4 +1,4 @@
-/** What outlives one call and belongs to one caller: what it was allowed, what it has loaded, where its questions go. */
+/** The state of one caller across calls: its approvals, its loaded tools, and where its questions are sent. */
 
 import type { ToolAnnotations } from '../catalog/tool.ts';
 import type { Questioned } from '../connection/questions.ts';
@@ -8,21 +8,28 @@ import { compileSubset, type Offers, type ToolSubset } from '../policy/tool-subs
 
 export interface ApprovalRequest {
   readonly server: string;
-  /** What its server calls it. */
+  /** The server's own name of the tool. */
   readonly tool: string;
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly annotations?: ToolAnnotations;
-  /** Where in config.json a rule that allows it would be, for a project's or plugin's server; else `permissions.allow`. */
+  /**
+   * The place in config.json of a rule that would allow it, for a project's or plugin's server; else
+   * `permissions.allow`.
+   */
   readonly allowIn?: string;
-  /** The rule of `permissions.ask` that asks. It is stronger than `allow`, so `allow-always` is for this session only. */
+  /**
+   * The rule of `permissions.ask` that requires the approval. It overrides `allow`, so `allow-always` lasts for this
+   * session only.
+   */
   readonly askRule?: string;
-  /** Why it is asked, in one sentence. */
+  /** Why an approval is needed, in one sentence. */
   readonly reason: string;
   readonly session: string;
   /**
-   * Aborted when the answer is not needed any longer: the call was cancelled, its session ended, the server is gone, or the host was closed.
-   * Always there; not enumerable unless the call has a signal of its own, so that a request can be compared and logged.
+   * Aborted when the answer is no longer needed: the call was cancelled, its session ended, the server disconnected,
+   * or the host was closed. Always present; not enumerable unless the call has its own signal, so that a request can
+   * be compared and logged.
    */
   readonly signal?: AbortSignal;
 }
@@ -34,24 +41,27 @@ export type Approve = (request: ApprovalRequest, id: QuestionId) => ApprovalAnsw
 export interface SessionOptions extends Questioned {
   readonly approve?: Approve | undefined;
   /**
-   * `enforce`: everything that `approval` asks about is asked here. `client`: whoever calls has asked its
-   * own user already, and only `ask` rules and the mode `prompt` are asked about.
+   * `enforce`: everything that `approval` requires is asked here. `client`: the caller has already asked its own
+   * user, and only `ask` rules and the mode `prompt` are asked about.
    */
   readonly approvals?: 'enforce' | 'client' | undefined;
-  /** Whether it can be asked anything now; default: whether there is a callback for it. */
+  /** Whether questions can be asked now; default: whether there is a callback for them. */
   readonly canBeAsked?: (() => boolean) | undefined;
   /** Whether a model reads the results (default): they are cleaned and kept within its limits. */
   readonly forModel?: boolean | undefined;
   /**
-   * Whose state servers with `shared: false` keep in one process: that of this session alone, or of all sessions of a
-   * principal. Default: this session's if the host has many agents, else one for all.
+   * Who shares the state of servers with `shared: false`: only this session, or all sessions of a principal. Default:
+   * this session if the host has many agents, else all sessions.
    */
   readonly stateOf?: 'session' | { readonly principal: string } | undefined;
-  /** The tools that it may use (default: all). Others are neither listed nor found, and a call of one is refused as unknown. */
+  /**
+   * The tools that the session may use (default: all). Others are neither listed nor found, and a call of one is
+   * rejected as unknown.
+   */
   readonly tools?: ToolSubset | undefined;
   /**
-   * Whether its model gets `list_mcp_resources` and `read_mcp_resource` (default: as the host's option says). Clients of the gateway
-   * have methods for that.
+   * Whether its model gets `list_mcp_resources` and `read_mcp_resource` (default: the host's option). Clients of the
+   * gateway have methods for that.
    */
   readonly resourceTools?: boolean | undefined;
   /** A client of the gateway: tools have the gateway's names, and found ones are called through `call_tool`. */
@@ -60,19 +70,19 @@ export interface SessionOptions extends Questioned {
   readonly memory?: SessionMemory | undefined;
 }
 
-/** What a session learns and one that continues it keeps. */
+/** State that a session accumulates and that a session continuing it keeps. */
 export interface SessionMemory {
-  /** Rules that a person allowed for as long as this session lasts. */
+  /** Rules that a person allowed for this session. */
   readonly allowed: Set<string>;
-  /** Identities (`toolId`) of deferred tools that were found, in the order they were: appended, never reordered. */
+  /** Identities (`toolId`) of deferred tools that were found, in that order: appended, never reordered. */
   readonly loaded: Set<string>;
-  /** The search that found a tool (by identity) which has not been called since. */
+  /** The search that found a tool (by identity) that has not been called since. */
   readonly found: Map<string, string>;
-  /** The instructions that answers of `tool_search` have given, by server. */
+  /** The instructions that results of `tool_search` have included, by server. */
   readonly instructed: Map<string, string>;
 }
 
-/** Who never shares the state of a server with others: a session, or all sessions of the same name. */
+/** The unit that never shares the state of a server with others: a session, or all sessions of the same name. */
 export type Party = Session | string;
 
 export interface Session extends Omit<Questioned, 'roots'>, SessionMemory {
@@ -81,7 +91,7 @@ export interface Session extends Omit<Questioned, 'roots'>, SessionMemory {
   roots: Questioned['roots'];
   /** The name of its party; undefined: the session itself. */
   readonly partyName: string | undefined;
-  /** It lasts for one request of its client. */
+  /** True if it lasts for one request of its client. */
   readonly isStateless: boolean;
   readonly approve: Approve | undefined;
   readonly approvals: 'enforce' | 'client';
@@ -91,7 +101,7 @@ export interface Session extends Omit<Questioned, 'roots'>, SessionMemory {
   readonly resourceTools: boolean;
   readonly gateway: boolean;
   readonly canBeAsked: (() => boolean) | undefined;
-  /** Cancelled when it ends: all that is open in it ends too. */
+  /** Cancelled when the session ends: all its open work ends too. */
   readonly ended: Cancellation;
 }
 
@@ -103,7 +113,7 @@ export function partyOf(session: Session): Party {
   return session.partyName ?? session;
 }
 
-/** `partyName`: of sessions that do not say whose state they use. */
+/** `partyName`: for sessions without `stateOf`. */
 export function createSession(id: string, options: SessionOptions, partyName?: string): Session {
   const { stateOf, memory: { allowed, loaded, found, instructed } = createMemory() } = options;
   return {

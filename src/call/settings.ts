@@ -1,4 +1,4 @@
-/** What `resolve` has established, for the stages behind it. */
+/** The values that `resolve` has set, for the later stages. */
 
 import type { Tool } from '../catalog/tool.ts';
 import type { ServerEntry, ToolSettings } from '../config/entry.ts';
@@ -13,13 +13,13 @@ export interface Resolved {
   readonly entry: ServerEntry;
 }
 
-/** The tool of a call, also where no single server works on it. */
+/** Returns the tool of a call, also if it does not belong to one server. */
 export function toolOf({ tool }: Call): Tool {
   if (tool !== undefined) return tool;
   throw new PlugboardError('INTERNAL', 'a stage that needs the tool runs before resolve');
 }
 
-/** The names that rules and settings are matched against. */
+/** Returns the names that rules and settings are matched against. */
 export function namesOf(context: Pick<CallContext, 'snapshot'>, call: Call): RuleNames {
   return call.names ?? context.snapshot().ruleNames(toolOf(call));
 }
@@ -37,7 +37,10 @@ export function toolSettings(context: CallContext, call: Call): ToolSettings | u
   return settingsIn(entry, tool, () => namesOf(context, call));
 }
 
-/** The settings of a tool in its server's entry: under its own name, or under its full name in either spelling. */
+/**
+ * Returns the settings of a tool in its server's entry: under its own name, or under its full name in either
+ * spelling.
+ */
 export function settingsIn(
   { tools }: ServerEntry,
   { tool }: Pick<Tool, 'tool'>,

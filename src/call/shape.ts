@@ -1,7 +1,7 @@
 /**
- * Makes a result fit for a model: cleaned, within the token limit, without what the model cannot take (CAL-5).
+ * Pipeline stage: makes a result fit for a model: cleaned, within the token limit, without unsupported media (CAL-5).
  *
- * Nothing is lost: what is left out is kept whole in a file, and the result says where and how to read it.
+ * No content is lost: omitted parts are saved in a file, and the result names the file and how to read it.
  */
 
 import type { CallResult, ContentBlock } from '../catalog/accept-result.ts';
@@ -20,7 +20,7 @@ export const WARN_OUTPUT_TOKENS = 10_000;
 /** A result as `call --json` prints it. */
 export interface ShapedResult<T = unknown> extends CallResult {
   readonly structuredContent?: T;
-  /** Present when the result was cut: what all of it would cost, and where all of it is ('' if nowhere). */
+  /** Present if the result was truncated: the token cost of the whole, and its file ('' if it was not saved). */
   readonly truncated?: { readonly tokens: number; readonly file: string };
   /** @internal Present in place of a result if the caller follows tasks itself. */
   readonly task?: HandedTask;
@@ -79,7 +79,7 @@ async function cut(context: CallContext, call: Call, { result, cost, max }: TooL
   };
 }
 
-/** Callers with an output schema refuse a result without structured content: it stays whole for them. */
+/** Keeps structured content whole for callers with an output schema, which reject a result without it. */
 function promised(call: Call, { structuredContent, isError }: CallResult): Partial<CallResult> {
   const { tool } = settingsOf(call);
   const isPromised =
@@ -87,14 +87,14 @@ function promised(call: Call, { structuredContent, isError }: CallResult): Parti
   return isPromised && structuredContent !== undefined ? { structuredContent } : {};
 }
 
-/** Bytes in a result, with the name of their block. */
+/** Bytes in a result, with the type of their block. */
 interface Bytes {
   readonly kind: string;
   readonly mimeType: string;
   readonly data: string;
 }
 
-/** The verdict on each block, undefined for those without bytes; undefined if the model takes all as they are. */
+/** Returns the verdict on each block, undefined for those without bytes; undefined if the model accepts all of them. */
 function verdictsOn(
   { model }: CallContext,
   { media, mediaLimits }: Call,
@@ -126,7 +126,7 @@ function bytesOf(block: ContentBlock): Bytes | undefined {
   return { kind: `resource ${uri}`, mimeType, data: blob };
 }
 
-/** Media that the model cannot take becomes a file and a note; a wrong label is corrected. */
+/** Replaces media that the model does not accept with a file and a note; corrects a wrong media type. */
 async function withoutUnwanted(
   context: CallContext,
   call: Call,
@@ -166,7 +166,7 @@ async function noteOn(
   return `[${kind} (${mimeType}, ${bytes.length} bytes) left out, because ${why}; ${where}]`;
 }
 
-/** The tool has done its work by now: a folder that cannot be written must not cost the caller the answer. */
+/** Saves a file; on failure the result is still returned, because the tool has already done its work. */
 async function save(
   context: CallContext,
   call: Call,

@@ -1,4 +1,4 @@
-/** A call whose server answered with a task: followed to its end, and kept in the home until then. */
+/** Follows a call whose server responded with a task to its end, and stores the task in the home until then. */
 
 import { acceptCallResult } from '../catalog/accept-result.ts';
 import { limitsFor } from '../config/limits.ts';
@@ -33,7 +33,7 @@ export async function followCall(
         idleMs: call.timeoutMs ?? limits.toolTimeoutMs,
         totalMs: limits.maxTotalMs,
         onProgress: (progress) => {
-          // The server's own numbers have to increase: the host puts none between them.
+          // The server's own progress values have to increase: the host must not add its own between them.
           if (call.progressed === true) return;
           context.events.emit('call.progress', { id: call.id, ...progress });
           call.onProgress?.(progress);
@@ -48,7 +48,10 @@ export async function followCall(
   }
 }
 
-/** Collects what an earlier host began: nobody waits for it, so its result becomes a file and a line in the log. */
+/**
+ * Collects the result of a task that an earlier host began: no caller waits for it, so it becomes a file and a log
+ * line.
+ */
 export async function collect(context: CallContext, kept: KeptTask, connection: Connection): Promise<void> {
   const { server, tool, taskId, era } = kept;
   const limits = limitsFor(connection.spec.entry, context.settings());
@@ -58,7 +61,7 @@ export async function collect(context: CallContext, kept: KeptTask, connection: 
       era,
       clock: context.clock,
       request: (method, params, options) => connection.request(method, params, options),
-      // Those who could have answered are gone.
+      // The sessions that could have answered are gone.
       answer: () =>
         Promise.reject(new PlugboardError('CANCELLED', 'the task asks, and no one is there to answer')),
       leave: context.leave,
@@ -85,7 +88,7 @@ export async function collect(context: CallContext, kept: KeptTask, connection: 
   await context.tasks.drop(taskId);
 }
 
-/** Whether a task has come to its end: a server that cannot be reached now still has it, for the next host. */
+/** Whether a task has ended: a server that cannot be reached now still has it, for the next host. */
 function isOver(error: unknown): boolean {
   const { code } = asPlugboardError(error);
   return code === 'PROTOCOL_ERROR' || code === 'CANCELLED' || code === 'TIMEOUT' || code === 'LIMIT_EXCEEDED';

@@ -1,8 +1,8 @@
 /**
  * Spans and metrics of calls, by OpenTelemetry's conventions for MCP (CAL-6).
  *
- * Only the API package is ours; the SDK is brought by whoever wants the data. A host without telemetry
- * loads nothing and pays nothing.
+ * We depend only on the API package; the program installs the SDK. A host without telemetry loads nothing and has no
+ * cost.
  */
 
 import type { TextMapSetter } from '@opentelemetry/api';
@@ -14,7 +14,7 @@ import type { CallContext, Handler, Stage } from './call.ts';
 import { outcomeOf } from './outcome.ts';
 import { toolOf } from './settings.ts';
 
-/** Nothing of OpenTelemetry's types, which programs without it do not have. */
+/** Does not use OpenTelemetry's types, which programs without it do not have. */
 export interface Telemetry {
   /** Starts the span of a call, as a child of the client's span in `meta` or of the active one. */
   readonly start: (
@@ -26,7 +26,7 @@ export interface Telemetry {
 }
 
 interface CallSpan {
-  /** The trace that the call is part of, as `_meta` carries it. */
+  /** The trace that the call is part of, in the form of `_meta`. */
   readonly meta: Readonly<Record<string, string>>;
   setAttribute(name: string, value: string): void;
   fail(type: string, message?: string): void;
@@ -79,7 +79,7 @@ function traced(context: CallContext, sink: Telemetry, next: Handler): Handler {
   return async (call) => {
     const tool = toolOf(call);
     const { connection, method = 'tools/call' } = call;
-    // Of a tool for resources, the server knows only the method.
+    // For a resource tool, the server only sees the method.
     const name = call.method === undefined ? tool.tool : tool.name;
     const startedAt = ticksOf(context.clock);
     const attributes = {

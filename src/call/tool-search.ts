@@ -1,4 +1,7 @@
-/** Answers `tool_search`: finds deferred tools, loads them into the caller's session, and shows their definitions. */
+/**
+ * Pipeline stage: answers `tool_search`: finds deferred tools, loads them into the caller's session, and returns
+ * their definitions.
+ */
 
 import type { CallResult } from '../catalog/accept-result.ts';
 import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
@@ -10,9 +13,9 @@ import type { Call, CallContext, Stage } from './call.ts';
 
 const DEFAULT_LIMIT = 5;
 const MAX_LIMIT = 20;
-/** Of all tools, for a session that may use a part of them. */
+/** Limit on all matches, for a session that may use only some of the tools. */
 const MAX_SEARCHED = 1_000;
-/** Of the instructions in one answer; a server has at most about half of it. */
+/** Limit on the instructions in one result; a server has at most about half of it. */
 const MAX_INSTRUCTIONS_CHARS = 8_192;
 
 export const toolSearch: Stage = (context, next) => (call) =>
@@ -55,8 +58,8 @@ async function searched(context: CallContext, call: Call): Promise<CallResult> {
 }
 
 /**
- * The instructions of the servers of found tools that this session has not got yet: its system prompt could not have
- * them. Those that do not fit come with the next search that finds a tool of their server.
+ * Returns the instructions of the servers of found tools that this session has not received yet: its system prompt
+ * could not contain them. Those that do not fit are added by the next search that finds a tool of their server.
  */
 function newInstructions(
   context: CallContext,
@@ -69,7 +72,7 @@ function newInstructions(
   for (const server of new Set(found.map((tool) => tool.server))) {
     const text = context.instructions(server);
     if (text === undefined || text.trim() === '' || instructed.get(server) === text) continue;
-    // Servers whose tools are given at once are in the instructions from the start.
+    // Servers with directly listed tools are in the instructions from the start.
     if (direct.some((tool) => tool.server === server)) continue;
     chars += text.length;
     if (chars > MAX_INSTRUCTIONS_CHARS) break;
@@ -107,7 +110,7 @@ function definitions(found: readonly Tool[], howToCall: string, about: readonly 
   const count = found.length === 1 ? '1 tool' : `${found.length} tools`;
   const text = `${count} found; ${howToCall}\n${shown.join('\n')}`;
   if (about.length === 0) return { content: [{ type: 'text', text }], isError: false };
-  // A block of its own: readers take every line of the first one for a definition.
+  // A separate block: readers parse every line of the first one as a definition.
   const instructions = `Instructions of the servers of these tools:\n\n${joinInstructions(about)}`;
   const content = [text, instructions].map((each) => ({ type: 'text', text: each }) as const);
   return { content, isError: false };

@@ -1,4 +1,4 @@
-/** Lets sessions take turns at a server that does not say whom its questions are for. */
+/** Lets sessions take turns at a server that does not identify the call of its questions. */
 
 import type { Session } from './session.ts';
 
@@ -14,16 +14,16 @@ interface Waiter {
 }
 
 /**
- * Calls of one session run beside each other. Those of another wait while somebody who can be asked has one
- * under way; sessions that cannot be asked anything never wait for each other.
+ * Calls of one session run in parallel. Those of another wait while a session with question callbacks has one
+ * running; sessions without callbacks never wait for each other.
  */
 export class Turns {
   readonly #holders = new Map<Session, Holder>();
-  /** How many of them can be asked. */
+  /** Number of holders with question callbacks. */
   #askable = 0;
   #waiting: Waiter[] = [];
 
-  /** False when it has to wait; whoever waits already comes first. */
+  /** Enters without waiting; false if it has to wait. Sessions that are already waiting come first. */
   tryEnter(session: Session): boolean {
     const canBeAsked = isAskable(session);
     if (this.#waiting.length > 0 || !this.#fits(session, canBeAsked)) return false;
@@ -31,7 +31,7 @@ export class Turns {
     return true;
   }
 
-  /** Calls `admit` when it may enter, and has entered; the returned function gives up waiting. */
+  /** Calls `admit` once the session has entered; the returned function stops waiting. */
   wait(session: Session, admit: () => void): () => void {
     const waiter = { session, canBeAsked: isAskable(session), admit };
     this.#waiting.push(waiter);

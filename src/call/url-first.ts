@@ -1,4 +1,4 @@
-/** The error by which a legacy server says that a person has to visit an address before the call can work. */
+/** Handles the error by which a legacy server requires a person to visit a URL before the call can work. */
 
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -12,7 +12,7 @@ export function wantsUrls(error: PlugboardError): boolean {
   return error.detail.rpcCode === RPC_URL_ELICITATION_REQUIRED;
 }
 
-/** Asks about each address, by the same way as any other question; returns when all were accepted. */
+/** Asks about each URL, like any other elicitation; resolves when all were accepted. */
 export async function openFirst(context: CallContext, call: Call, error: PlugboardError): Promise<void> {
   const { tool } = settingsOf(call);
   const data = isRecord(error.detail.rpcData) ? error.detail.rpcData : {};

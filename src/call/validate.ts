@@ -1,6 +1,6 @@
 /**
- * Checks the arguments before anybody is asked about them or a server sees them, and structured output on its
- * way back: that is passed on in any case, with a word in the log when it is not what the tool promised.
+ * Pipeline stage: validates the arguments before a person is asked or a server receives them, and structured output
+ * in results: that is returned in any case, with a log message if it does not match the tool's output schema.
  */
 
 import type { Tool } from '../catalog/tool.ts';
@@ -37,7 +37,7 @@ export const validate: Stage = (context, next) => {
   };
 };
 
-/** One sentence for each problem with the arguments of a call; empty if there are none. */
+/** Returns one sentence for each problem with the arguments of a call; empty if there are none. */
 export function argumentProblems(
   args: unknown,
   { inputSchema }: Pick<Tool, 'inputSchema'>,
@@ -57,7 +57,7 @@ async function withOutput(
   const result = await next(call);
   const tool = toolOf(call);
   const { structuredContent } = result;
-  // A tool that failed owes nobody a shape, and what was cut is in a file.
+  // A failed tool does not have to match its schema, and truncated output is in a file.
   if (
     tool.outputSchema === undefined ||
     result.isError ||

@@ -1,4 +1,4 @@
-/** Where the work for each session is done, and what is in hand there. */
+/** Joins the session router with the work in progress of each process. */
 
 import { Connection } from '../connection/connection.ts';
 import type { ConnectionContext } from '../connection/context.ts';
@@ -12,47 +12,47 @@ import { type Asking, InFlight } from './in-flight.ts';
 import type { Session } from './session.ts';
 
 export interface WorkplaceEvents {
-  /** A process came, or went. */
+  /** The state of a process changed. */
   readonly state: { readonly connection: Connection };
   readonly list: { readonly connection: Connection; readonly kind: ListEvent };
-  /** A server reports the state of a task. */
+  /** A server reported the state of a task. */
   readonly task: { readonly connection: Connection; readonly state: Params };
 }
 
 export class Workplace {
   readonly inFlight: InFlight = new InFlight();
   readonly handed: HandedTasks = new HandedTasks();
-  /** Of every process of every server, where the events of a host know only of the first of each. */
+  /** Events of every process of every server; the host's events cover only the first process of each. */
   readonly events: Emitter<WorkplaceEvents> = new Emitter();
   readonly berths: Berths;
 
-  /** `twins`: what more processes of a server are made from. */
+  /** `twins`: the context that additional processes of a server are created with. */
   constructor(twins: ConnectionContext, options: Pick<BerthsOptions, 'manyAgents' | 'expectsRoots'>) {
     this.berths = new Berths({ clock: twins.clock, twin: this.#twinsIn(twins), ...options });
   }
 
-  /** A server reports the state of a task. */
+  /** Handles a state that a server reports for a task. */
   taskChanged(connection: Connection, state: Params): void {
     this.handed.changed(connection, state);
     this.events.emit('task', { connection, state });
   }
 
-  /** The connection that a session uses of a server, if there is one. */
+  /** Returns the connection of a server that a session uses, if there is one. */
   of<C extends Connection | undefined>(primary: C, session: Session): Connection | C {
     return primary === undefined ? primary : this.berths.of(primary, session);
   }
 
-  /** Processes of the same server that work for one session each. */
+  /** Returns the dedicated processes of the same server. */
   twinsOf({ name }: Connection): readonly Connection[] {
     return this.berths.twinsOf(name);
   }
 
-  /** The roots of a session are others now. */
+  /** Handles changed roots of a session. */
   rootsChanged(session: Session): Promise<void> {
     return this.berths.roots.changed(session, this.berths.takesTurns);
   }
 
-  /** Has something other than a call done for a session, in the process that works for it. */
+  /** Runs work other than a call for a session, in the process that serves it. */
   async attend<T>(
     primary: Connection,
     work: Asking,
@@ -60,7 +60,7 @@ export class Workplace {
   ): Promise<T> {
     const { session } = work;
     const wanted = this.of(primary, session);
-    // Only who is there says of which era it is.
+    // The era is only known once the server is connected.
     const { berths } = this;
     if (berths.takesTurns && !wanted.isLive)
       await whileOpen(work, session.ended, (signal) => wanted.ready(signal));
@@ -75,13 +75,15 @@ export class Workplace {
     }
   }
 
-  /** The id of the session that the words of a process are about, empty for several; undefined before all work. */
+  /**
+   * Returns the id of the session that a process's messages are about, empty for several; undefined before any work.
+   */
   whose(connection: Connection): string | undefined {
     const session = this.berths.ownerOf(connection) ?? this.inFlight.sessionOf(connection);
     return session === 'several' ? '' : session?.id;
   }
 
-  /** One more process of a server: the host knows of its lists and states only what the first one says. */
+  /** Returns the factory of additional processes: the host gets lists and states only from the first one. */
   #twinsIn(context: ConnectionContext): (primary: Connection) => Connection {
     const own = {
       ...context,
