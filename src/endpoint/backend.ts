@@ -1,4 +1,4 @@
-/** What stands behind an endpoint: a host that is served, or a server that was written with the kit. */
+/** The interfaces between an endpoint and its backend: a served host, or a server written with the kit. */
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Era, Implementation } from '../connection/eras.ts';
@@ -13,50 +13,53 @@ import type { RpcFailure } from './rpc-failure.ts';
 
 export type ListKind = 'tools' | 'resources' | 'prompts';
 
-/** What all clients of one endpoint share. */
+/** The part that all clients of one endpoint share. */
 export interface Backend {
-  /** On every result of the modern era; undefined where results come dressed already. */
+  /** Added to every modern result; undefined where results already contain it. */
   readonly identity: Implementation | undefined;
   readonly clock: Clock;
   /** Modern requests that wait for their clients' answers. */
   readonly held: Held;
   readonly isClosing: boolean;
-  /** Resolves when a client on stdio may be served; rejects with the reason why not. Undefined: it may be now. */
+  /**
+   * Resolves when a client on stdio may be served; rejects with the reason if it may not. Undefined: it may be served
+   * now.
+   */
   ready?(): Promise<void> | undefined;
-  /** Called once for each front. */
+  /** Creates the handler of one client; called once for each front. */
   attend(client: Front): Attendant;
-  /** Throws an RpcFailure when a modern call's headers say anything else than its arguments. */
+  /** Throws an RpcFailure if a modern call's headers contradict its arguments. */
   checkCall?(headers: IncomingHttpHeaders, call: Params): void;
-  /** What a client is told of an error that came out of the work for it. */
+  /** Converts an error of the work to the error that a client receives. */
   failureOf(thrown: unknown, era: Era): RpcFailure;
-  /** Lets running work end within a limit, then ends it. May be called twice. */
+  /** Lets running work finish within a time limit, then cancels it. May be called twice. */
   close(): Promise<void>;
 }
 
-/** What one client is answered. */
+/** Handles the requests of one client. */
 export interface Attendant {
-  /** One table for all clients of a backend; its handlers are passed this client. */
+  /** One table for all clients of a backend; its handlers receive this client. */
   readonly methods: MethodTable<this>;
-  /** What can be done here, as `initialize` and `server/discover` tell it. */
+  /** Returns the capabilities and information for `initialize` and `server/discover`. */
   about(client: Pick<Asker, 'era' | 'version'>): Params;
-  /** From now on the client is told what changes. May be called twice. */
+  /** Starts change notifications to the client. May be called twice. */
   enter(): void;
-  /** The whole answer to `initialize` is known; it may still be changed. */
+  /** Called with the complete response to `initialize`, which it may still change. */
   initialized?(params: Params, answer: Params): Params | Promise<Params>;
-  /** Listens for changes of a resource; rejects when there is none at this address. */
+  /** Watches a resource for changes; rejects if there is none at this address. */
   watch(uri: unknown, asker: Asker, changed: (uri: string) => void): Promise<Unsubscribe>;
-  /** Reports states of a task; throws if this client has no tasks, or not this one. */
+  /** Reports states of a task; throws if this client does not support tasks, or does not own this one. */
   watchTask?(taskId: string, asker: Asker, changed: (state: Params) => void): Unsubscribe;
-  /** A legacy client set its log level. */
+  /** Called when a legacy client sets its log level. */
   wantsLog?(level: LogLevel): void;
-  /** The client has gone, or has no request left that it could be known by. May be called twice. */
+  /** Called when the client disconnects, or has no request left that identifies it. May be called twice. */
   leave(): void;
 }
 
-/** Something that is being served. */
+/** A running server endpoint. */
 export interface Served {
-  /** Lets running calls end within a limit, then ends them. May be called twice. */
+  /** Lets running calls finish within a time limit, then cancels them. May be called twice. */
   close(): Promise<void>;
-  /** Resolves when serving has ended, by `close()` or because the client left. */
+  /** Resolves when serving has ended, by `close()` or because the client disconnected. */
   readonly closed: Promise<void>;
 }

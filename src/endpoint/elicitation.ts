@@ -1,12 +1,14 @@
-/** What a client said about being asked: by a form, or by an address to visit. */
+/** Reads a client's elicitation capabilities: forms, or URLs to visit. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import type { Asker } from './eras.ts';
 
-/** The first version in which an elicitation says its mode, and may be an address. */
+/** The first version in which an elicitation has a mode, and may be a URL. */
 export const FIRST_MODE_VERSION = '2025-11-25';
 
-/** An empty capability means forms: addresses came later, and have to be named. */
+/**
+ * Whether a client supports a mode. An empty capability means forms: URLs were added later, and have to be declared.
+ */
 export function canElicit({ capabilities }: Asker, mode: 'form' | 'url'): boolean {
   const { elicitation } = capabilities;
   if (!isRecord(elicitation)) return false;

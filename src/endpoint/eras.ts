@@ -1,4 +1,4 @@
-/** The two eras as a server sees them: which one a request belongs to, and what each wants on a result. */
+/** The two eras on the server side: which one a request belongs to, and the form of results in each. */
 
 import {
   type Era,
@@ -14,21 +14,21 @@ import { invalidParams, RpcFailure } from './rpc-failure.ts';
 
 export type Params = Readonly<Record<string, unknown>>;
 
-/** Who asks: known from `initialize` in the legacy era, from every single request in the modern one. */
+/** The sender of a request: known from `initialize` in the legacy era, from each request in the modern one. */
 export interface Asker {
   readonly era: Era;
   readonly version: string;
   readonly capabilities: Params;
-  /** The least severe log messages wanted; undefined: none. */
+  /** The least severe requested log level; undefined: no log messages. */
   readonly logLevel: LogLevel | undefined;
-  /** The program that asks, by its own account. */
+  /** The client program, as it identifies itself. */
   readonly client: Implementation | undefined;
 }
 
 /** The log level of a legacy client that has not set one. */
 export const DEFAULT_LEVEL: LogLevel = 'info';
 
-/** What a legacy client is taken for that never said who it is. */
+/** The assumed identity of a legacy client that never sent `initialize`. */
 export const NAMELESS: Asker = {
   era: 'legacy',
   version: '2025-03-26',
@@ -39,12 +39,15 @@ export const NAMELESS: Asker = {
 
 const NEWEST_LEGACY_VERSION = LEGACY_VERSIONS[0] ?? '';
 
-/** `initialize` opens the legacy era whatever else it claims; without a version it is a method that the modern era has not. */
+/**
+ * `initialize` starts the legacy era whatever else it contains; without a version it is an unknown method of the
+ * modern era.
+ */
 export function isLegacyOpening(method: unknown, params: Params): boolean {
   return method === 'initialize' && (params['protocolVersion'] !== undefined || !isRecord(params['_meta']));
 }
 
-/** The modern asker of a request; undefined when it makes no claim to be of the modern era. */
+/** Returns the modern sender of a request; undefined if the request does not claim the modern era. */
 export function modernAsker(method: string, params: Params): Asker | undefined {
   const meta = params['_meta'];
   if (!isRecord(meta) || isLegacyOpening(method, params)) return undefined;
@@ -70,7 +73,7 @@ export function unknownLevel(level: unknown): RpcFailure {
   return invalidParams(`${JSON.stringify(level)} is not a log level: use one of ${LOG_LEVELS.join(', ')}.`);
 }
 
-/** `supported`: those of the era that the request belongs to. */
+/** Builds the error for an unsupported version. `supported`: the versions of the request's era. */
 export function unsupportedVersion(requested: unknown, supported: readonly string[]): RpcFailure {
   const said = typeof requested === 'string' ? requested : JSON.stringify(requested);
   return new RpcFailure(RPC_UNSUPPORTED_VERSION, `Unsupported protocol version: ${said}`, {
@@ -79,7 +82,7 @@ export function unsupportedVersion(requested: unknown, supported: readonly strin
   });
 }
 
-/** The legacy asker that an `initialize` introduces: its version if we know it, else our newest. */
+/** Returns the legacy client of an `initialize`: with its version if supported, else our newest. */
 export function legacyAsker(params: Params): Asker {
   const { protocolVersion, capabilities, clientInfo } = params;
   const known = typeof protocolVersion === 'string' && LEGACY_VERSIONS.includes(protocolVersion);
@@ -98,7 +101,7 @@ function clientOf(info: unknown): Implementation | undefined {
   return typeof name === 'string' && typeof version === 'string' ? { name, version } : undefined;
 }
 
-/** A result as the era of its reader wants it. What depends on who asks is never for a shared cache. */
+/** Adds the fields that the client's era requires on a result. Client-specific results are never for a shared cache. */
 export function dress(
   { cached }: { readonly cached?: boolean | undefined },
   result: Params,

@@ -1,17 +1,18 @@
 /**
- * Ids that a JSON number of JavaScript cannot hold, 2^53 + 1 for example: clients get them back digit by digit.
+ * Preserves ids that a JavaScript number cannot hold, such as 2^53 + 1: clients get them back digit by digit.
  *
- * Inside, such an id is a text with a mark before its digits, so that it is compared and kept like every other id. It
- * becomes digits again when a message is written (`lib/json-rpc.ts`).
+ * Internally, such an id is a string with a marker before its digits, so that it is compared and stored like every
+ * other
+ * id. It becomes digits again when a message is serialized (`lib/json-rpc.ts`).
  */
 
 import { EXACT_NUMBER_MARK, isRecord } from '../lib/json-rpc.ts';
 import { readJson } from '../transport/json-text.ts';
 
-/** An integer of so many digits after the name of a member that holds an id. A quotation mark inside a text is escaped. */
+/** A long integer after the name of a member that holds an id. A quotation mark inside a string is escaped. */
 const LARGE_IDS = /(?<!\\)("(?:id|requestId|progressToken)"\s*:\s*)(-?\d{16,})(?=\s*[,}])/g;
 
-/** The value of a text, with ids as they were written. */
+/** Parses a message, with ids as they were written. */
 export function readMessage(text: string): { readonly value: unknown } | undefined {
   const read = readJson(text);
   if (read === undefined) return undefined;
@@ -37,7 +38,7 @@ function hasLargeId(frame: unknown): boolean {
   return isLarge(requestId) || (isRecord(_meta) && isLarge(_meta['progressToken']));
 }
 
-/** Only the members that are ids: others that have such a name stay numbers. */
+/** Replaces only the members that are ids: other members with such a name stay numbers. */
 function withIds(frame: unknown, exact: unknown): unknown {
   if (!isRecord(frame) || !isRecord(exact)) return frame;
   const { params } = frame;

@@ -1,11 +1,11 @@
-/** How an endpoint parts from its clients: what runs may end, within a limit. */
+/** Closes the clients of an endpoint: running calls may finish within a time limit. */
 
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Front } from './front.ts';
 import type { Held } from './rounds.ts';
 
-/** How long running calls may go on after serving was asked to end. */
+/** How long running calls may continue after serving was asked to end. */
 const CLOSE_GRACE_MS = 5_000;
 
 export async function partFrom(

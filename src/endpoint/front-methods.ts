@@ -1,4 +1,4 @@
-/** The methods that every endpoint answers alike, whatever its backend. */
+/** The methods that every endpoint implements, whatever its backend. */
 
 import type { Front } from './front.ts';
 import type { Method, MethodTable, NotificationRow } from './methods.ts';

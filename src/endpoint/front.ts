@@ -1,5 +1,5 @@
 /**
- * One client of an endpoint, whatever carries its messages: the mirror of `connection/peer.ts`.
+ * One client of an endpoint, on any transport: the mirror of `connection/peer.ts`.
  *
  * It lives as long as a stdio connection or a legacy session; a stateless client has one for each request.
  */
@@ -37,17 +37,17 @@ import { RunningRequests } from './running.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { type Ask, type Exchange, Work } from './work.ts';
 
-/** How long a question that belongs to no request waits for a client that has not said that it is initialized. */
+/** How long a question outside of any request waits for a client that has not sent `notifications/initialized`. */
 const INITIALIZED_MS = 5_000;
 
 export interface FrontOptions {
-  /** Who this is, as far as it was proven; what belongs to one is never shown to another. */
+  /** The authenticated identity of the client; data of one principal is never shown to another. */
   readonly principal: string;
-  /** True when the client has no session: this front is for one request. */
+  /** True if the client has no session: this front is for one request. */
   readonly stateless: boolean;
-  /** Sends what belongs to no request; false when nobody listens. */
+  /** Sends a message that belongs to no request; false if no stream is open. */
   readonly broadcast: (message: JsonRpcMessage) => boolean;
-  /** Awaited before the first request is answered; when it rejects, so is the request. Undefined: nothing to wait for. */
+  /** Awaited before the first request is answered; if it rejects, so is the request. Undefined: nothing to wait for. */
   readonly ready?: (() => Promise<void> | undefined) | undefined;
   /** Called after a legacy client initialized, set its log level, subscribed or unsubscribed. */
   readonly clientChanged?: (() => void) | undefined;
@@ -60,11 +60,11 @@ export interface InitializedClient {
   /** As the client sent it. */
   readonly clientInfo: unknown;
   readonly logLevel: LogLevel;
-  /** Addresses of resources. */
+  /** URIs of resources. */
   readonly subscriptions: readonly string[];
 }
 
-/** A row, and the client that its handler works for: the backend's or the front itself. */
+/** A row, and the client that its handler is called with: the backend's or the front itself. */
 interface Called<Row = Method<unknown>> {
   readonly row: Row;
   readonly client: unknown;
@@ -110,7 +110,7 @@ export class Front {
     return this.#running.size > 0 || this.#subscriptions.isListening;
   }
 
-  /** Streams of changes that are open, each a request that has no answer yet. */
+  /** Open change streams, each a request without a response yet. */
   get streams(): number {
     return this.#subscriptions.streams;
   }
@@ -119,7 +119,7 @@ export class Front {
     return this.#legacy?.version;
   }
 
-  /** Undefined before `initialize`. */
+  /** The state of a legacy client; undefined before `initialize`. */
   get initializedClient(): InitializedClient | undefined {
     if (this.#legacy === undefined) return undefined;
     const { version, capabilities, logLevel = DEFAULT_LEVEL } = this.#legacy;
@@ -137,7 +137,7 @@ export class Front {
     this.ready();
   }
 
-  /** One frame of the client. Resolves to what has to be answered, or to nothing. */
+  /** Handles one message of the client. Resolves to the response, or to undefined. */
   receive(frame: Params, exchange: Exchange): Promise<JsonRpcMessage | undefined> | undefined {
     const { id, method, params } = frame;
     if (typeof method !== 'string') {
@@ -165,7 +165,7 @@ export class Front {
     return this.#serve(id, method, params ?? {}, exchange);
   }
 
-  /** Tells the client that a list changed, in the way of its era. True if a legacy client was reached. */
+  /** Notifies the client that a list changed, in the form of its era. True if a legacy client was reached. */
   listChanged(kind: ListKind): boolean {
     const message = { jsonrpc: '2.0', method: `notifications/${kind}/list_changed` } as const;
     const modern = this.#subscriptions.listChanged(kind);
@@ -174,14 +174,14 @@ export class Front {
     return legacy;
   }
 
-  /** Whether the client was told that a list changed, since this was last asked. */
+  /** Returns whether the client was notified of a changed list since the last call of this function. */
   takeTold(kind: ListKind): boolean {
     return this.#told.delete(kind);
   }
 
   /**
-   * A log message, for a client that wants it: on the stream of the newest request that it may belong to. A modern
-   * client without such a request gets none.
+   * Sends a log message to a client that requested the level: on the stream of the newest request that it may belong
+   * to. A modern client without such a request gets none.
    */
   log(level: LogLevel, params: Params, belongsTo: (work: Work) => boolean = () => true): void {
     const message = { jsonrpc: '2.0', method: 'notifications/message', params } as const;
@@ -192,7 +192,7 @@ export class Front {
     if (wantsLog(this.#legacy, level)) this.#options.broadcast(message);
   }
 
-  /** Reports to a client of 2025-11-25 that a page which it was asked to open is done; other versions have no such message. */
+  /** Notifies a client of 2025-11-25 that a page it was asked to open is done; other versions have no such message. */
   pageDone(elicitationId: string): void {
     if (this.#legacy === undefined || this.#legacy.version < FIRST_MODE_VERSION) return;
     const method = 'notifications/elicitation/complete';
@@ -200,8 +200,8 @@ export class Front {
   }
 
   /**
-   * For a question that belongs to no request. Waits until a legacy client has said that it is initialized; undefined for
-   * clients of the modern era, and for one that says nothing for too long.
+   * Returns a way to ask outside of any request. Waits until a legacy client is initialized; undefined for modern
+   * clients, and after the time limit.
    */
   async outside(): Promise<Pick<Work, 'asker' | 'ask'> | undefined> {
     if (this.#legacy === undefined) return undefined;
@@ -223,43 +223,45 @@ export class Front {
       : undefined;
   }
 
-  /** Sends a legacy client what belongs to none of its requests. */
+  /** Sends a legacy client a notification that belongs to none of its requests. */
   notify(method: string, params: Params): void {
     if (this.#legacy !== undefined) this.#options.broadcast({ jsonrpc: '2.0', method, params });
   }
 
-  /** Asks a legacy client by way of this exchange, or where it listens to everything. */
+  /** Asks a legacy client on this exchange, or on its general stream. */
   asking(exchange: Exchange): Ask {
     return this.#outbound.on(exchange);
   }
 
-  /** Whether a client of what is worked on now can be asked anything. */
+  /** Whether a client of the current work can be asked anything. */
   get canAsk(): boolean {
     return this.#running.someAsker(({ capabilities }) => ASKING.some((name) => name in capabilities));
   }
 
-  /** What is worked on now, the newest last. */
+  /** Returns the current work, the newest last. */
   works(): readonly Work[] {
     return this.#running.all();
   }
 
-  /** Resolves when nothing is worked on. */
+  /** Resolves when no request is running. */
   idle(): Promise<void> {
     return this.#running.idle();
   }
 
-  /** Ends the client's streams of changes in good order. */
+  /** Ends the client's change streams with their responses. */
   stopListening(): void {
     this.#subscriptions.close();
   }
 
-  /** The client says nothing more, though it may still read: it cannot be asked, and it waits for no changes. */
+  /**
+   * Handles the end of the client's input, though it may still read: it cannot be asked, and its change streams end.
+   */
   heardAll(): void {
     this.#outbound.close(new PlugboardError('CONNECTION_LOST', 'the client says nothing more'));
     this.#subscriptions.close();
   }
 
-  /** As `close`, for a client that is still there: what it waits for is answered with the reason. */
+  /** Like `close`, for a client that is still connected: its pending requests are answered with the reason. */
   dismiss(reason: PlugboardError): void {
     for (const work of this.#running.all()) work.fail(new RpcFailure(RPC_INTERNAL_ERROR, reason.message));
     this.close(reason);
@@ -272,7 +274,7 @@ export class Front {
     this.#attendant.leave();
   }
 
-  // What the rows of `front-methods.ts` do.
+  // Implementations of the rows of `front-methods.ts`.
 
   discover(): Params {
     return { supportedVersions: [MODERN_VERSION], ...this.#attendant.about(MODERN_CLIENT) };
@@ -309,7 +311,7 @@ export class Front {
     return this.#subscriptions.listen(params, work);
   }
 
-  /** The client has said that it is initialized, or acts as if it had: from now on it may be asked. */
+  /** Marks the client as initialized: from now on it may be asked. */
   ready(): void {
     this.#isReady = true;
     for (const wake of this.#onReady.splice(0)) wake();
@@ -321,7 +323,7 @@ export class Front {
     this.#running.get(requestId)?.cancel(new PlugboardError('CANCELLED', `the client cancelled it${why}`));
   }
 
-  // The inside.
+  // Private members.
 
   #initialize(params: Params): Params | Promise<Params> {
     const asker = legacyAsker(params);
@@ -379,7 +381,7 @@ export class Front {
     }
   }
 
-  /** Undefined if nothing has to be waited for: then requests keep their place before what the client sends next. */
+  /** Returns undefined if there is nothing to wait for: then requests are handled before the client's next messages. */
   #admission(method: string): Promise<void> | undefined {
     if (method === 'ping') return undefined;
     const ready = this.#options.ready?.();
@@ -389,7 +391,7 @@ export class Front {
     });
   }
 
-  /** A client that took its request back wants no answer. */
+  /** A client that cancelled its request gets no response. */
   #cancelled(id: RequestId, { failure }: Work): JsonRpcMessage | undefined {
     return failure === undefined ? undefined : this.#failed(id, failure);
   }
@@ -403,7 +405,7 @@ export class Front {
     if (!this.isBusy) this.#attendant.leave();
   }
 
-  /** The row of a method, and whose it is. */
+  /** Returns the row of a method, and its client. */
   #calledFor(method: string, era: Era): Called {
     const { methods } = this.#attendant;
     const own = rowOf(methods, method, era);
@@ -414,14 +416,14 @@ export class Front {
     return { row: methods.fallback, client: this.#attendant };
   }
 
-  /** What takes as long as the work behind it, begun when it is its turn. */
+  /** Runs a row's work when it is its turn. */
   async #long({ row, client, method, params }: WorkRequest, work: Work): Promise<Params> {
     const turn = this.#running.turn(work);
     if (turn !== undefined) await turn;
     return row.work(client, params, work, method);
   }
 
-  /** A modern request: its questions end the round, and the client comes back with the answers. */
+  /** Answers a modern request in rounds: questions end the round, and the client sends the answers in the next. */
   async #inRounds(
     id: RequestId,
     request: WorkRequest,
@@ -467,7 +469,7 @@ export class Front {
     }
   }
 
-  /** However many rounds that takes. */
+  /** Runs the work to its end, over any number of rounds. */
   async #toItsEnd(request: WorkRequest, work: Work): Promise<Params> {
     try {
       return await this.#long(request, work);
@@ -486,7 +488,7 @@ function wantsLog({ logLevel }: Asker, level: LogLevel): boolean {
   return logLevel !== undefined && isAtLeast(level, logLevel);
 }
 
-/** What a client declares that can be asked something. */
+/** Client capabilities that allow questions. */
 const ASKING = ['elicitation', 'sampling', 'roots'];
 
 const MODERN_CLIENT = { era: 'modern', version: MODERN_VERSION } as const;

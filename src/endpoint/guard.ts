@@ -1,4 +1,4 @@
-/** Who may talk to an endpoint: the right Host, no foreign Origin, and what proves who it is (A8, A9). */
+/** Auth guard of an endpoint: checks the Host, the Origin, and the bearer token (A8, A9). */
 
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -9,22 +9,25 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK_NAMES.includes(host) || host === '::1';
 }
 
-/** Knows the tokens of somebody else, an authorization server's for example. */
+/** Verifies tokens issued by another party, such as an authorization server. */
 export interface TokenVerifier {
-  /** Who the token stands for; undefined when it is not good here. */
+  /** Returns the principal of a token; undefined if it is not valid here. */
   principalOf(token: string): Promise<string | undefined>;
-  /** Where clients learn which issuer to ask, on this server. */
+  /** The path on this server of the metadata that names the issuer. */
   readonly metadataPath: string;
-  /** The same as clients reach it, where that is known; else it is below the Host that they name. */
+  /** The metadata's address as clients reach it, if known; else it is derived from the Host that they send. */
   readonly metadataUrl?: string | undefined;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** Tokens with a name each, which may end while we serve. */
+/** Named tokens, which may expire or be revoked while we serve. */
 export interface NamedTokens {
-  /** The name of a valid token; undefined if it is unknown, revoked or expired. */
+  /** Returns the name of a valid token; undefined if it is unknown, revoked or expired. */
   nameOf(token: string): string | undefined;
-  /** What ids of sessions are bound to, besides the name: a later token of the same name does not continue them. */
+  /**
+   * Returns the value that session ids are bound to, besides the name: a later token of the same name does not
+   * continue them.
+   */
   bindingOf(name: string): string;
   /** Called with the name of each token that was revoked or has expired, until the returned function is called. */
   onEnd(listener: (name: string) => void): () => void;
@@ -39,14 +42,14 @@ export interface Refusal {
 export type Verdict = Refusal | { readonly principal: string };
 
 export interface GuardOptions {
-  /** Whether we listen on this machine only: then our names are known. */
+  /** Whether we listen on the loopback interface only: then our Host names are known. */
   readonly local: boolean;
   readonly token: string | undefined;
   /** Accepted besides `token`; the principal is the name. */
   readonly named?: NamedTokens | undefined;
   /** Message of a refusal. */
   readonly needed?: string | undefined;
-  /** Checks the tokens of an issuer, in place of a token of our own. */
+  /** Verifies tokens of an issuer, in place of our own token. */
   readonly verifier: TokenVerifier | undefined;
 }
 
@@ -61,26 +64,26 @@ export class Guard {
     this.#expected = options.token === undefined ? undefined : Buffer.from(`Bearer ${options.token}`);
   }
 
-  /** The port is known once we listen: a page served from another one is as foreign as any other. */
+  /** Sets the port once we listen: a page served from another port is a foreign origin. */
   listensOn(port: number): void {
     this.#names = LOOPBACK_NAMES.map((name) => `${name}:${port}`);
     this.#origins = this.#names.map((name) => `http://${name}`);
   }
 
-  /** A rebound DNS name fails on Host, a web page on Origin; undefined when the request comes from where it may. */
+  /** Rejects a rebound DNS name by its Host, and a web page by its Origin; undefined if the request is allowed. */
   refusePlace({ host = '', origin }: IncomingHttpHeaders): Refusal | undefined {
     const { local } = this.#options;
     if (local && !this.#names.includes(host.toLowerCase())) {
       return { status: 403, message: 'This Host is not served here.' };
     }
     if (origin === undefined) return undefined;
-    // Far away our own name is whatever the proxy in front of us says; a page of that same name may ask.
+    // On other interfaces our name is the Host that a proxy forwards; a page of that same name may send requests.
     const ours = local ? this.#origins : [`http://${host}`, `https://${host}`];
     if (ours.includes(origin.toLowerCase())) return undefined;
     return { status: 403, message: 'Requests from other origins are refused.' };
   }
 
-  /** Who it is. Only a token of an issuer has to be waited for. */
+  /** Returns the principal. Asynchronous only for a token of an issuer. */
   identify(headers: IncomingHttpHeaders): Verdict | Promise<Verdict> {
     const { authorization = '' } = headers;
     const { verifier, named, needed = 'A bearer token is needed.' } = this.#options;
@@ -113,7 +116,7 @@ export class Guard {
   }
 }
 
-/** Undefined for a Host that is none. */
+/** Returns undefined for an invalid Host. */
 function urlBelowHost(headers: IncomingHttpHeaders, path: string): string | undefined {
   const { host = '', 'x-forwarded-proto': forwarded } = headers;
   if (!/^[\w.:[\]-]+$/.test(host)) return undefined;
@@ -124,7 +127,7 @@ function bearerOf(authorization: string): string | undefined {
   return /^Bearer (\S+)$/i.exec(authorization)?.[1];
 }
 
-/** Takes the same time wherever two texts of the same length differ; the length is no secret. */
+/** Compares in constant time for texts of the same length; the length is not secret. */
 function equal(given: string, expected: Buffer): boolean {
   const bytes = Buffer.from(given);
   return bytes.length === expected.length && timingSafeEqual(bytes, expected);

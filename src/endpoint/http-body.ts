@@ -1,14 +1,14 @@
-/** The body of a request, whole, within a limit, and as JSON. */
+/** Reads the body of a request, within a size limit, and parses it as JSON. */
 
 import type { IncomingMessage } from 'node:http';
 import { readMessage } from './exact-ids.ts';
 
-/** Arguments may hold pictures; nothing sensible is larger than this. */
+/** Arguments may contain images; no reasonable request is larger than this. */
 export const MAX_BODY_BYTES: number = 16 * 1024 * 1024;
 
 export type Body = { readonly value: unknown } | { readonly status: 400 | 413 };
 
-/** Calls back instead of a promise: this is read for every request, and most bodies are one chunk. */
+/** Uses a callback instead of a promise: this runs for every request, and most bodies are one chunk. */
 export function readBody(request: IncomingMessage, done: (body: Body) => void): void {
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) {
     done({ status: 413 });

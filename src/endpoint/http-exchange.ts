@@ -1,11 +1,11 @@
-/** One POST and its answer: JSON as long as there is nothing to say before it, a stream of events otherwise. */
+/** One POST and its response: JSON if there is nothing to send before it, an event stream otherwise. */
 
 import type { ServerResponse } from 'node:http';
 import { PlugboardError } from '../errors.ts';
 import { type JsonRpcMessage, messageText } from '../lib/json-rpc.ts';
 import type { Exchange } from './work.ts';
 
-/** A client that reads slower than this piles up is cut off. */
+/** A client with more unread bytes than this is disconnected. */
 const MAX_UNREAD_BYTES: number = 16 * 1024 * 1024;
 const STREAM_HEADERS = {
   'content-type': 'text/event-stream',
@@ -17,7 +17,7 @@ export interface HttpExchangeOptions {
   readonly takesStream: boolean;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly eventIds?: EventIds | undefined;
-  /** Called for a dropped connection that does not end the work by itself: legacy clients cancel by a notification. */
+  /** Called for a dropped connection that does not end the work: legacy clients cancel by a notification. */
   readonly onDropped?: ((exchange: HttpExchange) => void) | undefined;
 }
 
@@ -26,7 +26,7 @@ export class HttpExchange implements Exchange {
   readonly #options: HttpExchangeOptions;
   #streaming = false;
   #ended = false;
-  /** When something was last written, in sweeps of the server. */
+  /** Number of the server's sweeps since the last write. */
   quietSweeps = 0;
   onGone: ((reason: PlugboardError) => void) | undefined;
 
@@ -46,7 +46,7 @@ export class HttpExchange implements Exchange {
     return this.#ended;
   }
 
-  /** True if nothing is worked on for it: work that outlives its connection can still be ended by `destroy()`. */
+  /** True if it has no running work: work that outlives its connection can still be ended by `destroy()`. */
   get isOver(): boolean {
     return this.#ended && (this.#options.onDropped === undefined || this.onGone === undefined);
   }
@@ -55,17 +55,17 @@ export class HttpExchange implements Exchange {
     return this.write(eventOf(message, this.#options.eventIds?.next()));
   }
 
-  /** An event as it was written before. */
+  /** Writes an already serialized event. */
   write(event: string): boolean {
     return this.#event(event);
   }
 
-  /** Shows that we are alive: clients and proxies give up on silence. */
+  /** Sends a comment: clients and proxies close silent connections. */
   keepAlive(): void {
     this.#event(': still here\n\n');
   }
 
-  /** Headers now: a stream may stay silent for long, and its client waits for them. */
+  /** Sends the headers now: a stream may stay silent for long, and its client waits for them. */
   openStream(): boolean {
     if (this.#ended || !this.#options.takesStream) return false;
     if (!this.#streaming) {
@@ -76,7 +76,7 @@ export class HttpExchange implements Exchange {
     return true;
   }
 
-  /** The answer, or none: then the stream just ends. */
+  /** Sends the response, if any, and ends the stream. */
   finish(status: number, answer: JsonRpcMessage | readonly JsonRpcMessage[] | undefined): void {
     if (this.#ended) return;
     if (this.#streaming) {
@@ -91,10 +91,10 @@ export class HttpExchange implements Exchange {
     else endWith(this.#response, status, textOf(answer), headers);
   }
 
-  /** Breaks the connection; what it asked for ends, also if its client has dropped it before. */
+  /** Closes the connection and ends its work, also if the client has already dropped it. */
   destroy(): void {
     this.#gone();
-    // After the end its connection may carry another request.
+    // After its end, the connection may carry another request.
     if (!this.#ended) this.#response.destroy();
   }
 
@@ -111,7 +111,7 @@ export class HttpExchange implements Exchange {
   #event(text: string): boolean {
     if (!this.openStream()) return false;
     this.quietSweeps = 0;
-    // What one message holds may be more: it is what piles up behind it that is cut off.
+    // A single message may be larger: only the backlog behind it is limited.
     if (this.#response.writableLength > MAX_UNREAD_BYTES) this.#response.destroy();
     else this.#response.write(text);
     return true;
@@ -123,14 +123,14 @@ export interface EventIds {
   next(): string;
 }
 
-/** A message as an event of a stream; with an id, a client can go on after it. */
+/** Serializes a message as an event of a stream; with an id, a client can resume after it. */
 export function eventOf(message: JsonRpcMessage, id?: string): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: message\ndata: ${messageText(message)}\n\n`;
 }
 
-/** Several answers are those to a batch. */
+/** Several responses form a batch. */
 function textOf(answer: JsonRpcMessage | readonly JsonRpcMessage[]): string {
-  // TypeScript does not tell a readonly array from the rest.
+  // TypeScript's isArray does not narrow readonly arrays.
   return Array.isArray(answer)
     ? `[${answer.map(messageText).join(',')}]`
     : messageText(answer as JsonRpcMessage);

@@ -1,4 +1,4 @@
-/** The endpoint `/mcp`: which client a request belongs to, and how its answer travels, in both eras. */
+/** The route `/mcp`: finds the client of a request, and sends its response, in both eras. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LEGACY_VERSIONS, META, MODERN_VERSION } from '../connection/eras.ts';
@@ -24,23 +24,23 @@ import type { SessionRecords } from './session-records.ts';
 import type { Exchange } from './work.ts';
 
 const SESSION_HEADER = 'mcp-session-id';
-/** Versions of the legacy era let a client send several messages at once. */
+/** Some legacy versions allow several messages in one request. */
 const MAX_BATCH = 100;
 const RPC_SESSION_NOT_FOUND = -32001;
-/** How long the work for a legacy client goes on that dropped its connection and was not heard of again. */
+/** How long work continues for a legacy client that dropped its connection and sent nothing since. */
 const ABANDONED_MS = 60_000;
 const SWEEP_MS = 5_000;
-/** After this many sweeps without a word, a waiting client is shown that we are alive. */
+/** After this many sweeps without a write, a keep-alive is sent to a waiting client. */
 const QUIET_SWEEPS = 3;
 
 export class McpEndpoint {
   readonly #backend: Backend;
   readonly #sessions: HttpSessions;
-  /** Each with its principal. */
+  /** Open exchanges, each with its principal. */
   readonly #open = new Map<HttpExchange, string>();
   readonly #sweeper: NodeJS.Timeout;
 
-  /** `records`: where legacy sessions outlive this process; undefined: nowhere. */
+  /** `records`: the storage for legacy sessions across processes; undefined: memory only. */
   constructor(backend: Backend, records?: SessionRecords) {
     this.#backend = backend;
     this.#sessions = new HttpSessions(backend, records);
@@ -67,7 +67,7 @@ export class McpEndpoint {
     }
   }
 
-  /** Ends what runs for one principal: its sessions, streams and requests. */
+  /** Ends the sessions, streams and requests of one principal. */
   dismiss(principal: string): void {
     this.#sessions.dismiss(principal);
     for (const [exchange, owner] of this.#open) if (owner === principal) exchange.destroy();
@@ -111,7 +111,7 @@ export class McpEndpoint {
 
   #modern(request: IncomingMessage, response: ServerResponse, principal: string, frame: Params): void {
     const { id, method, params } = frame;
-    // The modern era has no notifications over HTTP but these, and whom they mean is gone.
+    // The modern era has no other notifications over HTTP, and the target of these is gone.
     if (!isId(id) || typeof method !== 'string') return void response.writeHead(202).end();
     try {
       const given = isRecord(params) ? params : {};
@@ -148,7 +148,7 @@ export class McpEndpoint {
         headers: { [SESSION_HEADER]: session.id },
       });
       const answer = session.front.receive(frame, exchange);
-      // A client that has its session's id can rely on the record.
+      // Once a client has its session's id, the record exists.
       this.#answer(
         exchange,
         answer?.then((message) => session.recorded.then(() => message)),
@@ -162,7 +162,7 @@ export class McpEndpoint {
     });
   }
 
-  /** One legacy message of a session, or of a client that has none. */
+  /** Handles one legacy message of a session, or of a client without one. */
   #received(
     request: IncomingMessage,
     response: ServerResponse,
@@ -220,7 +220,7 @@ export class McpEndpoint {
     });
   }
 
-  /** A legacy client that dropped its connection and does not come back within a limit has disappeared (F55). */
+  /** Cancels work of a legacy client that dropped its connection and does not return within a time limit (F55). */
   #dropped(exchange: HttpExchange, session: HttpSession | undefined): void {
     const droppedAt = this.#backend.clock.now();
     this.#backend.clock.after(ABANDONED_MS, () => {
@@ -230,7 +230,7 @@ export class McpEndpoint {
     });
   }
 
-  /** Undefined: the request names no session. */
+  /** Passes undefined if the request names no session. */
   #withSession(
     { headers }: IncomingMessage,
     principal: string,
@@ -325,7 +325,7 @@ export class McpEndpoint {
         this.#open.delete(exchange);
         exchange.finish(status(message), message);
       },
-      // A front answers its own failures; what comes here could not even be written down.
+      // A front handles its own failures; an error here means that the response could not be serialized.
       () => {
         this.#open.delete(exchange);
         exchange.finish(500, failure(null, RPC_INTERNAL_ERROR, 'The server could not answer.'));
@@ -342,7 +342,7 @@ export class McpEndpoint {
   }
 }
 
-/** The version in the body counts; a header alone still shows what the client believes to speak. */
+/** The version in the body decides; a header alone still shows which era the client assumes. */
 function isModern(request: IncomingMessage, { method, params }: Params): boolean {
   const given = isRecord(params) ? params : {};
   if (isLegacyOpening(method, given)) return false;
@@ -385,7 +385,7 @@ function answerFailure(response: ServerResponse, id: RequestId | null, thrown: u
   endWith(response, 400, JSON.stringify({ jsonrpc: '2.0', id, error }));
 }
 
-/** By the protocol: the client has to begin a new one. */
+/** Responds as the protocol requires: the client has to start a new session. */
 function sessionGone(response: ServerResponse, id: unknown): void {
   const answer = failure(isId(id) ? id : null, RPC_SESSION_NOT_FOUND, 'This session is not known here.');
   endWith(response, 404, JSON.stringify(answer));

@@ -1,4 +1,4 @@
-/** What Streamable HTTP of 2026-07-28 asks of a request's headers, and which status an answer has. */
+/** Validates the headers of Streamable HTTP 2026-07-28, and maps responses to statuses. */
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { META, RPC_HEADER_MISMATCH, RPC_UNSUPPORTED_VERSION } from '../connection/eras.ts';
@@ -7,7 +7,7 @@ import { decodeHeaderValue } from '../transport/http-headers.ts';
 import { modernAsker, type Params } from './eras.ts';
 import { invalidParams, RPC_MISSING_CAPABILITY, RpcFailure } from './rpc-failure.ts';
 
-/** Where a method has its name, for `Mcp-Name`. */
+/** The param that holds the name of a method's target, for `Mcp-Name`. */
 const NAMED: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
@@ -17,7 +17,7 @@ const NAMED: Readonly<Record<string, string>> = {
   'tasks/cancel': 'taskId',
 };
 
-/** Throws what is wrong: proxies route by these headers, so they may not say anything else than the body. */
+/** Throws if the headers contradict the body, because proxies route by these headers. */
 export function checkHeaders(headers: IncomingHttpHeaders, method: string, params: Params): void {
   const meta = isRecord(params['_meta']) ? params['_meta'] : {};
   const version = meta[META.protocolVersion];
@@ -26,25 +26,25 @@ export function checkHeaders(headers: IncomingHttpHeaders, method: string, param
   expect(headers, 'mcp-method', method);
   const key = NAMED[method];
   if (key !== undefined) expect(headers, 'mcp-name', params[key]);
-  // What the envelope lacks is an HTTP error here; over stdio it is an answer like any other.
+  // A missing envelope field is an HTTP error here; over stdio it is an ordinary error response.
   modernAsker(method, params);
 }
 
 function expect(headers: IncomingHttpHeaders, name: string, value: unknown): void {
   const given = headers[name];
   if (typeof value !== 'string' || given === value) return;
-  // A sender may encode any value, one that needs it or not.
+  // A sender may encode any value, whether or not it needs it.
   if (typeof given === 'string' && decodeHeaderValue(given) === value) return;
   const what = given === undefined ? 'is missing' : 'does not say what the body says';
   throw new RpcFailure(RPC_HEADER_MISMATCH, `The header ${name} ${what}.`);
 }
 
-/** An unknown method is 404, what the envelope got wrong is 400; errors of the work itself are answers. */
+/** An unknown method is 404, an envelope error is 400; errors of the work itself are 200. */
 export function statusOf(answer: JsonRpcMessage | undefined, method: string): number {
   if (answer === undefined || !('error' in answer)) return 200;
   switch (answer.error.code) {
     case RPC_METHOD_NOT_FOUND:
-      // Those that have a name exist here: the error is a server's own.
+      // Named methods exist here: the error comes from a server.
       return method in NAMED ? 200 : 404;
     case RPC_HEADER_MISMATCH:
     case RPC_MISSING_CAPABILITY:

@@ -1,4 +1,4 @@
-/** Legacy sessions over HTTP: whose they are, which streams they have open, when they end, and how they go on. */
+/** Legacy sessions over HTTP: their principals, open streams, expiry, and resumption after a restart. */
 
 import { randomUUID } from 'node:crypto';
 import { PlugboardError } from '../errors.ts';
@@ -11,20 +11,20 @@ import { MissedEvents } from './missed-events.ts';
 import type { SessionRecords } from './session-records.ts';
 
 const MAX_SESSIONS = 10_000;
-/** A session that has asked for nothing this long, and does not listen, is over; its record can bring it back. */
+/** A session without requests or streams for this long is closed; its record can restore it. */
 const SESSION_IDLE_MS: number = 30 * 60 * 1000;
-/** Within this time a session counts as used just now. */
+/** A session used within this time is not reordered again. */
 const TOUCH_MS = 10_000;
-/** How often the record of a session in use is marked as such. */
+/** How often the record of an active session is refreshed. */
 const TOUCH_RECORD_MS: number = 60 * 60 * 1000;
-/** Streams of one session at the same time; the newest is the one that is written to. */
+/** Parallel streams of one session; messages are written to the newest. */
 const MAX_STREAMS = 8;
 const LISTS: readonly ListKind[] = ['tools', 'resources', 'prompts'];
 
 export interface HttpSessionOptions {
   readonly id: string;
   readonly principal: string;
-  /** Where the session is recorded; undefined: in memory only. */
+  /** The storage of session records; undefined: memory only. */
   readonly records: SessionRecords | undefined;
 }
 
@@ -37,15 +37,15 @@ export class HttpSession {
   readonly #streams: HttpExchange[] = [];
   readonly #missed: MissedEvents;
   usedAt: number = Number.NEGATIVE_INFINITY;
-  /** When its last request came. */
+  /** Time of its last request. */
   heardAt: number = Number.NEGATIVE_INFINITY;
   #recordedAt: number;
-  /** Writes of the record, one after the other. */
+  /** Serializes writes of the record. */
   #recording: Promise<void> = Promise.resolve();
   /** State that waits to be written. */
   #unrecorded: InitializedClient | undefined;
   #isRemoved = false;
-  /** The client has not been told yet that the lists may differ from those of the process before. */
+  /** True until the client is notified that the lists may differ from those of the previous process. */
   #hasStaleLists = false;
 
   constructor(backend: Backend, { id, principal, records }: HttpSessionOptions) {
@@ -63,7 +63,7 @@ export class HttpSession {
     });
   }
 
-  /** True if the client listens, or has sent anything since then. */
+  /** True if the client has an open stream, or has sent anything since then. */
   isPresentSince(time: number): boolean {
     return this.heardAt > time || this.#streams.some((stream) => !stream.isEnded);
   }
@@ -72,19 +72,19 @@ export class HttpSession {
     return this.front.isBusy || this.#streams.some((stream) => !stream.isEnded);
   }
 
-  /** Resolves when the record holds the present state, or could not be written. */
+  /** Resolves when the record has the current state, or could not be written. */
   get recorded(): Promise<void> {
     return this.#recording;
   }
 
-  /** Goes on where another process stopped. */
+  /** Continues the session of another process. */
   async resume(client: InitializedClient): Promise<void> {
     this.#hasStaleLists = true;
     await this.front.resume(client);
     this.touchRecord();
   }
 
-  /** The record of a session that is used, or listens, does not expire. */
+  /** Refreshes the record, so that a session with requests or streams does not expire. */
   touchRecord(): void {
     const now = this.#clock.now();
     if (this.#records === undefined || now - this.#recordedAt < TOUCH_RECORD_MS) return;
@@ -99,14 +99,14 @@ export class HttpSession {
     await this.#records?.remove(this.id);
   }
 
-  /** Announces on the first stream after a restart that the lists may have changed. */
+  /** Notifies on the first stream after a restart that the lists may have changed. */
   announceLists(stream: HttpExchange): void {
     if (!this.#hasStaleLists || !stream.openStream()) return;
     this.#hasStaleLists = false;
     for (const kind of LISTS) stream.send({ jsonrpc: '2.0', method: `notifications/${kind}/list_changed` });
   }
 
-  /** One more stream for what belongs to no request; a client that says what it saw last gets what came since. */
+  /** Adds a stream for messages outside of requests; a client that sends its last event id gets the events since. */
   listen(stream: HttpExchange, lastEventId: string | undefined): void {
     this.#streams.push(stream);
     stream.onGone = () => this.#streams.splice(this.#streams.indexOf(stream), 1);
@@ -122,14 +122,14 @@ export class HttpSession {
   }
 
   #broadcast(message: JsonRpcMessage): boolean {
-    // A question is for now, and for whoever is there; what was told can be told again.
+    // A question is only for a connected client; a notification can be replayed.
     const event = 'id' in message ? eventOf(message) : this.#missed.keep(message);
     for (let at = this.#streams.length - 1; at >= 0; at -= 1)
       if (this.#streams[at]?.write(event)) return true;
     return false;
   }
 
-  /** Writes the record after what is being written now; several changes in one moment are one write. */
+  /** Writes the record after the current write; simultaneous changes are one write. */
   #record(): void {
     if (this.#records === undefined) return;
     const isWaiting = this.#unrecorded !== undefined;
@@ -149,29 +149,29 @@ export class HttpSession {
 export class HttpSessions {
   readonly #backend: Backend;
   readonly #clock: Clock;
-  /** In the order of their last use, so that the idlest comes first. */
+  /** Ordered by last use, the least recently used first. */
   readonly #sessions = new Map<string, HttpSession>();
   readonly #records: SessionRecords | undefined;
-  /** Sessions that are being read from their records, so that two requests of one get the same. */
+  /** Sessions that are being restored from their records, so that two requests of one share it. */
   readonly #resuming = new Map<string, Promise<HttpSession | undefined>>();
-  /** Ids of sessions that their clients ended, and whose records are still there. */
+  /** Ids of sessions that their clients ended, and whose records still exist. */
   readonly #ended = new Set<string>();
 
-  /** `records`: where sessions outlive this process; undefined: nowhere. */
+  /** `records`: the storage for sessions across processes; undefined: memory only. */
   constructor(backend: Backend, records: SessionRecords | undefined) {
     this.#backend = backend;
     this.#clock = backend.clock;
     this.#records = records;
   }
 
-  /** A new one; when there are too many, the idlest makes room. Undefined when all are at work. */
+  /** Opens a session; if there are too many, the least recently used idle one is closed. Undefined if all are busy. */
   open(principal: string): HttpSession | undefined {
     return this.#add(this.#records?.issueId(principal) ?? randomUUID(), principal);
   }
 
   /**
-   * A session of another principal is treated as unknown (A7). A promise while the session of a process before
-   * this one is read from its record.
+   * Finds a session; one of another principal is treated as unknown (A7). A promise while a session of a previous
+   * process is restored from its record.
    */
   find(id: string, principal: string): HttpSession | undefined | Promise<HttpSession | undefined> {
     const session = this.#sessions.get(id);
@@ -191,7 +191,7 @@ export class HttpSessions {
     session.close(new PlugboardError('CANCELLED', `the session was ended: ${why}`));
   }
 
-  /** Ends a session for good. Resolves when its record is gone. */
+  /** Ends a session permanently. Resolves when its record is deleted. */
   async delete(session: HttpSession, why: string): Promise<void> {
     this.#ended.add(session.id);
     this.end(session, why);
@@ -201,7 +201,7 @@ export class HttpSessions {
     );
   }
 
-  /** Ends the sessions of one principal for good. */
+  /** Ends the sessions of one principal permanently. */
   dismiss(principal: string): void {
     for (const session of [...this.#sessions.values()])
       if (session.front.principal === principal) void this.delete(session, 'its token has ended');
@@ -232,7 +232,7 @@ export class HttpSessions {
     return resuming;
   }
 
-  /** Ends those that nobody uses any more. */
+  /** Ends unused sessions. */
   sweep(): void {
     const before = this.#clock.now() - SESSION_IDLE_MS;
     for (const session of [...this.#sessions.values()]) {
@@ -251,7 +251,7 @@ export class HttpSessions {
 
   #touch(session: HttpSession): void {
     const now = this.#clock.now();
-    // Their order has to be right to the minute, and not to the call.
+    // The order needs to be accurate only to about a minute.
     if (now - session.usedAt < TOUCH_MS) return;
     session.usedAt = now;
     session.touchRecord();

@@ -1,4 +1,4 @@
-/** The HTTP+SSE transport of 2024-11-05, for clients that know nothing newer: one stream down, posts up. */
+/** The HTTP+SSE transport of 2024-11-05, for older clients: one event stream down, posts up. */
 
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -13,7 +13,7 @@ const STREAM_PATH = '/sse';
 const POST_PATH = '/messages';
 const MAX_STREAMS = 1_000;
 const KEEP_ALIVE_MS = 15_000;
-/** A client that reads slower than this piles up is cut off. */
+/** A client with more unread bytes than this is disconnected. */
 const MAX_UNREAD_BYTES: number = 16 * 1024 * 1024;
 
 interface Stream {
@@ -62,7 +62,7 @@ export class LegacySse {
     refuse(response, 405, 'This is not how HTTP+SSE is spoken.');
   }
 
-  /** Ends the streams of one principal; their work ends with them. */
+  /** Ends the streams of one principal, and their work. */
   dismiss(principal: string): void {
     for (const { front, response } of this.#streams.values())
       if (front.principal === principal) response.destroy();

@@ -1,4 +1,4 @@
-/** An endpoint over HTTP: who may come in, how much of it, and how it ends. */
+/** Serves an endpoint over HTTP: access control, limits, and shutdown. */
 
 import { once } from 'node:events';
 import {
@@ -21,43 +21,43 @@ import type { SessionStorage } from './session-store.ts';
 const MCP_PATH = '/mcp';
 const DEFAULT_HOST = '127.0.0.1';
 const HEADERS_TIMEOUT_MS = 10_000;
-/** How often both timeouts are looked at: Node's own default would make thirty seconds out of ten. */
+/** How often both timeouts are checked: Node's default would turn ten seconds into thirty. */
 const CHECK_MS = 5_000;
-/** A request has to be here whole within this time; its answer may take longer. */
+/** A request must arrive completely within this time; its response may take longer. */
 const REQUEST_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_MS = 65_000;
-/** How long the last answers may take to leave. */
+/** Time limit for the last responses to be sent. */
 const DRAIN_MS = 1_000;
 const DRAIN_TICK_MS = 50;
 const MAX_HEADER_BYTES: number = 32 * 1024;
 const MAX_CONNECTIONS = 20_000;
 
 export interface ListenOptions {
-  /** Default 127.0.0.1. Anything beyond this machine demands a token or a verifier. */
+  /** Default 127.0.0.1. Other interfaces require a token or a verifier. */
   readonly host?: string | undefined;
-  /** 0 takes any free one. */
+  /** 0 selects any free port. */
   readonly port: number;
-  /** When given, every request must carry it as its bearer token. */
+  /** If given, every request must carry it as its bearer token. */
   readonly token?: string | undefined;
-  /** When given, these are accepted too; what runs for one of them ends with it. */
+  /** If given, these are accepted too; the work of one of them ends with it. */
   readonly named?: NamedTokens | undefined;
   /** Message for requests without a valid token. */
   readonly needed?: string | undefined;
-  /** When given, the tokens that it knows are accepted. */
+  /** If given, tokens that it verifies are accepted. */
   readonly verifier?: TokenVerifier | undefined;
   /** Also serve the HTTP+SSE transport of 2024-11-05, at `/sse`. */
   readonly legacySse?: boolean | undefined;
-  /** Answers paths that are not MCP's. */
+  /** Handles paths other than MCP's. */
   readonly sideDoor?: SideDoor | undefined;
-  /** Records legacy sessions there, so that they go on after a restart. Default: they live in memory only. */
+  /** Records legacy sessions there, so that they continue after a restart. Default: memory only. */
   readonly sessionStorage?: SessionStorage | undefined;
 }
 
-/** What else answers at the same address. It decides for itself who may come in. */
+/** Another handler at the same address. It does its own access control. */
 export interface SideDoor {
-  /** The port is known once we listen. */
+  /** Called with the port once we listen. */
   listensOn(port: number): void;
-  /** False when the path is none of its own. */
+  /** Returns false if the path is not one of its own. */
   handle(request: IncomingMessage, response: ServerResponse, path: string): boolean;
   close(): void;
 }
@@ -67,7 +67,7 @@ export interface ServedHttp extends Served {
   readonly url: string;
 }
 
-/** Refuses to be open to other machines without any proof of who asks. */
+/** Throws if other machines could connect without authentication. */
 export function checkReach(
   host: string = DEFAULT_HOST,
   { proof, hint }: { readonly proof: boolean; readonly hint: string },
@@ -78,7 +78,7 @@ export function checkReach(
   });
 }
 
-/** Serves a backend at `/mcp`, in both eras. The backend is closed with it, and also when it cannot listen. */
+/** Serves a backend at `/mcp`, in both eras. The backend is closed with it, and also if it cannot listen. */
 export async function listenHttp(backend: Backend, options: ListenOptions): Promise<ServedHttp> {
   const name = options.host ?? DEFAULT_HOST;
   const local = isLoopback(name);
@@ -126,14 +126,14 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
     stopWatching?.();
     sideDoor?.close();
     await backend.close();
-    // What was answered in this moment still has to be written, and then to leave.
+    // Responses of this tick still have to be written, and then sent.
     await new Promise(setImmediate);
     await endpoint.close();
     sse?.close();
     await drained(server, closed);
     server.closeAllConnections();
     await closed;
-    // Clients in this process see the end of their connections before anybody goes on.
+    // Clients in this process get the close of their connections before this resolves.
     await new Promise(setImmediate);
   };
   return {
@@ -146,7 +146,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
   };
 }
 
-/** Lets answers that are written leave for as long as their clients read them, within a limit. */
+/** Waits until written responses are sent, as long as their clients read them, within a limit. */
 async function drained(server: HttpServer, closed: Promise<void>): Promise<void> {
   let ticks = 0;
   await new Promise<void>((resolve) => {
@@ -180,7 +180,7 @@ function respond(request: IncomingMessage, response: ServerResponse, doors: Door
     refuse(response, place.status, place.message);
     return;
   }
-  // Where clients learn how to get a token they need none yet.
+  // The metadata that shows clients how to get a token needs no token itself.
   if (verifier !== undefined && path.startsWith(verifier.metadataPath) && request.method === 'GET') {
     endWith(response, 200, JSON.stringify(verifier.metadata));
     return;
@@ -230,6 +230,6 @@ async function listen(server: HttpServer, host: string, port: number): Promise<n
     const message = taken ? `Port ${port} is taken.` : `Cannot listen on ${host}, port ${port}.`;
     throw new PlugboardError('START_FAILED', message, { hint: 'Choose another port.', cause });
   }
-  // A TCP server that listens has an address with a port.
+  // A listening TCP server has an address with a port.
   return (server.address() as AddressInfo).port;
 }

@@ -1,11 +1,11 @@
-/** One message a line over a pair of streams: what is read is bounded by the line, what is written by who reads it. */
+/** Newline-delimited messages over a pair of streams: bounds the length of lines and the unread output. */
 
 import type { Readable, Writable } from 'node:stream';
 import { type JsonRpcMessage, messageText } from '../lib/json-rpc.ts';
 import { type Dropped, LineCutter } from '../lib/lines.ts';
 import { MAX_BODY_BYTES } from './http-body.ts';
 
-/** With this much unread by the client, nothing more is read from it, and what it could do without is dropped. */
+/** With this much unread by the client, reading from it pauses, and notifications are dropped. */
 const MAX_UNREAD_BYTES: number = 16 * 1024 * 1024;
 
 export class LineWriter {
@@ -14,7 +14,7 @@ export class LineWriter {
   #waiting = '';
   #onDrained: (() => void) | undefined;
 
-  /** `write`: where text really goes when the stream's own method was given to others. */
+  /** `write`: the actual writer, if the stream's own method was replaced. */
   constructor(output: Writable, write: (text: string) => boolean = (text) => output.write(text)) {
     this.#output = output;
     this.#write = write;
@@ -25,11 +25,11 @@ export class LineWriter {
     return this.#output.writableLength + this.#waiting.length > MAX_UNREAD_BYTES;
   }
 
-  /** False when nobody will read it: the client has gone, or reads too slowly for what is no answer. */
+  /** Returns false if the message is dropped: the client is gone, or reads too slowly for a notification. */
   send = (message: JsonRpcMessage): boolean => {
     if (this.#output.destroyed || (!('id' in message) && this.isFull)) return false;
     const text = messageText(message);
-    // Lines of one moment leave in one write.
+    // Lines of one tick are sent in one write.
     if (this.#waiting === '') process.nextTick(this.#flush);
     this.#waiting += `${text}\n`;
     return true;
@@ -40,7 +40,7 @@ export class LineWriter {
     this.#onDrained = then;
   }
 
-  /** Resolves when everything was handed to the system, or cannot be any more. */
+  /** Resolves when everything was passed to the system, or can no longer be. */
   async flushed(): Promise<void> {
     this.#flush();
     const { destroyed, writableLength } = this.#output;
@@ -67,11 +67,11 @@ export class LineWriter {
 
 export interface LineReader {
   line(text: string): void;
-  /** A line was longer than a body may be; the next one is read. */
+  /** Called for a line that exceeds the maximum body size; the next one is read. */
   dropped(line: Dropped): void;
 }
 
-/** Blank lines say nothing. The last line may end with the input. */
+/** Reads lines and skips blank ones. The last line may end with the input. */
 export function readLines(input: Readable, reader: LineReader): void {
   const cutter = new LineCutter(
     (bytes) => {

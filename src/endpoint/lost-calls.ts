@@ -1,7 +1,7 @@
 /**
- * Ids for the events on the stream of one request, so that a client whose connection broke comes back with the last.
+ * Ids for the events on the stream of one request, so that a client whose connection broke can resume with the last.
  *
- * The request ended with its connection or with its process. The id names it, and it is answered with an error.
+ * The request ended with its connection or with its process. The id identifies it, and it is answered with an error.
  */
 
 import type { RequestId } from '../lib/json-rpc.ts';
@@ -9,13 +9,13 @@ import type { EventIds } from './http-exchange.ts';
 
 const PREFIX = 'call';
 const EVENT_ID = /^call\.([\w-]{1,256})\.\d+$/;
-/** Longer ids of requests are not repeated in events. */
+/** Longer request ids are not included in events. */
 const MAX_ID_BYTES = 128;
 
-/** Undefined for a request whose id is too long. */
+/** Returns undefined for a request whose id is too long. */
 export function callEventIds(id: RequestId): EventIds | undefined {
   if (typeof id === 'string' && Buffer.byteLength(JSON.stringify(id)) > MAX_ID_BYTES) return undefined;
-  // Most requests are answered without an event.
+  // Created lazily: most requests are answered without an event.
   let name: string | undefined;
   let last = 0;
   return {
@@ -27,7 +27,7 @@ export function callEventIds(id: RequestId): EventIds | undefined {
   };
 }
 
-/** The request that an event belongs to; undefined if the event does not belong to one. */
+/** Returns the request that an event belongs to; undefined if it does not belong to one. */
 export function callOfEvent(lastEventId: string | undefined): RequestId | undefined {
   const name = EVENT_ID.exec(lastEventId ?? '')?.[1];
   if (name === undefined) return undefined;

@@ -1,8 +1,8 @@
 /**
- * The table of JSON-RPC methods: one row says everything that an endpoint has to know about a method.
+ * The table of JSON-RPC methods: one row has everything that an endpoint needs for a method.
  *
  * A backend has a table for its clients, and the front has one for the methods that are the same for every backend.
- * A row of the backend wins. A method without a row goes to the backend's fallback, if it has one.
+ * A row of the backend takes precedence. A method without a row goes to the backend's fallback, if it has one.
  */
 
 import type { Era } from '../connection/eras.ts';
@@ -10,33 +10,33 @@ import type { Asker, Params } from './eras.ts';
 import type { Work } from './work.ts';
 
 interface Common {
-  /** The only era that has this method; default: both. In the other era there is no such row. */
+  /** The only era that has this method; default: both. In the other era the method is unknown. */
   readonly era?: Era | undefined;
-  /** True if a modern result says how long and by whom it may be cached. */
+  /** True if a modern result has cache fields: how long and for whom it may be cached. */
   readonly cached?: boolean | undefined;
 }
 
-/** Answered at once: it is never queued, cancelled or answered with questions. */
+/** Answered at once: never queued, cancelled or answered with questions. */
 export interface ImmediateMethod<Client> extends Common {
   answer(client: Client, params: Params, asker: Asker, method: string): Params | Promise<Params>;
 }
 
-/** Takes as long as the work behind it: it can be cancelled, report progress, and wait for its turn. */
+/** Long-running: it can be cancelled, report progress, and wait for its turn. */
 export interface WorkMethod<Client> extends Common {
   /** True if a modern request may be answered with questions (`input_required`). */
   readonly rounds?: boolean | undefined;
   work(client: Client, params: Params, work: Work, method: string): Promise<Params>;
 }
 
-// Handlers are written as methods, whose parameters TypeScript compares in both directions: a client is only ever
-// passed to the rows of its own table.
+// Handlers are declared as methods, whose parameters TypeScript compares bivariantly: a client is only ever passed to
+// the rows of its own table.
 export type Method<Client> = ImmediateMethod<Client> | WorkMethod<Client>;
 
 export interface MethodTable<Client> {
   readonly requests: ReadonlyMap<string, Method<Client>>;
   /** Notifications without a row are ignored. */
   readonly notifications?: ReadonlyMap<string, NotificationRow<Client>> | undefined;
-  /** Handles requests that no row is for; default: there is no such method. */
+  /** Handles requests without a row; default: the method is unknown. */
   readonly fallback?: Method<Client> | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface NotificationRow<Client> {
   notified(client: Client, params: Params): void;
 }
 
-/** The row of a table for a request of one era. */
+/** Returns the row of a table for a request of one era. */
 export function rowOf<Client>(
   { requests }: MethodTable<Client>,
   method: string,

@@ -1,4 +1,4 @@
-/** What a session was told lately, for a client whose stream broke and who comes back for the rest. */
+/** Buffers the latest events of a session, for a client that resumes after its stream broke. */
 
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 import { eventOf } from './http-exchange.ts';
@@ -16,12 +16,12 @@ export class MissedEvents {
   #chars = 0;
   #last: number;
 
-  /** `start`: ids are larger than this. With the time of day, they are larger than those of a process before. */
+  /** `start`: ids are larger than this. With the current time, they are larger than those of a previous process. */
   constructor(start: number) {
     this.#last = start;
   }
 
-  /** Numbers a message and gives it as an event. */
+  /** Numbers a message and returns it as an event. */
   keep(message: JsonRpcMessage): string {
     this.#last += 1;
     const event = eventOf(message, String(this.#last));
@@ -33,7 +33,7 @@ export class MissedEvents {
     return event;
   }
 
-  /** What came after an event; nothing for a client that does not say which, or names one that never was. */
+  /** Returns the events after `lastEventId`; empty if it is missing or unknown. */
   since(lastEventId: string | undefined): readonly string[] {
     const seen =
       lastEventId !== undefined && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : this.#last;

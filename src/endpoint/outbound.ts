@@ -1,11 +1,11 @@
-/** Our questions to one legacy client: requests of ours, their ids, their answers. */
+/** Our requests to one legacy client: their ids and their responses. */
 
 import { PlugboardError } from '../errors.ts';
 import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { Params } from './eras.ts';
 import type { Ask, Exchange } from './work.ts';
 
-/** Questions that may wait for one person at the same time. */
+/** Questions that may be open for one person at the same time. */
 const MAX_OPEN = 64;
 
 const NAME_CHARS = 8;
@@ -16,21 +16,21 @@ interface Pending {
 }
 
 export class Outbound {
-  /** Not the same in two processes: an answer that was meant for a daemon that is gone must not answer its successor. */
+  /** Unique per process: an answer that was meant for an exited daemon must not answer its successor. */
   #name = '';
   readonly #pending = new Map<string, Pending>();
   #asked = 0;
-  /** Why nobody can be asked any more. */
+  /** Why the client can no longer be asked. */
   #over: PlugboardError | undefined;
 
   readonly #broadcast: (message: JsonRpcMessage) => boolean;
 
-  /** `broadcast`: sends a message that belongs to no request of the client; false when it cannot be sent. */
+  /** `broadcast`: sends a message outside of the client's requests; false if it cannot be sent. */
   constructor(broadcast: (message: JsonRpcMessage) => boolean) {
     this.#broadcast = broadcast;
   }
 
-  /** Asks on the stream of the client's own request where there is one. */
+  /** Asks on the stream of the client's own request, if there is one. */
   on(exchange: Exchange | undefined): Ask {
     return (method, params, signal) => this.#request(method, params, signal, exchange);
   }
@@ -52,7 +52,7 @@ export class Outbound {
         );
       }
       this.#asked += 1;
-      // Made for the first question: what makes it takes longer to load than a small server to start.
+      // Created for the first question: loading crypto takes longer than starting a small server.
       this.#name ||= crypto.randomUUID().slice(0, NAME_CHARS);
       const id = `plugboard-${this.#name}-${this.#asked}`;
       const forget = (): void => {
@@ -81,7 +81,7 @@ export class Outbound {
     });
   }
 
-  /** An answer of the client; one to a question that nobody asked is nothing. */
+  /** Handles a response of the client; one with an unknown id is ignored. */
   answered({ id, result, error }: Params): void {
     const pending = typeof id === 'string' ? this.#pending.get(id) : undefined;
     if (pending === undefined) return;

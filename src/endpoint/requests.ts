@@ -1,4 +1,4 @@
-/** What an endpoint reads out of a client's request before it is worked on. */
+/** Reads fields of a client's request before it is handled. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import type { Params } from './eras.ts';
@@ -19,7 +19,7 @@ export function progressOf(
   return (progress) => work.notify('notifications/progress', { progressToken, ...progress });
 }
 
-/** Lists come whole: nobody was given a cursor. */
+/** Lists are not paginated, so no cursor was ever issued. */
 export function firstPage({ cursor }: Params): void {
   if (cursor !== undefined) throw invalidParams('This cursor is not known here.');
 }

@@ -1,6 +1,6 @@
 /**
- * A modern request that is answered in rounds: questions go out as `input_required`, and the client asks again
- * with the answers. The call upstream stays open meanwhile, whatever era its server is of.
+ * Answers a modern request in rounds: questions are sent as `input_required`, and the client repeats the request with
+ * the answers. The call upstream stays open in between, whatever era its server has.
  */
 
 import { APPROVAL_META } from '../connection/handed-on.ts';
@@ -12,13 +12,13 @@ import type { Params } from './eras.ts';
 import { invalidParams } from './rpc-failure.ts';
 import type { Work } from './work.ts';
 
-/** How long a person may think before the call is given up. */
+/** How long a person may take before the call is cancelled. */
 const HOLD_MS: number = 10 * 60 * 1000;
-/** Requests that wait for their clients at the same time. */
+/** Requests that may wait for their clients at the same time. */
 const MAX_HELD = 1_000;
-/** How long a client whose connection broke can send its answers again after the end of the work. */
+/** How long after the end of the work a client whose connection broke can send its answers again. */
 const KEEP_MS: number = 60 * 1000;
-/** Rounds that can be sent again, of all clients; the oldest are forgotten first. */
+/** Limit on rounds that can be repeated, of all clients; the oldest are dropped first. */
 const MAX_KEPT = 100;
 
 interface Question {
@@ -28,7 +28,7 @@ interface Question {
 
 type Questions = ReadonlyMap<string, Question>;
 
-/** What a client answered to exactly this question. */
+/** A client's answer to exactly this question. */
 interface Given {
   readonly question: string;
   readonly answer: unknown;
@@ -44,7 +44,7 @@ export class Rounds {
   #asked = 0;
   #result: Promise<Params> | undefined;
 
-  /** After other rounds of the same request, which were lost: what was answered there is not asked again. */
+  /** `lost`: earlier rounds of the same request, which were lost: their answered questions are not asked again. */
   constructor(work: Work, lost?: Rounds) {
     this.work = work;
     this.#known = lost === undefined ? [] : [...lost.#given];
@@ -53,11 +53,11 @@ export class Rounds {
 
   begin(result: Promise<Params>): void {
     this.#result = result;
-    // Between two rounds nobody waits for it; the next round hears of it.
+    // Between two rounds no caller waits for it; the next round gets the error.
     result.catch(() => {});
   }
 
-  /** True if the work was cancelled, as a connection that breaks does: who comes back for it begins again. */
+  /** True if the work was cancelled, for example by a broken connection: a client that returns restarts it. */
   get isLost(): boolean {
     return this.work.isCancelled && this.work.failure === undefined;
   }
@@ -66,11 +66,11 @@ export class Rounds {
     this.#result?.then(ended, ended);
   }
 
-  /** The result, or undefined when the client has to be asked something first. */
+  /** Resolves with the result, or undefined if the client has to be asked first. */
   next(): Promise<Params | undefined> {
     let wake = (): void => {};
     const next = new Promise<Params | undefined>((resolve, reject) => {
-      // Questions of one moment are put together.
+      // Questions of one tick are sent together.
       wake = () => setImmediate(() => this.#open.size > 0 && resolve(undefined));
       this.#wakes.add(wake);
       this.#result?.then(resolve, reject);
@@ -79,7 +79,7 @@ export class Rounds {
     return next.finally(() => this.#wakes.delete(wake));
   }
 
-  /** What the client is asked now. */
+  /** Returns the open questions. */
   questions(): Questions {
     return new Map(this.#open);
   }
@@ -88,7 +88,7 @@ export class Rounds {
     return Object.fromEntries([...this.#open].map(([key, { request }]) => [key, request]));
   }
 
-  /** Answers to questions of one round: a later one may have the same key. */
+  /** Applies the answers to the questions of one round: a later question may have the same key. */
   answer(responses: unknown, asked: Questions = this.questions()): void {
     if (!isRecord(responses)) return;
     for (const [key, question] of asked) {
@@ -152,21 +152,21 @@ interface HeldRequest {
   stopTimer: () => void;
 }
 
-/** An approval is for one call: work that begins again is asked about again. */
+/** An approval is for one call: restarted work is asked about again. */
 function isApproval({ _meta }: Params): boolean {
   return isRecord(_meta) && Object.hasOwn(_meta, APPROVAL_META);
 }
 
-/** What makes a retry the same request: everything but the answers. */
+/** Returns the identity of a request across retries: everything but the answers. */
 export function printOf(method: string, { name, uri, arguments: args }: Params): string {
   return canonicalJson({ method, name: name ?? null, uri: uri ?? null, arguments: args ?? null });
 }
 
-/** Requests between two rounds, each under a secret that only its client was told. */
+/** Requests between two rounds, each under a secret that only its client received. */
 export class Held {
   readonly #clock: Clock;
   readonly #held = new Map<string, HeldRequest>();
-  /** Rounds that were answered, for a client that does not get what comes of it: it sends its answers again. */
+  /** Answered rounds, for a client that did not receive the response and sends its answers again. */
   readonly #taken = new Map<string, HeldRequest>();
 
   constructor(clock: Clock) {
@@ -199,8 +199,8 @@ export class Held {
   }
 
   /**
-   * The rounds to go on with, answered. `begin` makes new ones for those that were lost. Another client's, another
-   * request's and an invented state are all the same unknown one.
+   * Returns the rounds to continue, with the answers applied. `begin` creates new ones for lost rounds. The state of
+   * another client, of another request and an invented one are all reported as unknown.
    */
   take(
     state: unknown,

@@ -1,9 +1,9 @@
-/** What a client is told when its request fails: an error of the protocol, with the code that its era knows. */
+/** JSON-RPC errors for clients, with the codes of their era. */
 
 import type { Era } from '../connection/eras.ts';
 import { RPC_INVALID_PARAMS, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 
-/** Modern: the request needs something that its client did not say it can do. */
+/** Modern: the request needs a capability that its client did not declare. */
 export const RPC_MISSING_CAPABILITY = -32021;
 
 const RPC_RESOURCE_NOT_FOUND = -32002;
@@ -36,7 +36,7 @@ export function unknownMethod(method: string): RpcFailure {
   return new RpcFailure(RPC_METHOD_NOT_FOUND, `Method not found: ${method}`);
 }
 
-/** What a missing resource is answered with: legacy servers have a code of their own for it. */
+/** Returns the code for a missing resource: the legacy era has its own. */
 export function notFoundCode(era: Era): number {
   return era === 'modern' ? RPC_INVALID_PARAMS : RPC_RESOURCE_NOT_FOUND;
 }
@@ -59,7 +59,11 @@ export function missingExtension(extension: string): RpcFailure {
   return new RpcFailure(RPC_MISSING_CAPABILITY, message, data);
 }
 
-/** @param parts what is needed of it. */
+/**
+ * Builds the error for a capability that the client did not declare.
+ *
+ * @param parts the needed parts of the capability.
+ */
 export function missingCapability(capability: string, parts: object = {}): RpcFailure {
   const name = [capability, ...Object.keys(parts).slice(0, 1)].join('.');
   return new RpcFailure(

@@ -1,4 +1,4 @@
-/** The requests of one client that are worked on: how many at once, whose turn it is, and when none is left. */
+/** The running requests of one client: concurrency limit, queue, and idle state. */
 
 import { PlugboardError } from '../errors.ts';
 import { type RequestId, RPC_INTERNAL_ERROR, RPC_INVALID_REQUEST } from '../lib/json-rpc.ts';
@@ -6,14 +6,14 @@ import type { Asker } from './eras.ts';
 import { RpcFailure } from './rpc-failure.ts';
 import type { Work } from './work.ts';
 
-/** Requests of one client that are worked on at the same time; more wait for their turn. */
+/** Parallel requests of one client; further ones are queued. */
 const MAX_RUNNING = 1_024;
-/** Those that run and those that wait. */
+/** Limit on running and queued requests. */
 const MAX_OPEN = 16_384;
 
 export class RunningRequests {
   readonly #works = new Map<RequestId, Work>();
-  /** Those that have not begun, each with what lets it. */
+  /** Queued requests, each with the function that starts it. */
   readonly #waiting: (() => void)[] = [];
   readonly #onIdle: (() => void)[] = [];
 
@@ -25,12 +25,12 @@ export class RunningRequests {
     return this.#works.get(id);
   }
 
-  /** The newest last. */
+  /** Returns all requests, the newest last. */
   all(): readonly Work[] {
     return [...this.#works.values()];
   }
 
-  /** Whether one of those who asked passes a test; requests of one legacy client have one asker. */
+  /** Whether the sender of some request passes a test; requests of one legacy client share one sender. */
   someAsker(test: (asker: Asker) => boolean): boolean {
     let last: Asker | undefined;
     for (const { asker } of this.#works.values()) {
@@ -41,7 +41,7 @@ export class RunningRequests {
     return false;
   }
 
-  /** Throws if no request with this id can be taken now. */
+  /** Throws if a request with this id cannot be accepted now. */
   check(id: RequestId): void {
     if (this.#works.has(id))
       throw new RpcFailure(RPC_INVALID_REQUEST, 'A request with this id is being worked on.');
@@ -61,7 +61,7 @@ export class RunningRequests {
     });
   }
 
-  /** True if none is left. */
+  /** Removes a request; true if none is left. */
   remove(id: RequestId): boolean {
     if (this.#works.delete(id)) this.#waiting.shift()?.();
     if (this.#works.size > 0) return false;
@@ -69,7 +69,7 @@ export class RunningRequests {
     return true;
   }
 
-  /** Resolves when nothing is worked on. */
+  /** Resolves when no request is running. */
   async idle(): Promise<void> {
     if (this.#works.size > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }

@@ -1,4 +1,4 @@
-/** An endpoint over a pair of streams: this process's own, for the client that started it. */
+/** Serves an endpoint over a pair of streams, such as this process's stdio. */
 
 import type { Readable, Writable } from 'node:stream';
 import { PlugboardError } from '../errors.ts';
@@ -18,20 +18,20 @@ import { Front } from './front.ts';
 import { MAX_BODY_BYTES } from './http-body.ts';
 import { LineWriter, readLines } from './lines.ts';
 
-/** How long what runs may go on for a client that has said its last word but may still read. */
+/** How long running requests may continue for a client that has closed its input but may still read. */
 const FINISH_MS = 60_000;
 
 export interface LineStreams {
   readonly input: Readable;
   readonly output: Writable;
-  /** Where text goes when `output.write` was given to others; default: there. */
+  /** The actual writer if `output.write` was replaced; default: `output.write`. */
   readonly write?: ((text: string) => boolean) | undefined;
   /**
-   * What the end of the input means for requests that are worked on. `cancel` (default): the client is gone.
-   * `finish`: it gets its answers first.
+   * What happens to running requests at the end of the input. `cancel` (default): the client is gone. `finish`: it
+   * gets its responses first.
    */
   readonly atEnd?: 'cancel' | 'finish' | undefined;
-  /** How long it is waited for then; default: a minute. */
+  /** Time limit of `finish`; default: a minute. */
   readonly finishMs?: number | undefined;
 }
 
@@ -45,7 +45,7 @@ export function serveLines(backend: Backend, streams: LineStreams): Served {
       front.heardAll();
       await within(finishMs, backend.clock, [answered(), broken]);
     }
-    // Nobody reads the answers any more: what runs is cancelled (F55).
+    // The responses are no longer read: running requests are cancelled (F55).
     front.close(new PlugboardError('CANCELLED', 'the client has gone away'));
     await backend.close();
     await Promise.race([writer.flushed(), broken]);
@@ -66,16 +66,16 @@ export function serveLines(backend: Backend, streams: LineStreams): Served {
 export interface LineClient {
   readonly front: Front;
   readonly writer: LineWriter;
-  /** Resolves when the client has said its last word. */
+  /** Resolves when the client has closed its input. */
   readonly left: Promise<void>;
-  /** Resolves when it reads no more. */
+  /** Resolves when the client stops reading. */
   readonly broken: Promise<void>;
   readonly isAnswered: boolean;
-  /** Resolves when nothing is left to be answered; streams of changes never are. */
+  /** Resolves when all requests are answered; change streams do not count. */
   answered(): Promise<void>;
 }
 
-/** `principal`: who this is; what belongs to one is never shown to another. */
+/** `principal`: the identity of the client; data of one principal is never shown to another. */
 export function openLines(
   backend: Backend,
   principal: string,
@@ -107,7 +107,7 @@ export function openLines(
       if (isRecord(frame) && frame['jsonrpc'] === '2.0') received(frame);
       else send(failure(RPC_INVALID_REQUEST, 'This line is no JSON-RPC message.'));
     }
-    // Who does not read gets no more work done; what was asked is answered once there is room.
+    // Stops reading from a client that does not read; pending responses are sent once there is room.
     if (writer.isFull && !input.isPaused()) {
       input.pause();
       writer.onceDrained(() => input.resume());
@@ -140,7 +140,7 @@ export function openLines(
   };
 }
 
-/** Until one of them has happened, or it took too long. */
+/** Resolves when one of the events has happened, or after the time limit. */
 async function within(ms: number, clock: Clock, events: readonly Promise<void>[]): Promise<void> {
   let stopTimer = (): void => {};
   const late = new Promise<void>((resolve) => {
@@ -150,7 +150,7 @@ async function within(ms: number, clock: Clock, events: readonly Promise<void>[]
   stopTimer();
 }
 
-/** What is nested too deep is JSON, and somebody waits for its answer. */
+/** Too deeply nested JSON may still have an id whose sender waits for a response. */
 function unreadable(line: string): JsonRpcMessage {
   if (!nestsTooDeep(line)) return failure(RPC_PARSE_ERROR, 'This line is not JSON.');
   const id = recoverRequestId(line.slice(0, RESCUE_CHARS), line.slice(-RESCUE_CHARS));

@@ -1,4 +1,4 @@
-/** What one client wants to be told about: changed lists and resources, in the way of its era. */
+/** The subscriptions of one client: changed lists and resources, in the form of its era. */
 
 import { META } from '../connection/eras.ts';
 import { PlugboardError } from '../errors.ts';
@@ -26,7 +26,7 @@ export class Subscriptions {
   readonly #attendant: Pick<Attendant, 'watch' | 'watchTask'>;
   readonly #broadcast: (message: JsonRpcMessage) => void;
   readonly #legacy = new Map<string, Promise<Unsubscribe>>();
-  /** Subscriptions of a resumed session whose resource is not there yet: its server may still be starting. */
+  /** Subscriptions of a resumed session whose resource is not available yet: its server may still be starting. */
   readonly #absent = new Map<string, Asker>();
   readonly #listeners = new Set<Listener>();
   #isClosed = false;
@@ -43,17 +43,17 @@ export class Subscriptions {
     return this.#listeners.size > 0;
   }
 
-  /** Streams that are open, each a request that has no answer yet. */
+  /** Open streams, each a request without a response yet. */
   get streams(): number {
     return this.#listeners.size;
   }
 
-  /** Resources that a legacy client subscribed to. */
+  /** URIs of resources that a legacy client subscribed to. */
   get uris(): readonly string[] {
     return [...this.#legacy.keys(), ...this.#absent.keys()];
   }
 
-  /** Subscribes again for a resumed session; a resource that is not there is tried when the lists change. */
+  /** Subscribes again for a resumed session; an unavailable resource is retried when the lists change. */
   resume(uris: readonly string[], asker: Asker): void {
     for (const uri of uris.slice(0, MAX_SUBSCRIPTIONS)) {
       this.#absent.delete(uri);
@@ -84,7 +84,7 @@ export class Subscriptions {
     this.#absent.delete(uri);
   }
 
-  /** One modern stream: acknowledged with what we can tell about, ended by the client or by us. */
+  /** Opens one modern stream: acknowledged with the accepted filters, ended by the client or by us. */
   async listen(params: Params, work: Work): Promise<Params> {
     const { notifications: wanted } = params;
     if (!isRecord(wanted)) throw invalidParams('subscriptions/listen needs notifications.');
@@ -92,7 +92,7 @@ export class Subscriptions {
     const kept: Unsubscribe[] = [];
     const { resourceSubscriptions: list } = wanted;
     const asked: unknown[] = Array.isArray(list) ? list.slice(0, MAX_SUBSCRIPTIONS) : [];
-    /** Nothing may be sent on a stream before its acknowledgement. */
+    /** URIs that changed before the acknowledgement, which must be sent first. */
     let early: Set<string> | undefined = new Set();
     const updated = (uri: string): void => {
       if (early === undefined) work.notify('notifications/resources/updated', { uri, _meta });
@@ -105,13 +105,13 @@ export class Subscriptions {
           kept.push(await this.#attendant.watch(uri, work.asker, updated));
           return [uri];
         } catch {
-          // What is not in the acknowledgement is not told about: that is the protocol's way to say no.
+          // A filter missing from the acknowledgement is refused, as the protocol defines.
           return [];
         }
       }),
     );
     const uris = watched.flat();
-    // At once, so that no state can come before the acknowledgement.
+    // Synchronous, so that no state is sent before the acknowledgement.
     const tasks = this.#watchTasks(wanted['taskIds'], work, (stop) => kept.push(stop));
     const filter = {
       ...Object.fromEntries(
@@ -141,7 +141,7 @@ export class Subscriptions {
     return { _meta };
   }
 
-  /** The tasks among those that were asked for that can be watched. */
+  /** Returns the requested tasks that can be watched. */
   #watchTasks(ids: unknown, work: Work, keep: (stop: Unsubscribe) => void): readonly string[] {
     if (!Array.isArray(ids)) return [];
     const _meta = { [META.subscriptionId]: work.id };
@@ -160,7 +160,7 @@ export class Subscriptions {
     });
   }
 
-  /** False if no stream asked for it. */
+  /** Returns false if no stream subscribed to it. */
   listChanged(kind: ListKind): boolean {
     if (kind === 'resources') for (const [uri, asker] of [...this.#absent]) this.resume([uri], asker);
     const told = [...this.#listeners].filter(({ filter }) => filter[FILTERS[kind]] === true);

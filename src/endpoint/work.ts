@@ -1,4 +1,4 @@
-/** One request of a client while it is worked on: how it is cancelled, and how the client is asked something about it. */
+/** One running request of a client: its cancellation, and questions to the client about it. */
 
 import { PlugboardError } from '../errors.ts';
 import { Cancellation } from '../lib/cancellation.ts';
@@ -6,17 +6,17 @@ import type { JsonRpcMessage, RequestId } from '../lib/json-rpc.ts';
 import type { Asker, Params } from './eras.ts';
 import type { RpcFailure } from './rpc-failure.ts';
 
-/** The way back to whoever sent one request. Transports make it; it ends with the answer. */
+/** The response channel of one request. Transports create it; it ends with the response. */
 export interface Exchange {
-  /** What has to arrive before the answer: progress, log messages, questions. False when it cannot be sent. */
+  /** Sends a message before the response: progress, log messages, questions. False if it cannot be sent. */
   send(message: JsonRpcMessage): boolean;
-  /** Called by the transport when the client has gone away before it had its answer. */
+  /** Called by the transport if the client disconnects before the response. */
   onGone: ((reason: PlugboardError) => void) | undefined;
 }
 
 /**
- * Puts a question to the client; rejects when it cannot be put or is given up. `key`: what a modern client finds it
- * under, if that matters to anybody.
+ * Sends a question to the client; rejects if it cannot be sent or is cancelled. `key`: the key of the question for a
+ * modern client, if it matters.
  */
 export type Ask = (
   method: string,
@@ -28,14 +28,14 @@ export type Ask = (
 export class Work extends Cancellation {
   readonly id: RequestId;
   readonly asker: Asker;
-  /** The tool that is called, if this is a call. */
+  /** The called tool, if this is a call. */
   readonly tool: string | undefined;
-  /** Whom a request that is no call was handed to, where there are several. */
+  /** The server that a request other than a call was routed to, where there are several. */
   server: string | undefined;
   /** Undefined while a modern client is between two rounds. */
   exchange: Exchange | undefined;
   ask: Ask;
-  /** Why the request cannot be answered, whatever becomes of the work. */
+  /** Why the request cannot be answered, whatever the result of the work. */
   failure: RpcFailure | undefined;
 
   constructor(id: RequestId, asker: Asker, exchange: Exchange, ask: Ask, tool?: string) {
@@ -47,7 +47,7 @@ export class Work extends Cancellation {
     this.attach(exchange);
   }
 
-  /** From here on, this is where the client listens; when it leaves, the work ends. */
+  /** Sets the client's current response channel; if the client disconnects, the work is cancelled. */
   attach(exchange: Exchange): void {
     this.detach();
     this.exchange = exchange;
@@ -63,7 +63,7 @@ export class Work extends Cancellation {
     this.exchange?.send({ jsonrpc: '2.0', method, params });
   }
 
-  /** The request ends with this error, and the work for it is cancelled. */
+  /** Ends the request with this error and cancels its work. */
   fail(failure: RpcFailure): void {
     this.failure = failure;
     this.cancel(new PlugboardError('CANCELLED', failure.message));
