@@ -1,4 +1,4 @@
-/** A connection to the daemon of a home: found, greeted, and started or replaced where necessary. */
+/** Connects to the daemon of a home: finds it, sends the greeting, and starts or replaces it if necessary. */
 
 import { connect, type Socket } from 'node:net';
 import type { Home } from '../../config/home.ts';
@@ -19,18 +19,18 @@ import { type DaemonRecord, readRecord } from '../protocol/record.ts';
 
 /** Time for the daemon's first line; it loads the configuration before it answers. */
 const WELCOME_MS = 30_000;
-/** An environment and an argv: no valid first line is longer. */
+/** Limit on a first line, which contains an environment and an argv. */
 const MAX_FIRST_BYTES: number = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 export interface Attached {
   readonly socket: Socket;
   readonly welcome: Omit<Welcome, 'error'>;
-  /** Why it was refused, if the daemon gave a reason. */
+  /** The reason for the refusal, if the daemon gave one. */
   readonly error: PlugboardError | undefined;
 }
 
-/** Attaches to the daemon of this home, which is started, or replaced if it runs an older build than ours. */
+/** Connects to the daemon of this home, which is started, or replaced if it runs an older build than ours. */
 export async function attachOrStart(
   home: Home,
   place: Place,
@@ -39,14 +39,14 @@ export async function attachOrStart(
 ): Promise<Attached> {
   const attached = await attach(place, hello);
   if (attached !== undefined) return attached;
-  // A relay keeps in memory what it loads, and only the first one has to start a process.
+  // Imported lazily: a relay keeps loaded code in memory, and only the first one has to start a process.
   const { startAndAttach } = await import('./launch.ts');
   return startAndAttach(home, place, env, hello);
 }
 
 /**
- * Undefined if no daemon runs, or one that has to make room for our build. Rejects if the daemon that runs is newer
- * than we can speak to, or does not behave.
+ * Returns undefined if no daemon runs, or if it must be replaced by our build. Rejects if the running daemon has a
+ * newer protocol than ours, or responds with an invalid line.
  */
 export async function attach(place: Place, hello: Hello): Promise<Attached | undefined> {
   const known = readRecord(place.record);
@@ -55,12 +55,12 @@ export async function attach(place: Place, hello: Hello): Promise<Attached | und
   return greet(known, hello);
 }
 
-/** True if the running daemon has to make room for our build. */
+/** True if the running daemon must be replaced by our build. */
 export function isOutdated({ protocol = FIRST_PROTOCOL, build }: DaemonRecord, place: Place): boolean {
   return protocol < PROTOCOL || build === undefined || isNewer(place.build, build);
 }
 
-/** Sends a control message, to a daemon of whichever version. */
+/** Sends a control message, to a daemon of any version. */
 export async function control(daemon: DaemonRecord, hello: ControlHello): Promise<Attached | undefined> {
   return greet(daemon, hello, daemon.protocol ?? FIRST_PROTOCOL);
 }
@@ -75,7 +75,7 @@ export async function greet(
   const greeting: Greeting = { plugboard: protocol, token: daemon.token, hello };
   socket.write(`${JSON.stringify(greeting)}\n`);
   const line = await firstLine(socket);
-  // It ended the connection before it answered: it is shutting down.
+  // The daemon closed the connection before its response: it is shutting down.
   if (line === undefined) return undefined;
   const value = parsed(line);
   if (!isRecord(value) || typeof value['ok'] !== 'boolean') {
@@ -103,7 +103,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Undefined if nothing listens there. */
+/** Returns undefined if nothing listens there. */
 function reach(path: string): Promise<Socket | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ path, allowHalfOpen: true });
@@ -121,7 +121,7 @@ function reach(path: string): Promise<Socket | undefined> {
   });
 }
 
-/** Reads one line and leaves the rest in the socket. Undefined if the other side ended first. */
+/** Reads one line and leaves the rest in the socket. Undefined if the other side closed first. */
 export function firstLine(socket: Socket): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     let head = Buffer.alloc(0);

@@ -1,4 +1,4 @@
-/** Runs a command in the daemon, where its servers are: its output comes back as frames, then its exit status. */
+/** Runs a command in the daemon, which owns the servers: receives its output as frames, then its exit status. */
 
 import type { Socket } from 'node:net';
 import { findHome, type Home } from '../../config/home.ts';
@@ -15,7 +15,7 @@ const STDIN = 0;
 const STDOUT = 1;
 const STDERR = 2;
 
-/** Arguments with which a command needs a host, or a stdin, of its own. */
+/** Arguments with which a command needs its own host or its own stdin. */
 const LOCAL: ReadonlySet<string> = new Set(['--verbose', '--server', '--no-connect', '-h', '--help', '-']);
 
 const LOST = {
@@ -24,10 +24,10 @@ const LOST = {
   hint: 'Check the result, then try again. `plugboard daemon status` shows the daemon, run/daemon.log in the home its log.',
 };
 
-/** Asks the person what a server wants to know; loaded only then. */
+/** Asks the person a server's question; loaded only then. */
 export type AskPerson = (question: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
-/** Undefined if no daemon runs or the command has to run locally: then nothing was done. */
+/** Returns undefined if no daemon runs or the command has to run locally: then nothing was done. */
 export async function runInDaemon(
   words: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -51,7 +51,7 @@ export async function runInDaemon(
     socket.destroy();
     return undefined;
   }
-  // A reader that closes the pipe has read enough: not a failure.
+  // A reader that closes the pipe has read enough: not an error.
   let status: number | 'local' | undefined;
   onGone = (error) => {
     status = 0;
@@ -68,7 +68,7 @@ export async function runInDaemon(
     if ('out' in frame) stdout.write(frame.out);
     else if ('err' in frame) stderr.write(frame.err);
     else if ('ask' in frame) void answer(socket, ask(frame.ask));
-    // What this process found out itself comes first.
+    // A status that this process set itself takes precedence.
     else status ??= 'local' in frame ? 'local' : frame.exit;
   });
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => socket.end());
@@ -88,7 +88,7 @@ export async function runInDaemon(
   return status ?? EXIT_STATUS.CONNECTION_LOST;
 }
 
-/** Loaded only where a daemon has to be started. */
+/** Loaded only if a daemon has to be started. */
 async function startFirst(home: Home, env: NodeJS.ProcessEnv): Promise<void> {
   const { startDaemon } = await import('./control.ts');
   await startDaemon(home, env).catch(() => {});

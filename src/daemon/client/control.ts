@@ -1,4 +1,7 @@
-/** Asks the daemon of a home for its status, to stop or to reload; also daemons of 0.1.0, of which a home could have several. */
+/**
+ * Sends status, stop and reload to the daemon of a home; also to daemons of 0.1.0, of which a home could have
+ * several.
+ */
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,17 +27,17 @@ export async function reportDaemons(home: Home): Promise<readonly DaemonReport[]
   return (await askAll(home, { kind: 'status' })).map(asReport);
 }
 
-/** Reads the configuration again; resolves when changed servers have been restarted. */
+/** Reloads the configuration; resolves when changed servers have been restarted. */
 export async function reloadDaemons(home: Home): Promise<readonly DaemonReport[]> {
   return (await askAll(home, { kind: 'reload' })).map(asReport);
 }
 
-/** Resolves with the number of daemons when all have ended with everything they had started. */
+/** Resolves with the number of daemons when all have exited, with every process they had started. */
 export async function stopDaemons(home: Home): Promise<number> {
   return (await askAll(home, { kind: 'stop', when: 'now' })).length;
 }
 
-/** Replaces the daemon, if one runs, by a new process to which its sessions move. */
+/** Replaces a running daemon by a new process, to which its sessions move. */
 export async function restartDaemon(home: Home, env: NodeJS.ProcessEnv): Promise<DaemonReport> {
   const isCurrent = ({ protocol = FIRST_PROTOCOL }: DaemonRecord): boolean => protocol > FIRST_PROTOCOL;
   await askAll(home, { kind: 'handover' }, isCurrent);
@@ -47,7 +50,7 @@ export async function stopIdleFirstDaemons(home: Home): Promise<void> {
   await askAll(home, { kind: 'stop', when: 'idle' }, isFirst);
 }
 
-/** The answers of the daemons that run; each has closed its end by then. */
+/** Returns the responses of the running daemons; each has closed its end by then. */
 async function askAll(
   home: Home,
   hello: ControlHello,
@@ -77,7 +80,7 @@ function recordsOf({ run }: Home): DaemonRecord[] {
       RECORD_NAME.test(name) ? (readRecord(join(run, name)) ?? []) : [],
     );
   } catch {
-    return []; // the folder does not exist: no daemon was ever started
+    return []; // The folder does not exist: no daemon was ever started.
   }
 }
 
@@ -87,6 +90,6 @@ function asReport(value: unknown): DaemonReport {
       hint: 'Run `plugboard daemon stop`.',
     });
   }
-  // The rest is as the daemon writes it.
+  // The other fields are trusted, because the daemon writes them.
   return value as unknown as DaemonReport;
 }

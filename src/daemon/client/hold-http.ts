@@ -1,4 +1,4 @@
-/** Keeps the daemon serving over HTTP for as long as this process runs; if the daemon is replaced, at the same address. */
+/** Keeps the daemon serving over HTTP while this process runs; if the daemon is replaced, at the same address. */
 
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { attachOrStart } from './attach.ts';
 
 const MAX_TRIES = 8;
 const FIRST_PAUSE_MS = 50;
-/** Time for the daemon to let running calls end. */
+/** Time limit for the daemon to let running calls finish. */
 const GOODBYE_MS = 15_000;
 
 type HttpHello = Extract<SessionHello, { kind: 'http' }>;
@@ -24,11 +24,11 @@ export interface HoldHttpOptions {
 }
 
 export interface HeldHttp extends HttpListening {
-  /** Resolves when it was asked to end or a person stopped the daemon; rejects when the daemon cannot be restored. */
+  /** Resolves when it was asked to end or a person stopped the daemon; rejects if the daemon cannot be restored. */
   readonly closed: Promise<'ended' | 'stopped'>;
 }
 
-/** Undefined if the configuration switches the daemon off; rejects if the daemon cannot listen there. */
+/** Returns undefined if the configuration disables the daemon; rejects if the daemon cannot listen there. */
 export async function holdHttp({ home, env, hello, signal }: HoldHttpOptions): Promise<HeldHttp | undefined> {
   const place = placeOf(home);
   if (place === undefined) return undefined;
@@ -42,7 +42,7 @@ export async function holdHttp({ home, env, hello, signal }: HoldHttpOptions): P
   const first = await open(hello);
   if (first === undefined) return undefined;
   const { url, page } = first.listening;
-  // Clients and bookmarks have this address now.
+  // Clients and bookmarks use this address now.
   const again: HttpHello = { ...hello, listen: { ...hello.listen, port: Number(new URL(url).port) } };
   return { url, page, closed: hold(first, () => reopened(() => open(again)), signal) };
 }
@@ -50,11 +50,11 @@ export async function holdHttp({ home, env, hello, signal }: HoldHttpOptions): P
 export interface StartPageOptions extends Pick<HoldHttpOptions, 'home' | 'env'> {
   readonly cwd: string;
   readonly servers: HttpHello['servers'];
-  /** Of the page. */
+  /** Token of the page. */
   readonly manageToken: string;
 }
 
-/** Starts the page for as long as the daemon runs; its address, or undefined if the daemon is switched off. */
+/** Serves the page while the daemon runs; returns its address, or undefined if the daemon is disabled. */
 export async function startPage({
   home,
   env,
@@ -115,7 +115,7 @@ function ended(socket: Socket, signal: AbortSignal): Promise<string> {
   });
 }
 
-/** The old daemon may hold the port until its last call has ended. */
+/** Retries, because the old daemon may hold the port until its last call has ended. */
 async function reopened(open: () => Promise<Held | undefined>): Promise<Held> {
   for (let tries = 1; ; tries++) {
     try {

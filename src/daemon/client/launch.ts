@@ -1,4 +1,4 @@
-/** Starts the daemon once, however many clients ask for it at the same time, and replaces one of an older build. */
+/** Starts the daemon once, however many clients request it at the same time, and replaces one of an older build. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
@@ -19,16 +19,16 @@ import { type Attached, attach, control, isOutdated } from './attach.ts';
 /** Printed by the daemon when it listens. */
 export const READY = 'ready';
 const START_MS = 20_000;
-/** Attempts when a daemon ends between its start and our greeting. */
+/** Attempts if a daemon exits between its start and our greeting. */
 const MAX_TRIES = 3;
 
 /**
- * The daemon's own environment: where it finds programs, the keyring, the browser and certificates, and our own
+ * The daemon's own environment: needed to find programs, the keyring, the browser and certificates, and our own
  * settings. Values for servers come from the session that attaches, never from here.
  */
 const DAEMON_VARIABLES =
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TZ|TMPDIR|TEMP|TMP|XDG_.*|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|BROWSER|DBUS_SESSION_BUS_ADDRESS|NODE_EXTRA_CA_CERTS|NODE_USE_SYSTEM_CA|SSL_CERT_FILE|SSL_CERT_DIR|(?:https?|all|no)_proxy|PLUGBOARD_.*|OTEL_.*|APPDATA|LOCALAPPDATA|PROGRAMDATA|USERPROFILE|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT)$/i;
-/** Of our own settings, what belongs to one process: the mark of a host's processes, and secrets. */
+/** Our own settings that belong to one process: the marker of a host's processes, and secrets. */
 const OF_ONE_PROCESS: ReadonlySet<string> = new Set([
   'PLUGBOARD_OWNER',
   'PLUGBOARD_TOKEN',
@@ -57,7 +57,7 @@ export async function startAndAttach(
   throw failed('The daemon ends as soon as it is started', place);
 }
 
-/** Asks a daemon of an older build to make room; true if it was to keep running without sessions. */
+/** Asks a daemon of an older build to hand over; true if it was set to keep running without sessions. */
 async function replaceOlder(place: Place): Promise<boolean> {
   const known = readRecord(place.record);
   if (known === undefined || !isOutdated(known, place)) return false;
@@ -73,7 +73,7 @@ async function start(home: Home, place: Place, env: NodeJS.ProcessEnv, stays: bo
   makeFolderSync(dirname(place.log), 0o700);
   const log = openSync(place.log, 'a', 0o600);
   const options = {
-    // A folder of the caller's could not be removed or unmounted while the daemon runs.
+    // The caller's folder could not be removed or unmounted while the daemon runs.
     cwd: process.platform === 'win32' ? dirname(place.log) : '/',
     // Node reads certificates when it starts, and the client may be an agent that does not pass them on.
     env: {
@@ -86,7 +86,7 @@ async function start(home: Home, place: Place, env: NodeJS.ProcessEnv, stays: bo
     windowsHide: true,
   };
   const argv = [...runner.args, place.entry, ...(stays ? ['--stay'] : [])];
-  // Through a shell that exits at once: the daemon is a child of init, so no client's end takes it down.
+  // Through a shell that exits at once: the daemon becomes a child of init, so the end of a client does not end it.
   const child =
     process.platform === 'win32'
       ? spawn(runner.command, argv, options)
@@ -106,7 +106,7 @@ function daemonEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   );
 }
 
-/** False if it ended, or was not ready in time. */
+/** Resolves with false if it exited, or was not ready in time. */
 function isReady(child: ChildProcess & { readonly stdout: Readable | null }): Promise<boolean> {
   return new Promise((resolve) => {
     let printed = '';

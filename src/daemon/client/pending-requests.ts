@@ -1,10 +1,10 @@
-/** What a relay has to remember of one client's conversation, so that a new daemon can take it over in the middle. */
+/** The pending requests of a relay's client, so that a new daemon can continue the conversation. */
 
 import { isRecord, isRequestId, type RequestId } from '../../lib/json-rpc.ts';
 
 type Frame = Readonly<Record<string, unknown>>;
 
-/** Requests that may be said again, because they change nothing or say what is so already. */
+/** Requests that may be repeated, because they change nothing or are idempotent. */
 const REPEATABLE: ReadonlySet<string> = new Set([
   'initialize',
   'ping',
@@ -22,28 +22,31 @@ const REPEATABLE: ReadonlySet<string> = new Set([
   'subscriptions/listen',
 ]);
 
-/** Ids of requests that the relay itself makes; their answers are for nobody else. */
+/** Ids of requests that the relay itself sends; their responses are not forwarded. */
 const OWN_ID = 'plugboard-relay-';
-/** Longer ids are looked for in the whole line. */
+/** Longer ids are searched for in the whole line. */
 const HEAD_BYTES = 400;
-/** How our side writes: the id before everything that may be long. */
+/** How our side serializes a message: the id before any member that may be long. */
 const HEAD = /^\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|-?[\d.eE+-]+|null),"(result|error|method)":/;
 
-/** How clients write a call: with its id before what may be long. */
+/** How clients serialize a call: with its id before any member that may be long. */
 const CALL = /^\{"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14}|"[\w-]{1,100}"),"method":"tools\/call",/;
-/** Or behind it, as the SDK does. What ends like this and is JSON at all has this id: its last brace is the whole's. */
+/**
+ * Or after it, as the SDK does. A line that ends like this and is JSON at all has this id: its last brace closes the
+ * whole object.
+ */
 const CALL_FIRST = '{"method":"tools/call","params":{';
 const CALL_LAST = /\},"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14}|"[\w-]{1,100}")\}\s*$/;
-/** How a line is answered of which nobody knows whose it is. */
+/** The error response to a line whose id is unknown. */
 const REFUSED = '{"jsonrpc":"2.0","id":null,"error":';
-/** What the two of them look at. */
+/** The length that both patterns inspect. */
 const CALL_BYTES = 160;
-/** More than the daemon works on for one client at a time. */
+/** More than the daemon's limit for one client. */
 const MAX_PENDING = 32_768;
 
 interface Pending {
   readonly method: string;
-  /** With its end. */
+  /** Includes the newline. */
   readonly line: Buffer;
 }
 
@@ -56,18 +59,18 @@ export class PendingRequests {
   #level: Frame | undefined;
   #made = 0;
 
-  /** Whether an answer is waited for; a stream of changes never has one. */
+  /** Whether a response is pending; a change stream never gets one. */
   get hasPending(): boolean {
     for (const { method } of this.#pending.values()) if (method !== 'subscriptions/listen') return true;
     return false;
   }
 
-  /** A legacy client has been greeted: it may be told that lists changed. */
+  /** True once a legacy client is initialized: it may receive list-changed notifications. */
   get isInitialized(): boolean {
     return this.#initialized;
   }
 
-  /** A line of the client, on its way to the daemon. */
+  /** Records a line of the client, on its way to the daemon. */
   sent(line: Buffer): void {
     const call = callIn(line);
     if (call !== undefined) {
@@ -76,12 +79,12 @@ export class PendingRequests {
     }
     const value = parsed(line.toString('utf8'));
     for (const frame of Array.isArray(value) ? value : [value]) {
-      // Anything else is refused without its id, so nobody would ever strike it out again.
+      // Other messages are refused without their id, so they would never be removed again.
       if (isRecord(frame) && frame['jsonrpc'] === '2.0') this.#sent(frame, line);
     }
   }
 
-  /** A line of the daemon, on its way to the client; false when it is not for the client. */
+  /** Records a line of the daemon, on its way to the client; false if it is not for the client. */
   received(line: Buffer): boolean {
     const head = headOf(line);
     if (head === undefined) {
@@ -98,7 +101,7 @@ export class PendingRequests {
     return true;
   }
 
-  /** What brings a new daemon to where the lost one was. */
+  /** Returns the frames that bring a new daemon to the state of the lost one. */
   opening(): readonly Frame[] {
     const answered = this.#initialize !== undefined && !this.#has('initialize');
     if (!answered) return [];
@@ -114,12 +117,12 @@ export class PendingRequests {
     ];
   }
 
-  /** Lines that the new daemon is given again; a batch is one line of several requests. */
+  /** Returns the lines that are sent again to the new daemon; a batch is one line of several requests. */
   repeated(): readonly Buffer[] {
     return [...new Set([...this.#pending.values()].map(({ line }) => line))];
   }
 
-  /** Requests whose outcome nobody knows; they are forgotten. */
+  /** Removes and returns requests whose outcome is unknown. */
   takeLost(): readonly RequestId[] {
     const lost: RequestId[] = [];
     for (const [id, { method }] of this.#pending) {
@@ -130,7 +133,7 @@ export class PendingRequests {
     return lost;
   }
 
-  /** Questions to the client that nobody waits for any more; they are forgotten. */
+  /** Removes and returns questions to the client that are obsolete. */
   takeQuestions(): readonly RequestId[] {
     const open = [...this.#questions];
     this.#questions.clear();
@@ -165,14 +168,14 @@ export class PendingRequests {
     this.#pending.delete(oldest);
   }
 
-  /** Something was no JSON: of what was only looked at, that is not waited for. */
+  /** Handles the refusal of a non-JSON line: recorded lines that do not parse are removed. */
   #refused(): void {
     for (const [id, { line }] of this.#pending) {
       if (parsed(line.toString('utf8')) === undefined) this.#pending.delete(id);
     }
   }
 
-  /** What a client takes back is not answered. */
+  /** A cancelled request gets no response. */
   #cancelled(method: string, params: unknown): void {
     if (method !== 'notifications/cancelled' || !isRecord(params)) return;
     const { requestId } = params;
@@ -185,7 +188,7 @@ export class PendingRequests {
   }
 }
 
-/** The id of a call as it is written, without a look at the rest; undefined for everything else. */
+/** Returns the serialized id of a call, without parsing the rest; undefined for all other lines. */
 function callIn(line: Buffer): string | undefined {
   const head = line.toString('latin1', 0, CALL_BYTES);
   const first = CALL.exec(head);
@@ -199,7 +202,7 @@ interface Head {
   readonly kind: string;
 }
 
-/** Who a line answers or asks; read from its first bytes, since what follows may be megabytes. */
+/** Reads the id and kind of a line from its first bytes, since the rest may be megabytes. */
 function headOf(line: Buffer): Head | undefined {
   const [, id, kind] = HEAD.exec(line.toString('utf8', 0, HEAD_BYTES)) ?? [];
   if (id !== undefined && kind !== undefined) {
@@ -214,7 +217,7 @@ function headOf(line: Buffer): Head | undefined {
   return { id: own, kind: typeof method === 'string' ? 'method' : 'result' };
 }
 
-/** Undefined for what is no JSON: whoever it was meant for says what is wrong with it. */
+/** Returns undefined for invalid JSON: its receiver reports the error. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -11,8 +11,8 @@ import { allowsDaemon } from './wanted.ts';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Resolves to the exit status. Undefined: nothing was done, and the command line has to be loaded, which knows every
- * flag and its errors. `alone`: the same, and no daemon can be used.
+ * Resolves to the exit status. Undefined: nothing was done, and the command line has to be loaded, which parses every
+ * flag and reports errors. `alone`: the same, and no daemon can be used.
  */
 export async function runQuickly(
   words: readonly string[],

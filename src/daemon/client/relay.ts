@@ -1,7 +1,7 @@
 /**
- * One client of the gateway whose host lives in the daemon: bytes are handed on both ways. When the daemon is
- * lost, the client keeps its connection: a new daemon is told what the old one knew, and only calls whose
- * outcome nobody can know end, with an error that says so (F58).
+ * Relays one client of the gateway to its host in the daemon: forwards bytes in both directions. If the daemon is
+ * lost, the client keeps its connection: a new daemon receives the state of the old one, and only calls with an
+ * unknown outcome end, with an error that says so (F58).
  */
 
 import type { Socket } from 'node:net';
@@ -12,15 +12,15 @@ import { LineCutter } from '../../lib/lines.ts';
 import { LEAVING, STOPPED } from '../protocol/hello.ts';
 import { PendingRequests } from './pending-requests.ts';
 
-/** How long the daemon may take to end what it did for us. */
+/** Time limit for the daemon to finish its work for us. */
 const GOODBYE_MS = 15_000;
-/** How long answers are waited for when we are asked to end. */
+/** How long responses are awaited when this process is asked to end. */
 const GRACE_MS = 5_000;
 const MAX_TRIES = 6;
 const FIRST_PAUSE_MS = 50;
 const LIST_KINDS = ['tools', 'resources', 'prompts'];
 
-/** Of the words by which a daemon ends a session, with the end of their line. */
+/** Length of the line by which a daemon ends a session, with its newline. */
 const WORD_BYTES: number = LEAVING.length + 1;
 
 type End = 'lost' | 'leaving' | 'stopped';
@@ -34,13 +34,16 @@ export interface RelayOptions {
   readonly output: Writable;
   /** The session that was opened first. */
   readonly first: Socket;
-  /** Opens another one, with another daemon if need be. */
+  /** Opens another session, with another daemon if necessary. */
   readonly again: () => Promise<Socket>;
   /** Aborted when this process is asked to end. */
   readonly signal: AbortSignal;
 }
 
-/** Resolves when the client has left, or was asked to; rejects when no daemon can be had any more. */
+/**
+ * Resolves when the client has disconnected or this process was asked to end; rejects if no daemon is available any
+ * longer.
+ */
 export function relay(options: RelayOptions): Promise<void> {
   return new Relay(options).run();
 }
@@ -51,7 +54,7 @@ class Relay {
   readonly #incoming: LineCutter;
   #socket: Socket | undefined;
   #clientLeft = false;
-  /** A person stopped the daemon: no other is started before the client says something. */
+  /** A person stopped the daemon: no other is started before the client's next message. */
   #asleep = false;
   #finish: () => void = () => {};
   #fail: (error: unknown) => void = () => {};
@@ -75,7 +78,7 @@ class Relay {
       });
       input.once('end', () => {
         this.#incoming.end();
-        // A script that pipes its requests in gets its answers.
+        // A script that pipes its requests in gets its responses.
         void this.#leaveWhenAnswered();
       });
       input.once('close', () => {
@@ -100,7 +103,7 @@ class Relay {
       if (!this.#pending.hasPending) this.#onAnswered();
     });
     socket.on('data', (chunk: Buffer) => {
-      // Lines of one moment leave in one write.
+      // Lines of one tick are sent in one write.
       output.cork();
       lines.push(chunk);
       output.uncork();
@@ -126,7 +129,7 @@ class Relay {
 
   #toDaemon(line: Buffer): void {
     const socket = this.#socket;
-    // Not lost: what is in the ledger is said again to the next daemon.
+    // Not lost: pending requests are sent again to the next daemon.
     if (socket === undefined || !socket.writable) return;
     if (!socket.write(line)) this.#options.input.pause();
   }
@@ -145,7 +148,7 @@ class Relay {
     for (const requestId of this.#pending.takeQuestions()) {
       this.#tell({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
     }
-    // Only a daemon that said goodbye is known to have begun nothing of what it did not answer.
+    // Only a daemon that shut down properly is known to have started no request that it did not answer.
     const lost = end === 'lost' ? this.#pending.takeLost() : [];
     for (const id of lost) this.#tell({ jsonrpc: '2.0', id, error: LOST });
     this.#asleep = end === 'stopped' && !this.#pending.hasPending;
@@ -165,7 +168,7 @@ class Relay {
     for (const frame of this.#pending.opening()) this.#toDaemon(lineOf(frame));
     for (const line of again) this.#toDaemon(line);
     if (this.#pending.isInitialized) {
-      // What the session had loaded is gone, and the new daemon may know more or less than the old one.
+      // The session's loaded tools are gone, and the new daemon may have other lists.
       for (const kind of LIST_KINDS) {
         this.#tell({ jsonrpc: '2.0', method: `notifications/${kind}/list_changed` });
       }
@@ -188,7 +191,7 @@ class Relay {
     this.#toClient(lineOf(message));
   }
 
-  /** The client is gone: the daemon ends what it does for it, and says when that is done. */
+  /** Handles the end of the client: the daemon ends its work for it, and closes the socket when that is done. */
   #leave(): void {
     if (this.#clientLeft) return;
     this.#clientLeft = true;

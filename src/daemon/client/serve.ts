@@ -15,7 +15,7 @@ export interface RelayServeOptions {
   readonly signal: AbortSignal;
 }
 
-/** False if the daemon cannot serve this session: then the caller serves it itself. */
+/** Returns false if the daemon cannot serve this session: then the caller serves it itself. */
 export async function relayServe({ home, env, hello, signal }: RelayServeOptions): Promise<boolean> {
   const place = placeOf(home);
   if (place === undefined) return false;

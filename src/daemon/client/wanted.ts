@@ -1,11 +1,11 @@
-/** Whether the environment wants a daemon: PLUGBOARD_DAEMON says no, or yes for commands too, or nothing. */
+/** Reads PLUGBOARD_DAEMON: disables the daemon, enables it for commands too, or leaves the default. */
 
-/** False: no one looks for one. */
+/** Returns false if the daemon is disabled. */
 export function allowsDaemon(env: NodeJS.ProcessEnv): boolean {
   return !['0', 'false', 'off', 'no'].includes(asked(env));
 }
 
-/** True: commands start one, too. */
+/** Returns true if commands should start the daemon, too. */
 export function wantsDaemon(env: NodeJS.ProcessEnv): boolean {
   return ['1', 'true', 'on', 'yes'].includes(asked(env));
 }

@@ -1,4 +1,4 @@
-/** The variables of the person's shell that the daemon remembers, on disk: see `server/ambient-environment.ts`. */
+/** Stores the variables of the person's shell that the daemon remembers: see `server/ambient-environment.ts`. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ export function ambientFile({ run }: Home): string {
   return join(run, 'environment.json');
 }
 
-/** Empty if there is none, or it is invalid. */
+/** Returns an empty object if there is no file, or it is invalid. */
 export function readAmbient(home: Home): Readonly<Record<string, string>> {
   try {
     const value: unknown = JSON.parse(readFileSync(ambientFile(home), 'utf8'));

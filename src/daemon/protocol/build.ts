@@ -1,21 +1,21 @@
-/** Which of two builds is the newer one: the daemon always runs the newest build that attached to it. */
+/** Compares two builds: the daemon always runs the newest build that attached to it. */
 
 export interface Build {
   readonly version: string;
-  /** Differs whenever the program on disk does. */
+  /** Differs whenever the program on disk differs. */
   readonly id: string;
-  /** When the program was written, milliseconds since the epoch. */
+  /** Modification time of the program, milliseconds since the epoch. */
   readonly madeAt: number;
 }
 
-/** True if `a` should take the place of `b`. Never true both ways, so two builds cannot replace each other forever. */
+/** True if `a` should replace `b`. Never true both ways, so two builds cannot replace each other forever. */
 export function isNewer(a: Build, b: Build): boolean {
   const order = compareVersions(a.version, b.version);
   if (order !== 0) return order > 0;
   return a.id !== b.id && a.madeAt > b.madeAt;
 }
 
-/** By numbers, then a release before its pre-releases. */
+/** Compares by numbers; a release is newer than its pre-releases. */
 function compareVersions(a: string, b: string): number {
   const [left, right] = [partsOf(a), partsOf(b)];
   for (let at = 0; at < 3; at++) {

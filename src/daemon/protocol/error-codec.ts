@@ -18,7 +18,7 @@ export function encodeError({ code, message, server, hint, detail }: PlugboardEr
   return { code, message, server, hint, detail };
 }
 
-/** Undefined for anything that `encodeError` did not write. */
+/** Returns undefined for anything that `encodeError` did not write. */
 export function decodeError(value: unknown): PlugboardError | undefined {
   if (!isRecord(value) || typeof value['message'] !== 'string') return undefined;
   if (!Object.hasOwn(EXIT_STATUS, String(value['code']))) return undefined;

@@ -1,4 +1,4 @@
-/** The first line of each side: what a client asks the daemon for, and whether it gets it. */
+/** The first line of each side: the client's request to the daemon, and the daemon's response. */
 
 import type { ServerEntry } from '../../config/entry.ts';
 import type { EncodedError } from './error-codec.ts';
@@ -8,7 +8,7 @@ import type { EncodedError } from './error-codec.ts';
  * `status`, `stop` and `handover` are understood by every version from 2 on.
  */
 export const PROTOCOL = 2;
-/** The version of 0.1.0, whose daemons are only asked for their status and to stop. */
+/** The version of 0.1.0, whose daemons only get status and stop requests. */
 export const FIRST_PROTOCOL = 1;
 
 /** The session's folder and environment: they decide which servers it has and which processes it may share. */
@@ -21,7 +21,7 @@ export interface Surroundings {
   readonly workspace?: boolean | 'any' | undefined;
 }
 
-/** A server as its caller has it configured: another one is not given under its name. */
+/** A server as its caller has it configured: a different one of the same name is not used. */
 export interface WantedServer {
   readonly name: string;
   readonly raw: Readonly<Record<string, unknown>>;
@@ -29,13 +29,13 @@ export interface WantedServer {
 }
 
 export type SessionHello =
-  /** A relay: MCP lines in both directions from here on, and nothing else. */
+  /** A relay: MCP lines in both directions from here on. */
   | ({ readonly kind: 'mcp'; readonly approvals: Approvals } & Surroundings)
-  /** MCP lines in both directions with one server as it is, for a host in another process. */
+  /** MCP lines in both directions with one server as a pass-through, for a host in another process. */
   | ({ readonly kind: 'server'; readonly wanted: WantedServer } & Surroundings)
-  /** One command: frames of what it prints, then its exit status. */
+  /** One command: frames of its output, then its exit status. */
   | ({ readonly kind: 'command'; readonly words: readonly string[]; readonly screen: Screen } & Surroundings)
-  /** The gateway and the page over HTTP, by default for as long as the client stays; the welcome has their addresses. */
+  /** The gateway and the page over HTTP, by default while the client is attached; the welcome has their addresses. */
   | ({ readonly kind: 'http'; readonly listen: HttpListen } & Surroundings);
 
 export type ControlHello =
@@ -43,7 +43,7 @@ export type ControlHello =
   | { readonly kind: 'reload' }
   /** `idle`: only if no client is attached. */
   | { readonly kind: 'stop'; readonly when: 'idle' | 'now' }
-  /** Stop accepting clients now, and end when each session has reached a moment without open requests. */
+  /** Stop accepting clients now, and exit when each session has had a moment without open requests. */
   | { readonly kind: 'handover' }
   /** Keep running without sessions, and keep idle servers for a while. */
   | { readonly kind: 'stay' };
@@ -55,12 +55,12 @@ type Approvals = 'client' | 'enforce';
 /** Where and how the gateway listens. */
 export interface HttpListen {
   readonly host?: string | undefined;
-  /** Undefined: the port of the last time, else the default one, else the next that is free. */
+  /** Undefined: the port of the last time, else the default one, else the next free one. */
   readonly port?: number | undefined;
   readonly approvals: Approvals;
-  /** Accepted of MCP clients. */
+  /** Bearer token of MCP clients. */
   readonly token?: string | undefined;
-  /** Accept the tokens of `plugboard token` too. Without these, a token and an issuer, no token is required. */
+  /** Accept the tokens of `plugboard token` too. Without these, a token or an issuer, no token is required. */
   readonly namedTokens?: boolean | undefined;
   /** Required by the management API and the page. */
   readonly manageToken?: string | undefined;
@@ -68,7 +68,7 @@ export interface HttpListen {
   readonly manageForwarded?: boolean | undefined;
   readonly issuer?: { readonly issuer: string; readonly audience: string } | undefined;
   readonly legacySse?: boolean | undefined;
-  /** Keep listening after the client has left, for as long as the daemon runs; an open page keeps it running. */
+  /** Keep listening after the client has disconnected, while the daemon runs; an open page keeps it running. */
   readonly stays?: boolean | undefined;
 }
 
@@ -82,11 +82,11 @@ export interface HttpListening {
 export interface Screen {
   readonly stdout: { readonly isTerminal: boolean; readonly columns?: number; readonly rows?: number };
   readonly stderr: Screen['stdout'];
-  /** A person could be asked, by a command that runs locally. */
+  /** A person could be asked by a command that runs locally. */
   readonly canAsk: boolean;
   /** The client answers `ask` frames while the daemon runs its command. */
   readonly canAnswer?: boolean;
-  /** Why no one can be asked. */
+  /** Why no person can be asked. */
   readonly notAsked?: string;
 }
 
@@ -96,28 +96,28 @@ export interface Greeting {
   readonly hello: Hello;
 }
 
-/** `ok: false` without an error: the client does it locally. */
+/** `ok: false` without an error: the client runs it locally. */
 export interface Welcome {
   readonly ok: boolean;
   readonly result?: unknown;
   readonly error?: EncodedError | undefined;
 }
 
-/** What a client of a command sends: the answer to its last `ask`. */
+/** The client's answer to the last `ask` of a command. */
 export interface CommandAnswer {
   readonly answer: unknown;
 }
 
-/** The daemon ends this session in good order: no request without an answer was started. */
+/** The daemon ends this session properly: no request without a response was started. */
 export const LEAVING = '{"plugboard":"leaving"}';
 /** The same, because a person stopped the daemon: none is started until the client sends its next request. */
 export const STOPPED = '{"plugboard":"stopped"}';
 
-/** State of the server's process, between the lines of that server. */
+/** State of the server's process, sent between the lines of that server. */
 export type ServerFrame =
-  /** The process that works for this session. */
+  /** The process that serves this session. */
   | { readonly plugboard: 'started'; readonly pid?: number | undefined }
-  /** It has ended, with why. */
+  /** The process has ended, with the reason. */
   | { readonly plugboard: 'ended'; readonly error: EncodedError };
 
 /** One frame of a command's output. */

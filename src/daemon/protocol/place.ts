@@ -1,4 +1,4 @@
-/** Where the daemon of a home is found, and which build of it this code would start. */
+/** Locates the daemon of a home, and the build of it that this code would start. */
 
 import { chmodSync, existsSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ export interface Place {
 /** `daemon.json`; 0.1.0 had one file for each build and environment. */
 export const RECORD_NAME: RegExp = /^daemon(?:-[0-9a-f]+)?\.json$/;
 
-/** Undefined if the daemon's program does not exist. */
+/** Returns undefined if the daemon's program does not exist. */
 export function placeOf(home: Home): Place | undefined {
   const entry = entryFile();
   if (entry === undefined) return undefined;
@@ -58,8 +58,8 @@ export function buildOf(entry: string): Build {
 }
 
 /**
- * A new path for a socket: in the home, or where that is too long, in a folder that only this user can enter. Never
- * the path of a predecessor, which removes its own socket when it ends: `id` is random and hexadecimal.
+ * Returns a new path for a socket: in the home, or if that is too long, in a folder that only this user can enter.
+ * Never the path of a predecessor, which removes its own socket when it exits: `id` is random and hexadecimal.
  */
 export function newSocketPath(home: Home, env: NodeJS.ProcessEnv, id: string): string {
   if (process.platform === 'win32') return `\\\\.\\pipe\\plugboard-${hash([home.dir])}-${id}`;
@@ -88,7 +88,7 @@ export function removeStaleSockets(socket: string): void {
     if (SOCKET_NAME.test(name)) rmSync(join(folder, name), { force: true });
 }
 
-/** Always true on systems without user ids. */
+/** Whether a file belongs to this user; always true on systems without user ids. */
 export function isOurs({ uid }: { readonly uid: number }): boolean {
   return process.getuid === undefined || uid === process.getuid();
 }
@@ -97,12 +97,13 @@ function fits(path: string): boolean {
   return Buffer.byteLength(path) <= MAX_SOCKET_BYTES;
 }
 
-/** Anyone who can enter the folder can connect to the daemon, so only its owner may. */
+/** Restricts the folder to its owner, because anyone who can enter it can connect to the daemon. */
 function inOwnFolder(folder: string, path: string): string {
   makeFolderSync(folder, OWNER_ONLY);
   const info = lstatSync(folder);
   if (info.isDirectory() && isOurs(info)) {
-    // A home that was copied or unpacked can have wider rights. Files of other users in it are ignored: `isOurs`.
+    // A home that was copied or unpacked can have wider permissions. Files of other users in it are ignored:
+    // `isOurs`.
     if ((info.mode & OTHERS) !== 0) chmodSync(folder, OWNER_ONLY);
     return path;
   }
@@ -111,10 +112,10 @@ function inOwnFolder(folder: string, path: string): string {
   });
 }
 
-/** The bundle of the build that this file belongs to; when run from the sources, that of the last build. */
+/** Returns the bundle of the build that this file belongs to; when run from the sources, that of the last build. */
 function entryFile(): string | undefined {
   const candidates = ['../../bin/daemon.cjs', '../../../dist/bin/daemon.cjs'];
-  // A CommonJS bundle of an agent has no address.
+  // In a CommonJS bundle of an agent, `import.meta.url` is empty.
   if (!import.meta.url) return undefined;
   return candidates.map((path) => fileURLToPath(new URL(path, import.meta.url))).find(existsSync);
 }

@@ -7,17 +7,17 @@ import { isOurs } from './place.ts';
 
 export interface DaemonRecord {
   readonly pid: number;
-  /** Undefined for daemons of 0.1.0, which 0.1.0 alone attaches to. */
+  /** Undefined for daemons of 0.1.0, which only 0.1.0 attaches to. */
   readonly protocol: number | undefined;
   readonly build: Build | undefined;
   readonly socket: string;
-  /** Sent by every client; who cannot read this file cannot attach. */
+  /** Sent by every client; a process that cannot read this file cannot attach. */
   readonly token: string;
   /** Milliseconds since the epoch. */
   readonly since: number;
 }
 
-/** Undefined if there is none, or it is invalid, or it belongs to another user. */
+/** Returns undefined if the file is missing, invalid, or owned by another user. */
 export function readRecord(file: string): DaemonRecord | undefined {
   let value: unknown;
   try {

@@ -1,21 +1,21 @@
-/** What `plugboard daemon status` reports. */
+/** The report of `plugboard daemon status`. */
 
 export interface ServerUse {
   readonly name: string;
   readonly status: string;
   readonly pid?: number;
-  /** Processes of this server: those that were started, for all sessions and for one each, and their children. */
+  /** Number of processes of this server: the shared and dedicated ones, and their children. */
   readonly processes?: number;
-  /** Their memory, with pages shared between processes counted in parts; Linux only. */
+  /** Their memory, with pages shared between processes divided among them; Linux only. */
   readonly bytes?: number;
-  /** Processes of this server beside the first one in this daemon, with the reason for each. */
+  /** Additional processes of this server in this daemon, with the reason for each. */
   readonly copies?: readonly ProcessCopy[];
 }
 
-/** A second process of a server. */
+/** An additional process of a server. */
 export interface ProcessCopy {
   readonly pid: number;
-  /** Why the session could not use the process that ran already. */
+  /** Why the session could not use the process that was already running. */
   readonly reason: string;
   /** How to avoid it, if it can be avoided. */
   readonly hint?: string;
@@ -25,7 +25,7 @@ export interface ProcessCopy {
 export interface HostUse {
   readonly cwd: string;
   readonly sessions: number;
-  /** What differs from the first set of the same folder: names of variables, or what was given with the session. */
+  /** Differences from the first set of the same folder: names of variables, or options of the session. */
   readonly differs?: readonly string[];
   readonly servers: readonly ServerUse[];
 }
@@ -34,7 +34,7 @@ export interface DaemonReport {
   readonly pid: number;
   readonly version: string;
   readonly since: string;
-  /** Whether it was started to stay without sessions. */
+  /** Whether it was started to keep running without sessions. */
   readonly stays: boolean;
   /** Whether it runs until it is stopped; absent in reports of 0.1.0. */
   readonly isService?: boolean;
@@ -42,7 +42,7 @@ export interface DaemonReport {
   readonly idleMs?: number;
   readonly bytes?: number;
   readonly sessions: readonly { readonly kind: string; readonly cwd: string; readonly since: string }[];
-  /** Where it serves over HTTP; absent in reports of 0.1.0. */
+  /** Its HTTP addresses; absent in reports of 0.1.0. */
   readonly pages?: readonly { readonly url: string; readonly page?: string | undefined }[];
   readonly hosts: readonly HostUse[];
 }

@@ -1,8 +1,8 @@
 /**
- * The variables of the person's machine that every program expects: screen, locale, caches, certificates. Some agents
- * (Codex) pass few of them on. A session that lacks one gets the value that the last session had which did
- * not, so that its servers work as they do for other agents, and are the same processes. Variables that entries refer
- * to are never filled in.
+ * Fills in variables of the person's machine that every program expects: screen, locale, caches, certificates. Some
+ * agents (Codex) pass few of them on. A session that lacks one gets the value of the last session that had it, so
+ * that its servers work as they do for other agents, and are the same processes. Variables that entries refer to are
+ * never filled in.
  */
 
 import type { Home } from '../../config/home.ts';
@@ -12,7 +12,7 @@ import { ambientFile, readAmbient } from '../protocol/ambient-file.ts';
 
 const OWNER_ONLY = 0o600;
 const MAX_VALUE_CHARS = 4_096;
-/** An address with a user and a password in it is kept in memory only. */
+/** An address that contains a user and a password is kept in memory only. */
 const CREDENTIALS = /\/\/[^/]*@/;
 
 export class AmbientEnvironment {
@@ -24,7 +24,7 @@ export class AmbientEnvironment {
     this.#known = new Map(Object.entries(readAmbient(home)).filter(([name]) => isAmbient(name)));
   }
 
-  /** The environment with what it lacks; values that it has are remembered. */
+  /** Returns the environment with missing variables filled in; its own values are remembered. */
   async complete(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
     let isNew = false;
     for (const [name, value] of Object.entries(env)) {
@@ -36,7 +36,7 @@ export class AmbientEnvironment {
     return { ...Object.fromEntries(this.#known), ...env };
   }
 
-  /** A home that cannot be written only costs the memory of earlier sessions. */
+  /** If the home is not writable, only the values of earlier sessions are lost. */
   async #save(): Promise<void> {
     const values = [...this.#known].filter(([, value]) => !CREDENTIALS.test(value));
     const text = `${JSON.stringify(Object.fromEntries(values), null, 2)}\n`;

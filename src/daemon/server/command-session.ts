@@ -1,4 +1,4 @@
-/** Runs one command for a shell: argv comes in, its output and exit status go out. */
+/** Runs one command for a shell: receives argv, sends its output and exit status. */
 
 import type { Socket } from 'node:net';
 import { runElsewhere } from '../../cli/elsewhere.ts';
@@ -27,7 +27,7 @@ export async function runCommandSession(
   });
   socket.on('data', (chunk: Buffer) => lines.push(chunk));
   socket.resume();
-  /** Held back while the command may still have to ask a person, which it can only do locally. */
+  /** Buffered while the command may still have to ask a person, which it can only do locally. */
   let kept: CommandFrame[] | undefined = hello.screen.canAsk ? [] : undefined;
   const send = (frame: CommandFrame): void => {
     if (kept !== undefined) kept.push(frame);
@@ -39,7 +39,7 @@ export async function runCommandSession(
     for (const frame of frames) send(frame);
   };
   const { screen, words, cwd, env } = hello;
-  /** Commands ask one question at a time. A client that leaves has cancelled it. */
+  /** Commands ask one question at a time. A client that disconnects cancels it. */
   const elicit: Elicit = ({ signal, ...question }) =>
     new Promise((resolve) => {
       const cancel = (): void => resolve({ action: 'cancel' });
@@ -65,7 +65,7 @@ export async function runCommandSession(
     }),
     stderr: sink(screen.stderr, (err) => {
       send({ err });
-      // Progress is shown only after a call has started: from here on the command runs here.
+      // Progress is shown only after a call has started: from here on the command cannot move back to the client.
       if (!err.endsWith('\n')) release();
     }),
   });

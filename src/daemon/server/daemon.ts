@@ -34,15 +34,15 @@ import { McpSession } from './mcp-session.ts';
 import { openPassThrough } from './pass-through.ts';
 import { bytesOf, useOf } from './status.ts';
 
-/** How long the daemon runs without a session. Its servers have ended with the last session. */
+/** How long the daemon runs without a session. Its servers were stopped with the last session. */
 const LINGER_MS: number = 5 * 60 * 1000;
-/** The same for one that a person started; it keeps its servers for as long. */
+/** The same for a daemon that a person started; it keeps its servers as long. */
 const STAY_MS: number = 10 * 60 * 1000;
 /** How often it checks its record and its program on disk. */
 const WATCH_MS = 1_000;
-/** A new program on disk must be unchanged for so many checks: an installation writes many files. */
+/** A new program on disk must be unchanged for this many checks: an installation writes many files. */
 const UPGRADE_CHECKS = 3;
-/** Delay after a change of servers, which often come several at once. */
+/** Debounces changes of servers, which often come several at once. */
 const CHECK_MS = 200;
 /** How long running calls may continue after a request to stop. */
 const CLOSE_GRACE_MS = 5_000;
@@ -56,7 +56,7 @@ export interface DaemonOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
   readonly log: (message: string) => void;
-  /** Starts the successor after an upgrade, if this daemon was to stay. */
+  /** Starts the successor after an upgrade, if this daemon was set to keep running. */
   readonly startSuccessor?: (() => Promise<void>) | undefined;
 }
 
@@ -82,7 +82,7 @@ export class Daemon {
   readonly #clients = new Set<McpClient>();
   readonly #listeners = new Map<HttpSession, SharedHost>();
   readonly #sockets = new Set<Socket>();
-  /** Of clients that asked to stop, and wait for the end of this process. */
+  /** Sockets of clients that asked to stop, and wait for the end of this process. */
   readonly #stopping = new Set<Socket>();
   readonly #checking = new Set<SharedHost>();
   #cancelIdle: () => void = () => {};
@@ -92,13 +92,13 @@ export class Daemon {
   #stays = false;
   #forever = false;
   #served = 0;
-  /** The record is gone or another daemon's: no new client can find this one. */
+  /** The record is gone or belongs to another daemon: new clients cannot find this one. */
   #isLost = false;
   #seenBuild: { readonly id: string; checks: number } | undefined;
   #handingOver = false;
   #closing: Promise<void> | undefined;
   #ended: () => void = () => {};
-  /** Resolves when everything has ended. */
+  /** Resolves when everything is closed. */
   readonly closed: Promise<void> = new Promise((resolve) => {
     this.#ended = resolve;
   });
@@ -118,7 +118,7 @@ export class Daemon {
     return daemon;
   }
 
-  /** Runs without sessions for longer, or until it is stopped, and keeps its servers for a while. */
+  /** Keeps running without sessions for longer, or until it is stopped, and keeps its servers for a while. */
   stay({ forever = false }: { readonly forever?: boolean } = {}): void {
     this.#stays = true;
     this.#forever ||= forever;
@@ -148,7 +148,7 @@ export class Daemon {
     return this.#hosts.reload();
   }
 
-  /** Ends in good order: running calls may end, servers are ended, clients are told. May be called twice. */
+  /** Shuts down: running calls may finish, servers are stopped, clients get `word`. May be called twice. */
   close(word: string = LEAVING): Promise<void> {
     this.#closing ??= this.#close(word);
     return this.#closing;
@@ -180,14 +180,14 @@ export class Daemon {
     });
   }
 
-  /** True when the program on disk is another one than ours, and complete. */
+  /** True if the program on disk differs from ours, and is complete. */
   #isUpgraded(): boolean {
     if (this.#handingOver || this.#closing !== undefined) return false;
     let found: Build;
     try {
       found = buildOf(this.#options.place.entry);
     } catch {
-      this.#seenBuild = undefined; // being replaced, or removed: we go on with what is loaded
+      this.#seenBuild = undefined; // Being replaced or removed: we continue with the loaded code.
       return false;
     }
     if (found.id === this.#record.build.id) return false;
@@ -198,12 +198,12 @@ export class Daemon {
 
   #idleMs(): number {
     const given = Number(this.#options.env['PLUGBOARD_DAEMON_IDLE_MS']);
-    // On a busy machine the client that started us needs longer than a short idle time to connect.
+    // On a busy machine the client that started us may need longer than a short idle time to connect.
     if (this.#wasUsed && Number.isInteger(given) && given > 0) return given;
     return this.#configuredIdleMs ?? (this.#stays ? STAY_MS : LINGER_MS);
   }
 
-  /** Counts down to the end while there are no sessions. */
+  /** Starts the countdown to the exit while there are no sessions. */
   #settle(): void {
     this.#cancelIdle();
     if (this.#sessions.size > 0 || this.#closing !== undefined) return;
@@ -212,7 +212,7 @@ export class Daemon {
       void this.close();
     };
     const endIfUnused = (): void => {
-      // An open page is a client, too.
+      // An open page counts as a client.
       if (this.#traffic.desk.isAttended) this.#settle();
       else end('no sessions');
     };
@@ -222,7 +222,7 @@ export class Daemon {
   }
 
   /**
-   * Makes room for a newer build: accepts no more clients, and ends each session at a moment when everything is
+   * Hands over to a newer build: accepts no more clients, and ends each session at a moment when all its requests are
    * answered. Relays then attach to the successor, which the first of them starts.
    */
   async #handOver(why: string): Promise<void> {
@@ -238,7 +238,7 @@ export class Daemon {
     this.#settle();
   }
 
-  /** From here on clients find no daemon here, and start the next. */
+  /** Removes the record: from here on clients find no daemon here, and start the next. */
   #withdraw(): void {
     const { place } = this.#options;
     this.#server.close();
@@ -260,7 +260,10 @@ export class Daemon {
     this.#ended();
   }
 
-  /** A changed configuration can show servers more variables: sessions that differ in them get another host. */
+  /**
+   * Rechecks sessions after a change: a changed configuration can expose more variables to servers, and sessions that
+   * differ in them get another host.
+   */
   #checkSoon(shared: SharedHost): void {
     if (this.#checking.has(shared)) return;
     this.#checking.add(shared);
@@ -277,7 +280,7 @@ export class Daemon {
 
   #connected(socket: Socket): void {
     this.#sockets.add(socket);
-    socket.on('error', () => {}); // followed by `close`
+    socket.on('error', () => {}); // Followed by `close`.
     socket.once('close', () => this.#sockets.delete(socket));
     this.#receive(socket).catch((error: unknown) => {
       this.#options.log(`a session failed: ${asPlugboardError(error).message}`);
@@ -306,11 +309,11 @@ export class Daemon {
       this.#stopping.add(socket);
       await this.close(STOPPED);
     }
-    // Its end tells the client that everything has ended: the process exits first, and closes it.
+    // Its close signals the client that everything has ended: the process exits first, which closes it.
     setImmediate(() => socket.end());
   }
 
-  /** Undefined without the token, or for a session of another protocol version. */
+  /** Returns undefined without the token, or for a session of another protocol version. */
   #checked(line: string): Hello | undefined {
     let value: unknown;
     try {
@@ -322,7 +325,7 @@ export class Daemon {
     const sent = Buffer.from(String(value['token']));
     const known = Buffer.from(this.#record.token);
     if (sent.length !== known.length || !timingSafeEqual(sent, known)) return undefined;
-    // The socket and the token are this user's: it is our own client, of this version or for control only.
+    // The socket and the token belong to this user: it is our own client, of this version or for control only.
     const hello = value['hello'] as unknown as Hello;
     return 'cwd' in hello && value['plugboard'] !== PROTOCOL ? undefined : hello;
   }
@@ -367,7 +370,7 @@ export class Daemon {
       } finally {
         if (acquired !== undefined) await this.#hosts.release(acquired.shared);
       }
-      // The client's process ends with this: everything that it alone needed has ended before.
+      // The client's process ends with this: everything that only it needed has ended before.
       socket.end();
     } finally {
       this.#sessions.delete(session);
@@ -383,14 +386,14 @@ export class Daemon {
       case 'server':
         return 'named';
       case 'command':
-        // One command is not a reason to start all servers here, unless the daemon is to stay.
+        // One command is not a reason to start all servers here, unless the daemon is set to keep running.
         return this.#stays ? 'all' : 'existing';
       default:
         return kind satisfies never;
     }
   }
 
-  /** False if the client has to do it itself. Resolves when the client has disconnected. */
+  /** Resolves when the client has disconnected; false if the client has to do it itself. */
   async #attendIn(
     acquired: Acquired,
     socket: Socket,
@@ -446,7 +449,7 @@ export class Daemon {
     }
     socket.write(lineOf({ ok: true, result: session.listening }));
     await session.attend(socket);
-    // One that stays has other clients, or will have.
+    // A session that stays has other clients, or will have.
     if (!session.stays) await session.close(LEAVING);
   }
 

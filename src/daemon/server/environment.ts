@@ -1,4 +1,4 @@
-/** The part of a session's environment that its servers can see, and what in it keeps two sessions apart. */
+/** Selects the part of a session's environment that its servers can see, and compares two sessions by it. */
 
 import { isStdio, type ServerSpec } from '../../config/entry.ts';
 import { expandEntry } from '../../config/expand.ts';
@@ -8,11 +8,11 @@ import { isRecord } from '../../lib/json-rpc.ts';
 import { childEnvironment } from '../../transport/environment.ts';
 import { environmentDifferences } from '../../transport/launch.ts';
 
-/** Read by the host itself, or by what it starts for a login. */
+/** Read by the host itself, or by programs that it starts for a login. */
 const HOST_VARIABLES =
   /^PLUGBOARD_|^(?:ENABLE_TOOL_SEARCH|MAX_MCP_OUTPUT_TOKENS|BROWSER|DBUS_SESSION_BUS_ADDRESS)$/;
 
-/** About one process, or the same for all clients of a daemon. */
+/** Specific to one process, or the same for all clients of a daemon. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'PLUGBOARD_DAEMON',
   'PLUGBOARD_OWNER',
@@ -24,8 +24,9 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 type Specs = readonly Pick<ServerSpec, 'name' | 'raw' | 'entry' | 'baseDir' | 'variables'>[];
 
 /**
- * The variables that some server of this configuration is given or refers to. With `inheritEnv` or a `headersHelper`,
- * all of them. `env`: completed by what other sessions have; `own`: the session's own, which entries refer to.
+ * Returns the variables that some server of this configuration receives or refers to. With `inheritEnv` or a
+ * `headersHelper`, all of them. `env`: completed with values of other sessions; `own`: the session's own, which
+ * entries refer to.
  */
 export function visibleEnvironment(
   servers: Specs,
@@ -45,8 +46,8 @@ export function visibleEnvironment(
 }
 
 /**
- * Names of variables that keep two sessions from sharing one set of servers; none if they can. Both environments are
- * visible ones of these servers.
+ * Returns the names of variables that prevent two sessions from sharing one set of servers; empty if they can share.
+ * Both environments are visible ones of these servers.
  */
 export function sessionDifferences(
   servers: Specs,
@@ -54,7 +55,7 @@ export function sessionDifferences(
   b: NodeJS.ProcessEnv,
 ): readonly string[] {
   const named = namedVariables(servers);
-  // A variable that an entry names has to be equal; of the others only those that matter to a program.
+  // A variable that an entry names has to be equal; of the others only those that affect a program.
   const strict = [...(seesAll(servers) ? new Set([...Object.keys(a), ...Object.keys(b)]) : named)].filter(
     (name) => a[name] !== b[name],
   );
@@ -80,11 +81,11 @@ function commandOf(spec: Specs[number], env: NodeJS.ProcessEnv): string {
   const { command } = spec.entry;
   if (!command.includes('${')) return command;
   try {
-    // Of a spec only these parts are read.
+    // Only these parts of a spec are read.
     const entry = expandEntry({ ...spec, entry: { command } } as ServerSpec, env);
     return isStdio(entry) ? entry.command : '';
   } catch {
-    return command; // a variable is missing: the server fails under both names
+    return command; // A variable is missing: the server fails under both names.
   }
 }
 
@@ -98,7 +99,7 @@ function seesAll(servers: Specs): boolean {
   );
 }
 
-/** `${NAME}` anywhere, and every text that could be a name: `envVars`, `bearerTokenEnvVar`, grants. */
+/** Collects `${NAME}` anywhere, and every string that could be a name: `envVars`, `bearerTokenEnvVar`, grants. */
 function namedVariables(servers: Specs): ReadonlySet<string> {
   const names = new Set<string>();
   for (const { raw } of servers) collectNames(raw, names);

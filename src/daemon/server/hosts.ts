@@ -1,4 +1,4 @@
-/** The hosts of the daemon: one for all sessions of a folder whose servers would be started alike. */
+/** The hosts of the daemon: one for all sessions of a folder whose servers would be started in the same way. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { isForeign, type ServerSpec, type Settings } from '../../config/entry.ts';
@@ -23,7 +23,7 @@ import { type Lender, Loans } from './loans.ts';
 type Approvals = 'client' | 'enforce';
 export type ServerHello = Extract<SessionHello, { kind: 'server' }>;
 
-/** A folder with the servers that a session has there, and the environment that they would get. */
+/** A folder with the servers of a session there, and the environment that they would get. */
 interface View {
   readonly cwd: string;
   readonly servers: Surroundings['servers'];
@@ -37,9 +37,9 @@ export class SharedHost implements Lender {
   readonly cwd: string;
   readonly servers: Surroundings['servers'];
   readonly workspace: boolean;
-  /** Grows by optional variables that later sessions have and the first one had not. */
+  /** Grows by optional variables that later sessions have and the first one lacked. */
   readonly env: NodeJS.ProcessEnv;
-  /** Newest configuration that a session of it was matched with. */
+  /** The newest configuration that one of its sessions was matched with. */
   config: LoadedConfig;
   sessions = 0;
   /** Other hosts that use a process of this one. */
@@ -70,7 +70,7 @@ export class SharedHost implements Lender {
     return this.sessions > 0 || this.#loans > 0;
   }
 
-  /** `connect: 'none'`: only servers that a session names are started. */
+  /** Creates the host. `connect: 'none'`: only servers that a session names are started. */
   async open(idPrefix: string, connect: 'lifecycle' | 'none', loans: Loans): Promise<Host> {
     const { home, clock, log, traffic, changed } = this.#options;
     const host = await createHost({
@@ -80,7 +80,7 @@ export class SharedHost implements Lender {
       config: this.config,
       builtIn: this.workspace ? workspaceEntries : undefined,
       builtInList: workspaceList,
-      // Nothing that was not compared: a variable of one session must not decide for another.
+      // Only compared variables: a variable of one session must not affect another.
       env: this.env,
       clock,
       connect,
@@ -100,13 +100,13 @@ export class SharedHost implements Lender {
     return host;
   }
 
-  /** Starts the servers that `connect: 'none'` left out; resolves when they are being started. */
+  /** Starts the servers that `connect: 'none'` skipped; resolves when they are being started. */
   async connectAll(): Promise<void> {
     this.#all ??= this.#host?.connect();
     await this.#all;
   }
 
-  /** The gateway for MCP clients; one for each way of asking for approval. */
+  /** Returns the gateway for MCP clients; one for each approval mode. */
   gateway(host: Host, approvals: Approvals): Gateway {
     let gateway = this.#gateways.get(approvals);
     if (gateway === undefined) {
@@ -143,13 +143,16 @@ export interface SharedHostsOptions {
   /** How long a host without users is kept; read when its last user leaves. */
   readonly keepMs: () => number;
   readonly log: (message: string) => void;
-  /** The settings that the newest session was given. */
+  /** Called with the settings of the newest session. */
   readonly configured: (settings: Settings) => void;
-  /** The servers of a host changed, and with them perhaps what its sessions have to have in common. */
+  /**
+   * Called when the servers of a host changed: the variables that its sessions must have in common may have changed
+   * too.
+   */
   readonly changed: (shared: SharedHost) => void;
 }
 
-/** `all`: a host is made if necessary, and all its servers take part; `named`: only those that a session names. */
+/** `all`: a host is created if necessary, and all its servers are started; `named`: only those that a session names. */
 export type Scope = 'all' | 'named' | 'existing';
 
 interface Known {
@@ -161,7 +164,7 @@ interface Known {
 export interface Acquired {
   readonly shared: SharedHost;
   readonly host: Host;
-  /** As the session asked for it: without the workspace server, unless it asked for that. */
+  /** For this session: without the workspace server, unless it requested that. */
   readonly config: LoadedConfig;
 }
 
@@ -169,11 +172,11 @@ export class SharedHosts {
   readonly loans: Loans;
   readonly #options: SharedHostsOptions;
   readonly #ambient: AmbientEnvironment;
-  /** The environment of each session with what it lacked. */
+  /** The completed environment of each session. */
   readonly #completed = new WeakMap<Surroundings, NodeJS.ProcessEnv>();
   readonly #known = new Set<Known>();
   readonly #ending = new Map<SharedHost, Promise<void>>();
-  /** Hosts are made one after the other, so that each sees the processes of those before it. */
+  /** Serializes the creation of hosts, so that each can use the processes of those before it. */
   #making: Promise<unknown> = Promise.resolve();
   #made = 0;
 
@@ -183,7 +186,7 @@ export class SharedHosts {
     this.#ambient = new AmbientEnvironment(options.home);
   }
 
-  /** Those that are open. */
+  /** Returns the open hosts. */
   all(): readonly { readonly shared: SharedHost; readonly host: Host }[] {
     return [...this.#known].flatMap(({ shared }) =>
       shared.host === undefined ? [] : [{ shared, host: shared.host }],
@@ -191,8 +194,8 @@ export class SharedHosts {
   }
 
   /**
-   * The host for a session, with the configuration as it is now; `release` it afterwards. Undefined if there is none
-   * and none is to be made, or if the configuration switches the daemon off.
+   * Returns the host for a session, with the current configuration; `release` it afterwards. Undefined if there is
+   * none and `scope` does not create one, or if the configuration disables the daemon.
    */
   async acquire(from: Surroundings, scope: Scope): Promise<Acquired | undefined> {
     const view = await this.#viewOf(from);
@@ -214,7 +217,7 @@ export class SharedHosts {
       addOptional(shared.env, view.env);
       try {
         const host = await known.made;
-        // It may have been closed while we waited.
+        // It may have been closed during the wait.
         if (!this.#known.has(known)) continue;
         if (scope !== 'named') await shared.connectAll();
         await this.#refresh(shared, host, view);
@@ -226,15 +229,15 @@ export class SharedHosts {
     }
   }
 
-  /** The session has left. Resolves when the host is closed, if this was its last user and it is not kept. */
+  /** Removes a session. Resolves when the host is closed, if this was its last user and it is not kept. */
   async release(shared: SharedHost): Promise<void> {
     shared.sessions -= 1;
     await this.#releaseIfUnused(shared);
   }
 
   /**
-   * Where a session finds the one server that it wants: among the others of its folder if they have the same one, else
-   * in a host that is given its entry.
+   * Returns the surroundings in which a session finds the one server it requests: its folder's if they have the same
+   * entry, else a host that is given its entry.
    */
   async around({ cwd, env, servers, wanted }: ServerHello): Promise<Surroundings> {
     if (servers === undefined) return { cwd, env, workspace: 'any' };
@@ -262,7 +265,7 @@ export class SharedHosts {
   }
 
   async #viewOf(from: Surroundings): Promise<View> {
-    // Once for each session: what later sessions bring must not move it to another host.
+    // Once for each session: variables of later sessions must not move it to another host.
     let session = this.#completed.get(from);
     if (session === undefined) {
       session = await this.#ambient.complete(from.env);
@@ -296,7 +299,7 @@ export class SharedHosts {
     const shared: SharedHost = new SharedHost(view, this.#options, () => void this.#releaseIfUnused(shared));
     const made = this.#making
       .catch(() => {})
-      // Its predecessor for the same sessions has to have ended its processes.
+      // The predecessor for the same sessions must have stopped its processes.
       .then(() =>
         Promise.all([...this.#ending].flatMap(([old, ended]) => (isAlike(old, view) ? [ended] : []))),
       )
@@ -308,7 +311,7 @@ export class SharedHosts {
     return known;
   }
 
-  /** A watcher notices changes too, but later than the command that follows the change. */
+  /** Reloads at once: a watcher notices changes too, but later than the command that follows the change. */
   async #refresh(shared: SharedHost, host: Host, view: View): Promise<void> {
     if (shared.config === view.config) return;
     shared.config =
@@ -321,7 +324,7 @@ export class SharedHosts {
             code: shared.servers,
             builtIn: shared.workspace ? workspaceEntries : undefined,
           });
-    // A session does not wait for the servers that changed; its lists do, within their limits.
+    // A session does not wait for the changed servers; its lists do, within their limits.
     await host
       .reload(shared.config, { settle: false })
       .catch((error: unknown) => this.#options.log(String(error)));
@@ -353,7 +356,7 @@ export class SharedHosts {
   }
 }
 
-/** The same entry, started in the same folder. */
+/** True for the same entry, started in the same folder. */
 export function isWanted({ name, raw, baseDir }: ServerSpec, wanted: WantedServer): boolean {
   return name === wanted.name && baseDir === wanted.baseDir && isDeepStrictEqual(raw, wanted.raw);
 }

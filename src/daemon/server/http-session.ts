@@ -1,4 +1,4 @@
-/** The gateway and the page over HTTP: for as long as one client of the daemon stays attached, or the daemon runs. */
+/** Serves the gateway and the page over HTTP, while a client of the daemon is attached or the daemon runs. */
 
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -44,7 +44,7 @@ export class HttpSession {
     const tokensOf = namedTokens === true ? home.dir : undefined;
     const serve = (at: number): Promise<ServedManaged> =>
       serveHttp(host, { ...rest, tokensOf, port: at, manage, clock, traffic });
-    // The page is where a person looks for what is missing: only a gateway needs its required servers.
+    // A person uses the page to find a missing server: only a gateway needs its required servers.
     if (listen.stays !== true) await host.requiredReady('all');
     const served =
       port === undefined
@@ -65,12 +65,12 @@ export class HttpSession {
     return { url, page };
   }
 
-  /** Whether it listens for longer than the client that asked for it. */
+  /** Whether it keeps listening after its client has disconnected. */
   get stays(): boolean {
     return this.#listen.stays === true;
   }
 
-  /** True if a client that asks for `wanted` can use this address. */
+  /** True if a client that requests `wanted` can use this address. */
   isFor({ port, stays: _stays, ...wanted }: HttpListen): boolean {
     const { port: _port, stays: _kept, ...own } = this.#listen;
     return this.stays && port === undefined && canonicalJson(own) === canonicalJson(wanted);
@@ -88,7 +88,7 @@ export class HttpSession {
     this.#clients.delete(socket);
   }
 
-  /** Stops listening when running calls have ended, within a limit, and tells its clients why. */
+  /** Stops listening when running calls have finished, within a limit, and sends `word` to its clients. */
   async close(word: string): Promise<void> {
     const clients = [...this.#clients];
     await this.#served.close();
@@ -96,7 +96,7 @@ export class HttpSession {
   }
 }
 
-/** The port of the last time, so that the address of the page stays the same. */
+/** Returns the port of the last time, so that the address of the page stays the same. */
 function lastPort(home: Home): number | undefined {
   try {
     const port = Number(readFileSync(portFile(home), 'utf8'));
@@ -106,7 +106,7 @@ function lastPort(home: Home): number | undefined {
   }
 }
 
-/** A home that cannot be written costs the stable address, nothing else. */
+/** If the home is not writable, only the stable address is lost. */
 async function rememberPort(home: Home, port: number): Promise<void> {
   await replaceFile(portFile(home), `${port}\n`, { mode: OWNER_ONLY }).catch(() => {});
 }

@@ -14,7 +14,7 @@ import { PassThrough } from './pass-through.ts';
 /** A host that starts processes. */
 export interface Lender {
   readonly env: NodeJS.ProcessEnv;
-  /** Undefined until it is made, and when it is being closed. */
+  /** Undefined until it is created, and while it is being closed. */
   readonly host: Host | undefined;
   /** Keeps the host open until the returned function is called. */
   hold(): () => void;
@@ -35,7 +35,10 @@ export class Loans {
     this.#clock = clock;
   }
 
-  /** A transport to the process of another host; undefined if `borrower` has to start one, which others can then use. */
+  /**
+   * Returns a transport to the process of another host; undefined if `borrower` has to start one, which others can
+   * then use.
+   */
   borrow(borrower: Lender, spec: ServerSpec, entry: ServerEntry): Transport | undefined {
     const isOwn = ({ lender, server }: Claim): boolean => lender === borrower && server === spec.name;
     this.#claims = this.#claims.filter((claim) => !isOwn(claim));
@@ -50,7 +53,10 @@ export class Loans {
     return undefined;
   }
 
-  /** What keeps a server's process of this host from being the one of an earlier host; undefined if it is the first. */
+  /**
+   * Returns what prevents a server of this host from sharing the process of an earlier host; undefined if it is the
+   * first.
+   */
   whyApart(lender: Lender, server: string): readonly string[] | undefined {
     const own = this.#claims.find((claim) => claim.lender === lender && claim.server === server);
     const [first] = this.#claims.filter((claim) => claim.server === server && isRunning(claim));
@@ -59,7 +65,7 @@ export class Loans {
       : differences(first.launch, own.launch);
   }
 
-  /** The host is closed: it lends nothing any more. */
+  /** Removes a closed host: its processes are no longer lent. */
   drop(lender: Lender): void {
     this.#claims = this.#claims.filter((claim) => claim.lender !== lender);
   }
@@ -84,7 +90,7 @@ export class Loans {
   }
 }
 
-/** A server that failed or was switched off there is no help to anyone. */
+/** A server that failed or was disabled there cannot be lent. */
 function isRunning({ lender, server }: Claim): boolean {
   const status = lender.host?.servers().find(({ name }) => name === server)?.status;
   return status === 'connected' || status === 'connecting' || status === 'idle';

@@ -1,4 +1,4 @@
-/** The daemon's log: a file of bounded size that holds no secret. */
+/** The daemon's log: a file of bounded size without secrets. */
 
 import { appendRotating } from '../../lib/rotating-file.ts';
 import { clean } from '../../policy/clean.ts';
@@ -17,7 +17,7 @@ export function openLogFile(file: string, now: () => number): LogFile {
       try {
         appendRotating(file, `${new Date(now()).toISOString()} ${process.pid} ${text}\n`, MAX_BYTES);
       } catch {
-        // The home is gone, or the disk is full: a log is not worth the sessions.
+        // The home is gone, or the disk is full: logging errors must not end sessions.
       }
     },
   };

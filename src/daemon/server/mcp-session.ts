@@ -31,17 +31,17 @@ export class McpSession {
     this.#client = openLines(backend, name, { input: socket, output: socket });
     const { left, broken, front } = this.#client;
     this.left = Promise.race([left, broken]).then(() =>
-      // No one reads the answers: running calls are cancelled upstream (F55).
+      // The responses are no longer read: running calls are cancelled upstream (F55).
       front.close(new PlugboardError('CANCELLED', 'the client has gone away')),
     );
     socket.resume();
   }
 
-  /** Ends the session at a moment when everything is answered, however long that takes. */
+  /** Ends the session at a moment when all requests are answered, however long that takes. */
   async move(): Promise<void> {
     if (this.#moving) return;
     this.#moving = true;
-    // A cancellation must still get through, so nothing is held back before that moment.
+    // A cancellation must still get through, so input is not paused before that moment.
     while (!this.#client.isAnswered) await this.#client.answered();
     if (!this.#socket.destroyed) await this.leave(LEAVING, 0);
   }
@@ -52,14 +52,14 @@ export class McpSession {
     if (this.#socket.writable) this.#socket.write(`${JSON.stringify(frame)}\n`);
   }
 
-  /** Sends the last frame, which is the answer to every open request. */
+  /** Sends the last frame, which answers every open request. */
   end(frame: ServerFrame): void {
     this.#client.front.close(new PlugboardError('CANCELLED', 'the server has gone away'));
     this.send(frame);
     this.#socket.end();
   }
 
-  /** Ends the session when every request is answered, and tells the relay so; after `graceMs` without telling it. */
+  /** Ends the session when every request is answered, and sends `word` to the relay; after `graceMs` without it. */
   async leave(word: string, graceMs: number): Promise<void> {
     // Requests that arrive from here on are not started; the relay sends them to the next daemon.
     this.#socket.pause();
@@ -73,7 +73,7 @@ export class McpSession {
     if (this.#client.isAnswered) this.#socket.write(`${word}\n`);
     this.#socket.end();
     this.#socket.resume();
-    // A client that is suspended does not hold up the end.
+    // A suspended client must not delay the end.
     const giveUp = this.#clock.after(PARTING_MS, () => this.#socket.destroy());
     await this.left;
     giveUp();

@@ -1,6 +1,6 @@
 /**
- * One server of a shared host, exposed as it is to another host: its own names and its own results. The other host
- * decides what its callers may see and do; here its calls take their turn and the server's questions find their way.
+ * Pass-through: exposes one server of a shared host to another host as it is, with its own names and results. The
+ * other host decides what its callers may see and do; this side queues its calls and routes the server's questions.
  */
 
 import { type Era, META, type Negotiated } from '../../connection/eras.ts';
@@ -27,10 +27,10 @@ import { isWanted } from './hosts.ts';
 import type { McpSession } from './mcp-session.ts';
 import { PassedTasks } from './passed-tasks.ts';
 
-/** About one agent alone: a process that others use is not told. */
+/** Specific to one agent: not sent to a process that others use. */
 const PRIVATE = /^codex\/sandbox-state/;
 
-/** Undefined if the host has no such server, or a different one under its name. */
+/** Returns undefined if the host has no such server, or a different one of that name. */
 export function openPassThrough(host: Host, wanted: WantedServer, clock: Clock): PassThrough | undefined {
   if (!host.servers().some(({ name }) => name === wanted.name)) return undefined;
   const server = new PassThrough(host, wanted.name, clock);
@@ -39,7 +39,7 @@ export function openPassThrough(host: Host, wanted: WantedServer, clock: Clock):
   return undefined;
 }
 
-/** Passed on to the server, during which it may ask. */
+/** Forwarded to the server, which may ask questions during the request. */
 const ASKED: WorkMethod<PassThrough> = {
   rounds: true,
   work: (server, params, work, method) => server.pass(method, params, work, true),
@@ -65,7 +65,7 @@ export class PassThrough implements Backend, Attendant {
   readonly clock: Clock;
   readonly held: Held;
   readonly isClosing = false;
-  /** Results are the server's own, and so is what they say of it. */
+  /** Results are the server's own, including its identity. */
   readonly identity = undefined;
   readonly #host: Host;
   readonly #session: HostSession;
@@ -142,14 +142,14 @@ export class PassThrough implements Backend, Attendant {
     void this.#session.rootsChanged();
   }
 
-  // What the client asks.
+  // Requests of the client.
 
   about(): Params {
     return {};
   }
 
   enter(): void {
-    // Nothing here is told to clients that have not said who they are.
+    // Clients that have not initialized get no notifications here.
   }
 
   leave(): void {
@@ -190,7 +190,7 @@ export class PassThrough implements Backend, Attendant {
     return { tools: items, ...hints };
   }
 
-  /** Sends a request to the server as it is; `mayAsk`: whether the server may ask about it. */
+  /** Sends a request to the server unchanged; `mayAsk`: whether the server may ask about it. */
   async pass(method: string, params: Params, work: Work, mayAsk: boolean): Promise<Params> {
     if (PRIVATE.test(method)) throw unknownMethod(method);
     await this.#agreed(work.asker.era, method);
@@ -204,7 +204,7 @@ export class PassThrough implements Backend, Attendant {
       });
       begun?.answered(result);
       if (this.#tasks.has(params)) this.#tasks.seen(method, params, result);
-      // The peer lets nothing else through.
+      // The peer accepts only objects as results.
       return result as Params;
     } catch (error) {
       begun?.failed();
@@ -220,9 +220,9 @@ export class PassThrough implements Backend, Attendant {
     return this.#session.subscribe(this.spec.name, String(uri), (update) => changed(update.uri));
   }
 
-  // The inside.
+  // Private members.
 
-  /** What was agreed on with the server; a client of the other era hears that nobody here knows its words. */
+  /** Returns the values negotiated with the server; for a client of the other era the method is unknown. */
   async #agreed(era: Era, method: string): Promise<Negotiated> {
     const agreed = await this.#passage.negotiated();
     if (agreed.era !== era) throw unknownMethod(method);
@@ -241,7 +241,7 @@ export class PassThrough implements Backend, Attendant {
   }
 }
 
-/** Progress has a token of our own. */
+/** Removes the progress token, because progress uses our own. */
 function handedOn(params: Params): Params {
   const meta = params['_meta'];
   if (!isRecord(meta)) return params;
@@ -249,7 +249,7 @@ function handedOn(params: Params): Params {
   return { ...params, _meta: rest };
 }
 
-/** Our own words cannot be put into our mouth. */
+/** Strips our reserved error key from the server's data so it cannot be spoofed. */
 function theirs(data: unknown): unknown {
   if (!isRecord(data)) return data;
   const { [ERROR_KEY]: _said, ...rest } = data;

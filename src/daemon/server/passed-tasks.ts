@@ -1,4 +1,7 @@
-/** The tasks that a client of a pass-through began: their progress and states reach it after the answers to its calls. */
+/**
+ * The tasks that a client of a pass-through began: their progress and states are sent after the responses to its
+ * calls.
+ */
 
 import { createdTask } from '../../connection/tasks.ts';
 import type { Params } from '../../endpoint/eras.ts';
@@ -7,7 +10,7 @@ import { progressOf } from '../../endpoint/requests.ts';
 import type { Work } from '../../endpoint/work.ts';
 import { isRecord } from '../../lib/json-rpc.ts';
 
-/** The oldest is forgotten when there are more. */
+/** The oldest is dropped if there are more. */
 const MAX_TASKS = 1_000;
 const ENDED: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled']);
 
@@ -15,7 +18,7 @@ const ENDED: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled']
 export interface Begun {
   readonly onProgress: ReturnType<typeof progressOf>;
   readonly progressUntil: AbortSignal;
-  /** Called with the answer of the server. */
+  /** Called with the server's response. */
   answered(result: unknown): void;
   failed(): void;
 }
@@ -23,7 +26,7 @@ export interface Begun {
 export class PassedTasks {
   readonly #tasks = new Map<string, AbortController>();
 
-  /** A call of a legacy client that asks for a task; undefined for every other request. */
+  /** Records a legacy client's call that requests a task; undefined for every other request. */
   begin(method: string, params: Params, work: Work, front: Front | undefined): Begun | undefined {
     if (method !== 'tools/call' || work.asker.era === 'modern' || !isRecord(params['task'])) return undefined;
     const ended = new AbortController();
@@ -48,7 +51,7 @@ export class PassedTasks {
     return typeof taskId === 'string' && this.#tasks.has(taskId);
   }
 
-  /** What the server answered about a task, or reported of it. */
+  /** Handles a server's response about a task, or a reported state. */
   seen(method: string, params: Params, state: unknown): void {
     const { taskId } = params;
     const status = isRecord(state) ? state['status'] : undefined;

@@ -1,4 +1,4 @@
-/** The report of what the daemon runs: the memory of each server, and why a second process of it exists. */
+/** Reports what the daemon runs: the memory of each server, and why a second process of it exists. */
 
 import { readFileSync } from 'node:fs';
 import type { DedicatedReason } from '../../call/berths.ts';
@@ -57,7 +57,7 @@ export function useOf(
   };
 }
 
-/** Why two sets of servers of one folder are two. Never the values of variables. */
+/** Returns why two sets of servers of one folder are separate. Never the values of variables. */
 function differencesOf(first: SharedHost, { servers, workspace, env, config }: SharedHost): string[] {
   return [
     ...sessionDifferences(config.servers, first.env, env),
@@ -69,7 +69,7 @@ function differencesOf(first: SharedHost, { servers, workspace, env, config }: S
 const OWN_SERVERS = 'servers given with the session';
 const WORKSPACE = 'the built-in workspace server';
 
-/** `names`: what differs from the process that ran first. */
+/** `names`: the differences from the process that ran first. */
 function differs(names: readonly string[]): Omit<ProcessCopy, 'pid'> {
   if (names.length === 0) return { reason: 'it was started before the other process could be used' };
   const [only, ...others] = names;
@@ -80,7 +80,7 @@ function differs(names: readonly string[]): Omit<ProcessCopy, 'pid'> {
   };
 }
 
-/** Empty where the system does not report it. */
+/** Returns an empty object if the system does not report it. */
 export function bytesOf(pids: readonly number[]): { readonly bytes?: number } {
   const known = pids.map(proportionalBytes).filter((bytes) => bytes !== undefined);
   return known.length === 0 ? {} : { bytes: known.reduce((sum, bytes) => sum + bytes, 0) };
@@ -91,6 +91,6 @@ function proportionalBytes(pid: number): number | undefined {
     const found = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'));
     return found === null ? undefined : Number(found[1]) * BYTES_PER_KB;
   } catch {
-    return undefined; // ended, or not Linux
+    return undefined; // Ended, or not Linux.
   }
 }
