@@ -17,7 +17,10 @@ export interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
   /** Servers given for this session only. */
   readonly servers?: Readonly<Record<string, ServerEntry>> | undefined;
-  /** Whether the built-in workspace server is included: as config.json sets it by default; `any`: it does not matter. */
+  /**
+   * Whether the built-in workspace server is included; default: the setting of config.json; `any`: it does not
+   * matter.
+   */
   readonly workspace?: boolean | 'any' | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Lets a host use a process that another host of this daemon has started for the same server, instead of a second one. */
+/** Lets a host use a process that another host of this daemon has started for the same server. */
 
 import { isStdio, type ServerEntry, type ServerSpec } from '../../config/entry.ts';
 import { isShareable } from '../../config/shareable.ts';
